@@ -15,7 +15,7 @@ import (
 
 // account is who the user is to the service, and what may be changed.
 type account struct {
-	*app
+	*App
 	user      string
 	features  map[string]bool // of the service; nil while it has not said
 	held      *unsent         // what a sign-in releases; nil for nothing
@@ -60,7 +60,7 @@ func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 // askWho asks for a password when the session has just ended.
 func (a *account) askWho(was bool) {
 	if a.link.signedOut && !was && a.over == nil && a.line == nil {
-		a.over = a.app.login()
+		a.over = a.App.login()
 	}
 }
 
@@ -155,7 +155,7 @@ func (a *account) hold(h unsent) {
 		}
 	}
 	a.held, a.line = &h, nil
-	a.over = a.app.login()
+	a.over = a.App.login()
 }
 
 // release makes what was held, once somebody has signed in.
@@ -206,7 +206,7 @@ type heldMsg struct {
 
 // login asks for a password, where the session has ended.
 func (a *account) login() ui.Overlay {
-	f := ui.NewForm(a.app, "Sign in to "+ui.ShortURL(a.URL), "sign in")
+	f := ui.NewForm(a.App, "Sign in to "+ui.ShortURL(a.URL), "sign in")
 	f.Login = true
 	if a.held != nil {
 		f.Notes = []string{"your action (" + a.held.what + ") runs after"}
@@ -236,13 +236,13 @@ func askAgain(f *ui.Form, err error) {
 
 // switcher switches between profiles.
 type switcher struct {
-	*app
+	*App
 	profiles []Profile
 }
 
 // choice lets another profile be chosen.
 func (s *switcher) choice() ui.Overlay {
-	p := &ui.Picker{Dialog: ui.NewDialog(s.app), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
+	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
 	longest := 0
 	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))

@@ -24,9 +24,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// app is the root: it knows what is open, hands keys and answers to it, and
+// App is the root: it knows what is open, hands keys and answers to it, and
 // draws what stands around it. Everything changes in Update alone.
-type app struct {
+type App struct {
 	*ui.Session
 	options Options
 
@@ -51,12 +51,13 @@ type app struct {
 	crash    crash
 }
 
-// newApp makes the app; ctx ends everything that it does.
-func newApp(ctx context.Context, c *client.Client, o Options) *app {
-	a := &app{options: o, root: ctx, crash: crash{dir: o.State}}
-	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{app: a, outdated: make(map[ui.Screen]bool)}, &frame{app: a}, &keyboard{app: a}, &pointing{app: a, mouse: o.Appearance.Mouse}
-	a.account, a.switcher, a.stream = &account{app: a, locked: make(map[string]bool)}, &switcher{app: a}, &stream{app: a}
-	a.undo, a.jobs, a.secrets = &undo{app: a}, &jobs{app: a}, &secrets{app: a}
+// New makes the app; ctx ends everything that it does.
+func New(ctx context.Context, c *client.Client, o Options) *App {
+	o = o.complete()
+	a := &App{options: o, root: ctx, crash: crash{dir: o.State}}
+	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{App: a, outdated: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &pointing{App: a, mouse: o.Appearance.Mouse}
+	a.account, a.switcher, a.stream = &account{App: a, locked: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
+	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
 	kept, err := state.Open(o.State, o.Profile)
 	a.begin(c, kept, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
@@ -66,7 +67,7 @@ func newApp(ctx context.Context, c *client.Client, o Options) *app {
 }
 
 // begin begins the session of the profile that the options name.
-func (a *app) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
+func (a *App) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
 	o := a.options
 	a.Session = &ui.Session{
 		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
@@ -78,12 +79,12 @@ func (a *app) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
 }
 
 // Init is bubbletea's.
-func (a *app) Init() tea.Cmd {
+func (a *App) Init() tea.Cmd {
 	return a.crash.guard(tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.takeMouse()))
 }
 
 // Update is bubbletea's: it routes, and decides nothing that is a screen's.
-func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
+func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	defer a.crash.note()
 	a.Now = a.options.Now()
 	a.toasts.Expire(a.Now)
@@ -99,9 +100,9 @@ func (a *app) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // Later is a command that the present message leads to besides.
-func (a *app) Later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
+func (a *App) Later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
 
-func (a *app) handle(m tea.Msg) tea.Cmd {
+func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
@@ -115,7 +116,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 		return a.point(m)
 	case tickMsg:
 		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
-	case liveMsg:
+	case LiveMsg:
 		return a.live(m)
 	case ui.SentMsg:
 		return a.arrived(m)
@@ -130,7 +131,7 @@ func (a *app) handle(m tea.Msg) tea.Cmd {
 }
 
 // tick is what happens once a second: without a stream, rows are fetched again.
-func (a *app) tick() tea.Cmd {
+func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
 	if t, ok := a.Front().(ui.Ticker); ok {
 		cmds = append(cmds, t.Tick())
@@ -149,7 +150,7 @@ func (a *app) tick() tea.Cmd {
 
 // quit ends the program. Where a job runs, or a delete or a secret waits, it
 // takes a second key.
-func (a *app) quit() tea.Cmd {
+func (a *App) quit() tea.Cmd {
 	var open []string
 	if n := a.jobs.running(); n > 0 {
 		open = append(open, ui.Plural(n, "export is", "exports are")+" on the way")
@@ -169,17 +170,17 @@ func (a *app) quit() tea.Cmd {
 }
 
 // Tell shows a message to the user.
-func (a *app) Tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now}) }
+func (a *App) Tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now}) }
 
 // Fail shows what went wrong of what the user asked for: what was to be done,
 // and the service's words.
-func (a *app) Fail(what string, err error) { a.failed(what, err, false) }
+func (a *App) Fail(what string, err error) { a.failed(what, err, false) }
 
 // FetchFailed shows what could not be fetched. Where only the way to the service is
 // to blame, that is over once it answers again.
-func (a *app) FetchFailed(what string, err error) { a.failed(what, err, ofLink(err)) }
+func (a *App) FetchFailed(what string, err error) { a.failed(what, err, ofLink(err)) }
 
-func (a *app) failed(what string, err error, link bool) {
+func (a *App) failed(what string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
@@ -192,7 +193,7 @@ func (a *app) failed(what string, err error, link bool) {
 }
 
 // Copy copies a text, and tells how that was done.
-func (a *app) Copy(text string) {
+func (a *App) Copy(text string) {
 	if text == "" {
 		a.Tell(ui.Warning, "there is nothing to copy")
 		return
@@ -208,7 +209,7 @@ func (a *app) Copy(text string) {
 }
 
 // writeState writes down what has changed since the last time.
-func (a *app) writeState() tea.Cmd {
+func (a *App) writeState() tea.Cmd {
 	k := a.State
 	if !k.Due() {
 		return nil
@@ -224,7 +225,7 @@ func (a *app) writeState() tea.Cmd {
 
 // nextTimes shows times in the next of the modes, and says where that makes no
 // difference.
-func (a *app) nextTimes() tea.Cmd {
+func (a *App) nextTimes() tea.Cmd {
 	a.Times = (a.Times + 1) % ui.TimeMode(len(ui.TimeModes))
 	before, note := a.Front().View(), ""
 	if t, ok := a.Front().(ui.Timed); ok {
@@ -242,7 +243,7 @@ func (a *app) nextTimes() tea.Cmd {
 }
 
 // Open opens a destination.
-func (a *app) Open(t ui.Target) tea.Cmd {
+func (a *App) Open(t ui.Target) tea.Cmd {
 	switch t := t.(type) {
 	case ui.MessagesTarget:
 		return a.openMessages(t)
@@ -261,7 +262,7 @@ func (a *app) Open(t ui.Target) tea.Cmd {
 	return nil
 }
 
-func (a *app) openMessages(t ui.MessagesTarget) tea.Cmd {
+func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
 	list := messages.New(a, t.MessageFilter)
 	switch {
 	case t.Here:
@@ -275,7 +276,7 @@ func (a *app) openMessages(t ui.MessagesTarget) tea.Cmd {
 
 // openSubscription shows the subscription of a queue. Until it and its subscriber
 // are fetched, the queue's reason tells which of them is disabled.
-func (a *app) openSubscription(q wire.Lane) tea.Cmd {
+func (a *App) openSubscription(q wire.Lane) tea.Cmd {
 	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.Sought = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
@@ -284,19 +285,19 @@ func (a *app) openSubscription(q wire.Lane) tea.Cmd {
 }
 
 // Current is what the screens of the profile share.
-func (a *app) Current() *ui.Session { return a.Session }
+func (a *App) Current() *ui.Session { return a.Session }
 
 // ClearToast takes away a message that would cover the line of status.
-func (a *app) ClearToast() { a.toasts.Passing = nil }
+func (a *App) ClearToast() { a.toasts.Passing = nil }
 
 // Overlay is what lies over the screen; nil for nothing.
-func (a *app) Overlay() ui.Overlay { return a.over }
+func (a *App) Overlay() ui.Overlay { return a.over }
 
 // Show puts an overlay over the screen; nil takes away what is there.
-func (a *app) Show(o ui.Overlay) { a.over = o }
+func (a *App) Show(o ui.Overlay) { a.over = o }
 
 // Close takes an overlay away, also where it waits below something else.
-func (a *app) Close(o ui.Overlay) {
+func (a *App) Close(o ui.Overlay) {
 	if a.over == o {
 		a.over = nil
 		if s, secret := o.(*ui.Secret); secret {
@@ -315,16 +316,16 @@ func (a *app) Close(o ui.Overlay) {
 }
 
 // Type opens a line below the tabs; nil closes it.
-func (a *app) Type(l *ui.Line) { a.line = l }
+func (a *App) Type(l *ui.Line) { a.line = l }
 
 // Typing reports whether such a line is open.
-func (a *app) Typing() bool { return a.line != nil }
+func (a *App) Typing() bool { return a.line != nil }
 
 // Watch calls a watcher until it is done.
-func (a *app) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
+func (a *App) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
 
 // watch calls the watchers that are not done.
-func (a *app) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
+func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, w := range slices.Clone(a.watchers) {
 		if !w.Done() {
@@ -336,7 +337,7 @@ func (a *app) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 }
 
 // openView opens a view.
-func (a *app) openView(v state.View) tea.Cmd {
+func (a *App) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
 		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
 		m.Filter.Conditions, m.Typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
@@ -363,8 +364,8 @@ func (a *app) openView(v state.View) tea.Cmd {
 const quick = 10 * time.Second
 
 // after is a message that comes later.
-func (a *app) after(d time.Duration, m tea.Msg) tea.Cmd {
-	return a.options.loop.tick(d, m)
+func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
+	return a.options.Loop.Tick(d, m)
 }
 
 // errReadOnly is the answer to every change that is asked for while the session
@@ -373,7 +374,7 @@ var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
 
 // Change makes a change at the service: it refuses it in a read-only session and
 // repeats it after a sign-in.
-func (a *app) Change(one ui.Change) tea.Cmd {
+func (a *App) Change(one ui.Change) tea.Cmd {
 	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
 	told := one.Told
 	if told == nil {
@@ -394,7 +395,7 @@ func (a *app) Change(one ui.Change) tea.Cmd {
 }
 
 // changed tells how a change went.
-func (a *app) changed(what string, err error) {
+func (a *App) changed(what string, err error) {
 	if err != nil {
 		a.Fail(what, ui.NotSent(err))
 		return
@@ -402,9 +403,9 @@ func (a *app) changed(what string, err error) {
 	a.Tell(ui.Info, what+": done")
 }
 
-// wait waits for what reads the stream, and for exports to put their files in
+// Wait waits for what reads the stream, and for exports to put their files in
 // order.
-func (a *app) wait() {
+func (a *App) Wait() {
 	a.jobs.wait()
 	_ = a.State.Write() // nobody is there to be told any more
 	if a.stopFeed != nil {
@@ -422,12 +423,12 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	if o = o.complete(); o.Appearance.Theme == "" && theme.MayAsk(o.Env) {
 		o.Appearance.Theme = askedTheme(o.Input, o.Output)
 	}
-	a := newApp(ctx, c, o)
+	a := New(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
 	_, err := program.Run()
 	ended := ctx.Err() != nil
 	cancel()
-	a.wait()
+	a.Wait()
 	err = a.crash.told(err)
 	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
 		return nil // somebody ended it from outside

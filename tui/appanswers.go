@@ -13,7 +13,7 @@ import (
 )
 
 // answer hands an answer to the screen that asked, if it is still there.
-func (a *app) answer(m tea.Msg) tea.Cmd {
+func (a *App) answer(m tea.Msg) tea.Cmd {
 	r, _ := about(m)
 	one, ofScreen := m.(ui.Answer)
 	if r.to != nil && !a.isOpen(r.to) {
@@ -48,7 +48,7 @@ func ofService(m tea.Msg) bool {
 }
 
 // own takes the answers to what the app asked itself.
-func (a *app) own(m tea.Msg) tea.Cmd {
+func (a *App) own(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case whoMsg:
 		return a.onSession(m)
@@ -86,7 +86,7 @@ func (a *app) own(m tea.Msg) tea.Cmd {
 
 // arrived takes the answer to a form at once, before any other key, which could
 // send it again.
-func (a *app) arrived(m ui.SentMsg) tea.Cmd {
+func (a *App) arrived(m ui.SentMsg) tea.Cmd {
 	m.Form.Sent = false
 	switch one := m.Answer.(type) {
 	case heldMsg:
@@ -126,20 +126,20 @@ type (
 	// tickMsg comes once a second.
 	tickMsg struct{}
 
-	// liveMsg is what happened at the service since the one before.
-	liveMsg struct {
-		session   int // of the stream
-		changes   []wire.MessageChange
-		requests  int
-		pulse     *wire.Pulse
-		connected bool
-		beat      bool
-		ahead     time.Duration // how far the service's clock is ahead of ours
-		reset     bool
-		lost      error         // the connection
-		retry     time.Duration // after which it is made again
-		final     error         // the service refuses the stream
-		fault     string        // what panicked where the stream is read
+	// LiveMsg is what happened at the service since the one before.
+	LiveMsg struct {
+		Session   int // of the stream
+		Changes   []wire.MessageChange
+		Requests  int
+		Pulse     *wire.Pulse
+		Connected bool
+		Beat      bool
+		Ahead     time.Duration // how far the service's clock is ahead of ours
+		Reset     bool
+		Lost      error         // the connection
+		Retry     time.Duration // after which it is made again
+		Final     error         // the service refuses the stream
+		Fault     string        // what panicked where the stream is read
 	}
 
 	// whoMsg says who we are to the service, and what it can do.

@@ -1,10 +1,12 @@
-package tui
+package tui_test
 
 import (
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/tui/tuitest"
 )
 
 // used is the processor's time that this thread has taken: what else the
@@ -36,13 +38,13 @@ func BenchmarkScreen(b *testing.B) {
 			b.ResetTimer()
 			for i := range b.N {
 				if test.name == "page" && w.b.Grid.At() == wideRows-1 {
-					w.app.Update(keys["home"])
+					w.app.Update(tuitest.Keys["home"])
 				}
 				b.StopTimer()
 				w.feed(b)
 				b.StartTimer()
 				began, before := time.Now(), used()
-				w.app.Update(keys[test.keys[i%len(test.keys)]])
+				w.app.Update(tuitest.Keys[test.keys[i%len(test.keys)]])
 				_ = w.app.View()
 				took, worked = append(took, time.Since(began)), append(worked, used()-before)
 			}

@@ -132,11 +132,12 @@ func nameOf(n ast.Node) (name string, selected bool) {
 	return "", false
 }
 
-// packageDirs are those of the screens and of what they are made of.
+// packageDirs are those of the screens and of what they are made of, without the
+// driver of their tests.
 func packageDirs(t *testing.T) (dirs []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() != "testdata" {
+		if err == nil && d.IsDir() && d.Name() != "testdata" && d.Name() != "tuitest" {
 			dirs = append(dirs, path)
 		}
 		return err

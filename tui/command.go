@@ -16,7 +16,7 @@ import (
 )
 
 // palette is what can be done by its name.
-type palette struct{ *app }
+type palette struct{ *App }
 
 // verb is something that can be done by its name.
 type verb struct {
@@ -35,11 +35,11 @@ func verbs() []verb {
 		{"save", "keep these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.save(name) }},
 		{"drop", "forget a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
-		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.app, &p.toasts); return nil }},
+		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.App, &p.toasts); return nil }},
 		{"jobs", "the exports of this session", func(p *palette, _ string) tea.Cmd { p.over = p.jobs.list(); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.app).Open(rest) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
 		{"refresh", "fetch again", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = p.app.login(); return nil }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = p.App.login(); return nil }},
 		{"quit", "leave", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
 }
@@ -70,7 +70,7 @@ func verbNames() string {
 
 // open takes a record kind with conditions, a tab or a verb.
 func (p *palette) open() *ui.Line {
-	l := ui.NewLine(p.app, ui.CommandHistory, ":", "")
+	l := ui.NewLine(p.App, ui.CommandHistory, ":", "")
 	l.Help = "a kind with conditions, tab, view, @profile or these words"
 	l.Words = verbNames()
 	l.Suggest = p.suggestCommands

@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"archive/zip"
@@ -13,22 +13,25 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // exported reads the one file that an export has made.
-func exported(t *testing.T, d *driver, name string) string {
+func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(d.app.Downloads, name))
+	text, err := os.ReadFile(filepath.Join(d.App.Downloads, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
 		t.Errorf("%v is left behind", rest)
 	}
 	return string(text)
@@ -37,12 +40,12 @@ func exported(t *testing.T, d *driver, name string) string {
 // A kind is opened with conditions by the command line, and all that match go to
 // a file that Excel opens right.
 func TestExport(t *testing.T) {
-	i := demoDaemon(t)
-	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
-	d.press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
-	d.sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
-	d.press("e", "up", "up", "right", "ctrl+s")
-	d.sees("rows written to")
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
+	d.Press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
+	d.Sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
+	d.Press("e", "up", "up", "right", "ctrl+s")
+	d.Sees("rows written to")
 	text := exported(t, d, "IN_Colours.csv")
 	lines := strings.Split(text, "\r\n")
 	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
@@ -56,22 +59,22 @@ func TestExport(t *testing.T) {
 // Each format and each choice of rows gives the rows that are meant, in the
 // order of the screen.
 func TestExportFormats(t *testing.T) {
-	i := demoDaemon(t)
-	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
-	d.press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
-	b := d.app.Front().(*browse.Browser)
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
+	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
+	b := d.App.Front().(*browse.Browser)
 	var want []string
 	for _, row := range b.Grid.MarkedRows() {
 		want = append(want, row.ID)
 	}
 	for range export.Formats[1:] {
-		d.press("e", "up", "up")
-		for range len(d.app.jobs.all) + 1 {
-			d.press("right")
+		d.Press("e", "up", "up")
+		for range len(d.App.Jobs()) + 1 {
+			d.Press("right")
 		}
-		d.sees("the 2 rows that are marked")
-		d.press("ctrl+s")
-		d.sees("2 rows written to")
+		d.Sees("the 2 rows that are marked")
+		d.Press("ctrl+s")
+		d.Sees("2 rows written to")
 	}
 	if got := invoices(t, exported(t, d, "SO_Totals-2.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("csv has %v, want %v", got, want)
@@ -83,19 +86,19 @@ func TestExportFormats(t *testing.T) {
 	if lines := strings.Split(exported(t, d, "SO_Totals.ndjson"), "\n"); len(lines) != 3 || !strings.Contains(lines[1], want[1]) {
 		t.Errorf("ndjson has %q", lines)
 	}
-	d.press("e", "up", "right", "down", "ctrl+s")
-	d.sees("SO_Totals.xlsx")
-	d.press("u", "space", "e")
-	d.sees("the row that is marked", filepath.Dir(d.app.Downloads)[:16])
-	d.press("esc")
-	sheet := sheetOf(t, filepath.Join(d.app.Downloads, "SO_Totals.xlsx"))
+	d.Press("e", "up", "right", "down", "ctrl+s")
+	d.Sees("SO_Totals.xlsx")
+	d.Press("u", "space", "e")
+	d.Sees("the row that is marked", filepath.Dir(d.App.Downloads)[:16])
+	d.Press("esc")
+	sheet := sheetOf(t, filepath.Join(d.App.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row>"); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
 		t.Errorf("the workbook has %d rows, of %d", rows, b.Pages.Total())
 	}
-	d.press("J")
-	d.sees("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
-	d.press("y")
-	d.sees("copied")
+	d.Press("J")
+	d.Sees("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
+	d.Press("y")
+	d.Sees("copied")
 }
 
 // invoices are the first cells of a file of CSV.
@@ -132,14 +135,14 @@ func sheetOf(t *testing.T, path string) string {
 
 // Where a marked row is not here any more, the service is asked for it.
 func TestExportOfMarksThatAreGone(t *testing.T) {
-	i := demoDaemon(t)
-	d := drive(t, connected(t, i), Options{Downloads: t.TempDir()})
-	d.press(":", "'SO_Totals", "enter", "space", "G", "space")
-	b := d.app.Front().(*browse.Browser)
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
+	d.Press(":", "'SO_Totals", "enter", "space", "G", "space")
+	b := d.App.Front().(*browse.Browser)
 	want := b.Grid.MarkedIDs()
 	b.Pages.Reset()
-	d.press("e", "up", "up", "right", "right", "ctrl+s")
-	d.sees("2 rows written to")
+	d.Press("e", "up", "up", "right", "right", "ctrl+s")
+	d.Sees("2 rows written to")
 	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -148,26 +151,26 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 // A file that is there is replaced only where the user says so twice, and a
 // directory that is not there is told at its field.
 func TestExportTarget(t *testing.T) {
-	i := demoDaemon(t)
+	i := tuitest.DemoDaemon(t)
 	dir := t.TempDir()
-	d := drive(t, connected(t, i), Options{})
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	path := filepath.Join(dir, "a.csv")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.press(":", "'IN_Colours", "enter", "e", "ctrl+u")
-	form := d.app.over.(*ui.Form)
+	d.Press(":", "'IN_Colours", "enter", "e", "ctrl+u")
+	form := d.App.Overlay().(*ui.Form)
 	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
-	d.press("ctrl+s")
-	d.sees("there is no directory")
+	d.Press("ctrl+s")
+	d.Sees("there is no directory")
 	form.Fields[2].Input.SetValue(path)
-	d.press("ctrl+s")
-	d.sees("it is there already")
+	d.Press("ctrl+s")
+	d.Sees("it is there already")
 	if text, _ := os.ReadFile(path); string(text) != "old" {
 		t.Error("it was replaced at once")
 	}
-	d.press("ctrl+s")
-	d.sees("rows written to")
+	d.Press("ctrl+s")
+	d.Sees("rows written to")
 	if text, _ := os.ReadFile(path); string(text) == "old" {
 		t.Error("it was not replaced")
 	}
@@ -176,31 +179,31 @@ func TestExportTarget(t *testing.T) {
 // An export shows how far it is, holds quitting back, and is cancelled by D;
 // nothing is left of its file then.
 func TestExportIsCancelled(t *testing.T) {
-	i := demoDaemon(t)
+	i := tuitest.DemoDaemon(t)
 	address, stalled := stallRows(t, i.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	d := drive(t, c, Options{Downloads: t.TempDir()})
-	d.press(":", "'SO_Totals", "enter", "e")
-	d.clock = d.clock.Add(ms(500))
-	d.Take(keys["ctrl+s"]) // not press, which would wait for the end
+	d := tuitest.Drive(t, c, tui.Options{Downloads: t.TempDir()})
+	d.Press(":", "'SO_Totals", "enter", "e")
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Take(tuitest.Keys["ctrl+s"]) // not press, which would wait for the end
 	<-stalled
-	d.Take(tickMsg{})
-	d.sees("export ", " of 12,000")
-	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
+	d.Take(tui.TickMsg())
+	d.Sees("export ", " of 12,000")
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("meanwhile there is %v", rest)
 	}
-	d.Take(keys["ctrl+c"])
-	d.sees("1 export is on the way: once more ends it")
-	d.Take(letter("J"))
-	d.sees("Exports", "SO_Totals")
-	d.Take(letter("D"))
-	d.settle()
-	d.sees("cancelled: export to")
-	if rest, _ := filepath.Glob(filepath.Join(d.app.Downloads, "*")); len(rest) > 0 {
+	d.Take(tuitest.Keys["ctrl+c"])
+	d.Sees("1 export is on the way: once more ends it")
+	d.Take(tuitest.Letter("J"))
+	d.Sees("Exports", "SO_Totals")
+	d.Take(tuitest.Letter("D"))
+	d.Settle()
+	d.Sees("cancelled: export to")
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) > 0 {
 		t.Errorf("%v is left", rest)
 	}
 }
@@ -242,10 +245,10 @@ func stallRows(t *testing.T, service string) (address string, stalled <-chan str
 
 // Messages are exported with their bodies.
 func TestExportOfMessages(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.open(t, Options{Downloads: t.TempDir()})
-	d.press("4", "!", "e", "up", "up", "left", "left", "ctrl+s")
-	d.sees("4 rows written to")
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
+	d.Press("4", "!", "e", "up", "up", "left", "left", "ctrl+s")
+	d.Sees("4 rows written to")
 	text := exported(t, d, "Messages.ndjson")
 	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
 		t.Errorf("got %s", text)

@@ -50,7 +50,7 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 
 // keyboard routes keys.
 type keyboard struct {
-	*app
+	*App
 	burst  burst
 	ending bool // quit was asked for although a job runs
 }
@@ -196,7 +196,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.AskHelp:
 		k.over = k.help()
 	case keymap.AskCommand:
-		k.line = (&palette{k.app}).open()
+		k.line = (&palette{k.App}).open()
 	case keymap.AskFilter:
 		if f, ok := k.Front().(ui.Finder); ok {
 			k.line = f.Find()
@@ -226,14 +226,14 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 		return k.pause()
 	case keymap.Refresh:
 		if k.link.signedOut {
-			k.over = k.app.login()
+			k.over = k.App.login()
 			return nil
 		}
 		return k.refresh()
 	case keymap.ShowActions:
 		k.over = k.menu()
 	case keymap.ShowErrors:
-		k.over = newErrors(k.app, &k.toasts)
+		k.over = newErrors(k.App, &k.toasts)
 	case keymap.ShowJobs:
 		k.over = k.jobs.list()
 	case keymap.ShowTwin:
@@ -299,7 +299,7 @@ func (k *keyboard) hinted() []keymap.Binding {
 // is made of the table of keys, like dispatch.
 func (k *keyboard) help() ui.Overlay {
 	const keys = 18 // cells
-	t := ui.NewText(k.app, "Help")
+	t := ui.NewText(k.App, "Help")
 	t.Hang = 2 + keys + 1
 	scopes := append(k.Front().Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
@@ -322,7 +322,7 @@ func (k *keyboard) equivalent() ui.Overlay {
 		profile = " --profile " + ui.Quote(name) // the shell's is another one, maybe
 	}
 	command := k.Front().Equivalent() + profile
-	t := ui.NewText(k.app, "The same on the command line")
+	t := ui.NewText(k.App, "The same on the command line")
 	t.CopyText = command
 	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Role: theme.Dim})
 	if d, ok := k.Front().(ui.Commander); ok {

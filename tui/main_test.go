@@ -1,84 +1,9 @@
-package tui
+package tui_test
 
 import (
-	"errors"
-	"fmt"
-	"net"
-	"os"
-	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
-
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// suite runs the tests and stops then what they have shared.
-type suite struct{ tests *testing.M }
-
-func (s suite) Run() int {
-	status := s.tests.Run()
-	if shared.instance == nil {
-		return status
-	}
-	if err := errors.Join(shared.instance.Stop(), os.RemoveAll(shared.instance.Dir)); err != nil {
-		fmt.Fprintln(os.Stderr, "the shared daemon:", err)
-		return 1
-	}
-	return status
-}
-
-// shared is a daemon with demo records, whose loading takes long.
-var shared struct {
-	once     sync.Once
-	instance *daemontest.Instance
-	err      error
-}
-
-// demoDaemon is a daemon with demo records for tests that only read them.
-func demoDaemon(t testing.TB) *daemontest.Instance {
-	t.Helper()
-	shared.once.Do(func() {
-		var dir string
-		if dir, shared.err = os.MkdirTemp("", "whctl-tui-test-"); shared.err == nil {
-			shared.instance, shared.err = daemontest.Open(dir, "--demo")
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
-	}
-	return shared.instance
-}
-
-func TestMain(m *testing.M) {
-	// bubbletea does not wait for its timers, which end within a second
-	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
-}
-
-// connected is a client of a daemon that signs in as its administrator.
-func connected(t testing.TB, i *daemontest.Instance) *client.Client {
-	t.Helper()
-	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
-
-// unreachable is a client of a service that is not there.
-func unreachable(t testing.TB) *client.Client {
-	t.Helper()
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nobody.Close()
-	c, err := client.New(client.Options{URL: "http://" + nobody.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return c
-}
+func TestMain(m *testing.M) { tuitest.Main(m) }

@@ -24,7 +24,7 @@ const wheelRows = 3
 
 // pointing routes what the mouse does.
 type pointing struct {
-	*app
+	*App
 	mouse   bool  // clicks come here
 	clicked click // the last one
 }

@@ -48,7 +48,9 @@ type Options struct {
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 
-	loop loop
+	// Loop takes the place of time and of the stream in tests; the zero value leaves
+	// them as they are.
+	Loop Loop
 }
 
 // Appearance is what a user can choose of how the screens look.
@@ -60,10 +62,10 @@ type Appearance struct {
 	glyphs string // that it is drawn with
 }
 
-// loop is what tests put in place of time and of the stream.
-type loop struct {
-	tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
-	hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+// Loop is what tests put in place of time and of the stream.
+type Loop struct {
+	Tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
+	Hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
 }
 
 // complete fills in what was left open.
@@ -86,13 +88,13 @@ func (o Options) complete() Options {
 	if o.Registry == nil {
 		o.Registry = record.Builtin()
 	}
-	if o.loop.tick == nil {
-		o.loop.tick = func(d time.Duration, m tea.Msg) tea.Cmd {
+	if o.Loop.Tick == nil {
+		o.Loop.Tick = func(d time.Duration, m tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return m })
 		}
 	}
-	if o.loop.hear == nil {
-		o.loop.hear = func(wait tea.Cmd) tea.Cmd { return wait }
+	if o.Loop.Hear == nil {
+		o.Loop.Hear = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
 }
@@ -111,6 +113,6 @@ func (o Options) within(session Options) Options {
 	o.Appearance, o.State = session.Appearance, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
-	o.loop = session.loop
+	o.Loop = session.Loop
 	return o.complete()
 }

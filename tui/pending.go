@@ -28,7 +28,7 @@ type delayed struct {
 
 // undo is the changes that can be taken back still.
 type undo struct {
-	*app
+	*App
 	delayed []delayed
 }
 
@@ -81,7 +81,7 @@ func (u *undo) undoSpans() []theme.Span {
 
 // secrets are shown one after the other.
 type secrets struct {
-	*app
+	*App
 	waiting []*ui.Secret // those that nobody has read and closed yet, the one that is shown first
 }
 
@@ -120,7 +120,7 @@ func (s *secrets) unread() (n int) {
 
 // jobs are the exports of the session, the first first.
 type jobs struct {
-	*app
+	*App
 	all     []*export.Job
 	writing sync.WaitGroup
 }
@@ -208,7 +208,7 @@ type jobList struct {
 	at   int
 }
 
-func (j *jobs) list() ui.Overlay { return &jobList{Dialog: ui.NewDialog(j.app), jobs: j} }
+func (j *jobs) list() ui.Overlay { return &jobList{Dialog: ui.NewDialog(j.App), jobs: j} }
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 

@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"encoding/json"
@@ -16,10 +16,12 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -81,7 +83,7 @@ func widePage(t testing.TB, kind *record.Kind, number int) []client.Row {
 
 // wideBrowser is an app on 200x60 that shows 12,000 rows of 24 columns.
 type wideBrowser struct {
-	app  *app
+	app  *tui.App
 	b    *browse.Browser
 	kind *record.Kind
 }
@@ -95,10 +97,10 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 		t.Fatal(err)
 	}
 	kind, _ := registry.Lookup("SO_Wide")
-	d := drive(t, unreachable(t), Options{Registry: registry, Output: nil})
-	w := &wideBrowser{app: d.app, b: browse.New(d.app, kind, nil, browse.Options{}), kind: kind}
-	d.app.pushIn(recordsTab, w.b)
-	d.resize(200, 60)
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Registry: registry, Output: nil})
+	w := &wideBrowser{app: d.App, b: browse.New(d.App, kind, nil, browse.Options{}), kind: kind}
+	d.App.PushIn(tui.RecordsTab, w.b)
+	d.Resize(200, 60)
 	w.b.Pages.SetTotal(w.b.Pages.Generation(), wideRows)
 	w.feed(t)
 	return w
@@ -152,11 +154,11 @@ var (
 )
 
 // checkInert fails where the screen holds anything that a terminal would act on.
-func (d *driver) checkInert(where string) {
-	d.t.Helper()
-	d.checkScreen()
-	if bad := inertly.FindString(anSGR.ReplaceAllString(d.app.View(), "")); bad != "" {
-		d.t.Errorf("%s draws %q", where, bad)
+func checkInert(d *tuitest.Driver, where string) {
+	d.T.Helper()
+	d.CheckScreen()
+	if bad := inertly.FindString(anSGR.ReplaceAllString(d.App.View(), "")); bad != "" {
+		d.T.Errorf("%s draws %q", where, bad)
 	}
 }
 
@@ -164,43 +166,43 @@ func (d *driver) checkInert(where string) {
 // reaches the terminal as a command.
 func TestHostileTextIsInert(t *testing.T) {
 	i := daemontest.Start(t)
-	d := drive(t, connected(t, i), Options{Profile: hostileText, User: hostileText})
-	d.checkInert("the first line")
-	d.app.Fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
-	d.checkInert("a failure")
-	d.press("ctrl+e")
-	d.checkInert("the list of errors")
-	d.press("esc", "esc")
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Profile: hostileText, User: hostileText})
+	checkInert(d, "the first line")
+	d.App.Fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
+	checkInert(d, "a failure")
+	d.Press("ctrl+e")
+	checkInert(d, "the list of errors")
+	d.Press("esc", "esc")
 
-	list := messages.New(d.app, ui.MessageFilter{Label: hostileText})
-	d.app.pushIn(messagesTab, list)
-	d.resize(100, 30)
+	list := messages.New(d.App, ui.MessageFilter{Label: hostileText})
+	d.App.PushIn(tui.MessagesTab, list)
+	d.Resize(100, 30)
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
-	d.answersTo(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
-	d.checkInert("the list of messages")
+	d.AnswerTo(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
+	checkInert(d, "the list of messages")
 	s := messages.NewDetail(list, one)
-	d.app.Push(s)
-	d.resize(100, 30)
+	d.App.Push(s)
+	d.Resize(100, 30)
 	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
-	d.answersTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
+	d.AnswerTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
 	for _, tab := range messages.MessageTabs {
-		d.checkInert("the tab " + tab.Name)
-		d.press("tab")
+		checkInert(d, "the tab "+tab.Name)
+		d.Press("tab")
 	}
-	d.press("v", "r")
-	d.checkInert("a question")
-	d.press("esc")
-	d.app.jobs.all = append(d.app.jobs.all, &export.Job{Name: hostileText, Path: hostileText, Err: fmt.Errorf("%s", hostileText), Ended: d.clock})
-	d.press("J")
-	d.checkInert("the exports")
-	d.press("esc", ":", "'bill")
-	d.app.line.Set(hostileText)
-	d.checkInert("a line that is typed")
-	d.press("esc")
-	d.send(d.billValue(client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))
-	d.checkInert("a bill's field")
-	d.press("'x", "ctrl+s")
-	d.checkInert("both values of a bill's field")
+	d.Press("v", "r")
+	checkInert(d, "a question")
+	d.Press("esc")
+	d.App.SetJobs(&export.Job{Name: hostileText, Path: hostileText, Err: fmt.Errorf("%s", hostileText), Ended: d.Clock})
+	d.Press("J")
+	checkInert(d, "the exports")
+	d.Press("esc", ":", "'bill")
+	d.App.Line().Set(hostileText)
+	checkInert(d, "a line that is typed")
+	d.Press("esc")
+	d.Send(billValue(d, client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))
+	checkInert(d, "a bill's field")
+	d.Press("'x", "ctrl+s")
+	checkInert(d, "both values of a bill's field")
 }

@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"bytes"
@@ -20,6 +20,8 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -43,7 +45,7 @@ type terminal struct {
 }
 
 // onTerminal opens the screens on a terminal of a size, until the test ends.
-func onTerminal(t testing.TB, c *client.Client, width, height uint16, o Options) *terminal {
+func onTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Options) *terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -53,10 +55,10 @@ func onTerminal(t testing.TB, c *client.Client, width, height uint16, o Options)
 		t.Fatal(err)
 	}
 	m := &terminal{t: t, keys: master, ended: make(chan error, 1)}
-	o.Input, o.Output, o.Env = slave, slave, environment("WHCTL_CLIPBOARD=osc52")
+	o.Input, o.Output, o.Env = slave, slave, tuitest.Environment("WHCTL_CLIPBOARD=osc52")
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
-		m.ended <- Run(ctx, c, o)
+		m.ended <- tui.Run(ctx, c, o)
 		_ = slave.Close()
 	}()
 	read := make(chan struct{})
@@ -69,7 +71,7 @@ func onTerminal(t testing.TB, c *client.Client, width, height uint16, o Options)
 		select {
 		case err := <-m.ended:
 			m.ended <- err
-		case <-time.After(patience):
+		case <-time.After(tuitest.Timeout):
 			t.Error("ctrl+c does not end it")
 		}
 		stop()
@@ -146,7 +148,7 @@ func (m *terminal) selected() (id string, took time.Duration) {
 	m.t.Helper()
 	m.drawn()
 	m.press("y")
-	text, took := m.await("the copied id", isCopied, patience)
+	text, took := m.await("the copied id", isCopied, tuitest.Timeout)
 	decoded, err := base64.StdEncoding.DecodeString(isCopied.FindStringSubmatch(text)[1])
 	if err != nil {
 		m.t.Fatal(err)
@@ -161,18 +163,18 @@ const changesASecond = 300
 // that was selected. How quickly keys are answered and how much is drawn is
 // logged.
 func TestFlood(t *testing.T) {
-	s := startReceiver(t, func(http.ResponseWriter, *http.Request) {})
-	s.subscribe(t, "salesorder.created", s.receiver)
+	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+	s.Subscribe(t, "salesorder.created", s.Receiver)
 	for i := range 50 {
-		s.raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
+		s.Raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
 	}
-	m := onTerminal(t, s.client, 120, 40, Options{URL: s.URL})
-	m.await("LIVE", isLive, patience)
+	m := onTerminal(t, s.Client, 120, 40, tui.Options{URL: s.URL})
+	m.await("LIVE", isLive, tuitest.Timeout)
 	m.press("4")
-	m.await("the list", regexp.MustCompile(`of 50`), patience)
+	m.await("the list", regexp.MustCompile(`of 50`), tuitest.Timeout)
 	for range 12 {
 		m.press("j")
-		m.await("the pointer", regexp.MustCompile(`row \d+ of`), patience)
+		m.await("the pointer", regexp.MustCompile(`row \d+ of`), tuitest.Timeout)
 	}
 	want, _ := m.selected()
 
@@ -188,7 +190,7 @@ func TestFlood(t *testing.T) {
 		}
 		keys = append(keys, took)
 		m.press("?")
-		_, took = m.await("the help", isHelp, patience)
+		_, took = m.await("the help", isHelp, tuitest.Timeout)
 		m.press("\x1b")
 		keys = append(keys, took)
 		pause := time.NewTimer(300 * time.Millisecond)
@@ -205,7 +207,7 @@ func TestFlood(t *testing.T) {
 const raisers = 3
 
 // flood raises events until ctx is done, and tells then how many.
-func flood(ctx context.Context, t *testing.T, s *deliveries) <-chan int {
+func flood(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int {
 	count := make(chan int, 1)
 	var raised atomic.Int64
 	var raising sync.WaitGroup
@@ -213,7 +215,7 @@ func flood(ctx context.Context, t *testing.T, s *deliveries) <-chan int {
 		raising.Go(func() {
 			began := time.Now()
 			for n := 1; ctx.Err() == nil; n++ {
-				if _, err := s.client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`); err == nil {
+				if _, err := s.Client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`); err == nil {
 					raised.Add(1)
 				} else if ctx.Err() == nil {
 					t.Error(err)
@@ -240,20 +242,20 @@ func TestRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := strings.TrimPrefix(i.URL, "http://")
-	m := onTerminal(t, connected(t, i), 100, 30, Options{URL: i.URL})
-	m.await("LIVE", isLive, patience)
+	m := onTerminal(t, tuitest.Connect(t, i), 100, 30, tui.Options{URL: i.URL})
+	m.await("LIVE", isLive, tuitest.Timeout)
 	var times []time.Duration
 	for range *restarts {
 		if err := i.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		m.drawn()
-		m.await("that it is away", isAway, patience)
+		m.await("that it is away", isAway, tuitest.Timeout)
 		if i, err = daemontest.Open(dir, "--demo", "--listen", address); err != nil {
 			t.Fatal(err)
 		}
 		m.drawn()
-		_, took := m.await("LIVE again", isLive, patience)
+		_, took := m.await("LIVE again", isLive, tuitest.Timeout)
 		times = append(times, took)
 	}
 	t.Logf("live again %d times of %d, after %s at most", len(times), *restarts, quantile(times, 1))

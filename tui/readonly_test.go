@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"fmt"
@@ -12,17 +12,19 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // A walk does everything that can be done, and says yes to every question.
 type walk struct {
-	*driver
+	*tuitest.Driver
 	done map[string]bool // the keys that mean the same on several screens
 }
 
@@ -38,39 +40,32 @@ var leave = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
 
 // at goes to a screen from wherever it is.
 func (w *walk) at(place []string) {
-	w.t.Helper()
-	w.quit, w.app.over, w.app.line = false, nil, nil
-	for tab := range w.app.stacks {
-		w.app.tab = tab
-		for len(w.app.stacks[tab]) > 1 {
-			w.app.drop()
-		}
-	}
-	w.app.tab = homeTab
-	w.app.toasts.Dismiss()
-	w.press(place...)
-	if m, ok := w.app.Front().(*messages.List); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
+	w.T.Helper()
+	w.Quit = false
+	w.App.Home()
+	w.Press(place...)
+	if m, ok := w.App.Front().(*messages.List); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
 		m.Unmark()
 	}
 }
 
 // yes answers whatever is asked.
 func (w *walk) yes() {
-	w.t.Helper()
+	w.T.Helper()
 	for range 6 {
-		w.clock = w.clock.Add(time.Second)
-		switch over := w.app.over.(type) {
+		w.Clock = w.Clock.Add(time.Second)
+		switch over := w.App.Overlay().(type) {
 		case *ui.Confirm:
-			w.press("y")
+			w.Press("y")
 		case *ui.TypedConfirm:
-			w.press("'"+over.Word, "enter")
+			w.Press("'"+over.Word, "enter")
 		case *ui.Form:
 			w.fill(over)
-			w.press("ctrl+s")
+			w.Press("ctrl+s")
 		case nil:
 			return
 		default:
-			w.press("enter", "y")
+			w.Press("enter", "y")
 		}
 	}
 }
@@ -90,11 +85,11 @@ func (w *walk) fill(f *ui.Form) {
 // everything presses every key and every row of the menu on every screen, and
 // says every name in the palette.
 func (w *walk) everything() {
-	w.t.Helper()
+	w.T.Helper()
 	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
 		w.at(place)
-		scopes := append(w.app.Front().Scopes(), keymap.Everywhere)
+		scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
 		for _, s := range scopes {
 			for _, b := range keymap.Bindings.Within(scopes, s) {
 				if slices.Contains(leave, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
@@ -102,26 +97,25 @@ func (w *walk) everything() {
 				}
 				w.done[b.Keys] = true
 				w.at(place)
-				w.press(named(b.KeyNames()[0]))
+				w.Press(named(b.KeyNames()[0]))
 				w.yes()
 				w.at(place)
 				w.fromMenu(b)
 			}
 		}
-		w.wait(10 * time.Second) // what waits to be undone is done then
+		w.Wait(10 * time.Second) // what waits to be undone is done then
 	}
-	for _, one := range (&palette{w.app}).targets() {
-		if one.name == "quit" {
+	for _, one := range w.App.Targets() {
+		if one == "quit" {
 			continue
 		}
 		rest := ""
-		if one.name == "bill" {
+		if one == "bill" {
 			rest = " B/S/F"
 		}
 		w.at([]string{"3", "enter"})
-		w.app.line = (&palette{w.app}).open()
-		w.app.line.Set(one.name + rest)
-		w.press("enter")
+		w.App.TypeCommand(one + rest)
+		w.Press("enter")
 		w.yes()
 	}
 }
@@ -136,15 +130,10 @@ func named(key string) string {
 
 // fromMenu does what a binding does by the list of actions.
 func (w *walk) fromMenu(b keymap.Binding) {
-	w.t.Helper()
-	w.press("x")
-	m, open := w.app.over.(*menu)
-	if !open {
-		return
-	}
-	m.at = slices.IndexFunc(m.rows, func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys })
-	if m.at >= 0 {
-		w.press("enter")
+	w.T.Helper()
+	w.Press("x")
+	if w.App.Choosing() && w.App.ChooseAction(func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys }) {
+		w.Press("enter")
 		w.yes()
 	}
 }
@@ -152,11 +141,11 @@ func (w *walk) fromMenu(b keymap.Binding) {
 // forms sends the forms and the commands themselves, which the keys of a
 // read-only session do not even open.
 func (w *walk) forms() {
-	w.t.Helper()
-	a := w.app
+	w.T.Helper()
+	a := w.App
 	w.at([]string{"3"})
 	subscribers := a.Front().(*webhooks.Subscribers)
-	w.press("enter")
+	w.Press("enter")
 	subscriptions := a.Front().(*webhooks.Subscriptions)
 	w.at([]string{"5"})
 	events := a.Front().(*webhooks.Events)
@@ -166,7 +155,7 @@ func (w *walk) forms() {
 		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),
 		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
 	} {
-		a.over = f
+		a.Show(f)
 		w.yes()
 	}
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
@@ -178,8 +167,8 @@ func (w *walk) forms() {
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
 		webhooks.RotateSecret(a, one), records.NewBill(a).Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
-		w.run(cmd)
-		w.settle()
+		w.Run(cmd)
+		w.Settle()
 	}
 }
 
@@ -187,20 +176,20 @@ func (w *walk) forms() {
 // whatever way it is asked to: keys, the menu, the palette, forms. The same walk
 // through a session that is not sends every kind of change.
 func TestReadOnlyLetsNothingThrough(t *testing.T) {
-	s := startDeliveries(t)
+	s := tuitest.StartDeliveries(t)
 	for _, test := range []struct {
 		name           string
 		screens, under bool // what is read-only
 	}{{"screens and client", true, true}, {"the screens alone", true, false}, {"the client alone", false, true}, {"nothing", false, false}} {
 		t.Run(test.name, func(t *testing.T) {
-			counter, changes := countChanges(t, s.URL)
+			counter, changes := tuitest.CountChanges(t, s.URL)
 			c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword, ReadOnly: test.under})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			d := drive(t, c, Options{ReadOnly: test.screens, Profile: "prod", Downloads: t.TempDir()})
-			d.clock = time.Now()
+			d := tuitest.Drive(t, c, tui.Options{ReadOnly: test.screens, Profile: "prod", Downloads: t.TempDir()})
+			d.Clock = time.Now()
 			w := &walk{d, make(map[string]bool)}
 			w.everything()
 			byKeys := kindsOf(changes())

@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"strings"
@@ -8,88 +8,90 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // renewed is the answer that brings a new secret.
-func (d *driver) renewed(event, secret string) tea.Msg {
+func renewed(d *tuitest.Driver, event, secret string) tea.Msg {
 	return ui.Answer{Take: func() tea.Cmd {
-		d.app.ShowSecret(webhooks.RotatedSecret(d.app, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
+		d.App.ShowSecret(webhooks.RotatedSecret(d.App, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
 }
 
 // Secrets that come one after the other are read one after the other.
 func TestSecretsWait(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
-	d.send(d.renewed("one", "whsec_first"))
-	d.send(d.renewed("two", "whsec_second"))
-	d.send(d.renewed("three", "whsec_third"))
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	d.Send(renewed(d, "one", "whsec_first"))
+	d.Send(renewed(d, "two", "whsec_second"))
+	d.Send(renewed(d, "three", "whsec_third"))
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
-		d.sees(secret)
-		d.send(keys["esc"]) // of whoever has not seen it yet
-		d.sees(secret)
-		d.copied.Reset()
-		d.press("y", "esc")
-		if got := d.lastCopied(); got != secret {
+		d.Sees(secret)
+		d.Send(tuitest.Keys["esc"]) // of whoever has not seen it yet
+		d.Sees(secret)
+		d.Copied.Reset()
+		d.Press("y", "esc")
+		if got := d.LastCopied(); got != secret {
 			t.Errorf("copied %q, want %q", got, secret)
 		}
 	}
-	if d.app.over != nil || d.app.unread() != 0 {
-		t.Errorf("something is open still:\n%s", d.text())
+	if d.App.Overlay() != nil || d.App.Unread() != 0 {
+		t.Errorf("something is open still:\n%s", d.Text())
 	}
 }
 
 // A secret is closed by esc alone.
 func TestSecretStays(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
-	d.send(d.renewed("one", "whsec_first"))
-	d.press("q", "?", "f1", "enter", "x", "D", "/", "'q")
-	d.sees("whsec_first")
-	d.press("esc")
-	if strings.Contains(d.text(), "whsec_first") {
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	d.Send(renewed(d, "one", "whsec_first"))
+	d.Press("q", "?", "f1", "enter", "x", "D", "/", "'q")
+	d.Sees("whsec_first")
+	d.Press("esc")
+	if strings.Contains(d.Text(), "whsec_first") {
 		t.Error("esc does not close it")
 	}
 }
 
 // What is typed is not covered by a secret, which is shown once that is closed.
 func TestSecretWaitsForForm(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
-	d.press("n", "'debtor.created", "tab", "'hooks.test/")
-	typed := d.app.over.(*ui.Form)
-	d.send(d.renewed("one", "whsec_first"))
-	d.sees("there is a secret to be read")
-	d.send(d.renewed("two", "whsec_second"))
-	d.answersTo(d.app.Front(), nil, func(error) tea.Cmd {
-		webhooks.ShowCreated(d.app, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'debtor.created", "tab", "'hooks.test/")
+	typed := d.App.Overlay().(*ui.Form)
+	d.Send(renewed(d, "one", "whsec_first"))
+	d.Sees("there is a secret to be read")
+	d.Send(renewed(d, "two", "whsec_second"))
+	d.AnswerTo(d.App.Front(), nil, func(error) tea.Cmd {
+		webhooks.ShowCreated(d.App, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
 		return nil
 	})
-	d.press("'q")
-	if d.app.over != ui.Overlay(typed) || !strings.HasSuffix(typed.Fields[1].Text(), "hooks.test/q") {
-		t.Fatalf("the form is gone:\n%s", d.text())
+	d.Press("'q")
+	if d.App.Overlay() != ui.Overlay(typed) || !strings.HasSuffix(typed.Fields[1].Text(), "hooks.test/q") {
+		t.Fatalf("the form is gone:\n%s", d.Text())
 	}
-	d.press("ctrl+c")
-	d.sees("3 secrets are not read yet")
-	if d.quit {
+	d.Press("ctrl+c")
+	d.Sees("3 secrets are not read yet")
+	if d.Quit {
 		t.Error("it ends with secrets that nobody has read")
 	}
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
-		d.press("esc")
-		d.sees(secret)
+		d.Press("esc")
+		d.Sees(secret)
 	}
 }
 
 // Late answers cover no secret, and take the place of no form.
 func TestLateAnswersOpenNothing(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
-	bills := records.NewBill(d.app)
+	bills := records.NewBill(d.App)
 	answer := func(take func()) tea.Msg {
 		return ui.Answer{Take: func() tea.Cmd {
 			take()
@@ -97,24 +99,24 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 		}}
 	}
 	late := []tea.Msg{
-		d.billValue(field, &wire.CustomFieldValue{}),
+		billValue(d, field, &wire.CustomFieldValue{}),
 		answer(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
 		answer(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
-		signedInMsg{session: d.app.Session, user: "admin"},
+		tui.SignedInMsg(nil, d.App.Session, "admin", nil),
 	}
-	d.press("n", "'debtor.created")
-	typed := d.app.over
+	d.Press("n", "'debtor.created")
+	typed := d.App.Overlay()
 	for _, m := range late {
-		if d.send(m); d.app.over != typed {
-			t.Fatalf("%T takes the place of a form:\n%s", m, d.text())
+		if d.Send(m); d.App.Overlay() != typed {
+			t.Fatalf("%T takes the place of a form:\n%s", m, d.Text())
 		}
 	}
-	d.press("esc")
-	d.send(d.renewed("one", "whsec_first"))
-	for _, m := range append(late, profilesMsg{ask: true, session: d.app.Session, list: []Profile{{Name: "a"}, {Name: "b"}}}) {
-		d.send(m)
-		if _, told := d.app.over.(*ui.Secret); !told {
-			t.Fatalf("%T covers the secret:\n%s", m, d.text())
+	d.Press("esc")
+	d.Send(renewed(d, "one", "whsec_first"))
+	for _, m := range append(late, tui.ProfilesMsg(d.App.Session, []tui.Profile{{Name: "a"}, {Name: "b"}})) {
+		d.Send(m)
+		if _, told := d.App.Overlay().(*ui.Secret); !told {
+			t.Fatalf("%T covers the secret:\n%s", m, d.Text())
 		}
 	}
 }
@@ -122,16 +124,16 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 // Where the session has ended, the password is asked for below a secret, and what
 // is held is made once it was typed.
 func TestPasswordIsAskedBelowSecret(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
-	d.send(d.renewed("one", "whsec_first"))
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	d.Send(renewed(d, "one", "whsec_first"))
 	done := false
-	d.send(heldMsg{unsent: unsent{what: "a change", again: func() tea.Msg { done = true; return nil }}, session: d.app.Session})
-	d.sees("whsec_first")
-	d.press("esc")
-	d.sees("Sign in to", "your action (a change) runs after")
-	d.send(ui.SentMsg{Form: d.app.over.(*ui.Form), Answer: signedInMsg{form: d.app.over.(*ui.Form), session: d.app.Session, user: "admin"}})
-	if !done || d.app.over != nil {
-		t.Errorf("made: %v; open is %T", done, d.app.over)
+	d.Send(tui.HeldMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
+	d.Sees("whsec_first")
+	d.Press("esc")
+	d.Sees("Sign in to", "your action (a change) runs after")
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Answer: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	if !done || d.App.Overlay() != nil {
+		t.Errorf("made: %v; open is %T", done, d.App.Overlay())
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 // stream follows what happens at the service.
 type stream struct {
-	*app
+	*App
 	link     link
 	feed     *feed
 	stopFeed context.CancelFunc
@@ -72,7 +72,7 @@ func (s *stream) listen() tea.Cmd {
 func (s *stream) hear(ctx context.Context) tea.Cmd {
 	f := s.feed
 	s.hearing = ctx
-	return s.options.loop.hear(func() tea.Msg {
+	return s.options.Loop.Hear(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
 		}
@@ -81,11 +81,11 @@ func (s *stream) hear(ctx context.Context) tea.Cmd {
 }
 
 // live takes what the stream told, and waits for more.
-func (s *stream) live(m liveMsg) tea.Cmd {
-	if m.fault != "" {
-		panic(m.fault)
+func (s *stream) live(m LiveMsg) tea.Cmd {
+	if m.Fault != "" {
+		panic(m.Fault)
 	}
-	if m.session != s.link.session {
+	if m.Session != s.link.session {
 		return nil
 	}
 	wasAway := !s.link.live(s.Now)
@@ -93,21 +93,21 @@ func (s *stream) live(m liveMsg) tea.Cmd {
 	s.link.Take(m, s.Now)
 	s.Ahead = s.link.ahead
 	s.askWho(was)
-	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.changes) })}
-	if len(m.changes) > 0 {
+	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
+	if len(m.Changes) > 0 {
 		s.Queues.Changed()
 	}
-	if m.final == nil {
+	if m.Final == nil {
 		cmds = append(cmds, s.hear(s.hearing))
 	}
-	if m.reset || m.beat && wasAway {
+	if m.Reset || m.Beat && wasAway {
 		cmds = append(cmds, s.missed())
 	}
 	if !s.link.paused {
 		for _, stack := range s.stacks {
 			for _, s := range stack {
 				if f, ok := s.(ui.Follower); ok {
-					cmds = append(cmds, f.Follow(m.changes, m.requests))
+					cmds = append(cmds, f.Follow(m.Changes, m.Requests))
 				}
 			}
 		}
@@ -126,7 +126,7 @@ type source = iter.Seq2[client.StreamEvent, error]
 // reads the stream; it ends with the feed's context.
 type feed struct {
 	mu      sync.Mutex
-	batch   liveMsg
+	batch   LiveMsg
 	lastID  string
 	arrived chan struct{} // holds one when there is a batch
 	ended   chan struct{}
@@ -134,7 +134,7 @@ type feed struct {
 
 // newFeed begins to read a stream.
 func newFeed(session int, events source) *feed {
-	f := &feed{batch: liveMsg{session: session}, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
+	f := &feed{batch: LiveMsg{Session: session}, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
 		defer f.caught()
@@ -154,7 +154,7 @@ func (f *feed) caught() {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.batch.fault = fmt.Sprintf("%v\n\n%s", fault, debug.Stack())
+	f.batch.Fault = fmt.Sprintf("%v\n\n%s", fault, debug.Stack())
 	f.tell()
 }
 
@@ -173,31 +173,31 @@ func (f *feed) add(event client.StreamEvent, err error) {
 	b := &f.batch
 	switch e := event.(type) {
 	case nil:
-		b.final = err
+		b.Final = err
 	case client.Connected:
-		b.connected, b.lost = true, nil
+		b.Connected, b.Lost = true, nil
 	case client.Disconnected:
-		b.lost, b.retry, b.beat, b.connected = e.Err, e.Retry, false, false
+		b.Lost, b.Retry, b.Beat, b.Connected = e.Err, e.Retry, false, false
 	case client.HeartbeatEvent:
-		b.beat = true
+		b.Beat = true
 		if !e.ServerTime.IsZero() {
-			b.ahead = time.Until(e.ServerTime)
+			b.Ahead = time.Until(e.ServerTime)
 		}
 		f.remember(e.ID)
 	case client.MessageEvent:
-		b.changes = append(b.changes, e.MessageChange)
+		b.Changes = append(b.Changes, e.MessageChange)
 		f.remember(e.ID)
 	case client.RequestEvent:
 		if !strings.HasPrefix(e.PathInfo, "/Logs") { // to look at the log must not make it move
-			b.requests++
+			b.Requests++
 		}
 	case client.StatsEvent:
 		var pulse wire.Pulse
 		if json.Unmarshal(e.Data, &pulse) == nil {
-			b.pulse = &pulse
+			b.Pulse = &pulse
 		}
 	case client.ResetEvent:
-		b.reset = true
+		b.Reset = true
 	}
 	f.bound()
 	f.tell()
@@ -208,8 +208,8 @@ func (f *feed) add(event client.StreamEvent, err error) {
 const batchMost = 5000
 
 func (f *feed) bound() {
-	if len(f.batch.changes) > batchMost {
-		f.batch.changes, f.batch.reset = nil, true
+	if len(f.batch.Changes) > batchMost {
+		f.batch.Changes, f.batch.Reset = nil, true
 	}
 }
 
@@ -228,7 +228,7 @@ func (f *feed) last() string {
 
 // next waits until there is something, gathers what comes right after it, and
 // gives all of it. It is nil when ctx is done.
-func (f *feed) next(ctx context.Context) *liveMsg {
+func (f *feed) next(ctx context.Context) *LiveMsg {
 	select {
 	case <-f.arrived:
 	case <-ctx.Done():
@@ -244,7 +244,7 @@ func (f *feed) next(ctx context.Context) *liveMsg {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	batch := f.batch
-	f.batch = liveMsg{session: batch.session}
+	f.batch = LiveMsg{Session: batch.Session}
 	return &batch
 }
 
@@ -268,22 +268,22 @@ type link struct {
 }
 
 // Take learns from what the stream told.
-func (l *link) Take(m liveMsg, now time.Time) {
-	if m.connected {
+func (l *link) Take(m LiveMsg, now time.Time) {
+	if m.Connected {
 		l.connected, l.lost, l.signedOut = true, nil, false
 	}
-	if m.beat { // which a stream has that outlives its session for a moment
-		l.beat, l.reached, l.lost, l.failed, l.ahead = now, now, nil, nil, m.ahead
+	if m.Beat { // which a stream has that outlives its session for a moment
+		l.beat, l.reached, l.lost, l.failed, l.ahead = now, now, nil, nil, m.Ahead
 	}
-	if m.lost != nil {
-		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.lost, now, now.Add(m.retry), time.Time{}
+	if m.Lost != nil {
+		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
 	}
-	if m.final != nil {
-		l.connected, l.refused, l.beat = false, m.final, time.Time{}
-		l.signedOut = l.signedOut || ui.SignedOut(m.final)
+	if m.Final != nil {
+		l.connected, l.refused, l.beat = false, m.Final, time.Time{}
+		l.signedOut = l.signedOut || ui.SignedOut(m.Final)
 	}
 	if l.paused {
-		l.missed += len(m.changes) + m.requests
+		l.missed += len(m.Changes) + m.Requests
 	}
 }
 

@@ -27,7 +27,7 @@ const (
 
 // tabs is what is open.
 type tabs struct {
-	*app
+	*App
 	stacks   [len(tabNames)][]ui.Screen // in each tab, the last in front
 	tab      int
 	former   place              // what was seen before
@@ -53,17 +53,17 @@ func (t *tabs) bring(tab int) tea.Cmd {
 func (t *tabs) first(tab int) ui.Screen {
 	switch tab {
 	case recordsTab:
-		return records.NewKinds(t.app)
+		return records.NewKinds(t.App)
 	case subscribersTab:
-		return webhooks.NewSubscribers(t.app)
+		return webhooks.NewSubscribers(t.App)
 	case messagesTab:
-		return messages.New(t.app, ui.MessageFilter{})
+		return messages.New(t.App, ui.MessageFilter{})
 	case eventsTab:
-		return webhooks.NewEvents(t.app)
+		return webhooks.NewEvents(t.App)
 	case requestsTab:
-		return requests.New(t.app)
+		return requests.New(t.App)
 	}
-	return home.New(t.app)
+	return home.New(t.App)
 }
 
 // Push opens a screen over the one in front.

@@ -1,6 +1,6 @@
 //go:build linux
 
-package tui
+package tui_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 )
 
 // asProgram makes a test binary the program on the terminal: it shows the
@@ -38,13 +40,13 @@ func program() int {
 		return 2
 	}
 	defer c.Close()
-	o := Options{Input: os.Stdin, Output: os.Stdout, State: dir, Appearance: Appearance{Mouse: true}, Now: func() time.Time {
+	o := tui.Options{Input: os.Stdin, Output: os.Stdout, State: dir, Appearance: tui.Appearance{Mouse: true}, Now: func() time.Time {
 		if _, err := os.Stat(filepath.Join(dir, "panic")); err == nil {
 			panic("the clock has stopped")
 		}
 		return time.Now()
 	}}
-	if err := Run(context.Background(), c, o); err != nil {
+	if err := tui.Run(context.Background(), c, o); err != nil {
 		fmt.Printf("ended: %v\n", err)
 		return 1
 	}
@@ -110,7 +112,7 @@ func TestTerminalIsAsBefore(t *testing.T) {
 // and gives all that was written and the exit code.
 func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), tuitest.Timeout)
 	defer cancel()
 	screen, keyboard, err := pty.Open()
 	if err != nil {

@@ -1,4 +1,4 @@
-package tui
+package tui_test
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -24,8 +26,8 @@ func TestTwinsRun(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/whctl").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	s := startDeliveries(t)
-	d := s.open(t, Options{})
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
 	for name, keys := range map[string][]string{
 		"home":          {"1"},
 		"kinds":         {"2"},
@@ -44,13 +46,13 @@ func TestTwinsRun(t *testing.T) {
 		"events":        {"5"},
 		"requests":      {"6", "!"},
 	} {
-		for d.app.over != nil || len(d.app.stacks[d.app.tab]) > 1 {
-			d.press("esc")
+		for d.App.Overlay() != nil || d.App.Depth() > 1 {
+			d.Press("esc")
 		}
-		d.press(keys...)
-		twin := d.app.Front().Equivalent()
+		d.Press(keys...)
+		twin := d.App.Front().Equivalent()
 		lines := []string{twin}
-		if does, ok := d.app.Front().(ui.Commander); ok {
+		if does, ok := d.App.Front().(ui.Commander); ok {
 			for _, deed := range does.Commands() {
 				if !strings.Contains(deed, " --output ") {
 					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is understood, and refused
@@ -66,7 +68,7 @@ func TestTwinsRun(t *testing.T) {
 				t.Errorf("%s: %s: %v\n%s", name, line, err, out)
 			}
 		}
-		d.press("c")
-		d.sees("The same on the command line")
+		d.Press("c")
+		d.Sees("The same on the command line")
 	}
 }

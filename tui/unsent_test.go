@@ -1,17 +1,20 @@
-package tui
+package tui_test
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // expiring is a driver whose session can be ended, and the way to do it.
-func (s *deliveries) expiring(t *testing.T) (d *driver, end func()) {
+func expiring(t *testing.T, s *tuitest.Deliveries) (d *tuitest.Driver, end func()) {
 	t.Helper()
 	c, err := client.New(client.Options{URL: s.URL})
 	if err != nil {
@@ -22,13 +25,13 @@ func (s *deliveries) expiring(t *testing.T) (d *driver, end func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.client = c
+	s.Client = c
 	other, err := client.New(client.Options{URL: s.URL, Session: session.SessionID})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	return s.open(t, Options{}), func() {
+	return s.Open(t, tui.Options{}), func() {
 		if err := other.Logout(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -38,41 +41,41 @@ func (s *deliveries) expiring(t *testing.T) (d *driver, end func()) {
 // A retry that the service refused since the session had ended is made once
 // somebody has signed in again, and not where nobody does.
 func TestChangeRunsAfterSignIn(t *testing.T) {
-	s := startDeliveries(t)
-	d, end := s.expiring(t)
-	d.press("4", "!", "r")
-	d.sees("Retry this message?")
+	s := tuitest.StartDeliveries(t)
+	d, end := expiring(t, s)
+	d.Press("4", "!", "r")
+	d.Sees("Retry this message?")
 	end()
-	d.press("y")
-	d.sees("Sign in to", "AUTH", "your action (retry of", "runs after")
-	d.press("esc")
-	d.sees("not done: retry of")
+	d.Press("y")
+	d.Sees("Sign in to", "AUTH", "your action (retry of", "runs after")
+	d.Press("esc")
+	d.Sees("not done: retry of")
 
-	d.press("r", "y")
-	d.sees("your action (retry of")
-	d.press("'a wrong one", "enter")
-	d.sees("Invalid Username or Password", "Sign in to", "your action (retry of")
-	d.press("'"+daemontest.AdminPassword, "enter")
-	if strings.Contains(d.text(), "Sign in to") {
-		t.Fatalf("the question is still there:\n%s", d.text())
+	d.Press("r", "y")
+	d.Sees("your action (retry of")
+	d.Press("'a wrong one", "enter")
+	d.Sees("Invalid Username or Password", "Sign in to", "your action (retry of")
+	d.Press("'"+daemontest.AdminPassword, "enter")
+	if strings.Contains(d.Text(), "Sign in to") {
+		t.Fatalf("the question is still there:\n%s", d.Text())
 	}
-	d.until("the retry is shown", func() bool { return strings.Contains(d.text(), "2/3") })
+	d.Until("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
 }
 
 // A form that was sent without a session comes back with what was typed, until
 // the change is made.
 func TestFormRunsAfterSignIn(t *testing.T) {
-	s := startDeliveries(t)
-	d, end := s.expiring(t)
-	d.press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	s := tuitest.StartDeliveries(t)
+	d, end := expiring(t, s)
+	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	end()
-	d.press("ctrl+s")
-	d.sees("your action (new subscription) runs after")
-	d.press("esc")
-	d.sees("New subscription for acme-shop", "salesorder.updated")
-	d.press("ctrl+s", "'"+daemontest.AdminPassword, "enter")
-	d.sees("Created", "whsec_")
-	admin := connected(t, s.Instance)
+	d.Press("ctrl+s")
+	d.Sees("your action (new subscription) runs after")
+	d.Press("esc")
+	d.Sees("New subscription for acme-shop", "salesorder.updated")
+	d.Press("ctrl+s", "'"+daemontest.AdminPassword, "enter")
+	d.Sees("Created", "whsec_")
+	admin := tuitest.Connect(t, s.Instance)
 	page, err := admin.AllSubscriptions(t.Context(), nil)
 	if err != nil || page.Total != 4 {
 		t.Errorf("there are %d subscriptions, %v", page.Total, err)
@@ -81,46 +84,44 @@ func TestFormRunsAfterSignIn(t *testing.T) {
 
 // The failures are listed with the ids of their requests, and copied with them.
 func TestErrorLog(t *testing.T) {
-	d := drive(t, unreachable(t), Options{})
-	d.resize(100, 24)
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	d.Resize(100, 24)
 	for _, id := range []string{"r1", "r2"} {
-		d.app.Fail("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
+		d.App.Fail("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
 	}
-	d.press("ctrl+e")
-	d.sees("Errors (", "(request r2)", "(request r1)", "MessageID: is gone")
-	d.press("j")
-	d.copied.Reset()
-	d.press("y")
-	if text := d.lastCopied(); !strings.HasPrefix(text, "2026-07-01T14:02:06Z  retry: Conflict") || !strings.HasSuffix(text, "(request r1)") {
+	d.Press("ctrl+e")
+	d.Sees("Errors (", "(request r2)", "(request r1)", "MessageID: is gone")
+	d.Press("j")
+	d.Copied.Reset()
+	d.Press("y")
+	if text := d.LastCopied(); !strings.HasPrefix(text, "2026-07-01T14:02:06Z  retry: Conflict") || !strings.HasSuffix(text, "(request r1)") {
 		t.Errorf("copied %q", text)
 	}
-	d.press("Y", "esc")
-	if d.app.over != nil {
+	d.Press("Y", "esc")
+	if d.App.Overlay() != nil {
 		t.Error("esc does not close it")
 	}
 }
 
 // While a form is sent again after a sign-in, it cannot be sent once more.
 func TestFormIsSentOnceAfterSignIn(t *testing.T) {
-	s := startDeliveries(t)
-	d, end := s.expiring(t)
-	d.press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	s := tuitest.StartDeliveries(t)
+	d, end := expiring(t, s)
+	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	end()
-	d.press("ctrl+s", "'"+daemontest.AdminPassword)
-	d.clock = d.clock.Add(ms(500))
-	d.Take(keys["enter"])
-	for !strings.Contains(d.text(), "now: new subscription") {
-		m := <-d.answers
-		d.waiting--
-		d.Take(m)
+	d.Press("ctrl+s", "'"+daemontest.AdminPassword)
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Take(tuitest.Keys["enter"])
+	for !strings.Contains(d.Text(), "now: new subscription") {
+		d.TakeNext()
 	}
-	if f, back := d.app.over.(*ui.Form); !back || !f.Sent {
+	if f, back := d.App.Overlay().(*ui.Form); !back || !f.Sent {
 		t.Error("the form is not on its way")
 	}
-	d.clock = d.clock.Add(ms(500))
-	d.Take(keys["ctrl+s"])
-	d.settle()
-	page, err := connected(t, s.Instance).AllSubscriptions(t.Context(), nil)
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Take(tuitest.Keys["ctrl+s"])
+	d.Settle()
+	page, err := tuitest.Connect(t, s.Instance).AllSubscriptions(t.Context(), nil)
 	if err != nil || page.Total != 4 {
 		t.Errorf("there are %d subscriptions, %v", page.Total, err)
 	}
@@ -128,23 +129,23 @@ func TestFormIsSentOnceAfterSignIn(t *testing.T) {
 
 // Whoever signs in late closes nothing but the question for the password.
 func TestSignInClosesItsFormOnly(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.subscriptionsOf(t)
-	d.press(":", "'login", "enter")
-	login := d.app.over.(*ui.Form)
-	d.press("esc", "n", "'debtor.created")
-	typed := d.app.over
-	d.send(ui.SentMsg{Form: login, Answer: signedInMsg{form: login, session: d.app.Session, user: "admin"}})
-	if d.app.over != typed {
-		t.Errorf("the form that is typed is gone:\n%s", d.text())
+	s := tuitest.StartDeliveries(t)
+	d := s.OpenSubscriptions(t)
+	d.Press(":", "'login", "enter")
+	login := d.App.Overlay().(*ui.Form)
+	d.Press("esc", "n", "'debtor.created")
+	typed := d.App.Overlay()
+	d.Send(ui.SentMsg{Form: login, Answer: tui.SignedInMsg(login, d.App.Session, "admin", nil)})
+	if d.App.Overlay() != typed {
+		t.Errorf("the form that is typed is gone:\n%s", d.Text())
 	}
-	d.send(ui.SentMsg{Form: login, Answer: signedInMsg{form: login, session: d.app.Session, user: "admin", reply: reply{err: &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}}}})
-	if f := d.app.over.(*ui.Form); f.Fields[0].Wrong+f.Fields[1].Wrong != "" {
+	d.Send(ui.SentMsg{Form: login, Answer: tui.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
+	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Wrong+f.Fields[1].Wrong != "" {
 		t.Error("another form is blamed for a wrong password")
 	}
-	d.press("esc", ":", "'login", "enter")
-	d.send(ui.SentMsg{Form: d.app.over.(*ui.Form), Answer: signedInMsg{form: d.app.over.(*ui.Form), session: d.app.Session, user: "admin"}})
-	if d.app.over != nil {
+	d.Press("esc", ":", "'login", "enter")
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Answer: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	if d.App.Overlay() != nil {
 		t.Error("the question for the password stays")
 	}
 }

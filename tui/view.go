@@ -14,7 +14,7 @@ import (
 
 // frame draws what is around the screen in front.
 type frame struct {
-	*app
+	*App
 	width, height int
 }
 

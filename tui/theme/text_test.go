@@ -126,3 +126,12 @@ func TestMiddle(t *testing.T) {
 		}
 	}
 }
+
+// What breaks long words does not break characters.
+func TestWrappedWords(t *testing.T) {
+	for _, line := range Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
+		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
+			t.Errorf("%q", line.Text)
+		}
+	}
+}

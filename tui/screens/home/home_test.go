@@ -1,55 +1,90 @@
-package tui
+package home_test
 
 import (
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
+
+// What changes right after the figures were fetched is fetched too, and so are
+// figures that are a minute old: the last hour is another one then.
+func TestHomeStaysUpToDate(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	h := d.App.Front().(*home.Screen)
+	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.Clock)}}}
+	d.Wait(ui.PollInterval)
+	d.Live(change)
+	asked := h.Asked
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Live(change)
+	if h.Asked != asked {
+		t.Error("the figures are fetched more often than every two seconds")
+	}
+	for range 3 {
+		d.Wait(time.Second)
+		d.Beat()
+	}
+	if h.Asked == asked {
+		t.Error("the second change is not fetched")
+	}
+	asked = h.Asked
+	for range 61 {
+		d.Beat()
+		d.Wait(time.Second)
+	}
+	if h.Asked == asked {
+		t.Error("the figures of an hour are as they were a minute ago")
+	}
+}
 
 // A failure on the first screen is opened where it stands, over the list of all
 // that failed, in which one can go on.
 func TestFailureFromTheFirstScreen(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.open(t, Options{})
-	h := d.app.Front().(*home.Screen)
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	h := d.App.Front().(*home.Screen)
 	if len(h.Entries()) != 2+4 {
-		t.Fatalf("%d entries:\n%s", len(h.Entries()), d.text())
+		t.Fatalf("%d entries:\n%s", len(h.Entries()), d.Text())
 	}
-	d.press("G")
+	d.Press("G")
 	last := h.Failures[3].MessageID
 	if h.Chosen != "message "+last {
 		t.Errorf("%s is chosen", h.Chosen)
 	}
-	d.press("R")
+	d.Press("R")
 	if h.At != 5 {
 		t.Errorf("the same figures again choose entry %d", h.At)
 	}
-	d.press("enter")
-	d.sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
-	d.press("esc")
-	d.sees("[problems]")
-	if one, ok := d.app.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
-		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.text())
+	d.Press("enter")
+	d.Sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
+	d.Press("esc")
+	d.Sees("[problems]")
+	if one, ok := d.App.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
+		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.Text())
 	}
-	d.press("-", "-", "1")
-	d.sees("Recent failures")
+	d.Press("-", "-", "1")
+	d.Sees("Recent failures")
 }
 
 // Entries that go leave the selection where it was; a list that is there again
 // selects what was chosen.
 func TestChosenEntryStays(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.open(t, Options{})
-	h := d.app.Front().(*home.Screen)
-	d.press("G", "up")
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	h := d.App.Front().(*home.Screen)
+	d.Press("G", "up")
 	kept := h.Chosen
 	failures := h.Failures
 	h.Failures = failures[2:]
@@ -71,8 +106,8 @@ func TestChosenEntryStays(t *testing.T) {
 
 // A bar tells what failed at an endpoint, also where that is little.
 func TestShareOfFailures(t *testing.T) {
-	d := drive(t, unreachable(t), Options{Appearance: Appearance{ASCII: true, Theme: theme.Mono}})
-	h := d.app.Front().(*home.Screen)
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
+	h := d.App.Front().(*home.Screen)
 	for want, lane := range map[string]wire.Lane{
 		"            ": {},
 		"%%%%%%%%%%%%": {Delivered: 7},
@@ -92,26 +127,26 @@ func TestShareOfFailures(t *testing.T) {
 
 // Why an endpoint is as it is, is one key away from the first screen.
 func TestSubscriptionFromTheFirstScreen(t *testing.T) {
-	s := startDeliveries(t)
-	d := s.open(t, Options{})
-	d.press("i")
-	d.sees("Subscribers › acme-shop › debtor.*", s.receiver+"/bad/erp", "20h, 20h")
-	d.press("esc")
-	if one, ok := d.app.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.bad {
-		t.Errorf("the list is not at the subscription:\n%s", d.text())
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("i")
+	d.Sees("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
+	d.Press("esc")
+	if one, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.Failing {
+		t.Errorf("the list is not at the subscription:\n%s", d.Text())
 	}
-	d.press("1", "G", "i")
-	d.sees("Subscribers › acme-shop › debtor.*")
+	d.Press("1", "G", "i")
+	d.Sees("Subscribers › acme-shop › debtor.*")
 }
 
 // A service that leaves series of the chart out does not end the program.
 func TestUnevenMinutes(t *testing.T) {
-	d := drive(t, unreachable(t), Options{})
-	h := d.app.Front().(*home.Screen)
-	d.answersTo(h, nil, func(error) tea.Cmd {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	h := d.App.Front().(*home.Screen)
+	d.AnswerTo(h, nil, func(error) tea.Cmd {
 		return h.Took(home.Figures{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
 	})
-	d.checkScreen()
+	d.CheckScreen()
 	if m := h.Stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
 		t.Errorf("%+v", m)
 	}

@@ -1,37 +1,39 @@
-package tui
+package browse_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/tuitest"
 )
 
 // Columns are found by a part of their names; what is done then is done to those
 // that are listed.
 func TestColumnsAreFound(t *testing.T) {
-	d := drive(t, connected(t, demoDaemon(t)), Options{})
-	d.press(":", "'SO_Totals", "enter", "C")
-	d.sees("8 of 8 shown", "/ finds a field")
-	d.press("/", "'cartage2", "enter")
-	c := d.app.over.(*browse.Chooser)
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.Press(":", "'SO_Totals", "enter", "C")
+	d.Sees("8 of 8 shown", "/ finds a field")
+	d.Press("/", "'cartage2", "enter")
+	c := d.App.Overlay().(*browse.Chooser)
 	if list := c.Listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
 		t.Fatalf("%v is listed", list)
 	}
-	d.sees("/ cartage2", "8 of 8 shown")
-	d.press("*")
-	d.sees("6 of 8 shown")
-	d.press("*", "j", "space")
-	d.sees("7 of 8 shown")
-	d.press("K")
+	d.Sees("/ cartage2", "8 of 8 shown")
+	d.Press("*")
+	d.Sees("6 of 8 shown")
+	d.Press("*", "j", "space")
+	d.Sees("7 of 8 shown")
+	d.Press("K")
 	if list := c.Listed(); !strings.HasSuffix(list[0], "TaxTotal") {
 		t.Errorf("nothing was moved: %v", list)
 	}
-	d.press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
-	d.sees("no field's name holds cartage2zzz", "7 of 8 shown")
-	d.press("/", "ctrl+u", "enter", "enter")
-	b := d.app.Front().(*browse.Browser)
+	d.Press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
+	d.Sees("no field's name holds cartage2zzz", "7 of 8 shown")
+	d.Press("/", "ctrl+u", "enter", "enter")
+	b := d.App.Front().(*browse.Browser)
 	if len(b.Fields) != 7 || slices.Contains(b.Fields, "Cartage2TaxTotal") {
 		t.Errorf("%v is shown", b.Fields)
 	}
@@ -39,9 +41,9 @@ func TestColumnsAreFound(t *testing.T) {
 
 // Keys and amounts are chosen by one key.
 func TestKeysAndMoney(t *testing.T) {
-	d := drive(t, connected(t, demoDaemon(t)), Options{})
-	d.press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
-	b := d.app.Front().(*browse.Browser)
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.Press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
+	b := d.App.Front().(*browse.Browser)
 	if len(b.Fields) == 0 || len(b.Fields) == len(b.Kind.Fields) {
 		t.Fatalf("%v is shown", b.Fields)
 	}
@@ -50,6 +52,6 @@ func TestKeysAndMoney(t *testing.T) {
 			t.Errorf("%s is neither", name)
 		}
 	}
-	d.press(":", "'DB_Class", "enter", "C", "m")
-	d.sees("DB_Class has no field of money")
+	d.Press(":", "'DB_Class", "enter", "C", "m")
+	d.Sees("DB_Class has no field of money")
 }

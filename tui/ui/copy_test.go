@@ -1,4 +1,4 @@
-package tui
+package ui_test
 
 import (
 	"encoding/base64"
@@ -7,31 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
-
-// environment answers like the variables of a session.
-func environment(pairs ...string) func(string) string {
-	return func(name string) string {
-		for _, pair := range pairs {
-			if value, ok := strings.CutPrefix(pair, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
-}
-
-// lastCopied is the text that the terminal was asked to copy.
-func (d *driver) lastCopied() string {
-	d.t.Helper()
-	_, encoded, _ := strings.Cut(d.copied.String(), "\x1b]52;c;")
-	text, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(encoded, "\a"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return string(text)
-}
 
 // On every way the text arrives whole, and the user is told which way that was.
 func TestClip(t *testing.T) {
@@ -51,14 +30,14 @@ func TestClip(t *testing.T) {
 		{"as it is set", []string{"WHCTL_CLIPBOARD=osc52", "DISPLAY=:0"}, sequence, "via OSC 52"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d := drive(t, unreachable(t), Options{Env: environment(test.env...)})
-			d.copied.Reset()
-			d.app.Copy(text)
-			d.press("g")
-			if d.copied.String() != test.sent {
-				t.Errorf("sent %q, want %q", d.copied.String(), test.sent)
+			d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment(test.env...)})
+			d.Copied.Reset()
+			d.App.Copy(text)
+			d.Press("g")
+			if d.Copied.String() != test.sent {
+				t.Errorf("sent %q, want %q", d.Copied.String(), test.sent)
 			}
-			d.sees(test.told)
+			d.Sees(test.told)
 		})
 	}
 }
@@ -68,19 +47,19 @@ func TestClipOfTheDesktop(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script(t, dir, "xclip", "cat > "+dir+"/copied")
-	d := drive(t, unreachable(t), Options{Env: environment("DISPLAY=:0")})
-	d.copied.Reset()
-	d.app.Copy("00123")
-	d.press("g")
-	d.sees("copied 5 characters via xclip")
-	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.copied.Len() > 0 {
-		t.Errorf("copied %q, %v, and to the terminal %q", got, err, d.copied.String())
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("DISPLAY=:0")})
+	d.Copied.Reset()
+	d.App.Copy("00123")
+	d.Press("g")
+	d.Sees("copied 5 characters via xclip")
+	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.Copied.Len() > 0 {
+		t.Errorf("copied %q, %v, and to the terminal %q", got, err, d.Copied.String())
 	}
 	script(t, dir, "xclip", "exit 1")
 	script(t, dir, "xsel", "exit 1")
-	d.app.Copy("00123")
-	d.press("g")
-	d.sees("via OSC 52")
+	d.App.Copy("00123")
+	d.Press("g")
+	d.Sees("via OSC 52")
 }
 
 func script(t *testing.T, dir, name, text string) {
@@ -94,15 +73,15 @@ func script(t *testing.T, dir, name, text string) {
 func TestClipOfLongText(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	long := strings.Repeat("x", ui.ClipMax)
-	d := drive(t, unreachable(t), Options{})
-	d.resize(200, 24)
-	d.copied.Reset()
-	d.app.Copy(long)
-	d.press("g")
-	d.sees("copied 74,994 characters to " + os.Getenv("TMPDIR"))
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	d.Resize(200, 24)
+	d.Copied.Reset()
+	d.App.Copy(long)
+	d.Press("g")
+	d.Sees("copied 74,994 characters to " + os.Getenv("TMPDIR"))
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))
-	if len(files) != 1 || d.copied.Len() > 0 {
-		t.Fatalf("files %v, and to the terminal %d bytes", files, d.copied.Len())
+	if len(files) != 1 || d.Copied.Len() > 0 {
+		t.Fatalf("files %v, and to the terminal %d bytes", files, d.Copied.Len())
 	}
 	text, err := os.ReadFile(files[0])
 	info, statErr := os.Stat(files[0])

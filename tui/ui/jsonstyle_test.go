@@ -1,13 +1,12 @@
-package tui
+package ui_test
 
 import (
-	"math/big"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -58,7 +57,7 @@ func FuzzJSONStyles(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		a := &app{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
+		a := &tui.App{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
 		p := ui.Pager{Owner: ui.NewDialog(a)}
 		p.Fit(40, 10)
 		p.SetJSON(ui.JsonLines([]byte(text), 38))
@@ -85,27 +84,4 @@ func BenchmarkJSONStyles(b *testing.B) {
 	for b.Loop() {
 		ui.StyleJSON(lines)
 	}
-}
-
-// The status adds up the marked numbers exactly.
-func TestSumOfMarked(t *testing.T) {
-	i := demoDaemon(t)
-	c := connected(t, i)
-	d := drive(t, c, Options{})
-	d.press(":", "'SO_Totals", "enter", "l", "space", "space", "space")
-	page, err := c.Page(t.Context(), client.Query{Kind: kindOf(t, "SO_Totals"), Take: new(int64(3))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := new(big.Rat)
-	for _, row := range page.Rows {
-		n, ok := new(big.Rat).SetString(row.Text("InvoiceTotal"))
-		if !ok {
-			t.Fatalf("%s is no number", row.Text("InvoiceTotal"))
-		}
-		sum.Add(sum, n)
-	}
-	d.resize(120, 24)
-	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
-	d.sees("3 marked, InvoiceTotal sum "+ui.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }

@@ -1,4 +1,4 @@
-package tui
+package tuitest
 
 import (
 	"flag"
@@ -11,22 +11,23 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 )
 
-var update = flag.Bool("update", false, "write the expected screens anew")
+var update = flag.Bool("update", false, "write the expected screens")
 
-// The sizes and appearances that every screen is shown in.
-var (
-	sizes       = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
-	appearances = [...]struct {
-		name  string
-		ascii bool
-		theme string
-	}{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
-)
+// Sizes are those that every screen is shown in.
+var Sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
 
-// What is another each time takes the place of something as long.
+var appearances = [...]struct {
+	name  string
+	ascii bool
+	theme string
+}{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
+
+// passing is what is another in each run: something takes its place that is as
+// long.
 var passing = []struct {
 	is *regexp.Regexp
 	as string
@@ -34,44 +35,58 @@ var passing = []struct {
 	{regexp.MustCompile(`127\.0\.0\.1:\d{1,5}`), "127.0.0.1:40404"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "1f0c2ab4-0000-4000-8000-0000000f9ab2"},
 	{regexp.MustCompile(`\b[0-9a-f]{4}\.\.[0-9a-f]{4}\b`), "1f0c..9ab2"},
+	{regexp.MustCompile(`whsec_[A-Za-z0-9+/=]+`), "whsec_c2VjcmV0IG9mIHRoZSB0ZXN0LCBub3Qgb25lIHRoYXQ="},
+	{regexp.MustCompile(`until 20\d\d-\d\d-\d\d \d\d:\d\d(:07)?`), "until 2026-07-02 14:02"},
+	{regexp.MustCompile(`at most [\d,]+ ms *`), "at most 1 ms" + blanks},
+	{regexp.MustCompile(`after [\d,]+ ms *`), "after 0 ms" + blanks},
+	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d\b`), "2026-07-02"},
+	{regexp.MustCompile(`RowHash[^\n]*`), "RowHash" + blanks},
+	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
+	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
+	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
+	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
 }
 
-// golden compares a screen in all sizes with what was seen and found good. A
+// blanks fill up what was cut away.
+var blanks = strings.Repeat(" ", 300)
+
+// Golden compares a screen in all sizes with what was seen and found good. A
 // file has all sizes of one appearance.
-func (d *driver) golden(name, appearance string) {
-	d.t.Helper()
-	d.goldenIn(sizes[:], name, appearance)
+func (d *Driver) Golden(name, appearance string) {
+	d.T.Helper()
+	d.GoldenIn(Sizes[:], name, appearance)
 }
 
-func (d *driver) goldenIn(sizes [][2]int, name, appearance string) {
-	d.t.Helper()
+// GoldenIn is Golden in sizes of its own.
+func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
+	d.T.Helper()
 	var out strings.Builder
 	for _, size := range sizes {
-		d.resize(size[0], size[1])
-		d.checkScreen()
+		d.Resize(size[0], size[1])
+		d.CheckScreen()
 		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.portrait(appearance))
 	}
-	d.resize(80, 24)
+	d.Resize(80, 24)
 	path := filepath.Join("testdata", name+"."+appearance+".golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			d.t.Fatal(err)
+			d.T.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(path)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
 	if string(want) != out.String() {
-		d.t.Errorf("%s is not as it was (-update accepts it):\n%s", path, difference(string(want), out.String()))
+		d.T.Errorf("%s is not as it was (-update accepts it):\n%s", path, difference(string(want), out.String()))
 	}
 }
 
 // portrait is the screen as a text: with its styles as {1;31}, but for the appearance that
 // is about signs alone.
-func (d *driver) portrait(appearance string) string {
-	text := d.app.View()
+func (d *Driver) portrait(appearance string) string {
+	text := d.App.View()
 	if appearance != "ascii" {
 		text = sgr.ReplaceAllString(text, "{$1}")
 	}
@@ -109,11 +124,11 @@ func difference(want, got string) string {
 	return out.String()
 }
 
-// forAppearances runs a story once in each appearance.
-func forAppearances(t *testing.T, story func(t *testing.T, appearance string, o Options)) {
+// ForAppearances runs a story once in each appearance.
+func ForAppearances(t *testing.T, story func(t *testing.T, appearance string, o tui.Options)) {
 	for _, l := range appearances {
 		t.Run(l.name, func(t *testing.T) {
-			story(t, l.name, Options{Appearance: Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
+			story(t, l.name, tui.Options{Appearance: tui.Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package browse_test
 
 import (
 	"bytes"
@@ -8,28 +8,30 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // What a field of bytes holds is told, and goes to a file as it is.
 func TestBytesOfARecord(t *testing.T) {
 	dir := t.TempDir()
-	d := drive(t, connected(t, demoDaemon(t)), Options{Downloads: dir})
-	d.press(":", "'CR_BatchTransDocuments", "enter", "enter")
-	r := d.app.Front().(*browse.Record)
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{Downloads: dir})
+	d.Press(":", "'CR_BatchTransDocuments", "enter", "enter")
+	r := d.App.Front().(*browse.Record)
 	for r.Whole.Value("FileBinary").Null() {
-		d.press("]")
+		d.Press("]")
 	}
 	content, err := base64.StdEncoding.DecodeString(r.Whole.Text("FileBinary"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.sees(ui.Size(len(content))+" of "+browse.Sniffed(content), "o saves them to a file")
-	d.press("o")
-	d.sees("save FileBinary to", "enter saves")
-	d.press("enter")
-	d.sees("written to " + dir[:20])
+	d.Sees(ui.Size(len(content))+" of "+browse.Sniffed(content), "o saves them to a file")
+	d.Press("o")
+	d.Sees("save FileBinary to", "enter saves")
+	d.Press("enter")
+	d.Sees("written to " + dir[:20])
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(files) != 1 {
 		t.Fatalf("%v", files)
@@ -37,8 +39,8 @@ func TestBytesOfARecord(t *testing.T) {
 	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != browse.EndOf(content) {
 		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
 	}
-	d.press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
-	d.sees("no field of this record holds bytes")
+	d.Press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
+	d.Sees("no field of this record holds bytes")
 }
 
 func TestSniffedBytes(t *testing.T) {
@@ -66,25 +68,25 @@ func TestSniffedBytes(t *testing.T) {
 // A long value stands on one line, and on several where that is wanted, until it
 // is not.
 func TestLongValuesWrap(t *testing.T) {
-	d := drive(t, connected(t, demoDaemon(t)), Options{})
-	d.press(":", "'SY_Filters", "enter", "enter")
-	r := d.app.Front().(*browse.Record)
-	d.resize(60, 40)
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.Press(":", "'SY_Filters", "enter", "enter")
+	r := d.App.Front().(*browse.Record)
+	d.Resize(60, 40)
 	before := len(r.Lines)
 	if before != len(r.Browser.Kind.Fields) {
 		t.Errorf("%d lines of %d fields", before, len(r.Browser.Kind.Fields))
 	}
-	d.press("w")
+	d.Press("w")
 	wrapped := len(r.Lines)
 	if wrapped <= before {
-		t.Errorf("nothing is wrapped:\n%s", d.text())
+		t.Errorf("nothing is wrapped:\n%s", d.Text())
 	}
-	d.press("]", "[")
+	d.Press("]", "[")
 	if len(r.Lines) != wrapped {
-		t.Errorf("it is not wrapped when it comes again:\n%s", d.text())
+		t.Errorf("it is not wrapped when it comes again:\n%s", d.Text())
 	}
-	d.press("w")
+	d.Press("w")
 	if len(r.Lines) != before {
-		t.Errorf("it stays wrapped:\n%s", d.text())
+		t.Errorf("it stays wrapped:\n%s", d.Text())
 	}
 }

@@ -1,9 +1,10 @@
-package tui
+package records_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -19,8 +22,8 @@ import (
 // the new one is sent, and then it holds that.
 func TestBill(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	c := connected(t, i)
-	d := drive(t, c, Options{})
+	c := tuitest.Connect(t, i)
+	d := tuitest.Drive(t, c, tui.Options{})
 	one, stage, setting := demo.BillExample()
 	field := client.BillField{BillID: one, StageID: stage, SettingID: setting}
 	before, err := c.BillValue(t.Context(), field)
@@ -34,62 +37,62 @@ func TestBill(t *testing.T) {
 			t.Errorf("it holds %q, want %q (%v)", *now.Contents, want, err)
 		}
 	}
-	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.sees("of bill "+one, "it holds  "+was)
-	d.press("ctrl+s")
-	d.sees("that is what it holds already")
-	d.press("'x", "ctrl+s")
-	d.sees("Change ", "old  "+was, "new  "+was+"x")
-	d.press("enter")
+	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
+	d.Sees("of bill "+one, "it holds  "+was)
+	d.Press("ctrl+s")
+	d.Sees("that is what it holds already")
+	d.Press("'x", "ctrl+s")
+	d.Sees("Change ", "old  "+was, "new  "+was+"x")
+	d.Press("enter")
 	holds(was)
-	if f, back := d.app.over.(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
-		t.Errorf("no to the question leaves what was typed:\n%s", d.text())
+	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
+		t.Errorf("no to the question leaves what was typed:\n%s", d.Text())
 	}
-	d.press("ctrl+s", "y")
-	d.sees(" is set")
+	d.Press("ctrl+s", "y")
+	d.Sees(" is set")
 	holds(was + "x")
 
-	d.press(":", "'bill "+one+"/"+stage, "enter")
-	d.sees("Custom fields of bill "+one, was+"x")
+	d.Press(":", "'bill "+one+"/"+stage, "enter")
+	d.Sees("Custom fields of bill "+one, was+"x")
 	all, err := c.BillValues(t.Context(), client.BillStage{BillID: one, StageID: stage})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range slices.IndexFunc(all, func(v wire.CustomFieldValue) bool { return v.SettingID == setting }) {
-		d.press("down")
+		d.Press("down")
 	}
-	d.press("enter")
-	d.sees("it holds  " + was + "x")
-	d.press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
-	d.sees("it holds  " + was + "x")
-	d.press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
-	d.sees("this is needed")
-	d.press("'nobody's", "down", "'S", "down", "'X", "enter")
-	d.sees("nobody's")
-	d.press("esc", "esc", ":", "'bill a//b", "enter")
-	d.sees("BILL/STAGE/SETTING")
+	d.Press("enter")
+	d.Sees("it holds  " + was + "x")
+	d.Press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
+	d.Sees("it holds  " + was + "x")
+	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
+	d.Sees("this is needed")
+	d.Press("'nobody's", "down", "'S", "down", "'X", "enter")
+	d.Sees("nobody's")
+	d.Press("esc", "esc", ":", "'bill a//b", "enter")
+	d.Sees("BILL/STAGE/SETTING")
 }
 
 // What the service finds wrong with a value stands at the field, with the value
 // as it was typed.
 func TestBillShowsWhatIsWrong(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	d := drive(t, connected(t, i), Options{})
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	one, stage, setting := demo.BillExample()
-	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.erase()
-	d.press("'new", "ctrl+s")
-	d.clock = d.clock.Add(ms(500))
-	d.app.Update(letter("y")) // what the service answers comes now
-	f, billForm := d.app.over.(*ui.Form), records.NewBill(d.app)
-	d.sees("on its way")
+	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
+	d.Erase()
+	d.Press("'new", "ctrl+s")
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.App.Update(tuitest.Letter("y")) // what the service answers comes now
+	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
+	d.Sees("on its way")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
-	d.send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {
+	d.Send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {
 		billForm.Changed(client.BillField{}, nil, refusal, f)
 		return nil
 	}}})
-	d.sees("must be shorter", "new", "it holds")
-	if strings.Contains(d.text(), "Change ") {
+	d.Sees("must be shorter", "new", "it holds")
+	if strings.Contains(d.Text(), "Change ") {
 		t.Error("the question is still there")
 	}
 }
@@ -97,11 +100,11 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 // A read-only session shows a field and changes none.
 func TestBillIsReadOnly(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	d := drive(t, connected(t, i), Options{ReadOnly: true})
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{ReadOnly: true})
 	one, stage, setting := demo.BillExample()
-	d.press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
-	d.sees("read-only")
-	if _, asked := d.app.over.(*ui.Confirm); asked {
+	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
+	d.Sees("read-only")
+	if _, asked := d.App.Overlay().(*ui.Confirm); asked {
 		t.Error("it asks for what it may not do")
 	}
 }

@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/bizhook/whd/tui/theme"
+)
+
+// What somebody chose wins over what the terminal says.
+func TestChosenLook(t *testing.T) {
+	env := func(terminal string) func(string) string {
+		return func(name string) string { return map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}[name] }
+	}
+	if o := (Options{Env: env("xterm"), Appearance: Appearance{ASCII: true, Theme: theme.Dark}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Dark {
+		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
+	}
+	if o := (Options{Env: env("linux"), Appearance: Appearance{Theme: theme.Auto}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Light {
+		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
+	}
+}
+
+// Answers come in pieces, with other numbers of digits, and with keys between
+// them, or not at all.
+func TestBackgroundAnswers(t *testing.T) {
+	const da1 = "\x1b[?62;22c"
+	for answer, want := range map[string]string{
+		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + da1:  theme.Light,
+		"\x1b]11;rgb:0000/0000/0000\a" + da1:      theme.Dark,
+		"\x1b]11;rgb:fd/f6/e3\a" + da1:            theme.Light,
+		"\x1b]11;rgb:0/0/f\a" + da1:               theme.Dark,
+		"jjj\x1b]11;rgb:eeee/eeee/eeee\ajj" + da1: theme.Light,
+		da1:                       theme.Dark,
+		"":                        theme.Dark,
+		"\x1b]11;rgb:ff":          theme.Dark,
+		strings.Repeat("j", 5000): theme.Dark,
+	} {
+		if got := themeOf(readAnswer(iotest.OneByteReader(strings.NewReader(answer)))); got != want {
+			t.Errorf("%q: %s, want %s", answer, got, want)
+		}
+	}
+	if got := askedTheme(strings.NewReader(""), io.Discard); got != theme.Dark {
+		t.Errorf("no terminal is %s", got)
+	}
+}

@@ -1,0 +1,68 @@
+package browse_test
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// A value that no field can have does not leave the line.
+func TestWrongFilterIsNotSent(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+	d.Press(":", "'SO_Totals", "enter", "/", "'InvoiceID>5", "enter")
+	d.Sees("/ InvoiceID>5", "InvoiceID is text")
+	d.Press("esc", "/", "'InvoiceTotal>=abc", "enter")
+	d.Sees("must be a number")
+	d.Press("esc")
+	d.Sees("row 1 of 12,000")
+}
+
+// The last row is reached without the rows between, and the selection stays on
+// its row when all are fetched again.
+func TestLastRow(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+	d.Press(":", "'SO_Totals", "enter", "G")
+	d.Sees("row 12,000 of 12,000")
+	b := d.App.Front().(*browse.Browser)
+	last := b.Grid.Row().ID
+	if b.Pages.Row(6000) != nil {
+		t.Error("rows between were fetched")
+	}
+	d.Press("k", "k", "R", "j", "j")
+	if got := b.Grid.Row().ID; got != last {
+		t.Errorf("%s is selected, want %s", got, last)
+	}
+}
+
+// The status adds up the marked numbers exactly.
+func TestSumOfMarked(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	c := tuitest.Connect(t, i)
+	d := tuitest.Drive(t, c, tui.Options{})
+	d.Press(":", "'SO_Totals", "enter", "l", "space", "space", "space")
+	kind, _ := record.Builtin().Lookup("SO_Totals")
+	page, err := c.Page(t.Context(), client.Query{Kind: kind, Take: new(int64(3))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := new(big.Rat)
+	for _, row := range page.Rows {
+		n, ok := new(big.Rat).SetString(row.Text("InvoiceTotal"))
+		if !ok {
+			t.Fatalf("%s is no number", row.Text("InvoiceTotal"))
+		}
+		sum.Add(sum, n)
+	}
+	d.Resize(120, 24)
+	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
+	d.Sees("3 marked, InvoiceTotal sum "+ui.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
+}

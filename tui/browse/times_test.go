@@ -1,0 +1,75 @@
+package browse_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Times of the service are shown as the mode says, and columns become narrow
+// again; those of records have no zone and stay.
+func TestTimesOfGrids(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+	d.App.Zone = time.FixedZone("AWST", 8*60*60)
+	d.Clock = time.Now()
+	d.Press("6")
+	b := d.App.Front().(*browse.Browser)
+	first := b.Records[b.Grid.Row()].Row.Text("DateTime")
+	at, ok := ui.Instant(first)
+	if !ok {
+		t.Fatalf("%q is no time of the service", first)
+	}
+	narrow := d.LineWith("Status")
+	cell := func() string { return b.Grid.Row().Cells[5].Text }
+	if !strings.HasSuffix(cell(), "s") {
+		t.Errorf("the age is %q", cell())
+	}
+	d.Press("t")
+	if want := at.Add(8 * time.Hour).Format("01-02 15:04:05"); cell() != want {
+		t.Errorf("in local times it is %q, want %q", cell(), want)
+	}
+	d.Press("t")
+	if want := at.Format("01-02 15:04:05"); cell() != want {
+		t.Errorf("in UTC it is %q, want %q", cell(), want)
+	}
+	d.Press("enter")
+	d.Sees(at.Format("2006-01-02 15:04:05") + ".")
+	d.Sees("UTC")
+	d.Press("esc", "t")
+	if again := d.LineWith("Status"); again != narrow {
+		t.Errorf("the columns are not as narrow as before:\n%s\n%s", narrow, again)
+	}
+	age := cell()
+	d.App.Now = d.App.Now.Add(5 * time.Minute)
+	b.Tick() // alone, without fetching anything
+	if cell() == age {
+		t.Errorf("the age stays %s", age)
+	}
+}
+
+// Where another mode changes nothing, the message says so.
+func TestTimesThatStay(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	for name, test := range map[string]struct {
+		keys []string
+		says string
+	}{
+		"rows":   {[]string{":", "'IN_KitStockTakeMain", "enter"}, "those of records have no zone and stay"},
+		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "those of records have no zone and stay"},
+		"none":   {[]string{":", "'DB_Class", "enter"}, "nothing here changes by it but the clock"},
+	} {
+		d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+		d.Press(test.keys...)
+		before := d.App.Front().View()
+		d.Press("t")
+		if d.Sees("times: local   " + test.says); d.App.Front().View() != before {
+			t.Errorf("%s look different:\n%s", name, d.Text())
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// A mistake of ours in a command is written down as one on the screen is.
+func TestCrashOfACommand(t *testing.T) {
+	c := crash{dir: t.TempDir()}
+	inner := func() tea.Msg { panic("in a command") }
+	several, _ := c.guard(tea.Batch(func() tea.Msg { return nil }, inner))().(tea.BatchMsg)
+	func() {
+		defer func() { _ = recover() }()
+		for _, cmd := range several {
+			cmd()
+		}
+		t.Error("it does not go on from there")
+	}()
+	text, err := os.ReadFile(filepath.Join(c.dir, "crash.log"))
+	if err != nil || !strings.Contains(string(text), "in a command") {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestPastesAreKnown(t *testing.T) {
+	var b burst
+	var clock time.Time
+	typed := func(text string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)} }
+	for _, test := range []struct {
+		name  string
+		after int // milliseconds
+		key   tea.KeyMsg
+		want  bool
+	}{
+		{"a key", 1000, typed("D"), false},
+		{"a slow one", 200, typed("y"), false},
+		{"a marked paste", 200, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("DDyy"), Paste: true}, true},
+		{"what follows it", 100, typed("y"), true},
+		{"later", 1000, typed("y"), false},
+		{"many at once", 1000, typed("DELETE"), true},
+		{"a held key over a slow line", 1000, typed("jjjjjjj"), false},
+	} {
+		clock = clock.Add(time.Duration(test.after) * time.Millisecond)
+		if got := b.pasted(test.key, clock, false); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+	b = burst{}
+	for i := range 6 {
+		clock = clock.Add(5 * time.Millisecond)
+		if got := b.pasted(typed("D"), clock, false); got != (i >= 4) {
+			t.Errorf("key %d of a paste without marks: %v", i+1, got)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package tui_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
+)
+
+// The list of actions does nothing where another screen took the place of the
+// one whose actions they are.
+func TestMenuKeepsItsScreen(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	s := &tuitest.Deliveries{Instance: i, Client: tuitest.Connect(t, i), Receiver: "http://127.0.0.1:9", Latest: time.Now()}
+	name := "acme-shop"
+	made, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Subscriber = made.RecID
+	gone := s.Subscribe(t, "debtor.*", s.Receiver+"/a")
+	s.Subscribe(t, "salesorder.created", s.Receiver+"/b")
+	d := s.OpenSubscriptions(t)
+	d.Press("i", "x")
+	isToggle := func(b keymap.Binding) bool { return b.Action == keymap.ToggleEnabled }
+	d.App.ChooseAction(isToggle)
+	m, of := d.App.Overlay(), d.App.Front()
+	if err := s.Client.RemoveSubscription(t.Context(), s.Subscriber, gone); err != nil {
+		t.Fatal(err)
+	}
+	d.Run(of.(*webhooks.Subscription).Poll())
+	d.Settle()
+	if _, left := d.App.Front().(*webhooks.Subscriptions); !left || d.App.Overlay() != m {
+		t.Fatalf("%T is below %T", d.App.Front(), d.App.Overlay())
+	}
+	d.Press("enter")
+	if d.App.Overlay() != nil {
+		t.Errorf("%T is open:\n%s", d.App.Overlay(), d.Text())
+	}
+	d.Sees("nothing was done, since another screen")
+	d.Press("x", "esc", "x")
+	d.App.ChooseAction(isToggle)
+	d.Press("enter")
+	d.Sees("Disable salesorder.created?")
+}

@@ -1,0 +1,117 @@
+package messages_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// All failed messages of all pages are retried once their number was typed.
+func TestRetryManyTakesTheirNumber(t *testing.T) {
+	s := startFailures(t, 30)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a", "r")
+	d.Sees("Retry 30 failed messages?", "type 30 and enter to retry 30")
+	d.Press("y", "enter")
+	d.Sees("that is not 30")
+	d.Press("backspace", "'30", "enter")
+	d.Sees("30 messages are due now")
+}
+
+// startFailures runs a daemon with one subscription and as many messages that
+// have failed.
+func startFailures(t *testing.T, count int) *tuitest.Deliveries {
+	t.Helper()
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("webhook-delivery", "abort-message")
+		w.WriteHeader(http.StatusBadRequest)
+	})
+	s.Failing = s.Subscribe(t, "salesorder.created", s.Receiver+"/down")
+	for i := range count {
+		s.Raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), 3)
+	}
+	return s
+}
+
+// What a question about many messages asks is what yes does, whatever was opened
+// before the service had counted them.
+func TestQuestionMeansWhatWasMarked(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a")
+	m := d.App.Front().(*messages.List)
+	count := m.Act(keymap.Remove)()
+	d.Press("F", "a")
+	d.Send(count)
+	d.Sees("Delete 4 messages?")
+	d.Press("y")
+	d.Wait(2 * ui.UndoTime)
+	if n := s.MessageCount(t); n != 4 {
+		t.Errorf("%d messages are left, want 4", n)
+	}
+
+	d.Press("a")
+	count = m.Act(keymap.Remove)()
+	d.Press("1")
+	d.Send(count)
+	if d.App.Overlay() != nil {
+		t.Errorf("it asks about a list that was left:\n%s", d.Text())
+	}
+	d.Press("n", "y")
+}
+
+// How a bulk action went is told also where its screen was left.
+func TestBulkIsToldElsewhere(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("!", "a", "D", "y", "esc", "esc")
+	d.Sees(" Messages  ", "of 8")
+	d.Wait(ui.UndoTime + 500*time.Millisecond)
+	d.Sees("4 messages deleted")
+}
+
+// Enter takes no destructive question for a yes, and a y that comes at once is
+// not heard.
+func TestQuestions(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "D")
+	d.Sees("Delete this message?")
+	d.Press("enter")
+	if d.App.Overlay() != nil {
+		t.Error("enter does not leave the question")
+	}
+	d.Press("D")
+	d.Clock = d.Clock.Add(-500 * time.Millisecond) // the next key is 0 ms behind
+	d.Press("y")
+	d.Sees("Delete this message?", "8")
+	d.Press("y")
+	d.Sees("in 5s", "U undo")
+	d.Later(ui.UndoTime)
+	d.Sees("done")
+	d.Until("the message is gone", func() bool {
+		page, err := s.Client.AllMessages(t.Context(), nil)
+		return err == nil && page.Total == 7
+	})
+}
+
+// A failed message is found from the first screen, retried, and seen to arrive.
+func TestRetryIsSeen(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Sees("127.0.0.1", "Problem endpoints")
+	d.Press("!")
+	d.Sees("[problems]", "RETRY", "FAIL")
+	d.Press("r")
+	d.Sees("Retry this message?")
+	d.Press("y")
+	d.Until("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
+}

@@ -1,0 +1,229 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// list is the list of messages in front.
+func list(d *tuitest.Driver) *messages.List { return d.App.Front().(*messages.List) }
+
+// copies is what a key copies.
+func copies(d *tuitest.Driver, key string) string {
+	d.T.Helper()
+	d.Copied.Reset()
+	d.Press(key)
+	return d.LastCopied()
+}
+
+// to goes to a column by its name.
+func to(d *tuitest.Driver, column string) {
+	d.T.Helper()
+	d.Press("0")
+	for list(d).Column().Name != column {
+		at := list(d).Grid.ColumnAt()
+		d.Press("l")
+		if list(d).Grid.ColumnAt() == at {
+			d.T.Fatalf("there is no way to %s", column)
+		}
+	}
+}
+
+// Every column is reached on the smallest screen, and the one for signs is none
+// to stop at.
+func TestMessageColumnsAreReached(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
+	d.Press("4")
+	d.Resize(60, 15)
+	var seen []string
+	for range messages.UsualColumns {
+		seen = append(seen, list(d).Column().Name)
+		d.Sees(list(d).Column().Name)
+		d.Press("l")
+	}
+	if !slices.Equal(seen, messages.UsualMessageColumns()) {
+		t.Errorf("columns %v", seen)
+	}
+	d.Press("$", "h")
+	if at := list(d).Column().Name; at != messages.AgeColumn {
+		t.Errorf("%s is before the last column", at)
+	}
+	d.Press("0")
+	d.Sees("Status")
+	d.CheckScreen()
+}
+
+// Rows are ordered by the column where the service can, and followed while the
+// newest come first.
+func TestMessagesAreSorted(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
+	d.Press("4")
+	to(d, "Status")
+	statuses := func() (all []int) {
+		m := list(d)
+		for i := range m.Grid.Len() {
+			all = append(all, m.Known[m.Pages.Row(i).ID].Status)
+		}
+		return all
+	}
+	d.Press("s")
+	if all := statuses(); !slices.IsSorted(all) || list(d).Grid.Following() {
+		t.Errorf("ordered by status: %v, following %v", all, list(d).Grid.Following())
+	}
+	d.Sees("Status ▲", "of 8")
+	d.Press("s")
+	if all := statuses(); all[0] != 3 {
+		t.Errorf("ordered by status downwards: %v", all)
+	}
+	if twin := list(d).Equivalent(); !strings.HasSuffix(twin, "--order-by -Status") {
+		t.Errorf("the same is %s", twin)
+	}
+	if by := list(d).Exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
+		t.Errorf("exported by %v", by)
+	}
+	d.Press("s")
+	d.Sees("following")
+	to(d, messages.AgeColumn)
+	d.Press("s", "s")
+	d.Sees("Age ▼", "following")
+	d.Press("0")
+	d.Send(tea.MouseMsg{X: 5, Y: ui.LinesAbove, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	d.Sees("Status ▲")
+	to(d, "Subscriber")
+	d.Press("s")
+	d.Sees("the service cannot order by subscriber")
+	d.Press("f")
+	d.Sees("nothing can be typed about subscribers: = keeps")
+}
+
+// = keeps what is the same in the column, whatever that is.
+func TestMessagesWithTheSame(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	for _, test := range []struct {
+		column, badge string
+		same          func(m, one wire.Message) bool
+	}{
+		{"Status", "[Status=2]", func(m, one wire.Message) bool { return m.Status == one.Status }},
+		{"Event", "[EventName=debtor.updated]", func(m, one wire.Message) bool { return m.EventName == one.EventName }},
+		{"To", "[debtor.* to 127.0.0.1:", func(m, one wire.Message) bool { return m.SubscriptionID == one.SubscriptionID }},
+		{"HTTP", "[LastMessageResponseHTTPCode=503]", func(m, one wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 }},
+		{"Subscriber", "[acme-shop]", func(m, one wire.Message) bool { return m.SubscriberID == one.SubscriberID }},
+		{"Try", "[Retries=0]", func(m, one wire.Message) bool { return m.Retries == one.Retries }},
+	} {
+		d.Press("4", "F", "g", "j", "j")
+		one, _ := list(d).Selected()
+		to(d, test.column)
+		d.Press("=")
+		d.Sees(test.badge)
+		m := list(d)
+		want := 0
+		for _, other := range m.Known {
+			if test.same(other, one) {
+				want++
+			}
+		}
+		if n := m.Pages.Total(); n == 0 || n != want || one.Status != 2 {
+			t.Errorf("%s: %d messages, want %d; one is %+v", test.column, n, want, one)
+		}
+	}
+	d.Press("F")
+	to(d, "Next")
+	d.Press("=")
+	d.Sees("no two messages have the same next: f filters by it")
+	to(d, "HTTP")
+	d.Press("f")
+	d.Sees("/ LastMessageResponseHTTPCode")
+}
+
+// What is copied is the cell, of the status the id, and the row as JSON; of
+// marked rows their cells.
+func TestMessagesAreCopied(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
+	d.Press("4", "j")
+	one, _ := list(d).Selected()
+	for column, want := range map[string]string{"Status": one.MessageID, "Event": one.EventName, "To": one.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
+		to(d, column)
+		if got := copies(d, "y"); got != want {
+			t.Errorf("of %s %q is copied, want %q", column, got, want)
+		}
+	}
+	var row map[string]any
+	if err := json.Unmarshal([]byte(copies(d, "Y")), &row); err != nil || row["MessageID"] != one.MessageID || row["Body"] != nil {
+		t.Errorf("the row is %v, %v", row, err)
+	}
+	d.Press("0", "space", "space")
+	if lines := strings.Split(copies(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.UsualColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+		t.Errorf("marked rows are %q", lines)
+	}
+}
+
+// Columns are chosen as those of records are, and kept; which messages were
+// looked for is not.
+func TestMessageColumnsAreKept(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	o := tui.Options{State: t.TempDir(), Profile: "test"}
+	d := s.Open(t, o)
+	d.Press("4", "C")
+	d.Sees("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.UsualColumns), len(messages.Columns())))
+	d.Press("j", "j", "space", "j", "K", "K", "enter")
+	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
+		t.Errorf("columns %v", names)
+	}
+	to(d, "Event")
+	d.Press(">", "z", "s", "!")
+	d.Wait(1500 * time.Millisecond)
+	again := s.Open(t, o)
+	again.Press("4")
+	m := list(again)
+	if !slices.Equal(m.Names(), list(d).Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
+		t.Errorf("columns %v, %d frozen, widths %v", m.Names(), m.Grid.Frozen(), m.Grid.Widths())
+	}
+	again.Sees("of 8", "following")
+	again.Press("C", "*", "*", "enter")
+	again.Sees("at least one column")
+	again.Press("h", "r", "enter")
+	if names := list(again).Names(); !slices.Equal(names, messages.UsualMessageColumns()) {
+		t.Errorf("columns %v", names)
+	}
+}
+
+// A view has the order and the columns too.
+func TestViewOfMessagesHasItsOrder(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{State: t.TempDir(), Profile: "test"})
+	d.Press("4", "!", "!")
+	to(d, "HTTP")
+	d.Press("s", "s", ":", "'save stuck", "enter", "F", ":", "'stuck", "enter")
+	d.Sees("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
+	if twin := list(d).Equivalent(); twin != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
+		t.Errorf("the same is %s", twin)
+	}
+}
+
+// The names of subscribers are fetched where the figures do not have them.
+func TestSubscribersOfMessages(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
+	d.App.Queues = ui.Queues{}
+	d.Press("4")
+	d.Sees("acme-shop")
+	l := list(d)
+	d.Press("enter")
+	d.Sees("subscriber acme-shop " + ui.ShortID(s.Subscriber))
+	l.Subscribers = nil
+	d.Press("esc", "t")
+	d.Sees(ui.ShortID(s.Subscriber))
+}

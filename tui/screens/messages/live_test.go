@@ -1,0 +1,81 @@
+package messages_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
+)
+
+// Changes that the stream tells are shown without a key, and the selected row
+// stays the selected one.
+func TestChangesAreShown(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "j", "j", "j")
+	m := d.App.Front().(*messages.List)
+	one, _ := m.Selected()
+	for n := range 50 {
+		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.Clock)}
+		d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}})
+	}
+	d.Sees("new 26: g shows them")
+	if now, _ := m.Selected(); now.MessageID != one.MessageID {
+		t.Errorf("%s is selected, want %s", now.MessageID, one.MessageID)
+	}
+	code := 200
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
+	d.Sees("OK     salesorder.creat…", "5/3  200", "←")
+	d.Press("p")
+	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
+	d.Sees("PAUSED +37")
+	d.Press("p", "g")
+	d.Sees("following", "LIVE")
+}
+
+// A message that was retried is seen to arrive in the list of problems, and
+// leaves it after a while.
+func TestArrivedMessageLeavesTheProblems(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!")
+	list := d.App.Front().(*messages.List)
+	before := list.Pages.Total()
+	one, _ := list.Selected()
+	admin := s.Client
+	if err := admin.RemoveMessage(t.Context(), one.SubscriberID, one.SubscriptionID, one.MessageID); err != nil {
+		t.Fatal(err)
+	}
+	code := 200
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
+	d.Sees("OK     inventory.", "←")
+	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
+	d.Sees("←")
+	d.Wait(4000 * time.Millisecond)
+	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(one.MessageID) >= 0 {
+		t.Errorf("%d messages are listed, want %d", now, before-1)
+	}
+}
+
+// A failure is seen in the list of problems without a key, though the message was
+// none of them when it came; of a delivery that got no answer the words are
+// fetched.
+func TestProblemsComeByThemselves(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	s.Subscribe(t, "creditor.created", "http://127.0.0.1:9/nobody")
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!")
+	d.Sees("following", "of 4")
+	if _, err := s.Client.RaiseEvent(t.Context(), "creditor.created", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	d.Until("the failure is listed", func() bool {
+		d.Wait(messages.FollowEvery)
+		d.Beat()
+		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection r")
+	})
+}

@@ -1,0 +1,60 @@
+package messages_test
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// The tabs of a message tell what the service does, and nothing secret before v.
+func TestMessageTabs(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "upstream is down")
+	})
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key=of-the-receiver&plain")
+	s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
+	d.Resize(120, 40)
+	d.Press("4")
+	d.Sees("/erp?..")
+	d.Press("enter")
+	var all strings.Builder
+	for range messages.MessageTabs {
+		all.WriteString(d.Text())
+		d.Press("tab")
+	}
+	for _, secret := range []string{"of-the-receiver", "Bearer", s.Subscriber} {
+		if strings.Contains(all.String(), secret) {
+			t.Errorf("%s is shown", secret)
+		}
+	}
+	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", ui.SecretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + ui.SecretMask} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("%s is not shown:\n%s", want, all.String())
+		}
+	}
+	d.Press("tab", "tab", "v")
+	d.Sees("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides it again")
+	d.Press("v")
+	if strings.Contains(d.Text(), "of-the-receiver") {
+		t.Error("v does not hide it again")
+	}
+	d.Press("e", "enter")
+	d.Sees("17 B written to")
+	files, _ := filepath.Glob(filepath.Join(d.App.Downloads, "body-*.json"))
+	if len(files) != 1 {
+		t.Fatalf("files %v", files)
+	}
+	if text, err := os.ReadFile(files[0]); string(text) != `{"DebtorID":"C0"}` || err != nil {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+}

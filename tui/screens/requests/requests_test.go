@@ -1,0 +1,101 @@
+package requests_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/tuitest"
+)
+
+// The log of requests is filtered and opened like records.
+func TestRequests(t *testing.T) {
+	i := daemontest.Start(t)
+	c := tuitest.Connect(t, i)
+	for range 2 {
+		if _, err := c.Subscriber(t.Context(), "nobody"); !client.Is(err, client.NotFound) {
+			t.Fatal(err)
+		}
+	}
+	d := tuitest.Drive(t, c, tui.Options{})
+	d.Press("6", "!")
+	d.Until("the failed requests are there", func() bool {
+		if strings.Count(d.Text(), "404") < 2 {
+			d.Press("R")
+		}
+		return strings.Count(d.Text(), "404") >= 2
+	})
+	d.Sees("[StatusCode>=400]")
+	d.Press("enter")
+	d.Sees("HttpMethod", "GET")
+	d.Press("G")
+	d.Sees("RequestDuration")
+	d.Press("esc", "!")
+	d.Sees("200")
+}
+
+// Of requests is seen on any screen what tells them apart, and on an ordinary
+// one how old they are and of whom.
+func TestRequestsOnSmallScreens(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Connect(t, daemontest.Start(t)), tui.Options{})
+	d.Press("6")
+	d.Clock = time.Now()
+	d.Press("R")
+	d.Resize(80, 24)
+	head := d.LineWith("Status")
+	for _, title := range []string{"Status", "Method", "Path", "Duration", "User", "Age"} {
+		if !strings.Contains(head, title) {
+			t.Errorf("80 columns show no %s: %q", title, head)
+		}
+	}
+	if line := d.LineWith("/Sessions/Current"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
+		t.Errorf("the duration is not one for people: %q", line)
+	}
+	d.Sees("! failed")
+	d.Resize(60, 15)
+	head = d.LineWith("Status")
+	for _, title := range []string{"Status", "Method", "Path", "Duration"} {
+		if !strings.Contains(head, title) {
+			t.Errorf("60 columns show no %s: %q", title, head)
+		}
+	}
+	d.Press("$", "h", "h", "h", "y")
+	if text := d.LastCopied(); !strings.HasPrefix(text, "PT") {
+		t.Errorf("copied %q, want what the service sent", text)
+	}
+}
+
+// What the user chose to see of requests is seen, in any session.
+func TestChosenColumnsOfRequests(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	o := tui.Options{State: t.TempDir(), Profile: "prod"}
+	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	d.Press("6", "C", "/", "'IpAddress", "enter", "space", "/", "ctrl+u", "'Referer", "enter", "space", "enter")
+	d.Later(1000 * time.Millisecond)
+	again := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	again.Press("6")
+	again.Resize(200, 60)
+	again.Sees("Referer")
+	if strings.Contains(again.Text(), "Address") {
+		t.Errorf("a column is shown that was taken away:\n%s", again.Text())
+	}
+}
+
+// A request is shown whole although others come all the time.
+func TestRequestAmongNewOnes(t *testing.T) {
+	c := tuitest.Connect(t, tuitest.DemoDaemon(t))
+	d := tuitest.Drive(t, c, tui.Options{})
+	d.Press("6", "j", "j", "j")
+	if _, err := c.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.Press("enter")
+	r := d.App.Front().(*browse.Record)
+	if r.Partly || r.Whole.Text("Id") != r.Row.ID || r.Whole.Text("IpAddress") == "" {
+		t.Errorf("it is not whole:\n%s", d.Text())
+	}
+}

@@ -1,0 +1,199 @@
+package webhooks_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// A new subscription takes several headers, no name twice, and how it is sent.
+func TestSubscriptionWithHeaders(t *testing.T) {
+	s, received := tuitest.StartListening(t)
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp", "tab", "'Authorization", "tab", "'Bearer one")
+	d.Sees("+ add", "Authorization:", "**********")
+	d.Press("enter", "'authorization", "enter")
+	d.Sees("there is a header Authorization already")
+	d.Erase()
+	d.Press("'X-Tenant", "enter", "'7", "enter", "enter", "'y", "enter", "'5s, 30s", "ctrl+t")
+	d.Sees("Created", "salesorder.created to", "whsec_")
+	if shown := d.Text(); strings.Contains(shown, "Bearer") {
+		t.Errorf("a value is shown:\n%s", shown)
+	}
+	got := <-received
+	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
+		t.Errorf("the headers were %v", got)
+	}
+	one := d.App.Front().(*webhooks.Subscriptions).List[0]
+	if !one.Ordered || one.RetrySchedule != "5s,30s" || len(one.Headers) != 2 {
+		t.Errorf("%+v", one)
+	}
+}
+
+// A header that the service refuses is the one that its complaint stands at.
+func TestRefusedHeader(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
+	d.Sees("number 2: its name is one that the service itself decides")
+	if f := d.App.Overlay().(*ui.Form); f.Fields[f.At].Text() != "Content-Length" {
+		t.Errorf("the field is %q", f.Fields[f.At].Text())
+	}
+	d.Erase()
+	d.Press("ctrl+s")
+	d.Sees("the name of this header is missing")
+	d.Erase()
+	d.Press("ctrl+s")
+	d.Sees("Created")
+}
+
+// Only what is another in the form is sent.
+func TestOnlyChangesAreSent(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	address, changes := tuitest.CountChanges(t, s.URL)
+	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for _, test := range []struct {
+		name string
+		keys []string
+		want string
+	}{
+		{"nothing", []string{"ctrl+s"}, ""},
+		{"nothing, and a test", []string{"ctrl+t"}, ""},
+		{"the URL", []string{"tab", "'/v2", "ctrl+s"}, `"URL":"` + s.Receiver + `/erp/in/v2"`},
+		{"a header, and back", []string{"tab", "tab", "'x", "backspace", "ctrl+s"}, ""},
+		{"the order", []string{"tab", "tab", "tab", "tab", "tab", "'y", "ctrl+s"}, `"Ordered":true`},
+		{"no schedule", []string{"tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u", "ctrl+s"}, `"RetrySchedule":""`},
+		{"no headers", []string{"tab", "tab", "ctrl+u", "ctrl+s"}, `"Headers":[],"RowHash":"`},
+	} {
+		d := tuitest.Drive(t, c, tui.Options{})
+		d.Press("3", "enter", "E")
+		d.Press(test.keys...)
+		sent := slices.DeleteFunc(changes(), func(r string) bool { return !strings.HasPrefix(r, "PATCH") })
+		last := ""
+		if len(sent) > 0 {
+			_, last, _ = strings.Cut(sent[len(sent)-1], "{")
+			if _, _, hash := strings.Cut(last, `"RowHash":"`); hash {
+				last = last[:strings.Index(last, `"RowHash":"`)+len(`"RowHash":"`)]
+			}
+			last = strings.TrimSuffix(last, "}")
+		}
+		if test.want == "" {
+			d.Sees("nothing is changed yet")
+		} else if last != test.want {
+			t.Errorf("%s: sent %q, want %q", test.name, last, test.want)
+		}
+	}
+}
+
+// A subscription is changed and tried out, and the list shows what it is now,
+// also what somebody else has changed of it.
+func TestSubscriptionIsChanged(t *testing.T) {
+	s, received := tuitest.StartListening(t)
+	id := s.Subscribe(t, "salesorder.created", s.Receiver+"/old")
+	d := s.OpenSubscriptions(t)
+	d.Press("E")
+	d.Sees("Change salesorder.created for acme-shop", "Authorization:", ui.MaskedText, "20h, 20h")
+	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{Ordered: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	d.Erase()
+	d.Press("'nothing.", "tab", "ctrl+s")
+	d.Sees("is no published event")
+	d.Erase()
+	d.Press("'salesorder.*", "tab", "'/er", "tab", "'2", "ctrl+t")
+	d.Sees("headers are replaced as a whole")
+	d.Press("'Bearer two", "ctrl+t")
+	if d.App.Overlay() == nil {
+		t.Error("headers that somebody else could have changed are replaced")
+	}
+	d.Sees("change of salesorder.created: Conflict")
+	d.Press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
+	if one := d.App.Front().(*webhooks.Subscriptions).List[0]; one.URL != s.Receiver+"/old/er" || !one.Ordered {
+		t.Errorf("the list has %+v", one)
+	}
+	d.Sees("salesorder.*")
+	d.Sees("change of salesorder.created: done; test: ")
+	if got := <-received; got.Get("Authorization") != "Bearer two" {
+		t.Errorf("the headers were %v", got)
+	}
+}
+
+// Messages are signed with a new secret and, for a while, with the one before.
+func TestSecretIsReplaced(t *testing.T) {
+	s, received := tuitest.StartListening(t)
+	s.Subscribe(t, "salesorder.created", s.Receiver+"/in")
+	d := s.OpenSubscriptions(t)
+	d.Press("W")
+	d.Sees("Sign with a new secret?", "For 24 hours")
+	d.Press("enter")
+	d.Press("W", "y")
+	d.Sees("New secret", "whsec_", "The one before signs too until 20")
+	d.Copied.Reset()
+	d.Press("y")
+	if secret := d.LastCopied(); !strings.HasPrefix(secret, "whsec_") || len(secret) != 50 {
+		t.Errorf("copied %q", secret)
+	}
+	d.Press("esc", "T", "y")
+	if got := (<-received).Get("Webhook-Signature"); len(strings.Fields(got)) != 2 {
+		t.Errorf("the signature is %q", got)
+	}
+}
+
+// A subscriber gets another name, and a name that is refused stays in its form.
+func TestSubscriberIsChanged(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "enter", "esc", "E", "ctrl+s")
+	d.Sees("nothing is changed yet", "Change acme-shop")
+	d.Erase()
+	d.Press("ctrl+s")
+	d.Sees("Change acme-shop", "a subscriber has a name")
+	d.Press("'" + strings.Repeat("x", 257))
+	d.Press("ctrl+s")
+	d.Sees("at most 256 characters")
+	d.Erase()
+	d.Press("'ACME online", "enter")
+	d.Sees("ACME online", "change of acme-shop: done")
+	d.Press("n", "ctrl+s")
+	d.Sees("New subscriber")
+	d.Press("'erp", "ctrl+s")
+	d.Sees("new subscriber erp: done")
+	d.Sees("▸ erp")
+	d.Press("esc", "k", "enter")
+	d.Sees("Subscribers › ACME online")
+	if twin := d.App.Front().Equivalent(); !strings.Contains(twin, "ACME online") {
+		t.Errorf("the command is %s", twin)
+	}
+}
+
+// The screens of forms that change something.
+func TestChangeScreens(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
+		d := s.Open(t, o)
+		d.Press("3", "E")
+		d.Golden("S08-subscriber-change", appearance)
+		d.Press("esc", "enter", "E")
+		d.Golden("S08-subscription-change", appearance)
+		d.Press("tab", "tab", "'2", "ctrl+s")
+		d.Golden("S08-subscription-headers", appearance)
+		d.Press("esc", "D")
+		d.Golden("S11-subscription-delete", appearance)
+		d.Press("esc", "W")
+		d.Golden("S11-secret", appearance)
+		d.Press("y")
+		d.Golden("S00-secret", appearance)
+	})
+}

@@ -1,0 +1,103 @@
+package webhooks_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Of each event is shown when it was raised last and who gets it, and somebody
+// can be subscribed to it.
+func TestEvents(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
+	d.Press("5", "/", "'debtor.", "enter")
+	line := d.LineWith("debtor.updated")
+	if !strings.Contains(line, "1") || !strings.Contains(line, "11m") {
+		t.Errorf("%q", line)
+	}
+	if line := d.LineWith("debtor.created"); !strings.Contains(line, " - ") {
+		t.Errorf("%q", line)
+	}
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "x", EventName: "debtor.created", At: wire.Moment(d.Clock.Add(-3 * time.Second))}}})
+	if line := d.LineWith("debtor.created"); !strings.Contains(line, "3s") {
+		t.Errorf("%q", line)
+	}
+	d.Press("S")
+	d.Sees("Who gets debtor.created", "acme-shop, by debtor.*", "/bad/erp")
+	d.Press("esc", "n")
+	d.Sees("New subscription", "Subscriber", "debtor.created")
+	d.Press("'nobody", "ctrl+s")
+	d.Sees("there is no such subscriber")
+	for range len("nobody") {
+		d.Press("backspace")
+	}
+	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+	d.Sees("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
+	d.Press("esc")
+	if line := d.LineWith("debtor.created"); !strings.Contains(line, " 2 ") {
+		t.Errorf("%q", line)
+	}
+}
+
+// Where several subscribers have a name, the ends of the id say which is meant.
+func TestNamesOfSeveral(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	var ids []string
+	for _, name := range []string{"Twin", "TWIN"} {
+		one, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one.RecID)
+	}
+	d := s.Open(t, tui.Options{})
+	d.Press("5", "n", "'acme-shop")
+	d.Sees("Subscriber acme-shop")
+	d.Erase()
+	d.Press("'twin", "ctrl+s")
+	d.Sees("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
+	events := d.App.Front().(*webhooks.Events)
+	for i, id := range ids {
+		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
+			if got, err := events.Meant(text); got != id || err != nil {
+				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
+			}
+		}
+	}
+	d.Erase()
+	d.Press("'twi", "down")
+	d.Sees("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
+	if id, err := events.Meant("acme-SHOP"); id != s.Subscriber || err != nil {
+		t.Errorf("acme-SHOP is %q, %v", id, err)
+	}
+}
+
+// Who may not see subscriptions is told so, and not that there are none.
+func TestEventsWithoutTheRole(t *testing.T) {
+	i := daemontest.Start(t)
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	d := tuitest.Drive(t, c, tui.Options{})
+	d.Press("5")
+	d.Sees("takes the role admin")
+	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
+		t.Errorf("%q", line)
+	}
+	d.Press("S")
+	if d.Sees("subscriptions take the role admin"); d.App.Overlay() != nil {
+		t.Errorf("nobody is said to get it:\n%s", d.Text())
+	}
+}

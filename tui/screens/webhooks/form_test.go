@@ -1,0 +1,196 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// What was typed wrong in a form stands at its field.
+func TestFormShowsWhatIsWrong(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "enter", "n", "'salesorder.up", "tab", "'169.254.169.254/x", "ctrl+s")
+	d.Sees("New subscription for acme-shop", "salesorder.updated", "169.254.169.254")
+	for range len("https://169.254.169.254/x") {
+		d.Press("backspace")
+	}
+	d.Press("'http://127.0.0.1:9/x", "ctrl+s")
+	d.Sees("Created", "whsec_")
+	d.Press("esc")
+	d.Sees("salesorder.updated", "row 1 of 4")
+}
+
+// A form that is sent twice before the answer is here makes one thing.
+func TestFormIsSentOnce(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	for range 3 {
+		d.Take(tuitest.Keys["ctrl+s"])
+	}
+	d.Settle()
+	d.Sees("Created")
+	d.Press("esc")
+	if n := len(d.App.Front().(*webhooks.Subscriptions).List); n != 4 {
+		t.Errorf("there are %d subscriptions, want 4", n)
+	}
+	d.Press("n", "'nothing.", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+	d.Sees("New subscription for")
+	for range len("nothing.") {
+		d.Press("shift+tab", "backspace")
+	}
+	d.Press("'debtor.created", "ctrl+s")
+	d.Sees("Created")
+}
+
+// On every size the field that is edited is seen whole, with its help or what is
+// wrong with it, and what is not seen is counted.
+func TestFormScrolls(t *testing.T) {
+	for _, size := range tuitest.Sizes {
+		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+		d.Resize(size[0], size[1])
+		f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
+		d.App.Show(f)
+		for i := range 12 {
+			headers := f.Fields[2+2*i:]
+			headers[0].Set(fmt.Sprintf("X-Number-%d", i))
+			headers[1].Set("a value")
+			f.At = 3 + 2*i
+			d.Press("tab")
+		}
+		for at, one := range f.Fields {
+			for _, wrong := range []string{"", "it is wrong for a reason that takes more than one line of any of these boxes, whatever their size"} {
+				f.At, one.Wrong = at, wrong
+				d.CheckScreen()
+				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())), " ")
+				if said := one.Wrong + one.Help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
+					t.Fatalf("%v: of field %d is not said %q:\n%s", size, at, said, d.Text())
+				}
+				lines, _, _ := f.Lines(min(size[0]-4, ui.WidestForm)-4, size[1]-ui.LinesAround-2)
+				if more := furtherLines.MatchString(d.Text()); more != (len(lines) > size[1]-ui.LinesAround-2) {
+					t.Fatalf("%v: %d lines, and there is said to be more: %v\n%s", size, len(lines), more, d.Text())
+				}
+				one.Wrong = ""
+			}
+		}
+	}
+}
+
+// furtherLines is what a frame says of lines that are not seen.
+var furtherLines = regexp.MustCompile(`[▲▼] \d+ more [─╮╯]`)
+
+// What is too long for a field is not taken, and not cut to something else.
+func TestTooLongIsNotTaken(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	d := s.OpenSubscriptions(t)
+	long := "https://127.0.0.1/" + strings.Repeat("x", 4982)
+	d.Press("n", "'debtor.updated", "tab")
+	d.Erase()
+	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(long), Paste: true})
+	f := d.App.Overlay().(*ui.Form)
+	if got := f.Fields[1].Text(); got != long {
+		t.Errorf("%d of %d characters are there", len(got), len(long))
+	}
+	d.CheckScreen()
+	d.Press("ctrl+s")
+	d.Sees("New subscription for", "2048")
+	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
+	d.Sees("too long and was not taken")
+	if got := f.Fields[1].Text(); got != long {
+		t.Errorf("it holds %d characters now", len(got))
+	}
+}
+
+// A form cannot be sent again between its answer and what becomes of it.
+func TestAnswerIsTakenAtOnce(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	_, cmd := d.App.Update(tuitest.Keys["ctrl+s"])
+	answer := cmd()
+	d.App.Update(answer)
+	d.Sees("Created")
+	d.Press("ctrl+s")
+	if list, err := s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || len(list) != 1 {
+		t.Errorf("there are %d subscriptions, %v", len(list), err)
+	}
+}
+
+// A secret is shown also where its list was left before it came.
+func TestSecretIsShownElsewhere(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("wms")}); err != nil {
+		t.Fatal(err)
+	}
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	_, cmd := d.App.Update(tuitest.Keys["ctrl+s"])
+	d.Press("esc", "esc", "down", "enter")
+	d.Sees("Subscribers › wms")
+	d.Send(cmd())
+	d.Sees("Created", "whsec_")
+}
+
+// What a chooser can be is chosen by its first letter too.
+func TestChooser(t *testing.T) {
+	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
+	ordered := f.Fields[len(f.Fields)-2]
+	for _, test := range []struct {
+		key  tea.KeyMsg
+		want string
+	}{
+		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.No}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.No}, {tuitest.Keys["backspace"], webhooks.No},
+	} {
+		if ordered.Typed(test.key); ordered.Text() != test.want {
+			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
+		}
+	}
+	if got := f.Fields[len(f.Fields)-1].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
+		t.Errorf("the schedule is %q", got)
+	}
+}
+
+// An enter that comes as fast as a paste sends nothing, and chooses nothing.
+func TestFastEnterChoosesNothing(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
+	d.App.Show(f)
+	f.At = len(f.Fields) - 2
+	ordered := f.Fields[f.At]
+	d.Key(tuitest.Letter("y"))
+	d.Send(tuitest.Keys["enter"])
+	if ordered.Text() != webhooks.Yes {
+		t.Errorf("y and enter choose %q", ordered.Text())
+	}
+	d.Key(tuitest.Keys["right"])
+	d.Send(tuitest.Keys["enter"]) // no paste has arrows
+	if ordered.Text() != webhooks.No || f.At != len(f.Fields)-1 {
+		t.Errorf("right and enter choose %q, and the field is %d", ordered.Text(), f.At)
+	}
+}
+
+// Only a scheme that was typed behind the one of the form is taken away, and an
+// address that nobody has touched is not changed.
+func TestSchemeTypedTwice(t *testing.T) {
+	for typed, want := range map[string]string{
+		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
+		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",
+	} {
+		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: "https://was.test/"}); *request.URL != want {
+			t.Errorf("%s: %s is sent, want %s", typed, *request.URL, want)
+		}
+		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
+			t.Errorf("%s was not touched, and %s is sent", typed, *request.URL)
+		}
+	}
+}

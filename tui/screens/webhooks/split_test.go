@@ -1,0 +1,44 @@
+package webhooks_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
+)
+
+// Where there is room, the subscriptions stand beside their subscriber, and a
+// key goes over to them and back.
+func TestSubscriptionsBesideSubscribers(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 30)
+	d.Press("3")
+	d.Sees("acme-shop", "wms", "salesorder.cre", "inventory")
+	d.CheckScreen()
+	d.Press("j")
+	if strings.Contains(d.Text(), "salesorder.cre") {
+		t.Errorf("wms has no subscriptions:\n%s", d.Text())
+	}
+	d.Press("k", "enter", "j")
+	d.Sees("Subscribers › acme-shop", "▸ debtor.*", "row 2 of 3", "wms")
+	d.CheckScreen()
+	d.Press("o")
+	d.Sees("Disable debtor.*?")
+	d.Press("y", "esc")
+	d.Sees(" Subscribers", "disabled")
+	d.Resize(80, 24)
+	d.CheckScreen()
+	if strings.Contains(d.Text(), "inventory.stocklevel") {
+		t.Errorf("there is no room for both:\n%s", d.Text())
+	}
+	d.Press("enter")
+	d.Sees("Subscribers › acme-shop", "debtor.*")
+	d.Resize(120, 30)
+	d.Sees("wms", "▸ debtor.*")
+	d.CheckScreen()
+	d.ClickOn("wms")
+	d.ClickOn("wms")
+	d.Sees(" Subscribers", "▸ wms")
+}

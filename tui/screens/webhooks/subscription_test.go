@@ -1,0 +1,172 @@
+package webhooks_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// All that is known of a subscription is on a screen of its own, where it can be
+// changed, tried out and deleted; what happens is seen there.
+func TestSubscriptionScreen(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	id := s.Subscribe(t, "debtor.*", s.Receiver+"/gone?token=canary99")
+	s.Latest = time.Now()
+	d := s.OpenSubscriptions(t)
+	d.Press("i")
+	d.Sees("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
+	if twin := d.App.Front().Equivalent(); twin != "whctl subscriptions show "+id {
+		t.Errorf("the command is %s", twin)
+	}
+	d.Press("v")
+	d.Sees("?token=canary99")
+	d.Press("v")
+	s.Raise(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
+	d.Until("the change is told", func() bool { return d.App.Queues.Due })
+	d.Later(ui.QueuesSoon + time.Second)
+	d.Sees("1 given up", "Last failure", "410 Gone")
+	d.Sees("[disabled]", "disabled: the endpoint answered 410 Gone")
+	d.Press("E", "tab", "'&x=1", "ctrl+s")
+	d.Sees("x="+ui.SecretMask, "change of debtor.*: done")
+	d.Press("o", "y")
+	d.Until("it is on", func() bool { return strings.Contains(d.Text(), "enabled debtor.*: done") })
+	d.Press("W", "y")
+	d.Sees("New secret", "?token="+ui.SecretMask)
+	d.Press("esc", "D")
+	d.Sees("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
+	d.Press("esc", "enter")
+	d.Sees("debtor.updated", "FAIL")
+	d.Press("esc", "D", "y")
+	d.Sees("delete of debtor.*: done")
+	d.Wait(ui.Stays[ui.Info])
+	d.Sees("no subscriptions yet")
+	if strings.Contains(d.Text(), "canary99") {
+		t.Errorf("a key is shown:\n%s", d.Text())
+	}
+}
+
+// Lists say how deliveries stand, and why nothing goes out; words narrow them.
+func TestListsTellFigures(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	off, reason := false, wire.SubscriptionRequest{IsEnabled: new(bool)}
+	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, s.Failing, reason); err != nil {
+		t.Fatal(err)
+	}
+	d := s.Open(t, tui.Options{})
+	d.Press("3")
+	if got := strings.Fields(d.LineWith("acme-shop")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
+		t.Errorf("the subscriber is told as %q", got)
+	}
+	d.Press("enter")
+	for event, want := range map[string]string{"salesorder.created": "enabled 4 0 0", "debtor.*": "disabled 0 3 3", "inventory.stockl": "enabled 0 1 0"} {
+		line := d.LineWith(event)
+		if got := strings.Join(strings.Fields(line), " "); !strings.HasSuffix(got, want) && !strings.HasSuffix(got, strings.Replace(want, "enabled", "failing", 1)) {
+			t.Errorf("%q, want %q at its end", line, want)
+		}
+	}
+	d.Press("j")
+	d.Sees("disabled by somebody: its messages wait")
+	d.Press("/", "'DISAB debtor", "enter")
+	d.Sees("[DISAB debtor]", "row 1 of 1", "debtor.*")
+	if strings.Contains(d.Text(), "salesorder") {
+		t.Errorf("what was not sought is shown:\n%s", d.Text())
+	}
+	d.Resize(60, 15)
+	d.Sees("Fail  Wait")
+	d.CheckScreen()
+	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, wire.SubscriberRequest{IsEnabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	d.Press("esc", "R", "/", "'dis", "enter")
+	d.Sees("acme-shop", "wms", "disabled")
+	d.Press("/", "ctrl+u", "'wms dis", "enter")
+	d.Sees("[wms dis]", "row 1 of 1")
+}
+
+// Before a subscriber is deleted it is said how much goes with it.
+func TestDeleteOfASubscriberCounts(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "D")
+	d.Sees("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 messages that are pending are not sent.", "This cannot be undone.")
+	d.Press("esc", "j", "D")
+	d.Sees("Delete wms?", "It has no subscriptions.")
+}
+
+// All messages of a subscriber are listed, without its key in what is copied or
+// kept.
+func TestMessagesOfASubscriber(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("3", "j", "m")
+	d.Sees("Messages  [wms]", "no messages")
+	d.Press("3", "k", "m")
+	d.Sees("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
+	if twin := d.App.Front().Equivalent(); strings.Contains(twin, s.Subscriber) || !strings.Contains(twin, "SubscriberID^="+s.Subscriber[:4]) {
+		t.Errorf("the command is %s", twin)
+	}
+	d.Press(":", "'save mine", "enter")
+	d.Sees("which is a key")
+	if len(d.App.State.Views) != 0 {
+		t.Error("it was kept")
+	}
+}
+
+// The events that the service has of its own can be picked, by keys, and no key
+// but enter makes something behind the last field.
+func TestPickOfEvents(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", "job.created,job.closed")
+	s := &tuitest.Deliveries{Instance: i, Client: tuitest.Connect(t, i)}
+	name := "acme-shop"
+	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name}); err != nil {
+		t.Fatal(err)
+	}
+	d := tuitest.Drive(t, s.Client, tui.Options{})
+	d.Press("3", "enter", "n", "'job")
+	d.Sees("job.created", "1 of 2", "job.closed")
+	d.Resize(60, 15)
+	d.Sees("job.created", "job.closed")
+	d.Resize(80, 24)
+	d.Press("down", "down")
+	d.Sees("▸ job.closed", "2 of 2")
+	d.Press("up", "down", "tab")
+	f := d.App.Overlay().(*ui.Form)
+	if f.Fields[0].Text() != "job.closed" || f.At != 1 {
+		t.Fatalf("the event is %q, and the field number %d", f.Fields[0].Text(), f.At)
+	}
+	d.Press("'http://127.0.0.1:9/x")
+	for range 10 {
+		d.Press("down")
+	}
+	d.Sees("New subscription for acme-shop")
+	if f.At != len(f.Fields)-1 {
+		t.Errorf("the field is number %d", f.At)
+	}
+	d.Press("up", "up", "down", "down", "enter")
+	d.Sees("Created", "job.closed to")
+}
+
+// The screen of a subscription whose endpoint fails, and of one that is disabled.
+func TestSubscriptionScreens(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	off := wire.SubscriptionRequest{IsEnabled: new(bool)}
+	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, s.Failing, off); err != nil {
+		t.Fatal(err)
+	}
+	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
+		d := s.Open(t, o)
+		d.Press("3", "enter", "i")
+		d.Golden("S07-subscription", appearance)
+		d.Press("]")
+		d.Golden("S07-subscription-off", appearance)
+		d.Press("esc", "T")
+		d.Golden("S11-subscription-test", appearance)
+	})
+}

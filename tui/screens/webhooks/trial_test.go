@@ -1,0 +1,73 @@
+package webhooks_test
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// A test says what the receiver answered, and what becomes of the message then.
+func TestTrialTellsTheOutcome(t *testing.T) {
+	var code atomic.Int64
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		if code.Load() == 400 {
+			w.Header().Set("webhook-delivery", "abort-message")
+		}
+		w.WriteHeader(int(code.Load()))
+	})
+	s.Subscribe(t, "debtor.*", s.Receiver+"/in?token=canary99")
+	s.Latest = time.Now()
+	d := s.OpenSubscriptions(t)
+	for _, test := range []struct {
+		code int64
+		want string
+	}{
+		{200, `test: 200 OK in [\d,]+ ms`},
+		{503, `test: 503 Service Unavailable; it is tried again in [12]\dh`},
+		{400, `test: 400 Bad Request; it is not tried again`},
+	} {
+		code.Store(test.code)
+		d.Press("T")
+		d.Sees("Send a test message?", "?token="+ui.SecretMask)
+		d.Press("y")
+		d.Says(test.want)
+	}
+	if strings.Contains(d.Text(), "canary99") {
+		t.Errorf("a key is shown:\n%s", d.Text())
+	}
+}
+
+// A message behind an endpoint that fails is said to wait, without waiting long.
+func TestTrialBehindAFailingEndpoint(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	for range 5 {
+		s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	}
+	s.Latest = time.Now()
+	d := s.OpenSubscriptions(t)
+	d.Sees("held")
+	d.Press("T", "y")
+	d.Later(webhooks.TestHeldTimeout + time.Second)
+	d.Sees("test: it waits, since the endpoint fails; that is tried again")
+}
+
+// A form that tests says what came of it too, in the box with the secret.
+func TestTrialOfAForm(t *testing.T) {
+	s, _ := tuitest.StartListening(t)
+	s.Latest = time.Now()
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.created", "tab", "'"+s.Receiver+"/in?token=canary99", "ctrl+t")
+	d.Sees("Created", "whsec_", "?token="+ui.SecretMask)
+	d.Says(`Test: 200 OK in`)
+	d.Says(`created; test: 200 OK in`)
+	if strings.Contains(d.Text(), "canary99") {
+		t.Errorf("a key is shown:\n%s", d.Text())
+	}
+}

@@ -1,0 +1,69 @@
+package theme
+
+import (
+	"strings"
+	"testing"
+)
+
+func said(pairs ...string) func(string) string {
+	return func(name string) string {
+		for _, pair := range pairs {
+			if value, is := strings.CutPrefix(pair, name+"="); is {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// A terminal gets the signs that it is known to have.
+func TestKnownSigns(t *testing.T) {
+	for _, test := range []struct {
+		name, system, signs string
+		env                 []string
+	}{
+		{"nothing said", "linux", Full, nil},
+		{"xterm", "linux", Full, []string{"TERM=xterm-256color", "LANG=en_GB.UTF-8"}},
+		{"lower case", "linux", Full, []string{"TERM=xterm", "LC_ALL=C.utf8"}},
+		{"the console of linux", "linux", ASCII, []string{"TERM=linux", "LANG=en_GB.UTF-8"}},
+		{"dumb", "darwin", ASCII, []string{"TERM=dumb"}},
+		{"no locale", "linux", ASCII, []string{"LANG=en_GB.UTF-8", "LC_ALL=C"}},
+		{"wide signs", "linux", ASCII, []string{"LANG=ja_JP.UTF-8"}},
+		{"the old console of Windows", "windows", Limited, nil},
+		{"Windows Terminal", "windows", Full, []string{"WT_SESSION=1"}},
+		{"an editor", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
+		{"another terminal on Windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
+	} {
+		if signs := GlyphSet(test.system, said(test.env...)); signs != test.signs {
+			t.Errorf("%s: %s, want %s", test.name, signs, test.signs)
+		}
+	}
+}
+
+func TestHintedTheme(t *testing.T) {
+	for value, want := range map[string]string{"": "", "15;0": Dark, "0;15": Light, "0;default;7": Light, "12;8": Dark, "nonsense": Dark} {
+		if got := Hinted(said("COLORFGBG=" + value)); got != want {
+			t.Errorf("COLORFGBG=%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
+// Only a terminal that is near is asked: a late answer would be taken for keys.
+func TestMayAsk(t *testing.T) {
+	for _, test := range []struct {
+		env []string
+		may bool
+	}{
+		{[]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, true},
+		{[]string{"TERM=tmux-256color", "LANG=C.UTF-8"}, true},
+		{[]string{"TERM=xterm", "LANG=C.UTF-8", "SSH_TTY=/dev/pts/1"}, false},
+		{[]string{"TERM=xterm", "SSH_CONNECTION=a b"}, false},
+		{[]string{"TERM=linux"}, false},
+		{[]string{"TERM=screen"}, false},
+		{nil, false},
+	} {
+		if MayAsk(said(test.env...)) != test.may {
+			t.Errorf("%v: asked is %v", test.env, !test.may)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package tuitest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// suite runs the tests and stops then what they have shared.
+type suite struct{ tests *testing.M }
+
+func (s suite) Run() int {
+	status := s.tests.Run()
+	if shared.instance == nil {
+		return status
+	}
+	if err := errors.Join(shared.instance.Stop(), os.RemoveAll(shared.instance.Dir)); err != nil {
+		fmt.Fprintln(os.Stderr, "the shared daemon:", err)
+		return 1
+	}
+	return status
+}
+
+// shared is a daemon with demo records, whose loading takes long.
+var shared struct {
+	once     sync.Once
+	instance *daemontest.Instance
+	err      error
+}
+
+// DemoDaemon is a daemon with demo records for tests that only read them.
+func DemoDaemon(t testing.TB) *daemontest.Instance {
+	t.Helper()
+	shared.once.Do(func() {
+		var dir string
+		if dir, shared.err = os.MkdirTemp("", "whctl-tui-test-"); shared.err == nil {
+			shared.instance, shared.err = daemontest.Open(dir, "--demo")
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.instance
+}
+
+// Main runs the tests of a package, and fails where they leave something running.
+func Main(m *testing.M) {
+	// bubbletea does not wait for its timers, which end within a second
+	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
+}
+
+// Connect is a client of a daemon that signs in as its administrator.
+func Connect(t testing.TB, i *daemontest.Instance) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// Unreachable is a client of a service that is not there.
+func Unreachable(t testing.TB) *client.Client {
+	t.Helper()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	c, err := client.New(client.Options{URL: "http://" + closed.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

@@ -1,0 +1,85 @@
+package tuitest
+
+import (
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Keys are those with names; anything else is typed.
+var Keys = map[string]tea.KeyMsg{
+	"enter": {Type: tea.KeyEnter}, "esc": {Type: tea.KeyEsc}, "tab": {Type: tea.KeyTab}, "shift+tab": {Type: tea.KeyShiftTab},
+	"up": {Type: tea.KeyUp}, "down": {Type: tea.KeyDown}, "left": {Type: tea.KeyLeft}, "right": {Type: tea.KeyRight},
+	"home": {Type: tea.KeyHome}, "end": {Type: tea.KeyEnd}, "pgup": {Type: tea.KeyPgUp}, "pgdown": {Type: tea.KeyPgDown},
+	"space": {Type: tea.KeySpace, Runes: []rune{' '}}, "backspace": {Type: tea.KeyBackspace}, "ctrl+c": {Type: tea.KeyCtrlC},
+	"ctrl+d": {Type: tea.KeyCtrlD}, "ctrl+e": {Type: tea.KeyCtrlE}, "ctrl+s": {Type: tea.KeyCtrlS}, "ctrl+u": {Type: tea.KeyCtrlU}, "f1": {Type: tea.KeyF1}, "f5": {Type: tea.KeyF5},
+}
+
+// Letter is a key with a character.
+func Letter(r string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(r)} }
+
+// Press presses keys, half a second apart. What begins with ' is typed.
+func (d *Driver) Press(names ...string) {
+	d.T.Helper()
+	for _, name := range names {
+		if text, typed := strings.CutPrefix(name, "'"); typed {
+			for _, r := range text {
+				d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+			}
+			continue
+		}
+		m, named := Keys[name]
+		if !named {
+			m = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
+		}
+		d.Key(m)
+	}
+}
+
+// Key presses one key, half a second after the one before.
+func (d *Driver) Key(m tea.KeyMsg) {
+	d.T.Helper()
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Beat()
+	d.Send(m)
+}
+
+// Erase takes away what a field holds.
+func (d *Driver) Erase() { d.Press("ctrl+u") }
+
+// Paste pastes as terminals do that mark pastes, and as those do that do not:
+// piece by piece, within a moment.
+func (d *Driver) Paste(text string) {
+	d.Clock = d.Clock.Add(300 * time.Millisecond)
+	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.ReplaceAll(text, "\n", " ")), Paste: true})
+	d.Clock = d.Clock.Add(300 * time.Millisecond)
+	for i, piece := range strings.Split(text, "\n") {
+		if i > 0 {
+			d.Send(tea.KeyMsg{Type: tea.KeyEnter})
+		}
+		if piece != "" {
+			d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(piece)})
+		}
+		d.Clock = d.Clock.Add(time.Millisecond)
+	}
+}
+
+// ClickOn presses the left button on a text of the screen.
+func (d *Driver) ClickOn(text string) {
+	d.T.Helper()
+	for y, line := range strings.Split(d.Text(), "\n") {
+		if before, _, found := strings.Cut(line, text); found {
+			d.Click(len([]rune(before)), y)
+			return
+		}
+	}
+	d.T.Fatalf("there is no %q to click on:\n%s", text, d.Text())
+}
+
+// Click presses the left button on a cell of the screen.
+func (d *Driver) Click(x, y int) {
+	d.Clock = d.Clock.Add(200 * time.Millisecond)
+	d.Beat()
+	d.Send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+}

@@ -1,0 +1,84 @@
+package tuitest
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Resize gives the terminal another size.
+func (d *Driver) Resize(width, height int) {
+	d.T.Helper()
+	d.width, d.height = width, height
+	d.Send(tea.WindowSizeMsg{Width: width, Height: height})
+}
+
+// Text is the screen without its colours.
+func (d *Driver) Text() string { return ansi.Strip(d.App.View()) }
+
+// Sees fails unless the screen shows each of the texts.
+func (d *Driver) Sees(texts ...string) {
+	d.T.Helper()
+	shown := d.Text()
+	for _, text := range texts {
+		if !strings.Contains(shown, text) {
+			d.T.Fatalf("the screen does not show %q:\n%s", text, shown)
+		}
+	}
+}
+
+// SeesNot fails where the screen shows a text.
+func (d *Driver) SeesNot(text string) {
+	d.T.Helper()
+	if strings.Contains(d.Text(), text) {
+		d.T.Errorf("the screen shows %q:\n%s", text, d.Text())
+	}
+}
+
+// LineWith is the first line of the screen with a text.
+func (d *Driver) LineWith(text string) string {
+	d.T.Helper()
+	for line := range strings.SplitSeq(d.Text(), "\n") {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	d.T.Fatalf("no line has %q:\n%s", text, d.Text())
+	return ""
+}
+
+// Says waits until the status line has said something that a pattern fits.
+func (d *Driver) Says(pattern string) {
+	d.T.Helper()
+	is := regexp.MustCompile(pattern)
+	d.Until("it says "+pattern, func() bool { return is.MatchString(d.Text()) })
+}
+
+// CheckScreen fails unless every line is exactly as wide as the terminal, and
+// there are as many as it is high.
+func (d *Driver) CheckScreen() {
+	d.T.Helper()
+	lines := strings.Split(d.App.View(), "\n")
+	if len(lines) != d.height {
+		d.T.Errorf("%d lines on %dx%d:\n%s", len(lines), d.width, d.height, d.Text())
+	}
+	for i, line := range lines {
+		if w := ansi.StringWidth(line); w != d.width {
+			d.T.Errorf("line %d is %d wide on %dx%d: %q\n%s", i+1, w, d.width, d.height, line, d.Text())
+		}
+	}
+}
+
+// LastCopied is the text that the terminal was asked to copy.
+func (d *Driver) LastCopied() string {
+	d.T.Helper()
+	_, encoded, _ := strings.Cut(d.Copied.String(), "\x1b]52;c;")
+	text, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(encoded, "\a"))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,42 @@
+package ui_test
+
+import (
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// A paste sends no form: not with marks, and not key by key with its line ends.
+func TestPasteSendsNoForm(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	sent := 0
+	f := ui.NewForm(d.App, "A form", "send")
+	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
+	f.Add("One", "One", "", "the only one")
+	d.App.Show(f)
+	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("first\nsecond\r\n"), Paste: true})
+	if got := f.Fields[0].Text(); sent != 0 || got != "first second" {
+		t.Errorf("sent %d times, with %q", sent, got)
+	}
+	d.Erase()
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	for range 3 {
+		for _, r := range "line" {
+			d.Clock = d.Clock.Add(1 * time.Millisecond)
+			d.Send(tuitest.Letter(string(r)))
+		}
+		d.Send(tuitest.Keys["enter"])
+	}
+	if got := f.Fields[0].Text(); sent != 0 || got != "line line line" {
+		t.Errorf("sent %d times, with %q", sent, got)
+	}
+	d.Sees("taken for the line break of a paste")
+	if d.Press("enter"); sent != 1 {
+		t.Errorf("enter was pressed, and it was sent %d times", sent)
+	}
+}

@@ -1,0 +1,37 @@
+package ui_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// A lane that tells something else than what was fetched has that fetched again,
+// once: the daemon may be behind.
+func TestTurnedSettles(t *testing.T) {
+	of := wire.Subscriber{RecID: "W", IsEnabled: true}
+	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
+	var l ui.Queues
+	for i, step := range []struct {
+		lane bool
+		one  wire.Subscription
+		of   wire.Subscriber
+		want bool
+	}{
+		{true, on, of, false},
+		{false, on, of, true},
+		{false, on, of, false},
+		{false, off, of, false},
+		{true, off, of, true},
+		{true, on, of, false},
+		{false, on, wire.Subscriber{RecID: "W"}, false},
+		{true, on, wire.Subscriber{RecID: "W"}, true},
+	} {
+		l.Take(&wire.Stats{Lanes: []wire.Lane{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
+		if got := l.Turned(step.of, step.one); got != step.want {
+			t.Errorf("step %d: %v", i, got)
+		}
+	}
+}
