@@ -68,7 +68,7 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 	var all []check.Result
 	count := 0
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
-		if !sub.Enabled {
+		if !sub.Active() {
 			continue
 		}
 		count++

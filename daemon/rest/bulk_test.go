@@ -39,7 +39,7 @@ func hours(n int, form string) string {
 type mail struct {
 	*daemontest.Instance
 	admin client
-	shops [2]admin.Subscription
+	shops [2]webhook.Subscription
 }
 
 var mailStates = []webhook.State{
@@ -76,7 +76,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 	for i := range m.shops {
 		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.Itself(), At: firstAdded})
 		check(err)
-		m.shops[i], err = kept.AddSubscription(t.Context(), admin.Subscription{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
+		m.shops[i], err = kept.AddSubscription(t.Context(), webhook.Subscription{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
 			Secret: webhook.NewSecret(), SavedAt: firstAdded})
 		check(err)
 		for _, state := range mailStates {

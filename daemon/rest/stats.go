@@ -108,7 +108,7 @@ func laneDocument(l *stats.Queue) wire.Lane {
 	sub := l.Subscription
 	d := wire.Lane{
 		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
-		IsEnabled: sub.Enabled, DisabledReason: sub.DisabledReason, Ordered: sub.Ordered,
+		IsEnabled: sub.Active(), DisabledReason: sub.InactiveReason(), Ordered: sub.Ordered,
 		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
 		FailingSince: wire.Moment(l.FailingSince), NextAttemptDateTime: wire.Moment(l.Next),
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),

@@ -27,7 +27,7 @@ type subscriptions struct {
 }
 
 // subscriptionDocument shows a subscription without its secrets.
-func subscriptionDocument(r admin.Subscription) wire.Subscription {
+func subscriptionDocument(r webhook.Subscription) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
 		LastSavedDateTime: wire.Moment(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
 		FailingSince: wire.Moment(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
@@ -66,7 +66,7 @@ func (h *subscriptions) add(x *edge.Context) error {
 	}
 	f := readForm(x)
 	f.knows(inSubscriber)
-	n := admin.Subscription{Subscriber: x.Params.Get(inSubscriber), MadeByAdmin: byAdmin,
+	n := webhook.Subscription{Subscriber: x.Params.Get(inSubscriber), MadeByAdmin: byAdmin,
 		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(x, f), nil),
 		Enabled: or(read(f, memberEnabled, asBool), true), Ordered: or(read(f, memberOrdered, asBool), false),
 		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil)}

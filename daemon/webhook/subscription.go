@@ -12,33 +12,50 @@ import (
 // Header is one header that messages of a subscription are sent with.
 type Header struct{ Name, Value string }
 
-// Subscription is what the engine knows of one: where messages of which events
-// go, and how.
+// Subscription says where messages of which events go, and how.
 type Subscription struct {
 	ID             int64
 	GUID           string
 	Subscriber     string // its GUID
 	SubscriberName string
+	SubscriberOn   bool   // the subscriber is enabled
 	Pattern        string // the name of an event, family.*, or *
 	URL            string
-	Headers        []Header
-	Secrets        []string        // that sign: one, or two while one is being replaced
-	OldUntil       time.Time       // when the second of two stops signing, the zero time for never
-	Enabled        bool            // itself and its subscriber
+	ItemNo         int // among those of the subscriber
+	Enabled        bool
 	DisabledReason string          // where it is not, if one was given
 	Ordered        bool            // each message waits for the one before it
-	MadeByAdmin    bool            // an admin made it: private addresses are allowed
 	Schedule       []time.Duration // its own; nil for the settings'
-	FailingSince   time.Time       // when every attempt began to fail, as far as it was stored; the zero time after a success
+	Headers        []Header
+	Secret         string
+	OldSecret      string    // signs as well, until a time
+	OldSecretUntil time.Time // the zero time for never
+	MadeByAdmin    bool      // private addresses are allowed
+	FailingSince   time.Time // when every attempt began to fail, as far as it was stored; the zero time after a success
+	SavedAt        time.Time
+	RowHash        []byte // another one after each change
+}
+
+// Active reports whether messages are sent: both the subscription and its subscriber
+// are enabled.
+func (s *Subscription) Active() bool { return s.Enabled && s.SubscriberOn }
+
+// InactiveReason is why no messages are sent, empty where they are, or where no reason
+// was given.
+func (s *Subscription) InactiveReason() string {
+	if s.DisabledReason == "" && s.Enabled && !s.SubscriberOn {
+		return "its subscriber is disabled"
+	}
+	return s.DisabledReason
 }
 
 // SecretsAt are the secrets that sign at a time of the store's clock. It may be
 // a while until the store forgets the old one.
 func (s *Subscription) SecretsAt(now time.Time) []string {
-	if len(s.Secrets) > 1 && !s.OldUntil.IsZero() && !now.Before(s.OldUntil) {
-		return s.Secrets[:1]
+	if s.OldSecret == "" || !s.OldSecretUntil.IsZero() && !now.Before(s.OldSecretUntil) {
+		return []string{s.Secret}
 	}
-	return s.Secrets
+	return []string{s.Secret, s.OldSecret}
 }
 
 // HeadersFor are the headers of a message to a URL. They are for the origin that
@@ -154,7 +171,7 @@ func (s set) put(id int64, sub *Subscription) set {
 // Count is the number of subscriptions, and of those that are disabled.
 func (s *Snapshot) Count() (all, disabled int) {
 	for sub := range s.Subscriptions {
-		if all++; !sub.Enabled {
+		if all++; !sub.Active() {
 			disabled++
 		}
 	}

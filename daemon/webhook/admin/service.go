@@ -123,16 +123,16 @@ func (r *Service) removed(ctx context.Context, was bool, err error, thing string
 }
 
 // Subscriptions lists the subscriptions of a subscriber.
-func (r *Service) Subscriptions(ctx context.Context, subscriber string) ([]Subscription, error) {
+func (r *Service) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
 	s, err := r.Subscriber(ctx, subscriber)
 	return s.Subscriptions, err
 }
 
 // Subscription finds a subscription.
-func (r *Service) Subscription(ctx context.Context, subscriber, id string) (Subscription, error) {
+func (r *Service) Subscription(ctx context.Context, subscriber, id string) (webhook.Subscription, error) {
 	of, g, err := guids(subscriber, id)
 	if err != nil {
-		return Subscription{}, err
+		return webhook.Subscription{}, err
 	}
 	return r.store.Subscription(ctx, of, g)
 }
@@ -145,7 +145,7 @@ func guids(subscriber, subscription string) (of, g string, err error) {
 }
 
 // AddSubscription adds a subscription. Its secret is made here and shown once.
-func (r *Service) AddSubscription(ctx context.Context, n Subscription) (Subscription, error) {
+func (r *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
 	var err error
 	if n.Subscriber, err = r.Known(ctx, n.Subscriber); err != nil {
 		return n, err
@@ -169,16 +169,16 @@ func (r *Service) AddSubscription(ctx context.Context, n Subscription) (Subscrip
 
 // ChangeSubscription changes a subscription. A new URL is checked by the rights
 // of the caller, not by those of its creator.
-func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (Subscription, error) {
+func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (webhook.Subscription, error) {
 	of, g, err := guids(subscriber, id)
 	if err != nil {
-		return Subscription{}, err
+		return webhook.Subscription{}, err
 	}
 	if err := r.check(&c, admin); err != nil {
-		return Subscription{}, err
+		return webhook.Subscription{}, err
 	}
 	c.Bounded = !admin
-	var is Subscription
+	var is webhook.Subscription
 	for range changeAttempts {
 		var again bool
 		if is, again, err = r.change(ctx, of, g, c); !again {
@@ -195,7 +195,7 @@ const changeAttempts = 10
 // stay with the origin that they were given for: where they are kept, the change
 // is based on the state that was looked at, and tried again where another one
 // was faster.
-func (r *Service) change(ctx context.Context, of, g string, c SubscriptionChange) (is Subscription, again bool, err error) {
+func (r *Service) change(ctx context.Context, of, g string, c SubscriptionChange) (is webhook.Subscription, again bool, err error) {
 	if is, err = r.store.Subscription(ctx, of, g); err != nil || c.leaves(&is) {
 		return is, false, err
 	}
@@ -332,9 +332,9 @@ func (r *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
 // RotateSecret replaces the secret of a subscription by another one, a new one
 // where none is given. Messages are signed with both for a while, so that the
 // receiver has the time to learn it.
-func (r *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (Subscription, error) {
+func (r *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (webhook.Subscription, error) {
 	if err := webhook.CheckKeepFor(keep); err != nil {
-		return Subscription{}, err
+		return webhook.Subscription{}, err
 	}
 	is, err := r.Subscription(ctx, subscriber, id)
 	if err != nil {

@@ -19,10 +19,10 @@ type Store interface {
 	ChangeSubscriber(ctx context.Context, guid string, c SubscriberChange, e audit.Entry) (Subscriber, error)
 	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
 
-	Subscription(ctx context.Context, subscriber, guid string) (Subscription, error)
+	Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error)
 	// AddSubscription bounds what a subscriber has unless an admin adds to it.
-	AddSubscription(ctx context.Context, r Subscription) (Subscription, error)
-	ChangeSubscription(ctx context.Context, subscriber, guid string, c SubscriptionChange, at time.Time) (Subscription, error)
+	AddSubscription(ctx context.Context, r webhook.Subscription) (webhook.Subscription, error)
+	ChangeSubscription(ctx context.Context, subscriber, guid string, c SubscriptionChange, at time.Time) (webhook.Subscription, error)
 	RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error)
 
 	RemoveMessage(ctx context.Context, a Address) (*webhook.Message, error)

@@ -17,31 +17,7 @@ type Subscriber struct {
 	ItemNo        int
 	SavedAt       time.Time
 	RowHash       []byte // another one after each change
-	Subscriptions []Subscription
-}
-
-// Subscription is a subscription as administrators and subscribers see it.
-type Subscription struct {
-	ID             int64
-	GUID           string
-	Subscriber     string // its GUID
-	SubscriberName string
-	SubscriberOn   bool   // the subscriber is enabled
-	Pattern        string // the name of an event, family.*, or *
-	URL            string
-	ItemNo         int // among those of the subscriber
-	Enabled        bool
-	DisabledReason string // where it is not
-	Ordered        bool
-	Schedule       []time.Duration // nil for the settings'
-	Headers        []webhook.Header
-	Secret         string
-	OldSecret      string // signs as well, until a time
-	OldSecretUntil time.Time
-	MadeByAdmin    bool      // an admin made it
-	FailingSince   time.Time // since when every attempt has failed; the zero time after a success
-	SavedAt        time.Time
-	RowHash        []byte // another one after each change
+	Subscriptions []webhook.Subscription
 }
 
 // SubscriberChange is what is to be different about a subscriber.
@@ -66,7 +42,7 @@ type SubscriptionChange struct {
 }
 
 // leaves reports whether a change would leave a subscription as it is.
-func (c *SubscriptionChange) leaves(r *Subscription) bool {
+func (c *SubscriptionChange) leaves(r *webhook.Subscription) bool {
 	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.MadeByAdmin, r.MadeByAdmin) &&
 		(c.Enabled == nil || *c.Enabled == r.Enabled && r.DisabledReason == "" && r.FailingSince.IsZero()) &&
 		(c.Schedule == nil || slices.Equal(*c.Schedule, r.Schedule) && (*c.Schedule == nil) == (r.Schedule == nil)) &&

@@ -44,7 +44,7 @@ func (b *batch) addNotices(now time.Time) {
 	b.notices = nil
 	b.disabled = slices.DeleteFunc(b.disabled, func(d Disabled) bool {
 		sub := b.subs.Subscription(d.Subscription)
-		again := sub == nil || !sub.Enabled || known[d.Subscription]
+		again := sub == nil || !sub.Active() || known[d.Subscription]
 		known[d.Subscription] = true
 		return again
 	})

@@ -93,7 +93,7 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
-		sub := &webhook.Subscription{ID: id + 1, Enabled: true}
+		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberOn: true}
 		for _, change := range with {
 			change(sub)
 		}

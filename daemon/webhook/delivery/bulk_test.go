@@ -65,7 +65,7 @@ type state struct {
 
 // fill makes two subscriptions and messages of theirs, without an engine: those
 // of the first have failed for good, those of the other stand in each state.
-func (h *house) fill(url, otherURL string, failed int) (r, other admin.Subscription) {
+func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscription) {
 	h.t.Helper()
 	ctx, kept, now := context.Background(), h.store.Webhooks(), time.Now().UTC().Truncate(time.Microsecond)
 	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: now})
@@ -77,8 +77,8 @@ func (h *house) fill(url, otherURL string, failed int) (r, other admin.Subscript
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	add := func(url string, states ...state) admin.Subscription {
-		r, err := kept.AddSubscription(ctx, admin.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now})
+	add := func(url string, states ...state) webhook.Subscription {
+		r, err := kept.AddSubscription(ctx, webhook.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func (h *house) fill(url, otherURL string, failed int) (r, other admin.Subscript
 }
 
 // insert writes messages, each of an event of its own, at once.
-func (h *house) insert(lease delivery.Lease, r admin.Subscription, s state, at time.Time) {
+func (h *house) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
 	h.t.Helper()
 	ctx, kept := context.Background(), h.store.Webhooks()
 	version, err := kept.Version(ctx)
@@ -119,7 +119,7 @@ func (h *house) insert(lease delivery.Lease, r admin.Subscription, s state, at t
 }
 
 // rows are the rows of a subscription's messages with all of their columns.
-func (h *house) rows(r admin.Subscription) []string {
+func (h *house) rows(r webhook.Subscription) []string {
 	h.t.Helper()
 	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
 	if err != nil {

@@ -84,7 +84,7 @@ func TestChangesOfNothing(t *testing.T) {
 	x.start()
 	ctx, on, off := context.Background(), true, false
 	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
-	r := x.subscribe("http://127.0.0.1/0", "*", func(r *admin.Subscription) { r.Schedule, r.Headers = schedule, headers })
+	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Subscription) { r.Schedule, r.Headers = schedule, headers })
 	version := func() int64 {
 		v, err := x.store.Webhooks().Version(ctx)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestChangesOfNothing(t *testing.T) {
 		}
 		return v
 	}
-	change := func(c admin.SubscriptionChange) admin.Subscription {
+	change := func(c admin.SubscriptionChange) webhook.Subscription {
 		t.Helper()
 		is, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, c, false)
 		if err != nil {
@@ -127,7 +127,7 @@ type rival struct {
 	first func()
 }
 
-func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
+func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	if first := r.first; first != nil {
 		r.first = nil
 		first()
@@ -162,7 +162,7 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 		{name: "moved meanwhile", stored: mine, change: admin.SubscriptionChange{URL: link(path)}, refused: true, first: &admin.SubscriptionChange{URL: link(evil), Headers: &secret}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := x.subscribe(here, "*", func(r *admin.Subscription) { r.Headers = tt.stored })
+			r := x.subscribe(here, "*", func(r *webhook.Subscription) { r.Headers = tt.stored })
 			if tt.first != nil {
 				book.first = func() {
 					if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, *tt.first, true); err != nil {

@@ -80,7 +80,7 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 // raised, whichever daemon took them.
 func TestOrderedAcrossDaemons(t *testing.T) {
 	pair(t, func(first, second *trial) {
-		first.subscribe("https://shop.example/", "debtor.*", func(r *admin.Subscription) { r.Ordered = true })
+		first.subscribe("https://shop.example/", "debtor.*", func(r *webhook.Subscription) { r.Ordered = true })
 		first.pass(5 * time.Second)
 		var mu sync.Mutex
 		var got []string

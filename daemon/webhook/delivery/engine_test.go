@@ -103,7 +103,7 @@ func (h *house) stop(grace time.Duration) {
 }
 
 // subscribe makes a subscription, with a subscriber if there is none.
-func (h *house) subscribe(url, pattern string, change ...func(*admin.Subscription)) admin.Subscription {
+func (h *house) subscribe(url, pattern string, change ...func(*webhook.Subscription)) webhook.Subscription {
 	h.t.Helper()
 	ctx := context.Background()
 	if h.subject == "" {
@@ -113,7 +113,7 @@ func (h *house) subscribe(url, pattern string, change ...func(*admin.Subscriptio
 		}
 		h.subject = b.GUID
 	}
-	n := admin.Subscription{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
+	n := webhook.Subscription{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
 	for _, c := range change {
 		c(&n)
 	}
@@ -397,7 +397,7 @@ func TestOrderedSubscriptionsKeepTheirOrder(t *testing.T) {
 		}
 		return 200
 	})
-	h.subscribe(e.URL, "*", func(r *admin.Subscription) { r.Ordered = true })
+	h.subscribe(e.URL, "*", func(r *webhook.Subscription) { r.Ordered = true })
 	const n = 60
 	body := ""
 	for range n {
@@ -448,7 +448,7 @@ func TestGoneDisablesTheSubscription(t *testing.T) {
 	h.expect("SY_WebhookMessage WHERE Status = 1", 1)
 }
 
-func (h *house) disabled(r admin.Subscription) string {
+func (h *house) disabled(r webhook.Subscription) string {
 	h.t.Helper()
 	now, err := h.desk.Subscription(context.Background(), h.subject, r.GUID)
 	if err != nil {

@@ -294,7 +294,7 @@ func (x *trial) anything(dice *rand.Rand) {
 	x.t.Helper()
 	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
 	for i := range 5 {
-		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *admin.Subscription) { r.Ordered = i == 0 })
+		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Ordered = i == 0 })
 	}
 	var mu sync.Mutex
 	outages := make(map[string]int) // the status that an endpoint answers with

@@ -67,11 +67,11 @@ func TestASubscriptionChangesInFlight(t *testing.T) {
 
 // TestDeletedInFlight deletes what an attempt under way belongs to.
 func TestDeletedInFlight(t *testing.T) {
-	for name, remove := range map[string]func(x *trial, r admin.Subscription, message string) error{
-		"the message": func(x *trial, r admin.Subscription, message string) error {
+	for name, remove := range map[string]func(x *trial, r webhook.Subscription, message string) error{
+		"the message": func(x *trial, r webhook.Subscription, message string) error {
 			return x.desk.RemoveMessage(context.Background(), admin.Address{Subscriber: x.subject, Subscription: r.GUID, Message: message})
 		},
-		"the subscription": func(x *trial, r admin.Subscription, _ string) error {
+		"the subscription": func(x *trial, r webhook.Subscription, _ string) error {
 			return x.desk.RemoveSubscription(context.Background(), x.subject, r.GUID)
 		},
 	} {

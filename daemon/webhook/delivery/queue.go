@@ -42,7 +42,7 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 
 func (q *queue) ordered() bool { return q.sub != nil && q.sub.Ordered }
 
-func (q *queue) enabled() bool { return q.sub != nil && q.sub.Enabled }
+func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 
 // has reports whether a message is in memory.
 func (q *queue) has(id int64) bool { return q.window.known[id] != nil || q.away[id] != nil }

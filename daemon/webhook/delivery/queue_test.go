@@ -12,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testLane is a lane that has read all there is.
 func testLane(ordered bool) *queue {
-	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberOn: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
 	l.cursors = []*cursor{{partition: 1, end: true}}
 	return l
 }

@@ -7,12 +7,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
 // laneOf finds a subscription's lane among those that are told of.
-func laneOf(s stats.Report, r admin.Subscription) *stats.Queue {
+func laneOf(s stats.Report, r webhook.Subscription) *stats.Queue {
 	for i, l := range s.Queues {
 		if l.Subscription.GUID == r.GUID {
 			return &s.Queues[i]

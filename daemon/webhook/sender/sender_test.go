@@ -74,7 +74,7 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	t.Cleanup(srv.Close)
 	secret := webhook.NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
-	sub := &webhook.Subscription{URL: srv.URL, Secrets: []string{secret, webhook.NewSecret()}, Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
+	sub := &webhook.Subscription{URL: srv.URL, Secret: secret, OldSecret: webhook.NewSecret(), Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
 	o := newTestSender(t, unhurried).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
@@ -294,27 +294,27 @@ func TestAnOldSecretSignsUntilItsTime(t *testing.T) {
 	defer s.Close()
 	now, old := webhook.NewSecret(), webhook.NewSecret()
 	for _, tt := range []struct {
-		secrets []string
-		until   time.Time
-		at      time.Time
-		want    int
+		now, old string
+		until    time.Time
+		at       time.Time
+		want     int
 	}{
-		{[]string{now, old}, end, end.Add(-time.Nanosecond), 2},
-		{[]string{now, old}, end, end, 1},
-		{[]string{now, old}, end, end.Add(time.Hour), 1},
-		{[]string{now, old}, time.Time{}, end, 2},
-		{[]string{now}, time.Time{}, end, 1},
-		{[]string{now}, end, end.Add(time.Hour), 1},
-		{nil, end, end.Add(time.Hour), 0},
+		{now, old, end, end.Add(-time.Nanosecond), 2},
+		{now, old, end, end, 1},
+		{now, old, end, end.Add(time.Hour), 1},
+		{now, old, time.Time{}, end, 2},
+		{now, "", time.Time{}, end, 1},
+		{now, "", end, end.Add(time.Hour), 1},
+		{"", "", end, end.Add(time.Hour), 0},
 	} {
 		m := testMessage("http://127.0.0.1/hook")
-		req, err := s.request(t.Context(), m, &webhook.Subscription{Secrets: tt.secrets, OldUntil: tt.until}, tt.at)
+		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.now, OldSecret: tt.old, OldSecretUntil: tt.until}, tt.at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		signatures := strings.Fields(req.Header.Get(headerSignature))
 		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{now}, m.GUID, tt.at, m.Event.Body) {
-			t.Errorf("%d secrets until %v: signed with %d at %v, want %d", len(tt.secrets), tt.until, len(signatures), tt.at, tt.want)
+			t.Errorf("%q and %q until %v: signed with %d at %v, want %d", tt.now, tt.old, tt.until, len(signatures), tt.at, tt.want)
 		}
 	}
 }

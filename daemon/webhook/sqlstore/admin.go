@@ -168,10 +168,10 @@ func (u *changes) step(table, where string, at []any, now time.Time, based []byt
 }
 
 // Subscription finds a subscription of a subscriber.
-func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (admin.Subscription, error) {
+func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error) {
 	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
 	if err != nil || len(all) == 0 {
-		return admin.Subscription{}, a.missing(err, "subscription")
+		return webhook.Subscription{}, a.missing(err, "subscription")
 	}
 	return all[0], nil
 }
@@ -182,9 +182,9 @@ func subscriptionArgs(subscriber, guid string) []any {
 
 // AddSubscription adds a subscription to its subscriber, who must exist. Its
 // GUID, numbers and row hash are new.
-func (a *Admin) AddSubscription(ctx context.Context, s admin.Subscription) (_ admin.Subscription, err error) {
+func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ webhook.Subscription, err error) {
 	if s.ID, err = a.allocateIDs(ctx, 1); err != nil {
-		return admin.Subscription{}, err
+		return webhook.Subscription{}, err
 	}
 	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()
 	room, args := a.room(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
@@ -204,11 +204,11 @@ FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(args, 
 	steps := slices.Concat([]appdb.Step{raiseVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
 	added, err := a.own.Run(ctx, steps...)
 	if err != nil {
-		return admin.Subscription{}, a.fault(err, "adding a subscription")
+		return webhook.Subscription{}, a.fault(err, "adding a subscription")
 	}
 	if !added {
 		s, err := a.Subscriber(ctx, s.Subscriber)
-		return admin.Subscription{}, cmp.Or(err, full(s))
+		return webhook.Subscription{}, cmp.Or(err, full(s))
 	}
 	return a.Subscription(ctx, s.Subscriber, s.GUID)
 }
@@ -265,7 +265,7 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 
 // ChangeSubscription changes a subscription. It fails with a Conflict where the
 // row hash that the change is based on is not the present one.
-func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (admin.Subscription, error) {
+func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	u := changesOf(c)
 	room, args := a.room(guid, subscriber, c.Headers, c.Bounded)
 	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
@@ -280,7 +280,7 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	}
 	hit, err := a.own.Run(ctx, steps...)
 	if err != nil {
-		return admin.Subscription{}, a.fault(err, "changing a subscription")
+		return webhook.Subscription{}, a.fault(err, "changing a subscription")
 	}
 	now, err := a.Subscription(ctx, subscriber, guid)
 	switch {

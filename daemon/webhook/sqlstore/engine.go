@@ -12,7 +12,6 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -85,7 +84,7 @@ func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map
 	}
 	all, err := e.subscriptions(ctx, where, args...)
 	for _, s := range all {
-		changed[s.ID] = subscriptionOf(s)
+		changed[s.ID] = &s
 	}
 	return changed, whole, e.fault(err, "reading changed subscriptions")
 }
@@ -99,22 +98,6 @@ func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	}
 	changed, _, err := e.Changed(ctx, version, version)
 	return webhook.NewSnapshot(version, changed), err
-}
-
-// subscriptionOf is what the engine knows of a subscription.
-func subscriptionOf(s admin.Subscription) *webhook.Subscription {
-	secrets := []string{s.Secret}
-	if s.OldSecret != "" {
-		secrets = append(secrets, s.OldSecret)
-	}
-	reason := s.DisabledReason
-	if reason == "" && s.Enabled && !s.SubscriberOn {
-		reason = "its subscriber is disabled"
-	}
-	return &webhook.Subscription{
-		ID: s.ID, GUID: s.GUID, Subscriber: s.Subscriber, SubscriberName: s.SubscriberName, Pattern: s.Pattern, URL: s.URL, Headers: s.Headers, Secrets: secrets, OldUntil: s.OldSecretUntil,
-		Enabled: s.Enabled && s.SubscriberOn, DisabledReason: reason, Ordered: s.Ordered, MadeByAdmin: s.MadeByAdmin, Schedule: s.Schedule, FailingSince: s.FailingSince,
-	}
 }
 
 // Write is delivery.Store's. What is there already, by its number, stays as it

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -88,7 +87,7 @@ func TestParametersOfBatches(t *testing.T) {
 	const outbox, subscriptions, attempts = 6000, 6, 512
 	l := delivery.Lease{Partition: 1, Fence: 2}
 	holder := sql.Named("Holder", "h")
-	r := admin.Subscription{ID: 7, URL: "https://shop.example/in"}
+	r := webhook.Subscription{ID: 7, URL: "https://shop.example/in"}
 	for first := 1; first <= outbox; first += delivery.MaxBatchEvents {
 		events := min(delivery.MaxBatchEvents, outbox-first+1)
 		b := hookBatch(3, int64(1000*first), events, r, l, "{}")

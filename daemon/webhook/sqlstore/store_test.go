@@ -93,13 +93,13 @@ func hooksOnServer(tb testing.TB, dsn string) *Store {
 }
 
 // subscribed adds a subscription, and leases a partition.
-func subscribed(tb testing.TB, w *Store) (admin.Subscription, delivery.Lease) {
+func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) {
 	tb.Helper()
 	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := w.AddSubscription(tb.Context(), admin.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
+	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func subscribed(tb testing.TB, w *Store) (admin.Subscription, delivery.Lease) {
 }
 
 // hookBatch is a batch of n events with one message each, numbered from first.
-func hookBatch(version, first int64, n int, r admin.Subscription, l delivery.Lease, body string) delivery.Batch {
+func hookBatch(version, first int64, n int, r webhook.Subscription, l delivery.Lease, body string) delivery.Batch {
 	b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}}
 	for i := range int64(n) {
 		id := first + 2*i
@@ -267,7 +267,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 // TestWebhookStatements compares the statements of batches, for a server, with
 // those of a file, so that a change of them is seen.
 func TestWebhookStatements(t *testing.T) {
-	r, l := admin.Subscription{ID: 7, URL: "https://shop.example/in"}, delivery.Lease{Partition: 1, Fence: 2}
+	r, l := webhook.Subscription{ID: 7, URL: "https://shop.example/in"}, delivery.Lease{Partition: 1, Fence: 2}
 	full := hookBatch(3, 11, 2, r, l, "a\ttext")
 	full.Outcomes = succeeded(full)
 	full.Outcomes[0].Detail, full.Outcomes[0].Text = "why", []byte("what")
@@ -387,7 +387,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 		t.Fatal(err)
 	}
 	add := func(byAdmin bool) error {
-		_, err := w.AddSubscription(t.Context(), admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, MadeByAdmin: byAdmin, SavedAt: hookNoon})
+		_, err := w.AddSubscription(t.Context(), webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, MadeByAdmin: byAdmin, SavedAt: hookNoon})
 		return err
 	}
 	if err := add(false); err != nil {

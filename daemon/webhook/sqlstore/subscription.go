@@ -8,48 +8,47 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // subscriptionColumn is a column that subscriptions are kept in, of the table s or
 // of their subscriber's, b. Of points at its value.
 type subscriptionColumn struct {
 	name string
-	of   func(*admin.Subscription) any
+	of   func(*webhook.Subscription) any
 }
 
 // subscriptionAdded are the columns that a subscription is added with.
 var subscriptionAdded = []subscriptionColumn{
-	{"ID", func(s *admin.Subscription) any { return &s.ID }},
-	{"RecID", func(s *admin.Subscription) any { return &s.GUID }},
-	{"EventName", func(s *admin.Subscription) any { return &s.Pattern }},
-	{"URL", func(s *admin.Subscription) any { return &s.URL }},
-	{"IsEnabled", func(s *admin.Subscription) any { return &s.Enabled }},
-	{"Ordered", func(s *admin.Subscription) any { return &s.Ordered }},
-	{"RetrySchedule", func(s *admin.Subscription) any { return (*schedule)(&s.Schedule) }},
-	{"Secret", func(s *admin.Subscription) any { return &s.Secret }},
-	{"MadeByAdmin", func(s *admin.Subscription) any { return &s.MadeByAdmin }},
-	{"LastSavedDateTime", func(s *admin.Subscription) any { return &s.SavedAt }},
-	{"RowHash", func(s *admin.Subscription) any { return &s.RowHash }},
+	{"ID", func(s *webhook.Subscription) any { return &s.ID }},
+	{"RecID", func(s *webhook.Subscription) any { return &s.GUID }},
+	{"EventName", func(s *webhook.Subscription) any { return &s.Pattern }},
+	{"URL", func(s *webhook.Subscription) any { return &s.URL }},
+	{"IsEnabled", func(s *webhook.Subscription) any { return &s.Enabled }},
+	{"Ordered", func(s *webhook.Subscription) any { return &s.Ordered }},
+	{"RetrySchedule", func(s *webhook.Subscription) any { return (*schedule)(&s.Schedule) }},
+	{"Secret", func(s *webhook.Subscription) any { return &s.Secret }},
+	{"MadeByAdmin", func(s *webhook.Subscription) any { return &s.MadeByAdmin }},
+	{"LastSavedDateTime", func(s *webhook.Subscription) any { return &s.SavedAt }},
+	{"RowHash", func(s *webhook.Subscription) any { return &s.RowHash }},
 }
 
 // subscriptionRead are the columns that are read besides. An old secret is none
 // once its time is over.
 var subscriptionRead = []subscriptionColumn{
-	{"s.ItemNo", func(s *admin.Subscription) any { return &s.ItemNo }},
-	{"s.DisabledReason", func(s *admin.Subscription) any { return (*optional)(&s.DisabledReason) }},
-	{"s.FailingSince", func(s *admin.Subscription) any { return &s.FailingSince }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *admin.Subscription) any { return (*optional)(&s.OldSecret) }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *admin.Subscription) any { return &s.OldSecretUntil }},
-	{"b.RecID", func(s *admin.Subscription) any { return &s.Subscriber }},
-	{"b.Name", func(s *admin.Subscription) any { return &s.SubscriberName }},
-	{"b.IsEnabled", func(s *admin.Subscription) any { return &s.SubscriberOn }},
+	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
+	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
+	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *webhook.Subscription) any { return (*optional)(&s.OldSecret) }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.OldSecretUntil }},
+	{"b.RecID", func(s *webhook.Subscription) any { return &s.Subscriber }},
+	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberName }},
+	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberOn }},
 }
 
 // subscriptions are those that meet a condition with their headers, in the order in
 // which they were made. One statement reads both, so that headers never come with
 // a URL that they were not given for.
-func (t tables) subscriptions(ctx context.Context, condition string, args ...any) (all []admin.Subscription, err error) {
+func (t tables) subscriptions(ctx context.Context, condition string, args ...any) (all []webhook.Subscription, err error) {
 	var list strings.Builder
 	for _, c := range subscriptionAdded {
 		list.WriteString("s." + c.name + ", ")
@@ -59,7 +58,7 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 	}
 	err = t.own.Query(ctx, func(rows *sql.Rows) error {
 		for all = nil; rows.Next(); {
-			var s admin.Subscription
+			var s webhook.Subscription
 			var header, value sql.NullString
 			var fields []any
 			for _, some := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {

@@ -36,11 +36,11 @@ func (q *Queue) worthShowing() bool {
 // has failed since the last success.
 func (q *Queue) severity() int {
 	switch sub := q.Subscription; {
-	case q.Open && sub.Enabled:
+	case q.Open && sub.Active():
 		return 3
-	case !sub.Enabled && q.NotSent+q.RetryPending > 0:
+	case !sub.Active() && q.NotSent+q.RetryPending > 0:
 		return 2
-	case !q.FailingSince.IsZero() && sub.Enabled:
+	case !q.FailingSince.IsZero() && sub.Active():
 		return 1
 	}
 	return 0

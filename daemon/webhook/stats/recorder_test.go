@@ -224,7 +224,7 @@ func BenchmarkStats(b *testing.B) {
 			now := minuteOf(at)
 			var queues []Queue
 			for i := range int64(subs) {
-				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true}})
+				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true, SubscriberOn: true}})
 				to := f.subscription(i)
 				for m := range int64(queueSpan) {
 					to.at(now-queueSpan+1+m, queueSpan).became(webhook.Successful)

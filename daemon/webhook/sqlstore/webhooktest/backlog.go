@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -24,7 +23,7 @@ func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 func backlogs(h hooks) {
 	h.expectBacklog("at first")
 	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
-	of := func(r admin.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
+	of := func(r webhook.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
 		return stats.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
 	}
 	early := h.sendAt(l, a.ID, 3, noon)

@@ -11,7 +11,7 @@ import (
 )
 
 // asPicked are messages as a query finds them.
-func (h hooks) asPicked(r admin.Subscription, all ...*webhook.Message) []admin.Candidate {
+func (h hooks) asPicked(r webhook.Subscription, all ...*webhook.Message) []admin.Candidate {
 	h.t.Helper()
 	var picked []admin.Candidate
 	for _, m := range all {
@@ -24,7 +24,7 @@ func (h hooks) asPicked(r admin.Subscription, all ...*webhook.Message) []admin.C
 
 // oneOfEach sends messages and has them stand in each status: not sent,
 // received, waiting, failed.
-func (h hooks) oneOfEach(l delivery.Lease, r admin.Subscription) []*webhook.Message {
+func (h hooks) oneOfEach(l delivery.Lease, r webhook.Subscription) []*webhook.Message {
 	h.t.Helper()
 	sent := h.send(l, r.ID, 4)
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
@@ -46,7 +46,7 @@ func (h hooks) expectAltered(what string, got []admin.Changed, err error, want .
 
 // alteredFrom is what is told of a message that an operation on many has
 // changed.
-func alteredFrom(r admin.Subscription, m *webhook.Message, was webhook.Status, c webhook.Change) admin.Changed {
+func alteredFrom(r webhook.Subscription, m *webhook.Message, was webhook.Status, c webhook.Change) admin.Changed {
 	c.Message, c.Subscriber, c.Subscription, c.Event = m.GUID, r.Subscriber, r.GUID, m.Event.Name
 	return admin.Changed{ID: m.ID, Subscription: r.ID, Before: was, Change: c}
 }
@@ -144,7 +144,7 @@ func manyAndOutcomes(h hooks) {
 	}
 }
 
-func (h hooks) manyAndOutcomes(r admin.Subscription, l delivery.Lease, sent []*webhook.Message) {
+func (h hooks) manyAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []*webhook.Message) {
 	outcomes, failed := h.batch(l), make([]admin.Candidate, len(sent))
 	for i, m := range sent {
 		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))

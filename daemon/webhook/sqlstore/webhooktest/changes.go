@@ -31,7 +31,7 @@ func changedSubscriptions(h hooks) {
 		before = now
 		return got
 	}
-	change := func(r admin.Subscription, c admin.SubscriptionChange) {
+	change := func(r webhook.Subscription, c admin.SubscriptionChange) {
 		h.t.Helper()
 		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
 		h.check(err)
@@ -46,7 +46,7 @@ func changedSubscriptions(h hooks) {
 	expect("two changes", a.ID, b.ID)
 	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
 	h.check(err)
-	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Enabled {
+	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Active() {
 		h.t.Errorf("of a disabled subscriber: %+v", got)
 	}
 	c := h.subscribe()
@@ -105,7 +105,7 @@ func boundedHeaders(h hooks) {
 	h.check(err)
 	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
 	h.check(err)
-	more := admin.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
+	more := webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
 	before := h.version()
 	_, err = h.AddSubscription(ctx, more)
 	refused("a second half", err)

@@ -17,7 +17,7 @@ import (
 // history compares the store with one that keeps everything in a map, over
 // drawn sequences of what engines and people do.
 func history(h hooks) {
-	subs := []admin.Subscription{h.subscribe(), h.subscribe()}
+	subs := []webhook.Subscription{h.subscribe(), h.subscribe()}
 	rapid.Check(h.t, func(t *rapid.T) {
 		l := h.lease(0)
 		n := &naiveHooks{h: h, subs: subs, lease: l, version: h.version(), rows: make(map[int64]*naiveMessage)}
@@ -42,7 +42,7 @@ type naiveMessage struct {
 
 type naiveHooks struct {
 	h       hooks
-	subs    []admin.Subscription
+	subs    []webhook.Subscription
 	lease   delivery.Lease
 	old     []delivery.Lease
 	version int64

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -61,7 +60,7 @@ func leases(h hooks) {
 }
 
 // work adds an open message to a partition.
-func (h hooks) work(r admin.Subscription, l delivery.Lease) {
+func (h hooks) work(r webhook.Subscription, l delivery.Lease) {
 	h.t.Helper()
 	b := h.batch(l)
 	h.raise(&b, noon, "x", r.ID)

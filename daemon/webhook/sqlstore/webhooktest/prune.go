@@ -5,7 +5,6 @@ import (
 
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
-	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"pgregory.net/rapid"
 )
@@ -21,7 +20,7 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 }
 
 // expectLeft checks which of some messages are there.
-func (h hooks) expectLeft(what string, r admin.Subscription, all []*webhook.Message, left ...bool) {
+func (h hooks) expectLeft(what string, r webhook.Subscription, all []*webhook.Message, left ...bool) {
 	h.t.Helper()
 	for i, m := range all {
 		_, err := h.Message(h.t.Context(), addressOf(r, m))

@@ -58,7 +58,7 @@ func subscriptionRows(h hooks) {
 	ctx := h.t.Context()
 	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
-	want := admin.Subscription{
+	want := webhook.Subscription{
 		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
 		Secret: "whsec_abc", SavedAt: noon,
@@ -69,13 +69,13 @@ func subscriptionRows(h hooks) {
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
 	}
-	other, err := h.AddSubscription(ctx, admin.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
+	other, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
 	h.check(err)
-	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []admin.Subscription{r, other}) || other.ItemNo != 2 {
+	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []webhook.Subscription{r, other}) || other.ItemNo != 2 {
 		h.t.Errorf("subscriptions are %+v (%v)", all, err)
 	}
 	h.changeSubscription(r)
-	_, err = h.AddSubscription(ctx, admin.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
+	_, err = h.AddSubscription(ctx, webhook.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
 	h.expectMissing(err)
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
@@ -92,7 +92,7 @@ func subscriptionRows(h hooks) {
 	}
 }
 
-func (h hooks) changeSubscription(r admin.Subscription) {
+func (h hooks) changeSubscription(r webhook.Subscription) {
 	h.t.Helper()
 	ctx, later := h.t.Context(), noon.Add(time.Hour)
 	pattern, url, no := "*", "http://b", false
@@ -172,7 +172,7 @@ func oldSecrets(h hooks) {
 		h.check(err)
 		s, err := h.Snapshot(ctx)
 		h.check(err)
-		if got := s.Subscription(r.ID).Secrets; !slices.Equal(got, want) {
+		if got := s.Subscription(r.ID).SecretsAt(now); !slices.Equal(got, want) {
 			h.t.Errorf("secrets are %v, want %v", got, want)
 		}
 	}
@@ -203,11 +203,12 @@ func snapshotOfAll(h hooks) {
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
 	}
-	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", Pattern: "debtor.*", URL: a.URL, Secrets: []string{"whsec_x"}, Enabled: true}
+	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
+		ItemNo: 1, SavedAt: a.SavedAt, RowHash: a.RowHash}
 	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)
 	}
-	if got := s.Subscription(b.ID); got == nil || got.Enabled || got.DisabledReason != "its subscriber is disabled" {
+	if got := s.Subscription(b.ID); got == nil || got.Active() || got.InactiveReason() != "its subscriber is disabled" {
 		h.t.Errorf("subscription of a disabled subscriber is %+v", got)
 	}
 	if n := len(s.Match("debtor.deleted")); n != 2 {

@@ -91,7 +91,7 @@ type hooks struct {
 }
 
 // Subscriptions are those of a subscriber.
-func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]admin.Subscription, error) {
+func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
 	s, err := h.Subscriber(ctx, subscriber)
 	return s.Subscriptions, err
 }
@@ -110,11 +110,11 @@ func noted() audit.Entry {
 }
 
 // subscribe adds a subscriber with one subscription.
-func (h hooks) subscribe() admin.Subscription {
+func (h hooks) subscribe() webhook.Subscription {
 	h.t.Helper()
 	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
-	r, err := h.AddSubscription(h.t.Context(), admin.Subscription{
+	r, err := h.AddSubscription(h.t.Context(), webhook.Subscription{
 		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
 	})
 	h.check(err)
@@ -245,7 +245,7 @@ func (h hooks) expectState(at admin.Address, want webhook.State) {
 	}
 }
 
-func addressOf(r admin.Subscription, m *webhook.Message) admin.Address {
+func addressOf(r webhook.Subscription, m *webhook.Message) admin.Address {
 	return admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 }
 
@@ -281,7 +281,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		},
 		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), noted()); return err },
 		"Registrations":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
-		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, admin.Subscription{SavedAt: noon}); return err },
+		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}); return err },
 		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },
 		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
