@@ -39,8 +39,8 @@ type Hub struct {
 	epoch  string // in the ids of changes: those of another one cannot be resumed
 	frames frames
 
-	wanted  atomic.Uint32 // the topics that somebody reads
-	watched atomic.Bool
+	wanted  atomic.Uint32             // the topics that are read
+	lastRead atomic.Pointer[time.Time] // when messages were last read, where no reader of them is left; nil for never
 
 	life context.Context // done once the hub is closed
 	end  context.CancelFunc
@@ -50,7 +50,6 @@ type Hub struct {
 	ring      ring
 	readers   []*Reader
 	counts    Counts
-	lingering *time.Timer        // not nil while the hub is watched without a reader
 	figures   func() (any, bool) // what Measure was given
 	newcomer  bool               // somebody reads stats who has got none
 	measuring context.CancelFunc // not nil while somebody reads stats
@@ -147,11 +146,18 @@ func (h *Hub) refresh() {
 	for _, r := range h.readers {
 		all |= r.topics
 	}
-	if h.life.Err() != nil {
-		all = 0
+	now := time.Now()
+	left := &now
+	switch read := all.Has(Messages); {
+	case h.life.Err() != nil:
+		all, left = 0, nil
+	case read && !h.Watched() && h.config.Shared:
+		h.epoch = newEpoch() // what others did meanwhile is missing
+	case !read && !h.Wanted(Messages):
+		left = h.lastRead.Load()
 	}
+	h.lastRead.Store(left)
 	h.wanted.Store(uint32(all))
-	h.watch(all.Has(Messages))
 	h.measure(all.Has(Stats))
 }
 
@@ -174,44 +180,10 @@ func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
 // has gone. Most that were cut off are back by then.
 const linger = time.Minute
 
-// Watched reports whether somebody reads messages, or has done so a minute ago.
-func (h *Hub) Watched() bool { return h.watched.Load() }
-
-// watch follows whether somebody reads messages.
-func (h *Hub) watch(read bool) {
-	switch {
-	case h.life.Err() != nil:
-		h.stopLinger()
-		h.setWatched(false)
-	case read:
-		h.stopLinger()
-		h.setWatched(true)
-	case h.Watched() && h.lingering == nil:
-		h.lingering = time.AfterFunc(linger, h.forget)
-	}
-}
-
-func (h *Hub) stopLinger() {
-	if h.lingering != nil {
-		h.lingering.Stop()
-		h.lingering = nil
-	}
-}
-
-// forget ends being watched, unless somebody has come in the meantime.
-func (h *Hub) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lingering != nil {
-		h.lingering = nil
-		h.setWatched(false)
-	}
-}
-
-func (h *Hub) setWatched(on bool) {
-	if was := h.watched.Swap(on); on && !was && h.config.Shared {
-		h.epoch = newEpoch() // what others did meanwhile is missing
-	}
+// Watched reports whether messages are read, or were a minute ago.
+func (h *Hub) Watched() bool {
+	left := h.lastRead.Load()
+	return h.Wanted(Messages) || left != nil && time.Since(*left) < linger
 }
 
 // Joined says that from now on the changes of other daemons are published too.
