@@ -38,27 +38,27 @@ var (
 		{"Body", beside, func(e *webhook.Event) any { return string(e.Body) }},
 	}
 	attemptColumns = columns[*attempt]{
-		{"MessageID", number, func(a *attempt) any { return a.message }},
-		{"Attempt", integer, func(a *attempt) any { return int64(a.number) }},
+		{"MessageID", number, func(a *attempt) any { return a.Message.ID }},
+		{"Attempt", integer, func(a *attempt) any { return int64(a.After.Attempts) }},
 		{"RecID", guid, func(a *attempt) any { return a.guid }},
-		{"Status", small, func(a *attempt) any { return int64(a.status) }},
-		{"Retries", integer, func(a *attempt) any { return int64(max(0, a.number-1)) }},
+		{"Status", small, func(a *attempt) any { return int64(a.After.Status) }},
+		{"Retries", integer, func(a *attempt) any { return int64(a.After.Retries()) }},
 		{"HTTPCode", integer, func(a *attempt) any {
-			if a.code == 0 {
+			if a.Code == 0 {
 				return nil
 			}
-			return int64(a.code)
+			return int64(a.Code)
 		}},
-		{"Message", "nvarchar(256)", func(a *attempt) any { return a.reason }},
-		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(a.detail) }},
+		{"Message", "nvarchar(256)", func(a *attempt) any { return readable(a.Reason(), mostReason) }},
+		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(readable(a.Detail, mostDetail)) }},
 		{"AnswerText", text, func(a *attempt) any { return appdb.NullIfEmpty(a.answer) }},
-		{"Duration", number, func(a *attempt) any { return a.duration }},
-		{"LastSavedDateTime", moment, func(a *attempt) any { return a.ended }},
+		{"Duration", number, func(a *attempt) any { return ticks(a.Took) }},
+		{"LastSavedDateTime", moment, func(a *attempt) any { return a.ended() }},
 		{"TextHash", "nvarchar(32)", func(a *attempt) any { return appdb.NullIfEmpty(a.hash) }},
 	}
 	// resultColumns are those of an attempt with what becomes of its message.
 	resultColumns = append(attemptColumns[:len(attemptColumns):len(attemptColumns)],
-		column[*attempt]{"NextAttemptDateTime", moment, func(a *attempt) any { return appdb.NullIfEmpty(a.next) }})
+		column[*attempt]{"NextAttemptDateTime", moment, func(a *attempt) any { return appdb.NullIfEmpty(dueText(a.After)) }})
 	textColumns = columns[storedText]{
 		{"TextHash", "nvarchar(32)", func(t storedText) any { return t.hash }},
 		{"UsedDateTime", moment, func(t storedText) any { return t.used }},
@@ -98,43 +98,28 @@ type storedText struct{ hash, used, text string }
 // textSize is about what the row of a text takes.
 func textSize(text string) int64 { return int64(len(text)) + 256 }
 
-// attempt is an outcome as it is stored.
+// attempt is an outcome with what is stored besides.
 type attempt struct {
-	message  int64
-	number   int // of the message's attempts
-	guid     string
-	status   webhook.Status
-	code     int    // 0 for none
-	reason   string // visible to subscribers
-	detail   string // for admins
-	answer   string // for admins
-	hash     string // that the answer is stored under; empty for a short one
-	next     string // empty where no other attempt follows
-	ended    string
-	duration int64
+	webhook.AttemptResult
+	guid   string
+	answer string // for admins
+	hash   string // that the answer is stored under; empty for a short one
 }
+
+func (a *attempt) ended() string { return appdb.Stamp(a.Began.Add(a.Took)) }
 
 func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
 	made, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
 	for i, r := range outcomes {
-		made[i] = attemptOf(r)
-		all[i] = &made[i]
+		a := &made[i]
+		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), answer: readable(string(r.Text), mostAnswer)}
+		if len(a.answer) > shortAnswer {
+			hash := sha256.Sum256([]byte(a.answer))
+			a.hash = hex.EncodeToString(hash[:16])
+		}
+		all[i] = a
 	}
 	return all
-}
-
-func attemptOf(r webhook.AttemptResult) attempt {
-	a := attempt{
-		message: r.Message.ID, number: r.After.Attempts, guid: appdb.NewGUID(), status: r.After.Status,
-		code: r.Code, reason: readable(r.Reason(), mostReason),
-		detail: readable(r.Detail, mostDetail), answer: readable(string(r.Text), mostAnswer),
-		next: dueText(r.After), ended: appdb.Stamp(r.Began.Add(r.Took)), duration: ticks(r.Took),
-	}
-	if len(a.answer) > shortAnswer {
-		hash := sha256.Sum256([]byte(a.answer))
-		a.hash = hex.EncodeToString(hash[:16])
-	}
-	return a
 }
 
 // store takes an answer out of its attempt where that refers to it.
@@ -142,7 +127,7 @@ func (a *attempt) store() (t storedText, is bool) {
 	if a.hash == "" {
 		return t, false
 	}
-	t = storedText{a.hash, a.ended, a.answer}
+	t = storedText{a.hash, a.ended(), a.answer}
 	a.answer = ""
 	return t, true
 }

@@ -302,8 +302,8 @@ func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 			known[t.hash] = true
 			stored = append(stored, t)
 		}
-		turn := turns[a.message]
-		turns[a.message]++
+		turn := turns[a.Message.ID]
+		turns[a.Message.ID]++
 		if turn == len(rounds) {
 			rounds = append(rounds, nil)
 		}
