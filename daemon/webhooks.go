@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
@@ -53,21 +52,12 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store != config.Embedded})
 	w.engine = delivery.New(w.engineConfig(traces))
-	w.streams.Measure(pulses(w.engine))
-	w.registrar = admin.New(w.store.Webhooks(), w.engine, func() webhook.Rules {
+	throughput := w.engine.Throughput()
+	w.streams.Measure(func() (any, bool) { return throughput() })
+	w.registrar = admin.New(w.store.Webhooks().Admin, w.engine, func() webhook.Rules {
 		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, Self: self}
 	}, w.log)
 	return nil
-}
-
-// pulses gives the figures that live streams show.
-func pulses(e *delivery.Engine) func() (any, bool) {
-	pulse := e.Throughput()
-	return func() (any, bool) {
-		p, news := pulse()
-		return wire.Pulse{At: wire.Moment(p.At), Events: p.Events, Delivered: p.Delivered, Failed: p.Failed,
-			InFlight: p.InFlight, MessagesInMemory: p.InMemory, OpenBreakers: p.OpenBreakers}, news
-	}
 }
 
 // idlePerHost is how many connections to an endpoint are kept for the next
@@ -76,7 +66,7 @@ const idlePerHost = 64
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
-	e := delivery.Config{Store: w.store.Webhooks(), Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+	e := delivery.Config{Store: w.store.Webhooks().Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
 		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
 		Show:      w.streams.Publish, Watched: w.streams.Watched, Joined: w.streams.Joined}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/stats"
@@ -14,7 +15,7 @@ import (
 // reading is what is read of the delivery for one look at /metrics.
 type reading struct {
 	counts      stats.Counts
-	depth       stats.Depth
+	inHand      wire.InHand
 	performance stats.Performance
 	open        stats.BacklogCount
 	counted     bool // what is open
@@ -45,13 +46,13 @@ var deliveryFigures = []figure{
 	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", one(func(r *reading) int64 { return r.counts.Disabled })},
 	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed since their time had come.", one(func(r *reading) int64 { return r.counts.Removed })},
 
-	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.depth.Waiting })},
-	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.depth.Unsaved })},
-	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.depth.InFlight })},
-	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.depth.InMemory })},
+	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.inHand.EventsWaiting })},
+	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.inHand.OutcomesWaiting })},
+	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.inHand.InFlight })},
+	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.inHand.MessagesInMemory })},
 	{prometheus.GaugeValue, "whd_webhook_messages_open", "status", "Messages in the whole store that are still to be sent: not_sent, retry_pending. Absent while they cannot be counted.", openMessages},
 	{prometheus.GaugeValue, "whd_webhook_oldest_open_message_age_seconds", "", "Age of the oldest message in the whole store that is still to be sent; 0 without one.", oldestOpen},
-	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.depth.OpenBreakers })},
+	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.inHand.OpenBreakers })},
 	{prometheus.GaugeValue, "whd_webhook_subscriptions", "state", "Subscriptions: enabled, or disabled by themselves or with their subscriber.", subscriptionStates},
 	{prometheus.GaugeValue, "whd_webhook_daemons", "", "Daemons that work on the store.", one(func(r *reading) int { return r.daemons })},
 }
@@ -158,7 +159,7 @@ func (c *engineCollector) read() *reading {
 	defer cancel()
 	e := c.engine
 	open, err := e.Backlog(ctx, openAge)
-	return &reading{e.Counts(), e.Depth(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
+	return &reading{e.Counts(), e.InHand(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
 }
 
 // WatchEngine shows the figures of the delivery.

@@ -41,7 +41,7 @@ func (h *statistics) show(x *edge.Context) error {
 	d := statsDocument(h.engine.Stats(minutes, mostLanes, open.Each))
 	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
 	d.Daemons = h.engine.Daemons()
-	d.InHand = inHandDocument(h.engine.Depth())
+	d.InHand = h.engine.InHand()
 	d.Subscriptions, d.Disabled = h.engine.Subscriptions().Count()
 	d.Depth = depthDocument(open)
 	if problem != nil {
@@ -63,7 +63,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 	n := len(s.Minutes)
 	d := &wire.Stats{
 		ServerDateTime: wire.Moment(s.At), SinceDateTime: wire.Moment(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
-		Totals: trafficDocument(s.Total), Latency: latencyDocument(s.Attempts), Delay: latencyDocument(s.Delay),
+		Totals: trafficDocument(s.Total), Latency: s.Attempts, Delay: s.Delay,
 		Minutes:    minutesDocument(s),
 		LaneWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,
 	}
@@ -81,10 +81,6 @@ func trafficDocument(t stats.Traffic) wire.Traffic {
 	return wire.Traffic{Events: int64(t.Events), Messages: int64(t.Messages), Delivered: int64(t.Delivered), Failed: int64(t.Failed), GivenUp: int64(t.GivenUp)}
 }
 
-func latencyDocument(q stats.Quantiles) wire.Latency {
-	return wire.Latency{P50: wire.TimeSpan(q.P50), P95: wire.TimeSpan(q.P95), P99: wire.TimeSpan(q.P99)}
-}
-
 func minutesDocument(s stats.Report) wire.Minutes {
 	n := len(s.Minutes)
 	first := s.At.Truncate(time.Minute).Add(-time.Duration(n-1) * time.Minute)
@@ -100,10 +96,6 @@ func minutesDocument(s stats.Report) wire.Minutes {
 	return m
 }
 
-func inHandDocument(d stats.Depth) wire.InHand {
-	return wire.InHand{EventsWaiting: d.Waiting, OutcomesWaiting: d.Unsaved, InFlight: d.InFlight, MessagesInMemory: d.InMemory, OpenBreakers: d.OpenBreakers}
-}
-
 func laneDocument(l *stats.Queue) wire.Lane {
 	sub := l.Subscription
 	d := wire.Lane{
@@ -112,13 +104,10 @@ func laneDocument(l *stats.Queue) wire.Lane {
 		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
 		FailingSince: wire.Moment(l.FailingSince), NextAttemptDateTime: wire.Moment(l.Next),
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),
-		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99),
+		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99), LastFailure: l.Last,
 	}
 	if l.Open {
 		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Moment(l.Probe)
-	}
-	if !l.Last.At.IsZero() {
-		d.LastFailure = &wire.Failed{At: wire.Moment(l.Last.At), HTTPCode: l.Last.Code, Message: l.Last.Reason}
 	}
 	return d
 }

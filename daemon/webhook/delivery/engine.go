@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -140,8 +141,8 @@ func (e *Engine) Counts() stats.Counts { return e.recorder.Counts() }
 func (e *Engine) Performance() stats.Performance { return e.recorder.Performance() }
 
 // Throughput gives a function that measures the throughput between its calls.
-func (e *Engine) Throughput() func() (stats.Throughput, bool) {
-	return stats.NewThroughput(e.Now, e.Counts, e.Depth)
+func (e *Engine) Throughput() func() (wire.Pulse, bool) {
+	return stats.NewThroughput(e.Now, e.Counts, e.InHand)
 }
 
 // Stats sums up the last minutes, from one to 24 hours of them, with so many
@@ -150,9 +151,9 @@ func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 	return e.recorder.Report(e.Now(), minutes, limit, e.queueSet.stats(open))
 }
 
-// Depth is what is in hand now.
-func (e *Engine) Depth() stats.Depth {
-	d := e.queueSet.depth()
-	d.Waiting, d.Unsaved = e.pending.depth()
+// InHand is what the engine is at.
+func (e *Engine) InHand() wire.InHand {
+	d := e.queueSet.inHand()
+	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()
 	return d
 }

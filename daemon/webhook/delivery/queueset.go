@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -311,13 +312,13 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	return all
 }
 
-// depth is what the queues hold now.
-func (s *queueSet) depth() stats.Depth {
+// inHand is what the queues hold now.
+func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := stats.Depth{InFlight: s.budget.inFlight()}
+	d := wire.InHand{InFlight: s.budget.inFlight()}
 	for _, q := range s.byID {
-		d.InMemory += len(q.window.known)
+		d.MessagesInMemory += len(q.window.known)
 		if q.endpoint.breaker.open() {
 			d.OpenBreakers++
 		}

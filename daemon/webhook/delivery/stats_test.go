@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
@@ -51,17 +52,17 @@ func TestStats(t *testing.T) {
 		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
 			t.Errorf("in all %+v, want %+v", s.Total, want)
 		}
-		if q := s.Attempts; q.P50 < 2*time.Millisecond || q.P50 > travel || q.P99 < q.P50 || q.P99 > travel {
+		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > wire.TimeSpan(travel) || q.P99 < q.P50 || q.P99 > wire.TimeSpan(travel) {
 			t.Errorf("attempts took %+v, want %v", q, travel)
 		}
-		if q := s.Delay; q.P50 <= 2*time.Millisecond || q.P99 > time.Second {
+		if q := s.Delay; q.P50 <= wire.TimeSpan(2*time.Millisecond) || q.P99 > wire.TimeSpan(time.Second) {
 			t.Errorf("deliveries took %+v", q)
 		}
 		if len(s.Queues) != 2 || laneOf(s, idle) != nil {
 			t.Fatalf("told of %+v", s.Queues)
 		}
 		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.Open || l.Failures < 5 || !l.Probe.After(x.now()) || l.FailingSince.IsZero() ||
-			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.Code != 503 || l.Last.Reason != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
+			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.HTTPCode != 503 || l.Last.Message != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
 			t.Errorf("the bad one is %+v", l)
 		}
 		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
@@ -109,7 +110,7 @@ func TestStatsByTheMinute(t *testing.T) {
 			t.Errorf("of the last day: %+v", s.Total)
 		}
 		x.pass(24 * time.Hour)
-		if s := x.engine.Stats(24*60, 100, nil); s.Total != (stats.Traffic{}) || s.Attempts != (stats.Quantiles{}) {
+		if s := x.engine.Stats(24*60, 100, nil); s.Total != (stats.Traffic{}) || s.Attempts != (wire.Latency{}) {
 			t.Errorf("a day later: %+v", s)
 		}
 		if c := x.engine.Counts(); c.Events != 6 || c.Delivered != 6 {
@@ -145,29 +146,29 @@ func TestPulses(t *testing.T) {
 	inBubble(t, func(x *trial) {
 		x.subscribe("https://a.example/in", "debtor.*")
 		pulse := x.engine.Throughput()
-		expect := func(when string, news bool, want stats.Throughput) {
+		expect := func(when string, news bool, want wire.Pulse) {
 			t.Helper()
 			got, is := pulse()
-			if got.At = (time.Time{}); got != want || is != news {
+			if got.At = (wire.Moment{}); got != want || is != news {
 				t.Errorf("%s: %+v (news: %v), want %+v (%v)", when, got, is, want, news)
 			}
 		}
 		x.publish("debtor.created", "{}")
 		x.pass(time.Second)
-		expect("of what was before nothing is told", false, stats.Throughput{})
+		expect("of what was before nothing is told", false, wire.Pulse{})
 		x.postman.answers(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
 		x.pass(500 * time.Millisecond)
-		expect("after two events", true, stats.Throughput{Events: 2, Failed: 2, InMemory: 2})
+		expect("after two events", true, wire.Pulse{Events: 2, Failed: 2, MessagesInMemory: 2})
 		x.pass(time.Second)
-		expect("after their second attempts", true, stats.Throughput{Delivered: 2})
+		expect("after their second attempts", true, wire.Pulse{Delivered: 2})
 		x.pass(time.Second)
-		expect("the first without news", true, stats.Throughput{})
+		expect("the first without news", true, wire.Pulse{})
 		x.pass(time.Second)
-		expect("the second", false, stats.Throughput{})
+		expect("the second", false, wire.Pulse{})
 		x.publish("debtor.created", "{}")
 		x.pass(time.Minute)
-		expect("after a while in which nobody asked", false, stats.Throughput{})
+		expect("after a while in which nobody asked", false, wire.Pulse{})
 	})
 }

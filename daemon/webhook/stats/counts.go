@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -20,15 +21,6 @@ type Counts struct {
 	Disabled  int64 // subscriptions disabled by the service
 	Refused   int64 // events that could not be stored
 	Removed   int64 // messages and idempotency keys, since they are not needed any more
-}
-
-// Depth is what an engine has in hand now.
-type Depth struct {
-	Waiting      int // events that wait to be stored
-	Unsaved      int // outcomes that wait to be stored
-	InFlight     int // attempts
-	InMemory     int // messages that wait for an attempt
-	OpenBreakers int // queues whose endpoint is in trouble
 }
 
 // classNames are what can come of an attempt, as the figures tell it apart.
@@ -67,17 +59,6 @@ func (c *Counts) add(other Counts) {
 	c.Removed += other.Removed
 }
 
-// Throughput is what happened since the reading before, and what is in hand.
-type Throughput struct {
-	At           time.Time
-	Events       int64 // stored
-	Delivered    int64 // attempts that the receiver took
-	Failed       int64 // attempts that failed
-	InFlight     int   // attempts
-	InMemory     int   // messages that wait for an attempt
-	OpenBreakers int   // endpoints that are only probed
-}
-
 // maxGap is the time after which the reading before is too old: what happened
 // since then is no rate any more.
 const maxGap = 5 * time.Second
@@ -85,22 +66,22 @@ const maxGap = 5 * time.Second
 // NewThroughput gives a function that is to be called about once a second for
 // the throughput since the call before. It also reports whether anything is new:
 // something has happened, or what is in hand has changed.
-func NewThroughput(now func() time.Time, counts func() Counts, depth func() Depth) func() (Throughput, bool) {
+func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wire.InHand) func() (wire.Pulse, bool) {
 	var mu sync.Mutex
 	var was Counts
-	var last Throughput
-	return func() (Throughput, bool) {
-		is, d, at := counts(), depth(), now()
+	var last wire.Pulse
+	return func() (wire.Pulse, bool) {
+		is, d, at := counts(), inHand(), now()
 		mu.Lock()
 		defer mu.Unlock()
-		if at.Sub(last.At) > maxGap {
+		if at.Sub(time.Time(last.At)) > maxGap {
 			was = is
 		}
-		p := Throughput{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
-			InFlight: d.InFlight, InMemory: d.InMemory, OpenBreakers: d.OpenBreakers}
-		last.At = time.Time{}
+		p := wire.Pulse{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
+			InFlight: d.InFlight, MessagesInMemory: d.MessagesInMemory, OpenBreakers: d.OpenBreakers}
+		last.At = wire.Moment{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
-		p.At = at
+		p.At = wire.Moment(at)
 		was, last = is, p
 		return p, changed
 	}

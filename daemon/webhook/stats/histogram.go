@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // bounds are the most that the buckets of a histogram hold, each about half as
@@ -72,12 +74,9 @@ func edges(bucket int) (from, to time.Duration) {
 	return from, bounds[min(bucket, len(bounds)-1)]
 }
 
-// Quantiles are how long the quicker half of something took at most, and so on;
-// 0 where there was nothing.
-type Quantiles struct{ P50, P95, P99 time.Duration }
-
-func (s *sum) quantiles() Quantiles {
-	return Quantiles{s.quantile(0.50), s.quantile(0.95), s.quantile(0.99)}
+// latency is how long what was counted took.
+func (s *sum) latency() wire.Latency {
+	return wire.Latency{P50: wire.TimeSpan(s.quantile(0.50)), P95: wire.TimeSpan(s.quantile(0.95)), P99: wire.TimeSpan(s.quantile(0.99))}
 }
 
 // Durations are how long things took since the engine's start.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -23,7 +24,7 @@ type Queue struct {
 	Oldest       time.Time // of the open messages
 	Traffic      Traffic   // within the last minutes
 	P99          time.Duration
-	Last         Failure
+	Last         *wire.Failed // the last attempt that failed; nil for none
 }
 
 // worthShowing reports whether there is anything to report of the queue.
@@ -75,13 +76,6 @@ func (o BacklogCount) Total() (total Backlog) {
 		total.Add(b)
 	}
 	return total
-}
-
-// Failure is the last attempt that failed.
-type Failure struct {
-	Code   int    // 0 where no answer came
-	Reason string // in words that a SubscriberID alone may see
-	At     time.Time
 }
 
 // worse orders queues by how much they need attention: whose endpoint is in trouble,

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -26,7 +27,7 @@ type Recorder struct {
 // subscriptionSeries is what came of deliveries to one subscription.
 type subscriptionSeries struct {
 	series
-	last Failure
+	last *wire.Failed
 }
 
 // NewRecorder makes a recorder that counts from a time.
@@ -82,7 +83,7 @@ func (f *Recorder) attempt(now, delayed *cell, r *webhook.AttemptResult) {
 	c.took[bucket]++
 	switch {
 	case r.After.Status != webhook.Successful:
-		to.last = Failure{r.Code, r.Reason(), r.Began.Add(r.Took)}
+		to.last = &wire.Failed{At: wire.Moment(r.Began.Add(r.Took)), HTTPCode: r.Code, Message: r.Reason()}
 	case r.After.Attempts == 1: // other delays are those of the schedule
 		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
 		bucket = bucketOf(delay)
@@ -118,11 +119,11 @@ type Report struct {
 	At       time.Time // when they were taken
 	Since    time.Time // when the daemon began to count
 	Total    Traffic
-	Attempts Quantiles // of how long attempts took
-	Delay    Quantiles // from publishing to delivery, of messages that the first attempt delivered
-	Minutes  []Traffic // one by one, the oldest first; the last is not over
-	Queues   []Queue   // with traffic, open messages or trouble, the worst first
-	Others   int       // queues that are left out, being too many
+	Attempts wire.Latency // of how long attempts took
+	Delay    wire.Latency // from publishing to delivery, of messages that the first attempt delivered
+	Minutes  []Traffic    // one by one, the oldest first; the last is not over
+	Queues   []Queue      // with traffic, open messages or trouble, the worst first
+	Others   int          // queues that are left out, being too many
 }
 
 // QueueMinutes is how many of the last minutes are remembered of each queue.
@@ -157,7 +158,7 @@ func (f *Recorder) sum(s *Report, minute, span int64) {
 	defer f.mu.Unlock()
 	total, took := f.all.total(minute, span)
 	_, delay := f.delivered.total(minute, span)
-	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.quantiles(), delay.quantiles(), f.all.minutes(minute, span)
+	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.latency(), delay.latency(), f.all.minutes(minute, span)
 }
 
 // addTo adds what is recorded of queues.

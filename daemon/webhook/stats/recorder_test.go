@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -94,7 +95,7 @@ func TestQuantileIsInTheRightBucket(t *testing.T) {
 
 func TestQuantileOfNothing(t *testing.T) {
 	var s sum
-	if q := s.quantiles(); q != (Quantiles{}) {
+	if q := s.latency(); q != (wire.Latency{}) {
 		t.Errorf("%+v", q)
 	}
 }
