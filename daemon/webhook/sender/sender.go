@@ -77,27 +77,22 @@ func (s *Sender) Close() {
 }
 
 // Send makes one attempt. It is signed with the time at.
-func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (o webhook.Outcome) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt())
 	defer cancel()
-	o := s.exchange(ctx, cancel, m, sub, at)
-	o.Began, o.Took = at.UTC(), time.Since(began)
-	return o
-}
-
-func (s *Sender) exchange(ctx context.Context, cancel context.CancelFunc, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+	defer func() { o.Began, o.Took = at.UTC(), time.Since(began) }()
 	req, err := s.request(ctx, m, sub, at)
 	if err != nil {
 		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL cannot be read"}
 	}
-	began := time.Now()
+	sent := time.Now()
 	resp, err := s.clientFor(req.URL, m.MadeByAdmin).Do(req)
 	if err != nil {
 		return failure(ctx, err)
 	}
 	defer resp.Body.Close()
-	o := webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(began)))}
+	o = webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(sent)))}
 	for _, request := range resp.Header.Values("Webhook-Delivery") {
 		switch strings.ToLower(strings.TrimSpace(request)) {
 		case "disable":
