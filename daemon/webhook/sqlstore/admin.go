@@ -81,7 +81,7 @@ FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 
 // AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
 func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
-	id, err := a.allocateIDs(ctx, 1)
+	id, err := a.AllocateIDs(ctx, 1)
 	if err != nil {
 		return admin.Subscriber{}, err
 	}
@@ -183,7 +183,7 @@ func subscriptionArgs(subscriber, guid string) []any {
 // AddSubscription adds a subscription to its subscriber, who must exist. Its
 // GUID, numbers and row hash are new.
 func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ webhook.Subscription, err error) {
-	if s.ID, err = a.allocateIDs(ctx, 1); err != nil {
+	if s.ID, err = a.AllocateIDs(ctx, 1); err != nil {
 		return webhook.Subscription{}, err
 	}
 	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()

@@ -45,11 +45,6 @@ func (e *Engine) Now(ctx context.Context) (time.Time, error) {
 	return *now, nil
 }
 
-// AllocateIDs is delivery.Store's.
-func (e *Engine) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
-	return e.allocateIDs(ctx, n)
-}
-
 // SetDefaultRetries notes how many retries messages have whose subscription has
 // no schedule of its own. It is only shown.
 func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {

@@ -156,7 +156,16 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 	}
 	defer s.Reset()
 	for _, one := range all {
-		err := step(f, s, run, one)
+		for _, value := range run.bound {
+			f.values = append(f.values, value(one))
+		}
+		s.Bind(f.values...)
+		clear(f.values)
+		f.values = f.values[:0]
+		_, err := s.Step()
+		if err == nil {
+			err = s.Reset()
+		}
 		if err == nil && then != nil {
 			err = then(one)
 		}
@@ -165,29 +174,6 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 		}
 	}
 	return nil
-}
-
-// once runs a statement with one of these.
-func once[T any](f *fileWriter, run statement[T], one T) error {
-	s, err := f.conn.Prepare(run.text)
-	if err != nil {
-		return err
-	}
-	defer s.Reset()
-	return step(f, s, run, one)
-}
-
-func step[T any](f *fileWriter, s *sqlite.Stmt, run statement[T], one T) error {
-	for _, value := range run.bound {
-		f.values = append(f.values, value(one))
-	}
-	s.Bind(f.values...)
-	clear(f.values)
-	f.values = f.values[:0]
-	if _, err := s.Step(); err != nil {
-		return err
-	}
-	return s.Reset()
 }
 
 // The statements of a batch for a file.
@@ -218,11 +204,11 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 			return nil // the attempt is known, or the message gone
 		}
 		if t, is := a.store(); is {
-			if err := once(f, fileText, t); err != nil {
+			if err := each(f, fileText, []storedText{t}, nil); err != nil {
 				return err
 			}
 		}
-		return once(f, fileAttempt, a)
+		return each(f, fileAttempt, []*attempt{a}, nil)
 	})
 }
 

@@ -109,7 +109,8 @@ SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
 COMMIT TRANSACTION;`
 )
 
-func (t tables) allocateIDs(ctx context.Context, n int) (first int64, err error) {
+// AllocateIDs is delivery.Store's.
+func (t tables) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
 	statement := fileNumbers
 	if t.own.IsServer() {
 		statement = serverNumbers
