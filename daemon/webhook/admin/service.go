@@ -50,11 +50,6 @@ func (r *Service) entry(by audit.Actor, what audit.Action, subject string, d aud
 	return audit.Entry{Actor: by, At: r.notifier.Now(), Action: what, Subject: subject, Detail: d.String()}
 }
 
-// Subscribers lists all subscribers.
-func (r *Service) Subscribers(ctx context.Context) ([]Subscriber, error) {
-	return r.store.Subscribers(ctx)
-}
-
 // Subscriber finds one, with its subscriptions.
 func (r *Service) Subscriber(ctx context.Context, id string) (Subscriber, error) {
 	g, err := guid(id, "subscriber")

@@ -14,7 +14,6 @@ type Store interface {
 	// HasSubscriber is NotFound where there is no such subscriber.
 	HasSubscriber(ctx context.Context, guid string) error
 	Subscriber(ctx context.Context, guid string) (Subscriber, error)
-	Subscribers(ctx context.Context) ([]Subscriber, error)
 	AddSubscriber(ctx context.Context, s Subscriber, e audit.Entry) (Subscriber, error)
 	ChangeSubscriber(ctx context.Context, guid string, c SubscriberChange, e audit.Entry) (Subscriber, error)
 	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
