@@ -44,15 +44,6 @@ type Message struct {
 	State
 }
 
-// NewMessage is a message of an event to a subscription, due now. Its number is
-// given when it is written.
-func NewMessage(guid string, e *Event, to *Subscription, partition int64) *Message {
-	return &Message{
-		GUID: guid, Event: e, Partition: partition, Subscription: to.ID, URL: to.URL, MadeByAdmin: to.MadeByAdmin,
-		State: State{Next: e.AddedAt},
-	}
-}
-
 // Column is a column that messages are kept in. Of points at its value.
 type Column struct {
 	Name string
