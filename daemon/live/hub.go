@@ -7,12 +7,14 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -39,7 +41,7 @@ type Hub struct {
 	epoch  string // in the ids of changes: those of another one cannot be resumed
 	frames frames
 
-	wanted  atomic.Uint32             // the topics that are read
+	wanted   atomic.Uint32             // the topics that are read
 	lastRead atomic.Pointer[time.Time] // when messages were last read, where no reader of them is left; nil for never
 
 	life context.Context // done once the hub is closed
@@ -195,4 +197,43 @@ func (h *Hub) Joined() {
 		r.joined = true
 		r.nudge()
 	}
+}
+
+// Topics is a set of what a stream may be about.
+type Topics uint8
+
+// The topics.
+const (
+	Messages Topics = 1 << iota
+	Stats
+	Requests
+)
+
+// standard is what a stream is about whose reader does not say.
+const standard = Messages | Stats
+
+// topicNames are their names, in the same order.
+var topicNames = []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}
+
+// Has reports whether a topic is in the set.
+func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
+
+// ParseTopics reads names separated by commas, in any letter case. No name at
+// all means messages and stats.
+func ParseTopics(text string) (Topics, error) {
+	var all Topics
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		i := slices.IndexFunc(topicNames, func(one string) bool { return strings.EqualFold(one, name) })
+		if i < 0 {
+			return 0, fmt.Errorf("must be of %s", strings.Join(topicNames, ", "))
+		}
+		all |= 1 << i
+	}
+	if all == 0 {
+		all = standard
+	}
+	return all, nil
 }

@@ -5,8 +5,11 @@ package sender
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -235,4 +238,35 @@ func dialControl(g webhook.Guard, private bool) func(network, address string, _ 
 		}
 		return g.Check(to, private)
 	}
+}
+
+// The headers of https://www.standardwebhooks.com, in the form that net/http
+// keeps headers in, and ours.
+const (
+	headerID        = "Webhook-Id"
+	headerTimestamp = "Webhook-Timestamp"
+	headerSignature = "Webhook-Signature"
+	headerEvent     = "X-Event-Name"
+	headerTest      = "Webhook-Test" // a name that no subscription's own header may have
+)
+
+// sign makes the value of the signature header: one signature for each secret.
+// Secrets that cannot be read sign nothing; what is stored was checked.
+func sign(secrets []string, id string, at time.Time, body []byte) string {
+	var all []byte
+	head := append(strconv.AppendInt(append([]byte(id), '.'), at.Unix(), 10), '.')
+	for _, secret := range secrets {
+		key, err := webhook.ParseSecret(secret)
+		if err != nil {
+			continue
+		}
+		if all != nil {
+			all = append(all, ' ')
+		}
+		mac := hmac.New(sha256.New, key)
+		mac.Write(head)
+		mac.Write(body)
+		all = base64.StdEncoding.AppendEncode(append(all, "v1,"...), mac.Sum(nil))
+	}
+	return string(all)
 }
