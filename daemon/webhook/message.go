@@ -1,10 +1,6 @@
 package webhook
 
-import (
-	"time"
-
-	"github.com/bizhook/whd/client/record"
-)
+import "time"
 
 // Status is how far a message has come, by the numbers of interface.md.
 type Status uint8
@@ -42,32 +38,6 @@ type Message struct {
 	URL          string
 	MadeByAdmin  bool // an admin gave the URL: private addresses are allowed
 	State
-}
-
-// Column is a column that messages are kept in. Of points at its value.
-type Column struct {
-	Name string
-	Type record.Type
-	Of   func(*Message) any
-}
-
-// DueColumn is null once no attempt follows.
-const DueColumn = "NextAttemptDateTime"
-
-// MessageColumns are the columns that a message is kept in, from which everything is
-// derived that writes or reads them.
-var MessageColumns = []Column{
-	{"ID", record.Long, func(m *Message) any { return &m.ID }},
-	{"RecID", record.Guid, func(m *Message) any { return &m.GUID }},
-	{"EventID", record.Long, func(m *Message) any { return &m.Event.ID }},
-	{"PartitionID", record.Long, func(m *Message) any { return &m.Partition }},
-	{"SubscriptionID", record.Long, func(m *Message) any { return &m.Subscription }},
-	{"URL", record.Text, func(m *Message) any { return &m.URL }},
-	{"Status", record.Byte, func(m *Message) any { return &m.Status }},
-	{"Attempts", record.Int, func(m *Message) any { return &m.Attempts }},
-	{DueColumn, record.DateTime, func(m *Message) any { return &m.Next }},
-	{"AddedDateTime", record.DateTime, func(m *Message) any { return &m.Event.AddedAt }},
-	{"MadeByAdmin", record.Bool, func(m *Message) any { return &m.MadeByAdmin }},
 }
 
 // State is what attempts change of a message.

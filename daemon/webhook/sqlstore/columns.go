@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -34,9 +33,6 @@ const (
 	text    = "nvarchar(max)"
 	beside  = "" // travels beside the JSON
 )
-
-var typesOnServer = map[record.Type]string{record.Long: number, record.Int: integer, record.Byte: small, record.Bool: bit, record.DateTime: moment,
-	record.Guid: guid, record.Text: text}
 
 // columns are those of a table, from which its statements are derived for either
 // database, and the rows of a batch for a server: arrays in JSON.
@@ -153,17 +149,44 @@ func newStatement[T any](c columns[T], text string) statement[T] {
 	return s
 }
 
-// messageColumns are those that a message is kept in. When it was saved last is
-// when its event was added, at first.
+// messageField is a column that messages are kept in: what it is written from and
+// read to. of points at its value.
+type messageField struct {
+	name string
+	typ  string // of a server
+	of   func(*webhook.Message) any
+}
+
+// dueColumn is null once no attempt follows.
+const dueColumn = "NextAttemptDateTime"
+
+// messageFields are the columns that a message is kept in, from which everything is
+// derived that writes or reads them.
+var messageFields = []messageField{
+	{"ID", number, func(m *webhook.Message) any { return &m.ID }},
+	{"RecID", guid, func(m *webhook.Message) any { return &m.GUID }},
+	{"EventID", number, func(m *webhook.Message) any { return &m.Event.ID }},
+	{"PartitionID", number, func(m *webhook.Message) any { return &m.Partition }},
+	{"SubscriptionID", number, func(m *webhook.Message) any { return &m.Subscription }},
+	{"URL", text, func(m *webhook.Message) any { return &m.URL }},
+	{"Status", small, func(m *webhook.Message) any { return &m.Status }},
+	{"Attempts", integer, func(m *webhook.Message) any { return &m.Attempts }},
+	{dueColumn, moment, func(m *webhook.Message) any { return &m.Next }},
+	{"AddedDateTime", moment, func(m *webhook.Message) any { return &m.Event.AddedAt }},
+	{"MadeByAdmin", bit, func(m *webhook.Message) any { return &m.MadeByAdmin }},
+}
+
+// messageColumns are those fields as they are inserted. When a message was saved last
+// is when its event was added, at first.
 var messageColumns = newMessageColumns()
 
 func newMessageColumns() (all columns[*webhook.Message]) {
-	for _, c := range webhook.MessageColumns {
-		value := func(m *webhook.Message) any { return valueOf(c.Of(m)) }
-		if c.Name == webhook.DueColumn {
+	for _, f := range messageFields {
+		value := func(m *webhook.Message) any { return valueOf(f.of(m)) }
+		if f.name == dueColumn {
 			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(dueText(m.State)) }
 		}
-		all = append(all, column[*webhook.Message]{c.Name, typesOnServer[c.Type], value})
+		all = append(all, column[*webhook.Message]{f.name, f.typ, value})
 	}
 	return all
 }

@@ -177,9 +177,9 @@ var messageRead = messageColumns.list(func(c column[*webhook.Message]) string { 
 func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Message, error) {
 	return func(row appdb.Row) (*webhook.Message, error) {
 		m := &webhook.Message{Event: &webhook.Event{}}
-		fields := make([]any, 0, len(webhook.MessageColumns)+3)
-		for _, c := range webhook.MessageColumns {
-			fields = append(fields, destination(c.Of(m)))
+		fields := make([]any, 0, len(messageFields)+3)
+		for _, c := range messageFields {
+			fields = append(fields, destination(c.of(m)))
 		}
 		return m, row.Scan(append(fields, &m.Event.GUID, &m.Event.Name, body(m.Event))...)
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
@@ -25,7 +27,6 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
-	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
@@ -178,8 +179,8 @@ func webhookViews(t *testing.T, w *Store) {
 func TestColumnsOfTables(t *testing.T) {
 	w := hooksInFile(t)
 	var names []string
-	for _, c := range webhook.MessageColumns {
-		names = append(names, c.Name)
+	for _, c := range messageFields {
+		names = append(names, c.name)
 	}
 	slices.Sort(names)
 	expectRows(t, w.own, `name FROM pragma_table_info('SY_WebhookMessage')
