@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 // engine speaks to a database. Errors are faults of kind Unavailable where the
 // store is away, full or busy: the engine tries again.
 type Store interface {
-	Peers
 	// Now is the store's clock, which is the same for all daemons.
 	Now(ctx context.Context) (time.Time, error)
 
@@ -68,11 +68,10 @@ type Store interface {
 	Backlog(ctx context.Context) ([]stats.Backlog, error)
 	// Key finds what an idempotency key was used for, nil where it is free.
 	Key(ctx context.Context, hash [32]byte) (*Key, error)
-}
 
-// Peers keeps what daemons that share a store know of each other, and which of them
-// sends which messages.
-type Peers interface {
+	// What daemons that share a store know of each other, and which of them sends
+	// which messages.
+
 	// Lease takes a partition whose lease has run out, or makes one, for term.
 	Lease(ctx context.Context, term time.Duration) (Lease, error)
 	// TakeOver leases the partitions that were left behind with open messages:
@@ -95,6 +94,42 @@ type Peers interface {
 	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
 	// PrunePeerEvents removes events and changes that all daemons have read by now.
 	PrunePeerEvents(ctx context.Context) error
+}
+
+// Sender makes one attempt, which begins at a time of the store's clock. An
+// outcome that ctx cut short is not counted.
+type Sender interface {
+	Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome
+}
+
+// Config is what an Engine works with.
+type Config struct {
+	Store        Store
+	Sender       Sender
+	Log          *slog.Logger
+	Policy       func() webhook.Policy    // asked for each failure, so that it may change
+	Retention    func() webhook.Retention // asked for each walk over the old messages; nil for ever
+	Attempts     int                      // the most that are under way at once
+	Memory       int                      // bytes that the messages of all queues may take; 0 for the default
+	LeaseTerm    time.Duration            // of leases; 0 where no other daemon shares the store
+	PeerInterval time.Duration            // how often other daemons are asked what they have done; 0 for never
+
+	EventName      func(name string) (string, error) // gives the name of a published event in its own letter case
+	OutboxInterval time.Duration                     // how often the outbox is looked into; 0 for never
+
+	Show    func([]webhook.Change) // gets all changes, in their order, and must not block; nil for none
+	Watched func() bool            // reports whether a stream of changes is read; nil for never
+	Joined  func()                 // called when other daemons' changes have begun to be among them; nil for none
+}
+
+// policyFor is the policy of a subscription: the settings', with its own
+// schedule where it has one.
+func (c *Config) policyFor(sub *webhook.Subscription) webhook.Policy {
+	p := c.Policy()
+	if sub != nil && sub.Schedule != nil {
+		p.Schedule = sub.Schedule
+	}
+	return p
 }
 
 // The errors of Write that are no failures of the store.

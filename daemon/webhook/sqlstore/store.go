@@ -28,7 +28,6 @@ type Store struct {
 var (
 	_ admin.Store    = (*Admin)(nil)
 	_ delivery.Store = (*Engine)(nil)
-	_ delivery.Peers = (*Peers)(nil)
 )
 
 // Open gives what is stored of webhooks in db, whose file is at a path
