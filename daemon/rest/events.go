@@ -49,11 +49,11 @@ func (h *events) add(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.Document(http.StatusCreated, "EventReceipt", wire.EventReceipt(receipt))
+	return x.Document(http.StatusCreated, "EventReceipt", receipt)
 }
 
 // publish raises an event, under an idempotency key where the request has one.
-func (h *events) publish(x *edge.Context, name string, body []byte) (delivery.Receipt, error) {
+func (h *events) publish(x *edge.Context, name string, body []byte) (wire.EventReceipt, error) {
 	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
 		return h.engine.Publish(x.Request.Context(), name, body)
@@ -61,7 +61,7 @@ func (h *events) publish(x *edge.Context, name string, body []byte) (delivery.Re
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
 		const text = "must be one text of 1 to 255 visible ASCII characters"
-		return delivery.Receipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
+		return wire.EventReceipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
 	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own

@@ -14,7 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/storage"
@@ -22,7 +25,6 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/sender"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -124,7 +126,7 @@ func (h *house) subscribe(url, pattern string, change ...func(*webhook.Subscript
 	return r
 }
 
-func (h *house) publish(event string, body string) delivery.Receipt {
+func (h *house) publish(event string, body string) wire.EventReceipt {
 	h.t.Helper()
 	r, err := h.engine.Publish(context.Background(), event, []byte(body))
 	if err != nil {

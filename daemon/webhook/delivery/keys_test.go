@@ -7,15 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
 // once publishes under a key at several daemons at the same time.
-func once(t *testing.T, n int, key, body string, daemons ...*trial) (receipts map[delivery.Receipt]int, first int) {
+func once(t *testing.T, n int, key, body string, daemons ...*trial) (receipts map[wire.EventReceipt]int, first int) {
 	t.Helper()
-	receipts = make(map[delivery.Receipt]int)
+	receipts = make(map[wire.EventReceipt]int)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for i := range n {

@@ -8,15 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 )
-
-// Receipt says what became of an event.
-type Receipt struct {
-	EventID  string
-	Messages int // one for each subscription that it goes to
-}
 
 // publisher takes events and waits until they are durable.
 type publisher struct {
@@ -27,21 +22,21 @@ type publisher struct {
 // Publish publishes an event. When it returns without an error, the event's
 // messages are durable. It waits for the store even when ctx is done, since an
 // event that may be stored must not look refused.
-func (p *publisher) Publish(ctx context.Context, name string, body []byte) (Receipt, error) {
+func (p *publisher) Publish(ctx context.Context, name string, body []byte) (wire.EventReceipt, error) {
 	return p.publish(ctx, newPublication(name, body, p.Now()))
 }
 
-func (p *publisher) publish(ctx context.Context, event *publication) (Receipt, error) {
+func (p *publisher) publish(ctx context.Context, event *publication) (wire.EventReceipt, error) {
 	if err := cmp.Or(ctx.Err(), p.unavailableErr()); err != nil {
-		return Receipt{}, err
+		return wire.EventReceipt{}, err
 	}
 	if err := p.pending.publish(event); err != nil {
-		return Receipt{}, err
+		return wire.EventReceipt{}, err
 	}
 	if err := <-event.done; err != nil {
-		return Receipt{}, err
+		return wire.EventReceipt{}, err
 	}
-	return Receipt{event.event.GUID, len(event.messages)}, nil
+	return wire.EventReceipt{EventID: event.event.GUID, Messages: len(event.messages)}, nil
 }
 
 // SendTest sends a message to one subscription, whatever events it is for, and gives
@@ -78,11 +73,11 @@ var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used fo
 // PublishOnce publishes an event under a key. For a day the same event under the
 // same key gives the receipt of the first, and replayed is true; another event
 // is a Conflict.
-func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r Receipt, replayed bool, err error) {
+func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r wire.EventReceipt, replayed bool, err error) {
 	k := keyOf(name, body, key, p.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {
-		return Receipt{}, false, err
+		return wire.EventReceipt{}, false, err
 	}
 	defer unlock()
 	known, err := p.Store.Key(ctx, k.Hash)
@@ -96,13 +91,13 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 	}
 	switch {
 	case err != nil:
-		return Receipt{}, false, err
+		return wire.EventReceipt{}, false, err
 	case known == nil: // its day has ended this moment
-		return Receipt{}, false, overloaded()
+		return wire.EventReceipt{}, false, overloaded()
 	case known.Digest != k.Digest:
-		return Receipt{}, false, errKeyOfAnother
+		return wire.EventReceipt{}, false, errKeyOfAnother
 	}
-	return Receipt{known.Event, known.Count}, true, nil
+	return wire.EventReceipt{EventID: known.Event, Messages: known.Count}, true, nil
 }
 
 // keyLocks lets those who publish under the same key go one after another.
