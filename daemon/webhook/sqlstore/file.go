@@ -62,7 +62,13 @@ func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
 	if err != nil {
 		return err
 	}
-	if err = f.ready(); err == nil {
+	switch {
+	case f.closed:
+		err = sqlite.ErrPoolClosed
+	case f.conn == nil: // a failure has closed it
+		err = f.open()
+	}
+	if err == nil {
 		err = write()
 	}
 	if err == nil && f.wal.due(f.conn) {
@@ -74,17 +80,6 @@ func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
 	}
 	leave()
 	return err
-}
-
-// ready opens the connection again where a failure has closed it.
-func (f *fileWriter) ready() error {
-	switch {
-	case f.closed:
-		return sqlite.ErrPoolClosed
-	case f.conn == nil:
-		return f.open()
-	}
-	return nil
 }
 
 // transact does the work that fill does, all or nothing. Once it begins to
