@@ -104,12 +104,6 @@ func (p Policy) wait(attempts int, asked time.Duration, spread float64) time.Dur
 	return max(wait, min(asked, p.RetryAfterMax))
 }
 
-// DefaultSchedule makes ten attempts in about a day.
-func DefaultSchedule() []time.Duration {
-	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
-		time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
-}
-
 // AttemptResult is an attempt and what became of the message by it.
 type AttemptResult struct {
 	Message *Message

@@ -88,7 +88,11 @@ func TestRetryAfterMovesLaterOnly(t *testing.T) {
 // TestScheduleOverDays follows a message that always fails through the default
 // schedule and adds its waits up.
 func TestScheduleOverDays(t *testing.T) {
-	p := Policy{Schedule: DefaultSchedule(), Jitter: 0.2, RetryAfterMax: 24 * time.Hour}
+	schedule, err := ParseSchedule("5s,30s,2m,10m,30m,1h,3h,6h,12h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Policy{Schedule: schedule, Jitter: 0.2, RetryAfterMax: 24 * time.Hour}
 	var least, most time.Duration
 	for _, wait := range p.Schedule {
 		least += wait * 8 / 10

@@ -15,7 +15,10 @@ import (
 // is disabled; those who subscribe to that hear of it.
 func TestNothingButFailuresDisable(t *testing.T) {
 	inBubble(t, func(x *trial) {
-		x.policy.Schedule = webhook.DefaultSchedule()
+		var err error
+		if x.policy.Schedule, err = webhook.ParseSchedule("5s,30s,2m,10m,30m,1h,3h,6h,12h"); err != nil {
+			t.Fatal(err)
+		}
 		x.policy.DisableAfter = 48 * time.Hour
 		dead := x.subscribe("https://dead.example/", "debtor.*")
 		x.subscribe("https://watch.example/", "webhooks.*")
