@@ -22,7 +22,7 @@ import (
 // with.
 func started(t *testing.T, dir string) (*Daemon, error) {
 	t.Helper()
-	c, _, err := config.Read(nil, []string{"WHD_DATA_DIR=" + dir, "WHD_LISTEN=127.0.0.1:0"})
+	c, err := config.Read(nil, []string{"WHD_DATA_DIR=" + dir, "WHD_LISTEN=127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,8 +22,8 @@ type Run struct {
 	Out        io.Writer // for the user at the terminal
 	Log        *slog.Logger
 	Supervisor *service.Supervisor
-	Reloads    <-chan os.Signal                               // which ask to read the settings again
-	Reread     func() (config.Config, *config.Origins, error) // reads them; nil for never
+	Reloads    <-chan os.Signal              // which ask to read the settings again
+	Reread     func() (config.Config, error) // reads them; nil for never
 }
 
 // Serve runs the daemon until ctx is done, or a signal or the supervisor ends it.
@@ -107,11 +107,11 @@ func (r Run) reload(d *Daemon) {
 
 // change goes over to the settings as they are now.
 func (r Run) change(d *Daemon) error {
-	again, origins, err := r.Reread()
+	again, err := r.Reread()
 	if err != nil {
 		return err
 	}
-	for _, warning := range origins.Warnings {
+	for _, warning := range again.Ignored {
 		d.log.Warn("settings", "warning", warning)
 	}
 	changed, waiting, err := d.Reload(again)

@@ -63,7 +63,7 @@ func opened(t *testing.T, dir string, env ...string) *Daemon {
 func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *Daemon {
 	t.Helper()
 	env = append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + dir}, env...)
-	file, _, err := config.Read(nil, env)
+	file, err := config.Read(nil, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *D
 // reload goes over to what the variables say now.
 func reload(t *testing.T, d *Daemon, env ...string) {
 	t.Helper()
-	again, _, err := config.Read(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...))
+	again, err := config.Read(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("its mode is %v (%v)", info.Mode(), err)
 	}
-	c, _, err := config.Read(nil, []string{"WHD_CONFIG=" + path})
+	c, err := config.Read(nil, []string{"WHD_CONFIG=" + path})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}

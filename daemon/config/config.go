@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"log/slog"
 	"strings"
 	"time"
@@ -34,8 +35,17 @@ type Config struct {
 	ERP ERPConfig
 
 	Start   Start
-	origins *Origins
+	Ignored []string // warnings of variables that no setting has
+	origins map[string]Origin
 }
+
+// Origin says where a setting's value came from.
+type Origin string
+
+const byDefault Origin = "default"
+
+// Origin is where the value of the setting with the given name came from.
+func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byDefault) }
 
 // Start is what a start is given beside the settings.
 type Start struct {

@@ -20,10 +20,10 @@ type told struct {
 	files map[string]string
 }
 
-func (in told) load() (Config, *Origins, error) {
+func (in told) load() (Config, error) {
 	flags, err := parseFlags(strings.Fields(in.args))
 	if err != nil {
-		return Config{}, nil, err
+		return Config{}, err
 	}
 	return load(sources{flags, append([]string{"HOME=/home/erp"}, in.env...), in.readFile, platform{os: "linux"}})
 }
@@ -59,12 +59,12 @@ func TestPrecedence(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, origins, err := c.in.load()
+			got, err := c.in.load()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Listen != c.listen || origins.Of("listen") != c.origin {
-				t.Errorf("got %q from %q, want %q from %q", got.Listen, origins.Of("listen"), c.listen, c.origin)
+			if got.Listen != c.listen || got.Origin("listen") != c.origin {
+				t.Errorf("got %q from %q, want %q from %q", got.Listen, got.Origin("listen"), c.listen, c.origin)
 			}
 		})
 	}
@@ -116,21 +116,21 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 		if pair != "" {
 			in.env = append(in.env, "WHD_"+pair)
 		}
-		got, origins, err := in.load()
+		got, err := in.load()
 		if err != nil {
 			t.Fatalf("%v: %v", in, err)
 		}
 		if g, w := s.into(&got), s.into(&want); !reflect.DeepEqual(g, w) {
 			t.Errorf("%v: got %v, want %v", in, s.text(&got), s.text(&want))
 		}
-		if origins.Of(s.Name) == byDefault {
+		if got.Origin(s.Name) == byDefault {
 			t.Errorf("%v: origin is the default", in)
 		}
 	}
 }
 
 func TestTOMLTypes(t *testing.T) {
-	got, _, err := told{args: "--config whd.toml", files: file(`
+	got, err := told{args: "--config whd.toml", files: file(`
 demo = true
 http = { max_requests = 1_000, max_body = 4096, trusted_proxies = ["10.1.2.3", "192.168.7.0/16"] }
 erp.sources.so_totals = "v_SO_Totals"
@@ -159,7 +159,7 @@ time_zone = "Australia/Perth"
 }
 
 func TestListFlagsRepeat(t *testing.T) {
-	got, _, err := told{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
+	got, err := told{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ setting demo (flag --demo): "2" is neither true nor false`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := c.in.load()
+			_, err := c.in.load()
 			if _, is := errors.AsType[*UsageError](err); !is {
 				t.Fatalf("error is %T: %v", err, err)
 			}
@@ -272,13 +272,13 @@ setting demo (flag --demo): "2" is neither true nor false`},
 }
 
 func TestUnknownVariableWarns(t *testing.T) {
-	_, origins, err := told{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
+	got, err := told{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"unknown variable WHD_LISTENN is ignored; did you mean WHD_LISTEN?", "unknown variable WHD_SOMETHING is ignored"}
-	if !reflect.DeepEqual(origins.Warnings, want) {
-		t.Errorf("got %q, want %q", origins.Warnings, want)
+	if !reflect.DeepEqual(got.Ignored, want) {
+		t.Errorf("got %q, want %q", got.Ignored, want)
 	}
 }
 
@@ -386,7 +386,7 @@ func FuzzValues(f *testing.F) {
 
 // TestSampleIsTheDefaults reads the sample file with its comments taken off.
 func TestSampleIsTheDefaults(t *testing.T) {
-	want, _, err := told{}.load()
+	want, err := told{}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestSampleIsTheDefaults(t *testing.T) {
 		}
 		lines = append(lines, line)
 	}
-	got, _, err := told{args: "--config whd.toml", files: file(strings.Join(lines, ""))}.load()
+	got, err := told{args: "--config whd.toml", files: file(strings.Join(lines, ""))}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +469,7 @@ func TestWhenTotalsAreCounted(t *testing.T) {
 		"": true, "--store sqlserver://db": false,
 		"--query-total asked": false, "--store sqlserver://db --query-total always": true,
 	} {
-		c, _, err := told{args: args}.load()
+		c, err := told{args: args}.load()
 		if err != nil || c.CountAlways() != want {
 			t.Errorf("%s: %v (%v), want %v", args, c.CountAlways(), err, want)
 		}

@@ -50,10 +50,10 @@ func parseFlags(args []string) (l Layer, err error) {
 		}
 	}
 	if err := set.Parse(args); err != nil {
-		return nil, Usagef("%v", err)
+		return nil, &UsageError{[]string{err.Error()}}
 	}
 	if set.NArg() > 0 {
-		return nil, Usagef("unexpected argument %q", set.Arg(0))
+		return nil, &UsageError{[]string{"unexpected argument " + set.Arg(0)}}
 	}
 	return l, nil
 }

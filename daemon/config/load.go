@@ -15,39 +15,12 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 )
 
-// Origin says where a setting's value came from.
-type Origin string
-
-const byDefault Origin = "default"
-
-// Origins are where values came from, with warnings.
-type Origins struct {
-	Warnings []string // such as unknown WHD_ variables
-	of       map[string]Origin
-}
-
-// Of is the origin of the setting with the given name.
-func (o *Origins) Of(name string) Origin {
-	if o == nil {
-		return byDefault
-	}
-	if from, given := o.of[name]; given {
-		return from
-	}
-	return byDefault
-}
-
 // UsageError is a mistake of the person who started the program, in the
 // arguments or the settings. Every problem is a line of its own.
 type UsageError struct{ Problems []string }
 
 // Error is the problems, one per line, without passwords.
 func (e *UsageError) Error() string { return WithoutPasswords(strings.Join(e.Problems, "\n")) }
-
-// Usagef is a UsageError of one problem.
-func Usagef(format string, args ...any) *UsageError {
-	return &UsageError{Problems: []string{fmt.Sprintf(format, args...)}}
-}
 
 // sources is everything that settings are read from.
 type sources struct {
@@ -61,7 +34,7 @@ type sources struct {
 // WHD_CONFIG names or that is at the platform's place, credentials of systemd,
 // variables, and flags, of which the later win. A mistake is a *UsageError with all
 // mistakes of all sources.
-func Read(flags Layer, env []string) (Config, *Origins, error) {
+func Read(flags Layer, env []string) (Config, error) {
 	return load(sources{flags, env, os.ReadFile, thisPlatform()})
 }
 
@@ -71,24 +44,33 @@ func FileOf(flags Layer, env []string) string {
 	return cmp.Or(settingText("config", flags).text, on.configPlace(on.environment(env)))
 }
 
-func load(from sources) (Config, *Origins, error) {
-	var wrong UsageError
+func load(from sources) (Config, error) {
+	r := reading{sources: from, config: Config{origins: make(map[string]Origin)}}
 	env := from.platform.environment(from.env)
-	environment, warnings := environmentLayer(env)
+	environment, ignored := environmentLayer(env)
+	r.config.Ignored = ignored
 	named := from.configFile(env, environment)
-	file := from.fileLayer(named, &wrong)
+	file := r.file(named)
 	credentials := credentialLayer(env, from.readFile)
-	var c Config
-	origins := &Origins{Warnings: warnings, of: make(map[string]Origin)}
 	for _, l := range []Layer{defaultLayer(from.platform, env), {named}, file, credentials, environment, from.flags} {
-		l.apply(&c, origins, from.readFile, &wrong)
+		r.apply(l)
 	}
-	wrong.Problems = append(wrong.Problems, crossCheck(&c, origins)...)
-	if len(wrong.Problems) > 0 {
-		return Config{}, nil, &wrong
+	r.crossCheck()
+	if len(r.problems) > 0 {
+		return Config{}, &UsageError{r.problems}
 	}
-	c.origins = origins
-	return c, origins, nil
+	return r.config, nil
+}
+
+// reading is settings that are being read, and what is wrong with them.
+type reading struct {
+	sources
+	config   Config
+	problems []string
+}
+
+func (r *reading) problem(name string, origin Origin, err error) {
+	r.problems = append(r.problems, problem(name, origin, err))
 }
 
 // configFile is the file of settings that is read: the one that a variable or a
@@ -108,37 +90,36 @@ func (from sources) configFile(env []string, environment Layer) given {
 	return named
 }
 
-// fileLayer reads the TOML file that the setting "config" names, if it does.
-func (from sources) fileLayer(config given, wrong *UsageError) Layer {
+// file reads the TOML file that the setting "config" names, if it does.
+func (r *reading) file(config given) Layer {
 	if config.text == "" {
 		return nil
 	}
-	data, err := from.readFile(config.text)
+	data, err := r.readFile(config.text)
 	if err != nil {
-		err = fmt.Errorf("cannot read the file %s: %w", config.text, cause(err))
-		wrong.Problems = append(wrong.Problems, problem("config", config.origin, err))
+		r.problem("config", config.origin, fmt.Errorf("cannot read the file %s: %w", config.text, cause(err)))
 		return nil
 	}
 	l, problems := parseTOML(config.text, data)
-	wrong.Problems = append(wrong.Problems, problems...)
+	r.problems = append(r.problems, problems...)
 	return l
 }
 
-// apply puts the layer's values in their places.
-func (l Layer) apply(c *Config, origins *Origins, readFile func(string) ([]byte, error), wrong *UsageError) {
+// apply puts a layer's values in their places.
+func (r *reading) apply(l Layer) {
 	for _, g := range l {
-		text, err := g.content(readFile)
+		text, err := g.content(r.readFile)
 		if other := settingText(g.setting.Name, l); other.inFile != g.inFile {
 			err = conflict(other)
 		}
 		if err == nil {
-			err = g.setting.put(c, text)
+			err = g.setting.put(&r.config, text)
 		}
 		if err != nil {
-			wrong.Problems = append(wrong.Problems, problem(g.setting.Name, g.origin, err))
+			r.problem(g.setting.Name, g.origin, err)
 			continue
 		}
-		origins.of[g.setting.Name] = g.origin
+		r.config.origins[g.setting.Name] = g.origin
 	}
 }
 
@@ -161,8 +142,8 @@ func cause(err error) error {
 
 // crossCheck holds the rules that concern more than one setting or need more
 // than the settings' own texts.
-func crossCheck(c *Config, origins *Origins) []string {
-	var problems []string
+func (r *reading) crossCheck() {
+	c := &r.config
 	for _, rule := range []struct {
 		name, what string
 		broken     bool
@@ -174,15 +155,13 @@ func crossCheck(c *Config, origins *Origins) []string {
 		{"tls.key", "needs tls.cert beside it", c.TLS.Key != "" && c.TLS.Cert == ""},
 	} {
 		if rule.broken {
-			problems = append(problems, problem(rule.name, origins.Of(rule.name), errors.New(rule.what)))
+			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.what))
 		}
 	}
-	sources, err := sourcesOfKinds(sourceKinds(), c.ERP.Sources)
-	if err != nil {
-		problems = append(problems, problem("erp.sources", origins.Of("erp.sources"), err))
+	var err error
+	if c.ERP.Sources, err = sourcesOfKinds(sourceKinds(), c.ERP.Sources); err != nil {
+		r.problem("erp.sources", c.Origin("erp.sources"), err)
 	}
-	c.ERP.Sources = sources
-	return problems
 }
 
 // sourcesOfKinds spells the names of record kinds as the registry does.

@@ -26,7 +26,7 @@ func TestConfigPlace(t *testing.T) {
 // TestUnreadableConfigIsNoMissingOne: what an administrator wrote is never passed
 // over.
 func TestUnreadableConfigIsNoMissingOne(t *testing.T) {
-	_, _, err := load(sources{nil, []string{"HOME=/home/erp"}, func(name string) ([]byte, error) {
+	_, err := load(sources{nil, []string{"HOME=/home/erp"}, func(name string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}, platform{os: "linux"}})
 	if want := "setting config (default): cannot read the file /etc/whd/whd.toml: permission denied"; err == nil || err.Error() != want {
@@ -44,11 +44,11 @@ func TestCredentials(t *testing.T) {
 		"/run/credentials/whd.service/admin_password": "s3cret-x",
 		"/run/credentials/whd.service/listen":         ":1",
 	}}
-	got, origins, err := in.load()
+	got, err := in.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Store != "sqlserver://by-credential" || origins.Of("store") != "credential store" || got.AdminPassword != "s3cret-x" ||
+	if got.Store != "sqlserver://by-credential" || got.Origin("store") != "credential store" || got.AdminPassword != "s3cret-x" ||
 		got.Server.ReadDSN != "sqlserver://by-variable" || got.Listen != "127.0.0.1:5050" {
 		t.Errorf("got %#v, %q, listen %s", got, []string{string(got.Store), string(got.AdminPassword), string(got.Server.ReadDSN)}, got.Listen)
 	}
@@ -62,9 +62,9 @@ func TestServiceSample(t *testing.T) {
 		if err := serviceSample(&b, on, env); err != nil {
 			t.Fatal(err)
 		}
-		got, origins, err := told{args: "--config whd.toml", files: file(b.String())}.load()
+		got, err := told{args: "--config whd.toml", files: file(b.String())}.load()
 		want := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}[on.os]
-		if err != nil || got.DataDir != want || !strings.HasPrefix(string(origins.Of("data_dir")), "file whd.toml:") || origins.Of("listen") != byDefault {
+		if err != nil || got.DataDir != want || !strings.HasPrefix(string(got.Origin("data_dir")), "file whd.toml:") || got.Origin("listen") != byDefault {
 			t.Errorf("%s: %q, %v", on.os, got.DataDir, err)
 		}
 	}

@@ -16,7 +16,7 @@ func (c *Config) Live() (all []wire.Setting) {
 		var standard Config
 		_ = s.put(&standard, s.Default) // which a test of the table proves to be right
 		all = append(all, wire.Setting{
-			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.origins.Of(s.Name)),
+			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.Origin(s.Name)),
 			Kind: s.kind().name, Choices: s.choices, Help: s.Help,
 		})
 	}
@@ -32,9 +32,9 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 		return c, nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", c.File)
 	}
 	next = c
-	next.origins = &Origins{of: make(map[string]Origin)}
+	next.origins = make(map[string]Origin)
 	for _, s := range table {
-		from := c.origins.Of(s.Name)
+		from := c.Origin(s.Name)
 		here, there := s.place(&next), s.place(&again)
 		switch {
 		case s.Live:
@@ -42,11 +42,11 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 				changed = append(changed, s.Name)
 			}
 			here.Set(there)
-			from = again.origins.Of(s.Name)
+			from = again.Origin(s.Name)
 		case !reflect.DeepEqual(here.Interface(), there.Interface()):
 			waiting = append(waiting, s.Name)
 		}
-		next.origins.of[s.Name] = from
+		next.origins[s.Name] = from
 	}
 	if next.Webhooks.Enabled {
 		err = next.Webhooks.Check()

@@ -10,11 +10,11 @@ import (
 // reloaded is what becomes of settings that were told once and are told again.
 func reloaded(t *testing.T, first, then told) (next Config, changed, waiting []string, err error) {
 	t.Helper()
-	was, _, err := first.load()
+	was, err := first.load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, _, err := then.load()
+	again, err := then.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("level %v", c.Log.SlogLevel())
 	}
 	for name, want := range map[string]Origin{"query.max_take": "file whd.toml:6", "query.total": byDefault, "listen": "file whd.toml:1"} {
-		if got := c.origins.Of(name); got != want {
+		if got := c.Origin(name); got != want {
 			t.Errorf("%s is from %s, want %s", name, got, want)
 		}
 	}
@@ -114,7 +114,7 @@ func TestLoopbackIsWarnedAbout(t *testing.T) {
 		"http://localhost:5050": true, "http://LOCALHOST./": true, "http://whd.localhost": true, "http://127.1.2.3": true, "https://[::1]:1": true,
 		"http://[::ffff:127.0.0.1]": true, "http://0.0.0.0:5050": true,
 	} {
-		c, _, err := told{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
+		c, err := told{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
 		if err != nil || len(c.Warnings()) > 0 != want {
 			t.Errorf("%s: %q (%v)", url, c.Warnings(), err)
 		}

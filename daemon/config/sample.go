@@ -12,11 +12,11 @@ import (
 
 // Print writes every setting with its value, where that came from and
 // what it does.
-func Print(w io.Writer, c Config, origins *Origins) error {
+func Print(w io.Writer, c Config) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "SETTING\tVALUE\tFROM\tWHAT IT DOES")
 	for _, s := range table {
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.text(&c), "-"), origins.Of(s.Name), s.Help)
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.text(&c), "-"), c.Origin(s.Name), s.Help)
 	}
 	return columns.Flush()
 }

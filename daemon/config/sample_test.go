@@ -27,7 +27,7 @@ func golden(t *testing.T, file, got string) {
 }
 
 func TestConfigSample(t *testing.T) {
-	defaults, _, err := told{}.load()
+	defaults, err := told{}.load()
 	if err != nil {
 		t.Fatal(err)
 	}

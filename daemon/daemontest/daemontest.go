@@ -107,7 +107,7 @@ func Settings(args []string, env ...string) (config.Config, error) {
 	if err := set.Parse(args); err != nil || set.NArg() > 0 {
 		return config.Config{}, fmt.Errorf("%q: %v", set.Args(), err)
 	}
-	conf, _, err := config.Read(l, env)
+	conf, err := config.Read(l, env)
 	conf.Start.Version = "dev"
 	return conf, err
 }

@@ -32,7 +32,7 @@ func (p backups) commands() []*urfave.Command {
 
 // embeddedOnly refuses to do what a server does by its own means.
 func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, error) {
-	conf, _, err := p.config()
+	conf, err := p.config()
 	if err != nil {
 		return conf, nil, err
 	}

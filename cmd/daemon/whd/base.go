@@ -51,21 +51,21 @@ type base struct {
 }
 
 // settings reads the settings as they are now.
-func (p *base) settings() (config.Config, *config.Origins, error) {
-	conf, origins, err := config.Read(p.flags, p.Env)
+func (p *base) settings() (config.Config, error) {
+	conf, err := config.Read(p.flags, p.Env)
 	conf.Start.Version = cli.Version()
-	return conf, origins, err
+	return conf, err
 }
 
 // config reads the settings and prints warnings about them.
-func (p *base) config() (config.Config, *config.Origins, error) {
-	conf, origins, err := p.settings()
+func (p *base) config() (config.Config, error) {
+	conf, err := p.settings()
 	if err == nil {
-		for _, warning := range origins.Warnings {
+		for _, warning := range conf.Ignored {
 			p.notice("warning: %s", warning)
 		}
 	}
-	return conf, origins, err
+	return conf, err
 }
 
 // notice prints something besides what was asked for.
@@ -76,7 +76,7 @@ func (p *base) notice(format string, args ...any) {
 // withStore opens the store that the settings name, in a way that the command
 // may adjust.
 func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work func(*storage.Store) error) error {
-	conf, _, err := p.config()
+	conf, err := p.config()
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (p checking) check(c *urfave.Context) error {
 	default:
 		return cli.Usagef("--format is text or json, not %q", format)
 	}
-	conf, _, err := p.config()
+	conf, err := p.config()
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,13 @@ func (p printing) commands() []*urfave.Command {
 
 // printConfig prints the settings as they are, or a file to start from.
 func (p printing) printConfig(c *urfave.Context) error {
-	conf, origins, err := p.config()
+	conf, err := p.config()
 	if err != nil {
 		return err
 	}
 	switch format := c.String("format"); format {
 	case "", "text":
-		return config.Print(p.Stdout, conf, origins)
+		return config.Print(p.Stdout, conf)
 	case "toml":
 		return config.Sample(p.Stdout, p.Env)
 	default:

@@ -30,7 +30,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 		return err
 	}
 	defer func() { supervisor.End(cli.ExitCode(exits, err), err) }()
-	conf, _, err := p.config()
+	conf, err := p.config()
 	if err != nil {
 		return err
 	}
