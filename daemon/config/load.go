@@ -170,7 +170,7 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		kind, known := kinds.Lookup(name)
 		if !known {
-			return nil, fmt.Errorf("%q is no record kind%s", name, DidYouMean("", kinds.Suggest(name)))
+			return nil, fmt.Errorf("%q is no record kind%s", name, record.DidYouMean(kinds.Suggest(name)))
 		}
 		if _, twice := spelled[kind.Name]; twice {
 			return nil, fmt.Errorf("%q stands twice", kind.Name)
@@ -178,19 +178,6 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 		spelled[kind.Name] = sources[name]
 	}
 	return spelled, nil
-}
-
-// DidYouMean ends a message with what resembles the unknown name, if anything.
-func DidYouMean(prefix string, near []string) string {
-	if len(near) == 0 {
-		return ""
-	}
-	last := len(near) - 1
-	text := prefix + near[last]
-	if last > 0 {
-		text = prefix + strings.Join(near[:last], ", "+prefix) + " or " + text
-	}
-	return "; did you mean " + text + "?"
 }
 
 // sourceKinds are those whose tables erp.sources can name.

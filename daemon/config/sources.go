@@ -194,7 +194,7 @@ func environmentLayer(env []string) (l Layer, warnings []string) {
 			g.text, g.origin = text, Origin("variable "+name)
 			l = append(l, g)
 		default:
-			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, DidYouMean("", record.Suggest(name, names))))
+			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, record.DidYouMean(record.Suggest(name, names))))
 		}
 	}
 	return l, warnings

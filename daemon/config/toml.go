@@ -92,7 +92,7 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 	}
 	if name := strings.Join(path, "."); !isGroup(name) {
 		f.seen[name] = true
-		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, DidYouMean("", record.Suggest(name, tomlNames()))))
+		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, record.DidYouMean(record.Suggest(name, tomlNames()))))
 	}
 }
 
