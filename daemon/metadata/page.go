@@ -38,7 +38,7 @@ type operationPage struct {
 	encode.Page
 	wire.Operation
 	Kind   *record.Kind
-	Filter []filterRow
+	Filter []wire.OperationParameter
 	Common []wire.OperationParameter // members that are no filters
 	Form   *form
 	Rows   string // page of the kind's rows
@@ -50,12 +50,6 @@ func verbs(methods []string) string {
 		return "ANY"
 	}
 	return strings.Join(methods, " ")
-}
-
-// filterRow is a field with the members that filter by it.
-type filterRow struct {
-	record.Field
-	Suffixes []string
 }
 
 // form asks for the operation from its page. Browsers send forms by GET and
@@ -87,15 +81,8 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	for _, one := range p.Parameters {
 		if one.Family == "" {
 			p.Common = append(p.Common, one)
-		}
-	}
-	if o.Kind != nil {
-		for _, f := range o.Kind.Fields {
-			row := filterRow{Field: f}
-			for _, op := range f.Filter.Operators()[min(1, len(f.Filter.Operators())):] {
-				row.Suffixes = append(row.Suffixes, op.Suffix())
-			}
-			p.Filter = append(p.Filter, row)
+		} else {
+			p.Filter = append(p.Filter, one)
 		}
 	}
 	return execute("operation", p)

@@ -93,20 +93,23 @@ func decimalItems(values []wire.Value) string {
 
 // dateItems leaves out what a datetime column cannot hold.
 func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (string, []wire.Value) {
-	items := dateType(d, c)
-	fitted := make([]wire.Value, 0, len(values))
-	for _, v := range values {
-		if castTo, text := d.Date(c, record.Equal, v.Text); castTo == items {
-			fitted = append(fitted, wire.Value{Text: text})
-		}
+	items, fitting := fittingDates(d, c, values)
+	fitted := make([]wire.Value, len(fitting))
+	for i, v := range fitting {
+		_, fitted[i].Text = d.Date(c, record.Equal, v.Text)
 	}
 	return items, fitted
 }
 
-// dateType is what dates that the column may hold are cast to.
-func dateType(d *dialect.Dialect, c dialect.Column) string {
-	castTo, _ := d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
-	return castTo
+// fittingDates are the dates that the column may hold, and what those are cast to.
+func fittingDates(d *dialect.Dialect, c dialect.Column, values []wire.Value) (items string, fitting []wire.Value) {
+	items, _ = d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
+	for _, v := range values {
+		if castTo, _ := d.Date(c, record.Equal, v.Text); castTo == items {
+			fitting = append(fitting, v)
+		}
+	}
+	return items, fitting
 }
 
 // onOneType is a list without the dates that the column cannot hold, which are
@@ -114,21 +117,12 @@ func dateType(d *dialect.Dialect, c dialect.Column) string {
 // itself, or all of them as one type, must make no difference. Where it can hold
 // none, they are of one type anyway.
 func (b *builder) onOneType(c Condition) []wire.Value {
-	if b.plan.Kind.Fields[c.Field].Type.Held() != record.DateTime {
-		return c.Operands
-	}
-	column := b.d.Column(c.Field)
-	items := dateType(b.d, column)
-	var kept []wire.Value
-	for _, v := range c.Operands {
-		if castTo, _ := b.d.Date(column, record.Equal, v.Text); castTo == items {
-			kept = append(kept, v)
+	if b.plan.Kind.Fields[c.Field].Type.Held() == record.DateTime {
+		if _, fitting := fittingDates(b.d, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
+			return fitting
 		}
 	}
-	if len(kept) == 0 {
-		return c.Operands
-	}
-	return kept
+	return c.Operands
 }
 
 // EscapedInJSON reports whether JSON has to escape a character of text. Some
