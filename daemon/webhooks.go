@@ -54,7 +54,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.engine = delivery.New(w.engineConfig(traces))
 	throughput := w.engine.Throughput()
 	w.streams.Measure(func() (any, bool) { return throughput() })
-	w.registrar = admin.New(w.store.Webhooks().Admin, w.engine, func() webhook.Rules {
+	w.registrar = admin.New(w.store.Webhooks.Admin, w.engine, func() webhook.Rules {
 		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, Self: self}
 	}, w.log)
 	return nil
@@ -66,7 +66,7 @@ const idlePerHost = 64
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
-	e := delivery.Config{Store: w.store.Webhooks().Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
 		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
 		Show:      w.streams.Publish, Watched: w.streams.Watched, Joined: w.streams.Joined}
@@ -95,7 +95,7 @@ func (w *webhooks) start(ctx context.Context, life *lifecycle) error {
 		defer w.sender.Close()
 		return w.engine.Stop(ctx)
 	})
-	if err := w.store.Current(ctx); errors.Is(err, appdb.ErrBehind) {
+	if err := w.store.Own.Ready(ctx); errors.Is(err, appdb.ErrBehind) {
 		w.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
 		life.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.begin(ctx) == nil })
 		return nil
@@ -115,7 +115,7 @@ func (w *webhooks) begin(ctx context.Context) error {
 
 // noteRetries stores how many retries are shown of messages.
 func (w *webhooks) noteRetries(ctx context.Context) error {
-	return w.store.Webhooks().SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
+	return w.store.Webhooks.SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
 }
 
 // noteLimit is how long it may take to note something that is only shown.

@@ -75,7 +75,7 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	began := time.Now()
-	at, err := r.store.Webhooks().Now(ctx)
+	at, err := r.store.Webhooks.Now(ctx)
 	if err != nil {
 		return result(check.Failed, "the server's clock cannot be read: %v", err)
 	}

@@ -56,10 +56,10 @@ const maxTargets = 20
 // checkTargets checks whether messages may go where subscriptions want them. It
 // sends nothing.
 func checkTargets(ctx context.Context, r *run) []check.Result {
-	if r.store == nil || !r.config.Webhooks.Enabled || r.store.Current(ctx) != nil {
+	if r.store == nil || !r.config.Webhooks.Enabled || r.store.Own.Ready(ctx) != nil {
 		return result(check.Skipped, "")
 	}
-	snapshot, err := r.store.Webhooks().Snapshot(ctx)
+	snapshot, err := r.store.Webhooks.Snapshot(ctx)
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}

@@ -69,7 +69,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2})
 	check(err)
 	defer func() { check(s.Close()) }()
-	kept := s.Webhooks()
+	kept := s.Webhooks
 	lease, err := kept.Lease(t.Context(), 0)
 	check(err)
 	b := delivery.Batch{Leases: []delivery.Lease{lease}}

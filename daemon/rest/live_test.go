@@ -50,13 +50,13 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	}
 	t.Cleanup(func() { kept.Close() })
 	s := &streaming{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
-	if s.accounts, err = account.New(account.Config{Store: kept.Accounts()}); err != nil {
+	if s.accounts, err = account.New(account.Config{Store: kept.Own.Accounts()}); err != nil {
 		t.Fatal(err)
 	}
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine: delivery.New(delivery.Config{Store: kept.Webhooks()}), // that there are webhooks at all
+		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // that there are webhooks at all
 		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, MetricsHere: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)

@@ -23,7 +23,7 @@ func TestLostFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := s.Webhooks()
+			w := s.Webhooks
 			lease, err := w.Lease(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)

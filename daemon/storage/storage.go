@@ -54,10 +54,11 @@ const recordsFile = "records.db"
 type Store struct {
 	*erp.Records
 	config Config
-	lock   *datadir.Lock // of the embedded store
-	own    *appdb.DB
+	lock   *datadir.Lock  // of the embedded store
 	log    *logstore.File // of the embedded store
-	hooks  *sqlstore.Store
+
+	Own      *appdb.DB       // our own tables
+	Webhooks *sqlstore.Store // the stored subscriptions and their messages
 }
 
 // Open opens the store. Of the embedded one it creates what is missing.
@@ -89,14 +90,14 @@ func (s *Store) open(ctx context.Context) error {
 	if s.Records, err = erp.Open(s.config.records()); err != nil {
 		return err
 	}
-	if s.own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, KeepSettings: s.config.KeepSettings}); err != nil {
+	if s.Own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, KeepSettings: s.config.KeepSettings}); err != nil {
 		return err
 	}
-	if err := s.own.Watch(s.path(recordsFile)); err != nil {
+	if err := s.Own.Watch(s.path(recordsFile)); err != nil {
 		return executor.Unreachable(err)
 	}
 	s.lock.MarkStore()
-	if s.hooks, err = sqlstore.Open(s.own, s.path(appdb.FileName)); err != nil {
+	if s.Webhooks, err = sqlstore.Open(s.Own, s.path(appdb.FileName)); err != nil {
 		return executor.Unreachable(err)
 	}
 	s.log = logstore.NewFile(s.path(appdb.LogFileName), s.config.Connections)
@@ -111,9 +112,9 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err
 	}
-	s.own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, KeepSettings: c.KeepSettings})
+	s.Own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, KeepSettings: c.KeepSettings})
 	if err == nil {
-		s.hooks, err = sqlstore.Open(s.own, "")
+		s.Webhooks, err = sqlstore.Open(s.Own, "")
 	}
 	return err
 }
@@ -129,7 +130,7 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 
 // Select starts the plan's statement in the database that has its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	var from executor.Database = s.own
+	var from executor.Database = s.Own
 	switch {
 	case plan.Kind.Database == record.InRecords:
 		from = s.Records
@@ -140,7 +141,7 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 }
 
 // Bills are the custom field values of bill stages, whose times have the zone.
-func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.own, zone) }
+func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.Own, zone) }
 
 // Report is what Check finds.
 type Report struct {
@@ -158,11 +159,11 @@ func (r Report) Failed() bool {
 // Check compares the record kinds and our own tables with those that are there.
 // It changes nothing.
 func (s *Store) Check(ctx context.Context) (r Report, err error) {
-	if r.Own, err = s.own.Migration(ctx); err != nil {
+	if r.Own, err = s.Own.Migration(ctx); err != nil {
 		return r, err
 	}
 	if r.Own.After >= r.Own.Latest {
-		if r.Rights, err = s.own.Rights(ctx); err != nil {
+		if r.Rights, err = s.Own.Rights(ctx); err != nil {
 			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", executor.Classify(err))
 		}
 	}
@@ -170,43 +171,26 @@ func (s *Store) Check(ctx context.Context) (r Report, err error) {
 	return r, err
 }
 
-// Migration is what became of our own tables when the store was opened.
-func (s *Store) Migration(ctx context.Context) (appdb.Migration, error) { return s.own.Migration(ctx) }
-
-// Lost reports whether files of the embedded store were deleted or replaced
-// since they were opened.
-func (s *Store) Lost() error { return s.own.Lost() }
-
-// Current reports why our own tables are not of the version that this program
-// needs, if so.
-func (s *Store) Current(ctx context.Context) error { return s.own.Ready(ctx) }
-
 // RequestLog keeps the entries of the request log.
 func (s *Store) RequestLog() requestlog.Store {
 	if s.log != nil {
 		return s.log
 	}
-	return logstore.OnServer(s.own)
+	return logstore.OnServer(s.Own)
 }
-
-// Webhooks are the stored subscriptions and their messages.
-func (s *Store) Webhooks() *sqlstore.Store { return s.hooks }
-
-// Accounts are the stored users, keys and sessions.
-func (s *Store) Accounts() *appdb.Accounts { return s.own.Accounts() }
 
 // Ready reports why the store cannot be used, if so.
 func (s *Store) Ready(ctx context.Context) error {
-	if err := s.Lost(); err != nil {
+	if err := s.Own.Lost(); err != nil {
 		return err
 	}
 	if err := s.Ping(ctx); err != nil {
 		return executor.NotReady(err)
 	}
-	if err := s.own.Ready(ctx); err != nil {
+	if err := s.Own.Ready(ctx); err != nil {
 		return err
 	}
-	return s.own.Writable(ctx)
+	return s.Own.Writable(ctx)
 }
 
 // Close closes the store. Results must have been closed before.
@@ -218,11 +202,11 @@ func (s *Store) Close() error {
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
 	}
-	if s.hooks != nil {
-		errs = append(errs, s.hooks.Close())
+	if s.Webhooks != nil {
+		errs = append(errs, s.Webhooks.Close())
 	}
-	if s.own != nil {
-		errs = append(errs, s.own.Close())
+	if s.Own != nil {
+		errs = append(errs, s.Own.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Release())

@@ -66,7 +66,7 @@ func upgrade(t *testing.T, c Config, from int64) {
 			t.Error(err)
 		}
 	})
-	m, err := s.Migration(t.Context())
+	m, err := s.Own.Migration(t.Context())
 	if err != nil || m.Before != from || m.After != m.Latest {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -77,7 +77,7 @@ func upgrade(t *testing.T, c Config, from int64) {
 		if table.name == "WH_Setting" {
 			continue
 		}
-		if after := table.read(t, s.own); !slices.Equal(after, table.rows) {
+		if after := table.read(t, s.Own); !slices.Equal(after, table.rows) {
 			t.Errorf("%s had\n%s\nand has\n%s", table.name, strings.Join(table.rows, "\n"), strings.Join(after, "\n"))
 		}
 	}
@@ -88,17 +88,17 @@ func upgrade(t *testing.T, c Config, from int64) {
 func used(t *testing.T, s *Store, from int64) {
 	t.Helper()
 	ctx := t.Context()
-	users, err := s.Accounts().Users(ctx)
+	users, err := s.Own.Accounts().Users(ctx)
 	if err != nil || len(users) != 1 || users[0].Name != "Ann Ö." {
 		t.Errorf("users: %+v, %v", users, err)
 	}
-	if key, err := s.Accounts().Key(ctx, strings.Repeat("b", 64)); err != nil || key == nil || key.Name != "till" {
+	if key, err := s.Own.Accounts().Key(ctx, strings.Repeat("b", 64)); err != nil || key == nil || key.Name != "till" {
 		t.Errorf("the key: %+v, %v", key, err)
 	}
 	if from < firstWebhooks {
 		return
 	}
-	w := s.Webhooks()
+	w := s.Webhooks
 	snapshot, err := w.Snapshot(ctx)
 	if err != nil || snapshot.Version != 7 || len(snapshot.Match("debtor.updated")) != 1 {
 		t.Fatalf("%+v, %v", snapshot, err)

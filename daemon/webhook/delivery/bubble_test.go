@@ -49,7 +49,7 @@ const watch = time.Second
 // begin starts an engine.
 func (x *trial) begin(change ...func(*delivery.Config)) {
 	x.t.Helper()
-	kept := x.store.Webhooks()
+	kept := x.store.Webhooks
 	x.faulty = deliverytest.New(kept)
 	if !x.trueTime {
 		x.faulty.Clock = func() time.Time { return time.Now().UTC() }

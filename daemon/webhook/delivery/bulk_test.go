@@ -67,7 +67,7 @@ type state struct {
 // of the first have failed for good, those of the other stand in each state.
 func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscription) {
 	h.t.Helper()
-	ctx, kept, now := context.Background(), h.store.Webhooks(), time.Now().UTC().Truncate(time.Microsecond)
+	ctx, kept, now := context.Background(), h.store.Webhooks, time.Now().UTC().Truncate(time.Microsecond)
 	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
@@ -97,7 +97,7 @@ func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscri
 // insert writes messages, each of an event of its own, at once.
 func (h *house) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
 	h.t.Helper()
-	ctx, kept := context.Background(), h.store.Webhooks()
+	ctx, kept := context.Background(), h.store.Webhooks
 	version, err := kept.Version(ctx)
 	if err != nil {
 		h.t.Fatal(err)

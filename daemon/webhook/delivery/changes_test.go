@@ -57,7 +57,7 @@ func TestChangesAreReadOneByOne(t *testing.T) {
 func TestChangesWithoutEnd(t *testing.T) {
 	inBubble(t, func(x *trial) {
 		r := x.subscribe("http://127.0.0.1/0", "*")
-		kept, changes := x.store.Webhooks(), 0
+		kept, changes := x.store.Webhooks, 0
 		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
 			if changes++; changes < 50 {
 				url := fmt.Sprintf("http://127.0.0.1/%d", changes)
@@ -86,7 +86,7 @@ func TestChangesOfNothing(t *testing.T) {
 	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
 	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Subscription) { r.Schedule, r.Headers = schedule, headers })
 	version := func() int64 {
-		v, err := x.store.Webhooks().Version(ctx)
+		v, err := x.store.Webhooks.Version(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +139,7 @@ func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string,
 func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 	x := newHouse(t)
 	x.start()
-	ctx, book := context.Background(), &rival{Store: x.store.Webhooks()}
+	ctx, book := context.Background(), &rival{Store: x.store.Webhooks}
 	desk := admin.New(book, x.engine, inHouse, slog.New(slog.DiscardHandler))
 	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
 	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}

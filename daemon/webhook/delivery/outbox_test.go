@@ -85,7 +85,7 @@ func withOutbox(t *testing.T, test func(x *trial, o *outbox)) {
 	t.Helper()
 	inBubble(t, func(x *trial) {
 		x.stop(patience)
-		o := &outbox{Store: x.store.Webhooks(), refused: make(map[string]string)}
+		o := &outbox{Store: x.store.Webhooks, refused: make(map[string]string)}
 		x.begin(func(c *delivery.Config) {
 			x.faulty = deliverytest.New(o)
 			c.Store, c.OutboxInterval, c.EventName = x.faulty, time.Second, inHouse().Event

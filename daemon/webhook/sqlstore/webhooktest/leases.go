@@ -14,7 +14,7 @@ import (
 const past = -time.Hour
 
 func leases(h hooks) {
-	ctx, other := h.t.Context(), h.again().Webhooks()
+	ctx, other := h.t.Context(), h.again().Webhooks
 	a := h.lease(time.Hour)
 	b, err := other.Lease(ctx, time.Hour)
 	h.check(err)
@@ -83,7 +83,7 @@ func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 
 // Of several daemons that want the same partitions at once, each is one's.
 func leasesAtOnce(h hooks) {
-	daemons := []leaser{h.Store, h.again().Webhooks()}
+	daemons := []leaser{h.Store, h.again().Webhooks}
 	r := h.subscribe()
 	for range 3 {
 		l := h.lease(past)
@@ -138,7 +138,7 @@ func storesClock(h hooks) {
 }
 
 func numbersAtOnce(h hooks) {
-	daemons := []leaser{h.Store, h.again().Webhooks()}
+	daemons := []leaser{h.Store, h.again().Webhooks}
 	var mu sync.Mutex
 	taken := make(map[int64]bool)
 	atOnce(8, func(i int) {
@@ -189,7 +189,7 @@ func fencedOff(h hooks) {
 func writersAtOnce(h hooks) {
 	const each, rounds, size = 16, 4, 4
 	r := h.subscribe()
-	daemons := []hooks{h, {Store: h.again().Webhooks(), t: h.t}}
+	daemons := []hooks{h, {Store: h.again().Webhooks, t: h.t}}
 	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
 	version := h.version()
 	atOnce(2*each, func(i int) {

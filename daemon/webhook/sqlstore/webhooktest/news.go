@@ -20,7 +20,7 @@ func (h hooks) news(after int64) delivery.PeerEvents {
 }
 
 // beside is the same store as another daemon has it.
-func (h hooks) beside() hooks { return hooks{Store: h.again().Webhooks(), t: h.t, again: h.again} }
+func (h hooks) beside() hooks { return hooks{Store: h.again().Webhooks, t: h.t, again: h.again} }
 
 func newsOfOthers(h hooks) {
 	r, other := h.subscribe(), h.beside()

@@ -70,12 +70,12 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
-			test(hooks{Store: open().Webhooks(), t: t, again: open})
+			test(hooks{Store: open().Webhooks, t: t, again: open})
 		})
 	}
 	t.Run("Closed", func(t *testing.T) {
 		s := place(t)()
-		h := hooks{Store: s.Webhooks(), t: t}
+		h := hooks{Store: s.Webhooks, t: t}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
