@@ -100,7 +100,7 @@ var edges = map[string][]string{
 		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 
 	// Composition.
-	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
+	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
 	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/webhook"},
 	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp", "daemon/executor",

@@ -6,24 +6,18 @@ import (
 	"os"
 
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// File is a database file of the embedded store.
-type File struct {
-	Name   string
-	Newest int64 // version of its tables that this program knows; 0: they have none
-	Needed bool  // the store is made with it
-}
-
-// Files are those of the embedded store.
-func Files() ([]File, error) {
+// Files are those of the embedded store, which is made with those that it needs.
+func Files() ([]backup.File, error) {
 	own, err := appdb.NewestMigration(appdb.FileMigrations)
 	if err != nil {
 		return nil, err
 	}
 	log, err := appdb.NewestMigration(appdb.LogMigrations)
-	return []File{{Name: recordsFile, Needed: true}, {appdb.FileName, own, true}, {Name: appdb.LogFileName, Newest: log}}, err
+	return []backup.File{{Name: recordsFile, Needed: true}, {Name: appdb.FileName, Newest: own, Needed: true}, {Name: appdb.LogFileName, Newest: log}}, err
 }
 
 // complete reports what is missing of the store that the directory has held.

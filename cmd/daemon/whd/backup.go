@@ -40,11 +40,7 @@ func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, 
 		return conf, nil, cli.Usagef("whd %s is for the embedded store; what is on a server, the tables of the schema %s included, is backed up and restored there with its database", c.Command.Name, conf.Server.Schema)
 	}
 	files, err := storage.Files()
-	var members []backup.File
-	for _, f := range files {
-		members = append(members, backup.File{Name: f.Name, Newest: f.Newest, Needed: f.Needed})
-	}
-	return conf, members, err
+	return conf, files, err
 }
 
 // backUp puts the embedded store into a file, whether daemons work with it or not.
