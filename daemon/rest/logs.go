@@ -85,23 +85,14 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	return v.queries.plan(x, without(members, memberDate, memberViewErrors), where...)
 }
 
-func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([]query.Condition, error) {
-	var where []query.Condition
+func (v logView) where(x *edge.Context, members query.Members, now time.Time) (where []query.Condition, err error) {
 	var wrong []fault.Field
-	day, some, err := v.oneDay(x, members, now)
-	if err != nil {
-		wrong = append(wrong, fault.Field{Name: memberDate, Message: err.Error()})
-	}
-	if some {
+	if day := v.oneDay(x, members, now, &wrong); day != nil {
 		where = append(where,
 			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
 			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
-	errorsOnly, err := v.errorsOnly(members)
-	if err != nil {
-		wrong = append(wrong, fault.Field{Name: memberViewErrors, Message: err.Error()})
-	}
-	if errorsOnly {
+	if v.errors || or(valueOf(members, memberViewErrors, &wrong, asBool), false) {
 		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
 	return where, refused(wrong)
@@ -109,34 +100,26 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) ([
 
 // oneDay is the beginning of the day that is asked for, if one is: by the path,
 // else by a member.
-func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time) (day time.Time, some bool, err error) {
+func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
 	if v.day != nil {
-		return v.day(now.UTC()).Truncate(24 * time.Hour), true, nil
+		day := v.day(now.UTC()).Truncate(24 * time.Hour)
+		return &day
 	}
-	text := x.Params.Get(memberDate)
-	if m, given := members.Get(memberDate); text == "" && given && !m.Empty {
-		if text, err = oneText(m); err != nil {
-			return day, false, err
-		}
+	if text := x.Params.Get(memberDate); text != "" {
+		members = query.Members{{Name: memberDate, Texts: []string{text}}}
 	}
-	if text == "" {
-		return day, false, nil
-	}
-	if text, err = wire.ParseDate(text, time.UTC); err != nil {
-		return day, false, err
-	}
-	day, err = time.Parse(time.DateOnly, text[:len(time.DateOnly)])
-	return day, err == nil, err
+	return or(valueOf(members, memberDate, wrong, parseDay), nil)
 }
 
-func (v logView) errorsOnly(members query.Members) (bool, error) {
-	m, given := members.Get(memberViewErrors)
-	if v.errors || !given || m.Empty {
-		return v.errors, nil
+// parseDay reads the beginning of a day. An empty text is none.
+func parseDay(text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
 	}
-	text, err := oneText(m)
+	date, err := parseDate(text)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	return asBool(text)
+	day, err := time.Parse(time.DateOnly, date[:len(time.DateOnly)])
+	return &day, err
 }

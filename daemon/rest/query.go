@@ -156,29 +156,33 @@ func periodOf(kind *record.Kind, members query.Members) (where []query.Condition
 		member   string
 		operator record.Operator
 	}{{memberSince, record.GreaterThanOrEqualTo}, {memberUntil, record.LessThan}} {
-		m, given := members.Get(end.member)
-		if !given || m.Empty {
-			continue
+		if date := valueOf(members, end.member, &wrong, parseDate); date != nil {
+			where = append(where, condition(kind, "AddedDateTime", end.operator, wire.Value{Text: *date}))
 		}
-		text, err := oneText(m)
-		if err == nil {
-			text, err = wire.ParseDate(text, time.UTC)
-		}
-		if err != nil {
-			wrong = append(wrong, fault.Field{Name: end.member, Message: err.Error()})
-			continue
-		}
-		where = append(where, condition(kind, "AddedDateTime", end.operator, wire.Value{Text: text}))
 	}
 	return where, wrong
 }
 
-func oneText(m query.Member) (string, error) {
-	if m.List || m.Other || len(m.Texts) != 1 {
-		return "", fault.New(fault.Invalid, "takes one value")
+// valueOf is the value of a member of a query as parse reads it, nil where it is
+// not given. What is wrong with it goes to wrong.
+func valueOf[T any](members query.Members, name string, wrong *[]fault.Field, parse func(string) (T, error)) *T {
+	m, given := members.Get(name)
+	if !given || m.Empty {
+		return nil
 	}
-	return m.Texts[0], nil
+	message := "takes one value"
+	if !m.List && !m.Other && len(m.Texts) == 1 {
+		v, err := parse(m.Texts[0])
+		if err == nil {
+			return &v
+		}
+		message = err.Error()
+	}
+	*wrong = append(*wrong, fault.Field{Name: name, Message: message})
+	return nil
 }
+
+func parseDate(text string) (string, error) { return wire.ParseDate(text, time.UTC) }
 
 // condition compares a field of a kind of ours, which has it.
 func condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
