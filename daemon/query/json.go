@@ -95,11 +95,12 @@ func (s *scanner) member() (one Member, err error) {
 	if one.Name, err = s.unescape(raw); err != nil {
 		return one, err
 	}
-	first := len(s.texts)
-	switch c := s.next(); {
+	c := s.next()
+	start, first := s.at, len(s.texts)
+	switch {
 	case c == '{', strings.EqualFold(one.Name, Meta):
 		one.Other = true
-		return one, s.skip()
+		err = s.skip()
 	case c == '[':
 		one.List = true
 		one.Other, err = s.list()
@@ -110,6 +111,7 @@ func (s *scanner) member() (one Member, err error) {
 		one.Texts = s.texts[first:len(s.texts):len(s.texts)]
 		one.Empty = one.Empty || one.List && len(one.Texts) == 0
 	}
+	one.Raw = s.text[start:s.at]
 	return one, err
 }
 

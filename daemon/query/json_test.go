@@ -52,6 +52,7 @@ func sameMembers(a, b Members) bool {
 	}
 	for i := range a {
 		x, y := a[i], b[i]
+		x.Raw, y.Raw = "", ""
 		if len(x.Texts)+len(y.Texts) == 0 {
 			x.Texts, y.Texts = nil, nil
 		}
@@ -60,6 +61,19 @@ func sameMembers(a, b Members) bool {
 		}
 	}
 	return true
+}
+
+func TestReadJSONKeepsValuesAsTheyAre(t *testing.T) {
+	got, err := ReadJSON([]byte(`{"a": "\u0062" , "Meta":{"x": 1 },"b":[1, null],"c": -1.50E+2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`"\u0062"`, `{"x": 1 }`, `[1, null]`, `-1.50E+2`}
+	for i, m := range got {
+		if m.Raw != want[i] {
+			t.Errorf("%s is %s, want %s", m.Name, m.Raw, want[i])
+		}
+	}
 }
 
 func TestReadJSONRefuses(t *testing.T) {

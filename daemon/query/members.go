@@ -16,6 +16,7 @@ type Member struct {
 	List  bool     // the items are separate already: a JSON array
 	Empty bool     // given without a value, which means "not given"
 	Other bool     // an object or a nested list: no filter can read it
+	Raw   string   // the value as a JSON body has it; empty elsewhere
 }
 
 // Members are a request's members. A name stands once, in any letter case.

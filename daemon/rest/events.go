@@ -86,8 +86,8 @@ func eventBody(x *edge.Context, f *form) []byte {
 	if !ok || m.Empty {
 		return nil
 	}
-	if raw := rawMember(x.Body, memberBody); raw != nil && raw[0] != '"' {
-		return raw
+	if m.Raw != "" && m.Raw[0] != '"' {
+		return []byte(m.Raw)
 	}
 	text, _ := f.given(memberBody)
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bytes"
-	"encoding/json"
 	"mime"
 	"slices"
 	"strings"
@@ -207,27 +206,4 @@ func parseMembers(body []byte, contentType, routeFormat string) (query.Members, 
 		return query.ReadJSON(trimmed)
 	}
 	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
-}
-
-// rawMember is the text that a member of a JSON body has in it, nil where the
-// body is no JSON object or lacks the member.
-func rawMember(body []byte, name string) json.RawMessage {
-	tokens := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, utf8Mark)))
-	if open, err := tokens.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	for tokens.More() {
-		key, err := tokens.Token()
-		if err != nil {
-			return nil
-		}
-		var value json.RawMessage
-		if tokens.Decode(&value) != nil {
-			return nil
-		}
-		if text, is := key.(string); is && strings.EqualFold(text, name) {
-			return value
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -137,10 +138,8 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 // takes all headers away.
 func headersOf(x *edge.Context, f *form) *[]webhook.Header {
 	f.knows(webhook.MemberHeaders)
-	text := string(rawMember(x.Body, webhook.MemberHeaders))
-	if m, ok := f.members.Get(webhook.MemberHeaders); text == "" && ok && !m.Empty {
-		text = strings.Join(m.Texts, ",")
-	}
+	m, _ := f.members.Get(webhook.MemberHeaders)
+	text := cmp.Or(m.Raw, strings.Join(m.Texts, ","))
 	if text == "" || text == "null" {
 		return nil
 	}
