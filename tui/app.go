@@ -14,6 +14,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/screens/messages"
@@ -153,13 +154,13 @@ func (a *App) tick() tea.Cmd {
 func (a *App) quit() tea.Cmd {
 	var open []string
 	if n := a.jobs.running(); n > 0 {
-		open = append(open, ui.Plural(n, "export is", "exports are")+" on the way")
+		open = append(open, display.Count(n, "export is", "exports are")+" on the way")
 	}
 	if n := len(a.delayed); n > 0 {
-		open = append(open, ui.Plural(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
+		open = append(open, display.Count(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
 	}
 	if n := a.unread(); n > 0 {
-		open = append(open, ui.Plural(n, "secret is", "secrets are")+" not read yet")
+		open = append(open, display.Count(n, "secret is", "secrets are")+" not read yet")
 	}
 	if len(open) > 0 && !a.ending {
 		a.ending = true
@@ -204,7 +205,7 @@ func (a *App) Copy(text string) {
 		if err != nil {
 			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 		}
-		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", ui.Plural(utf8.RuneCountInString(text), "character", "characters"), how)}
+		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), how)}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -75,7 +76,7 @@ func (l *errorLog) Box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.Theme.Frame("Errors ("+ui.Plural(len(l.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Theme.Frame("Errors ("+display.Count(len(l.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry is one failure: its time and, over as many lines as it takes, what it

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/state"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
@@ -136,7 +136,7 @@ func TestSavedViews(t *testing.T) {
 	next.Sees("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
 	lines := strings.Split(next.Text(), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "big-invoices") })
-	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+theme.Thousands(int(total))) {
+	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+display.Thousands(total)) {
 		t.Errorf("%q does not count %d rows", lines[at], total)
 	}
 	next.Press("enter")

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -164,7 +165,7 @@ func (j *jobs) exported(m exportMsg) {
 	case m.err != nil:
 		j.Fail("export to "+filepath.Base(one.Path), m.err)
 	default:
-		j.Tell(ui.Info, ui.Plural(int(one.Rows.Load()), "row", "rows")+" written to "+one.Path)
+		j.Tell(ui.Info, display.Count(one.Rows.Load(), "row", "rows")+" written to "+one.Path)
 	}
 }
 
@@ -173,15 +174,15 @@ func progress(j *export.Job) string {
 	rows := int(j.Rows.Load())
 	switch {
 	case j.Ended.IsZero() && j.Total > 0:
-		return fmt.Sprintf("%s of %s, %d%%", theme.Thousands(rows), theme.Thousands(j.Total), min(99, rows*100/j.Total))
+		return fmt.Sprintf("%s of %s, %d%%", display.Thousands(rows), display.Thousands(j.Total), min(99, rows*100/j.Total))
 	case j.Ended.IsZero():
-		return ui.Plural(rows, "row", "rows")
+		return display.Count(rows, "row", "rows")
 	case client.Is(j.Err, client.Cancelled):
 		return "cancelled"
 	case j.Err != nil:
 		return "failed"
 	}
-	return ui.Plural(rows, "row", "rows") + " written"
+	return display.Count(rows, "row", "rows") + " written"
 }
 
 // jobWord says in the line of status what is on its way, "" where nothing is.

@@ -1,20 +1,33 @@
 package display
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Count is a number of things in words.
-func Count(n int64, one, many string) string {
+func Count[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return fmt.Sprintf("%s %s", Thousands(n), many)
+	return Thousands(n) + " " + many
 }
 
 // Thousands groups digits, for people; data never has that.
-func Thousands(n int64) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
+func Thousands[N int | int64](n N) string { return Grouped(fmt.Sprint(n)) }
+
+// Grouped puts commas between the thousands of a decimal number.
+func Grouped(text string) string {
+	digits, sign := strings.CutPrefix(text, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
 	}
-	return text
+	if point {
+		whole += "." + fraction
+	}
+	if sign {
+		return "-" + whole
+	}
+	return whole
 }

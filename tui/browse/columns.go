@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/ui"
@@ -71,7 +72,7 @@ func cellOf(t record.Type, v client.Value) grid.Cell {
 func valueText(t record.Type, text string) string {
 	switch t {
 	case record.Decimal:
-		return ui.Grouped(text)
+		return display.Grouped(text)
 	case record.DateTime:
 		text = strings.Replace(text, "T", " ", 1)
 		if strings.Contains(text, ".") {

@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/export"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -51,14 +51,14 @@ func the(rows int) string {
 	if rows == 1 {
 		return "the row that is "
 	}
-	return "the " + theme.Thousands(rows) + " rows that are "
+	return "the " + display.Thousands(rows) + " rows that are "
 }
 
 func (e *Exportable) matching() string {
 	if e.Total < 0 {
 		return "all that match"
 	}
-	return "all " + theme.Thousands(e.Total) + " that match"
+	return "all " + display.Thousands(e.Total) + " that match"
 }
 
 // narrow limits a job to what a scope means.

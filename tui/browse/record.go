@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
@@ -199,7 +200,7 @@ func (r *Record) Title() string {
 
 // Badges implements ui.Screen.
 func (r *Record) Badges() []string {
-	return []string{fmt.Sprintf("%s of %s", theme.Thousands(r.Browser.Grid.At()+1), theme.Thousands(r.Browser.Grid.Len()))}
+	return []string{fmt.Sprintf("%s of %s", display.Thousands(r.Browser.Grid.At()+1), display.Thousands(r.Browser.Grid.Len()))}
 }
 
 // Status implements ui.Screen.

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
@@ -224,7 +225,7 @@ func (b *Browser) sum() string {
 	if total == nil {
 		return ", none has " + c.Name
 	}
-	shown := func(n *big.Rat) string { return ui.Grouped(n.FloatString(digits)) }
+	shown := func(n *big.Rat) string { return display.Grouped(n.FloatString(digits)) }
 	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
 }
 

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/tuitest"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // A value that no field can have does not leave the line.
@@ -64,5 +64,5 @@ func TestSumOfMarked(t *testing.T) {
 	}
 	d.Resize(120, 24)
 	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
-	d.Sees("3 marked, InvoiceTotal sum "+ui.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
+	d.Sees("3 marked, InvoiceTotal sum "+display.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }

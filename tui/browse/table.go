@@ -8,6 +8,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
@@ -74,7 +75,7 @@ func (t *Table) Move(b keymap.Binding) bool {
 		g.Mark()
 	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
-			t.Tell(ui.Warning, ui.Plural(missing, "row is", "rows are")+" not here yet and was not marked")
+			t.Tell(ui.Warning, display.Count(missing, "row is", "rows are")+" not here yet and was not marked")
 		}
 	case keymap.Unmark:
 		g.Unmark()

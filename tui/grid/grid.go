@@ -8,6 +8,7 @@ package grid
 import (
 	"fmt"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -254,7 +255,7 @@ func (g *Grid) Place() string {
 	if g.rows.Len() == 0 {
 		return "no rows"
 	}
-	text := fmt.Sprintf("row %s of %s", theme.Thousands(g.at+1), theme.Thousands(g.rows.Len()))
+	text := fmt.Sprintf("row %s of %s", display.Thousands(g.at+1), display.Thousands(g.rows.Len()))
 	if g.lines || len(g.columns) == 0 {
 		return text
 	}

@@ -264,12 +264,3 @@ func (g *Glyphs) Middle(text string, width int) string {
 
 // Blanks is n spaces.
 func Blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
-
-// Thousands groups digits for people.
-func Thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
-
-	"github.com/bizhook/whd/tui/theme"
 )
 
 // Field is one line of a form, or a part of one.
@@ -69,7 +68,7 @@ func (f *Field) Typed(m tea.KeyMsg) {
 		return
 	}
 	if len([]rune(f.Input.Value()))+len(m.Runes) > MaxField {
-		f.Wrong = fmt.Sprintf("this is too long and was not taken: a field holds %s characters", theme.Thousands(MaxField))
+		f.Wrong = fmt.Sprintf("this is too long and was not taken: a field holds %s characters", display.Thousands(MaxField))
 		return
 	}
 	f.Input, _ = f.Input.Update(m)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/theme"
 )
 
 // Age is how long ago something was, in its largest unit: steps are coarse, so
@@ -69,14 +69,6 @@ func Size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// Plural counts things.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return theme.Thousands(n) + " " + many
-}
-
 // LastAnswer is the last status code, or in short why no answer came.
 func LastAnswer(m wire.Message) string {
 	switch {
@@ -111,7 +103,7 @@ func Took(text string) string {
 	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
 		return text
 	}
-	return fmt.Sprintf("%8s ms", theme.Thousands(int(time.Duration(span).Milliseconds())))
+	return fmt.Sprintf("%8s ms", display.Thousands(int(time.Duration(span).Milliseconds())))
 }
 
 // SecretMask stands for what is not shown.
@@ -140,22 +132,6 @@ func MaskURL(text string) string {
 	return strings.ReplaceAll(u.String(), url.PathEscape(SecretMask), SecretMask)
 }
 
-// Grouped puts commas between the thousands of a number.
-func Grouped(text string) string {
-	digits, sign := strings.CutPrefix(text, "-")
-	whole, fraction, point := strings.Cut(digits, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if point {
-		whole += "." + fraction
-	}
-	if sign {
-		return "-" + whole
-	}
-	return whole
-}
-
 // Milliseconds is a TimeSpan in milliseconds; of short ones with a decimal.
 func Milliseconds(text string) string {
 	ticks, err := wire.ParseTimeSpan(text)
@@ -166,5 +142,5 @@ func Milliseconds(text string) string {
 	if ticks < short {
 		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
 	}
-	return theme.Thousands(int(ticks/ticksPerMilli)) + " ms"
+	return display.Thousands(ticks/ticksPerMilli) + " ms"
 }

@@ -13,6 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -144,8 +145,8 @@ func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", ui.Plural(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
-		h.Stats.InHand.InFlight, ui.Plural(h.Stats.Daemons, "daemon", "daemons"))
+	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", display.Count(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
+		h.Stats.InHand.InFlight, display.Count(h.Stats.Daemons, "daemon", "daemons"))
 }
 
 // View implements ui.Screen.
@@ -186,7 +187,7 @@ func (h *Screen) dashboard() []string {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
 	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: c.title(), Role: theme.Breadcrumb}}, []theme.Span{
-		{Text: "delivered ", Role: theme.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Delivered)), Role: theme.Success}, {Text: "   failed ", Role: theme.Label}, {Text: ui.Grouped(fmt.Sprint(s.Totals.Failed + s.Totals.GivenUp)), Role: theme.Failure},
+		{Text: "delivered ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Delivered), Role: theme.Success}, {Text: "   failed ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Failed + s.Totals.GivenUp), Role: theme.Failure},
 		{Text: "   success ", Role: theme.Label}, {Text: rate + " "}})}
 	lines = append(append(lines, c.bars()...), c.hours())
 	lines = append(lines, h.beside(h.queue(), h.endpoints())...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -49,7 +50,7 @@ func (h *Screen) queue() []string {
 	for _, status := range []int{0, 2, 3, 1} {
 		word, role := t.StatusText(status)
 		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
-			{Text: "  "}, {Text: t.Fit(word, 7, false), Role: role}, {Text: t.Fit(ui.Grouped(fmt.Sprint(h.counts[status])), 9, true)}, {Text: "  " + h.comes(status), Role: theme.Dim},
+			{Text: "  "}, {Text: t.Fit(word, 7, false), Role: role}, {Text: t.Fit(display.Thousands(h.counts[status]), 9, true)}, {Text: "  " + h.comes(status), Role: theme.Dim},
 		}, nil))
 	}
 	return lines
@@ -101,7 +102,7 @@ func (h *Screen) endpoints() []string {
 	for i, lane := range lanes {
 		pointer, role := h.Theme.Choice(i == h.At)
 		answer, state := h.lastAnswer(lane)
-		right := []theme.Span{{Text: f.line(t, ui.Grouped(fmt.Sprint(lane.Failed+lane.GivenUp)), ui.Grouped(fmt.Sprint(lane.Pending)), answer), Role: state}}
+		right := []theme.Span{{Text: f.line(t, display.Thousands(lane.Failed+lane.GivenUp), display.Thousands(lane.Pending), answer), Role: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
 		if width >= roomForShares {
 			right = append(h.Share(lane), right...)

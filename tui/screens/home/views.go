@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
@@ -43,7 +44,7 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 		counts := make(map[string]string)
 		for name, q := range queries {
 			n, err := c.Count(ctx, q)
-			if counts[name] = theme.Thousands(int(n)); err != nil {
+			if counts[name] = display.Thousands(n); err != nil {
 				counts[name] = "?"
 			}
 		}

@@ -8,9 +8,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -205,7 +205,7 @@ func (s *bulk) RetryMany(members url.Values, what string) tea.Cmd {
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s due now, %s left alone", ui.Plural(int(r.Retried), "message is", "messages are"), theme.Thousands(int(r.Skipped))), nil
+		return fmt.Sprintf("%s due now, %s left alone", display.Count(r.Retried, "message is", "messages are"), display.Thousands(r.Skipped)), nil
 	})
 }
 
@@ -217,7 +217,7 @@ func (s *bulk) RemoveMany(members url.Values, what string) tea.Cmd {
 		if err != nil {
 			return "", err
 		}
-		return ui.Plural(int(r.Deleted), "message", "messages") + " deleted", nil
+		return display.Count(r.Deleted, "message", "messages") + " deleted", nil
 	})
 }
 

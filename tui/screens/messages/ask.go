@@ -12,9 +12,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -161,7 +161,7 @@ func (s *bulk) Weighed(m Weighed, err error) {
 // what is to be tried again anyway.
 func (s *bulk) askRetry(m Weighed, scheduled bool) {
 	if m.Done == 0 {
-		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", ui.Plural(int(m.Matched), "message", "messages")))
+		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", display.Count(m.Matched, "message", "messages")))
 		return
 	}
 	members, count, least, noun := m.Of.Members, int(m.Done), 2, "message"
@@ -171,10 +171,10 @@ func (s *bulk) askRetry(m Weighed, scheduled bool) {
 	if m.failed == m.Done {
 		noun = "failed message"
 	}
-	what := "retry of " + ui.Plural(count, "message", "messages")
+	what := "retry of " + display.Count(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, least))
-	q := ui.AskMany(s.Host, count, "Retry "+ui.Plural(count, noun, noun+"s")+"?", "retry "+theme.Thousands(count), lines, func() tea.Cmd {
+	q := ui.AskMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
 		return s.RetryMany(members, what)
 	})
@@ -206,22 +206,22 @@ func (m *Weighed) others(scheduled bool, s *ui.Session) []string {
 	switch {
 	case waiting == 0 || m.Of.failed == nil:
 	case !scheduled:
-		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", ui.Plural(waiting, "more is", "more are"), key))
+		lines = append(lines, fmt.Sprintf("%s scheduled already and left alone (%s includes them).", display.Count(waiting, "more is", "more are"), key))
 	case m.failed == 0:
 		lines = append(lines, "All of them are scheduled already, and due now instead.")
 	default:
-		lines = append(lines, fmt.Sprintf("%s scheduled already, and due now instead (%s leaves them alone).", ui.Plural(waiting, "of them is", "of them are"), key))
+		lines = append(lines, fmt.Sprintf("%s scheduled already, and due now instead (%s leaves them alone).", display.Count(waiting, "of them is", "of them are"), key))
 	}
 	if left > 0 {
-		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", ui.Plural(left, "is", "are")))
+		lines = append(lines, fmt.Sprintf("%s delivered or not tried yet, and left alone.", display.Count(left, "is", "are")))
 	}
 	return lines
 }
 
 func (s *bulk) askRemove(m Weighed) {
 	count := int(m.Done)
-	what := "delete of " + ui.Plural(count, "message", "messages")
-	ui.AskMany(s.Host, count, "Delete "+ui.Plural(count, "message", "messages")+"?", "delete "+theme.Thousands(count),
+	what := "delete of " + display.Count(count, "message", "messages")
+	ui.AskMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
 		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
 			return s.Delay(what, m.Of.Members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
@@ -253,14 +253,14 @@ func (s *bulk) targets(m Weighed, count, least int) []string {
 	for i, one := range all {
 		count -= one.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", theme.Thousands(one.count), s.Theme.Fit(s.Theme.Middle(one.name, room), room, false), one.answer, one.still))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.Middle(one.name, room), room, false), one.answer, one.still))
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("        and %s", ui.Plural(more, "other", "others")))
+		lines = append(lines, fmt.Sprintf("        and %s", display.Count(more, "other", "others")))
 	}
 	if count > 0 {
-		lines = append(lines, fmt.Sprintf("%6s  %s", theme.Thousands(count), m.unseen()))
+		lines = append(lines, fmt.Sprintf("%6s  %s", display.Thousands(count), m.unseen()))
 	}
 	return lines
 }
@@ -283,7 +283,7 @@ func (m *Weighed) looked(s *List) []wire.Message {
 // unseen names those of which nobody knows where they go.
 func (m *Weighed) unseen() string {
 	if m.Of.All {
-		return fmt.Sprintf("older than the newest %s that match", theme.Thousands(len(m.newest)))
+		return fmt.Sprintf("older than the newest %s that match", display.Thousands(len(m.newest)))
 	}
 	return "that have changed since they were marked"
 }

@@ -13,13 +13,13 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -257,7 +257,7 @@ func (s *columns) copyRows(one wire.Message) {
 	}
 	s.Copy(strings.Join(lines, "\n"))
 	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
-		s.Tell(ui.Warning, ui.Plural(len(rows), "row", "rows")+" copied: "+theme.Thousands(more)+" more match, whose pages are not loaded")
+		s.Tell(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 

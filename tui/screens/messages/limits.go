@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -18,7 +19,6 @@ import (
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -173,7 +173,7 @@ func (s *limits) newer() string {
 	case len(s.Filter.Conditions) > 0 || !s.newest():
 		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
 	default:
-		return fmt.Sprintf("   new %s: %s shows them", theme.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
+		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
 }
 

@@ -15,12 +15,12 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -387,7 +387,7 @@ func (s *List) heldText() string {
 	if n == 0 {
 		return ""
 	}
-	return "   " + theme.Thousands(int(n)) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
+	return "   " + display.Thousands(n) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
 // subscriptionLabel is what is sent, and where to.
@@ -397,9 +397,9 @@ func subscriptionLabel(event, address string) string { return event + " to " + u
 func (s *List) marked() string {
 	switch n := s.Grid.Marks(); {
 	case s.AllMarks:
-		return "   " + theme.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
+		return "   " + display.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
 	case n > 0:
-		return fmt.Sprintf("   %s marked", theme.Thousands(n))
+		return fmt.Sprintf("   %s marked", display.Thousands(n))
 	}
 	return ""
 }

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
@@ -88,7 +89,7 @@ func (k *Kinds) Start() tea.Cmd {
 			return c.Count(ctx, client.Query{Kind: kind})
 		}
 		cmds = append(cmds, ui.Fetch(k.Ctx, k, count, func(total int64, err error) tea.Cmd {
-			k.totals[kind.Name] = theme.Thousands(int(total))
+			k.totals[kind.Name] = display.Thousands(total)
 			if err != nil {
 				k.totals[kind.Name] = "?"
 			}

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -161,8 +162,8 @@ func (i impact) lost() []string {
 	if i.err != nil {
 		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + ui.Describe(i.err)}
 	}
-	subscriptions := ui.Plural(i.subscriptions, "subscription", "subscriptions")
-	messages := ui.Plural(i.messages, "message", "messages")
+	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
+	messages := display.Count(i.messages, "message", "messages")
 	switch {
 	case i.subscription == nil && i.subscriptions == 0:
 		return []string{"It has no subscriptions."}
@@ -181,7 +182,7 @@ func (i impact) unsent() string {
 	if i.pending == 0 {
 		return "None of the messages is pending."
 	}
-	return ui.Plural(i.pending, "message that is pending is", "messages that are pending are") + " not sent."
+	return display.Count(i.pending, "message that is pending is", "messages that are pending are") + " not sent."
 }
 
 func goes(n int) string {

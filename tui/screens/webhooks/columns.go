@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
@@ -100,7 +101,7 @@ func figure(n int64, known bool) grid.Cell {
 	case n == 0:
 		return grid.Cell{Text: "0", Role: theme.Dim}
 	}
-	return grid.Cell{Text: theme.Thousands(int(n))}
+	return grid.Cell{Text: display.Thousands(n)}
 }
 
 // headerNames are the names of the headers of a subscription.

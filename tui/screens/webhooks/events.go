@@ -14,6 +14,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
@@ -118,7 +119,7 @@ func (e *Events) Status() string {
 		return text + "   who gets them and when takes the role admin"
 	}
 	if e.looked >= eventsLooked {
-		text += fmt.Sprintf("   last seen: of the newest %s messages", theme.Thousands(eventsLooked))
+		text += fmt.Sprintf("   last seen: of the newest %s messages", display.Thousands(eventsLooked))
 	}
 	return text
 }

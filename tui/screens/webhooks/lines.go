@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -85,7 +86,7 @@ func (s *Subscription) deliveries() []detailLine {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), theme.Dim}}
 	}
 	lines := []detailLine{
-		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", thousands(queue.Delivered), thousands(queue.Failed), thousands(queue.GivenUp)), theme.Plain},
+		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", display.Thousands(queue.Delivered), display.Thousands(queue.Failed), display.Thousands(queue.GivenUp)), theme.Plain},
 		{"Waiting", s.waits(queue), theme.Plain},
 		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
@@ -93,7 +94,7 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = lines[:len(lines)-1] // nothing was sent since the service was started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + thousands(p99.Milliseconds()) + " ms", theme.Plain})
+		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
@@ -122,14 +123,12 @@ func (s *Subscription) waits(queue wire.Lane) string {
 	if queue.Pending == 0 {
 		return "nothing"
 	}
-	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", ui.Plural(int(queue.Pending), "message", "messages"), thousands(queue.NotSent), thousands(queue.RetryPending))
+	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
 	if at := time.Time(queue.OldestDateTime); !at.IsZero() {
 		text += "; the oldest since " + s.at(queue.OldestDateTime)
 	}
 	return text
 }
-
-func thousands(n int64) string { return theme.Thousands(int(n)) }
 
 // at is a time with its date, and how long ago or ahead it is.
 func (s *Subscription) at(m wire.Moment) string {

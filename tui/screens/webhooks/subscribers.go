@@ -13,6 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
@@ -99,7 +100,7 @@ func (s *Subscribers) Status() string {
 	case s.loaded && len(s.List) == 0:
 		return "no subscribers yet: n adds one"
 	case s.total > len(s.List):
-		return s.Grid.Place() + fmt.Sprintf("   the first %s of %s", theme.Thousands(len(s.List)), theme.Thousands(s.total))
+		return s.Grid.Place() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
 	return s.Grid.Place()
 }
