@@ -28,8 +28,9 @@ build: ## build bin/whd and bin/whctl
 	$(GOBUILD) -o bin/whd$(EXE) ./cmd/daemon
 	$(GOBUILD) -o bin/whctl$(EXE) ./cmd/whctl
 
+# The demo may send messages to this machine, and to its own address /Webhooks/Test.
 run: build ## build, then serve demo records from ./.whd on http://127.0.0.1:5050
-	exec bin/whd$(EXE) serve --demo --data-dir ./.whd $(ARGS)
+	exec bin/whd$(EXE) serve --demo --data-dir ./.whd --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050 $(ARGS)
 
 # The settings of GOBUILD, so that the builds inside tests find in the cache what go
 # test has compiled. make check runs go vet over everything.
@@ -108,11 +109,17 @@ dist: ## build what is published for every platform into bin/dist, or for TARGET
 goldens: ## fail where `make golden` would change a file
 	.ci/goldens
 
-# The packages whose tests know -update.
-GOLDEN = $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u)
+# The packages whose tests know -update. That of the manual comes last: its picture of
+# the terminal is drawn from a golden of tui.
+GOLDEN = $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
 
-golden: ## write the expected outputs of the tests anew
+golden: ## rewrite the expected outputs of the tests, and the generated parts of the manual
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update
+	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update
+
+.PHONY: picture
+picture: ## draw the picture of a web page in the README again (needs chromium and poppler-utils)
+	.ci/picture
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)

@@ -132,14 +132,14 @@ func TestGreetingHasABillToTry(t *testing.T) {
 	}
 }
 
-// The README's bill is the demo's.
-func TestReadmeBill(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
+// The bill of the manual is one of the demo.
+func TestDocsBill(t *testing.T) {
+	text, err := os.ReadFile("../cmd/daemon/docs/bills.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	billID, stageID, settingID := demo.BillExample()
 	if !strings.Contains(string(text), "/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues\"") || !strings.Contains(string(text), "/"+settingID+"\"") {
-		t.Errorf("the README has another bill than %s, %s, %s", billID, stageID, settingID)
+		t.Errorf("bills.md has another bill than %s, %s, %s", billID, stageID, settingID)
 	}
 }

@@ -1,9 +1,7 @@
 package daemon
 
-// What the tests from outside need of those from inside.
-const Readme = readme
-
+// Parts of the tests of this package that those of daemon_test use.
 var (
-	Update         = update
-	ReplaceBetween = replaceBetween
+	Update     = update
+	CheckTable = checkTable
 )

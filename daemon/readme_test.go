@@ -4,52 +4,97 @@ import (
 	"cmp"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/rest"
 )
 
-const readme = "../README.md"
+// docs is the directory of the manual's pages about the daemon.
+const docs = "../cmd/daemon/docs/"
 
-// TestReadmeTables compares the tables that stand in the README between
-// comments with what the code says; -update writes them.
-func TestReadmeTables(t *testing.T) {
-	text, err := os.ReadFile(readme)
+// TestDocsTables compares the generated tables of the manual with the tables of the
+// code; -update writes them.
+func TestDocsTables(t *testing.T) {
+	checkTable(t, "operations", operationsTable())
+	checkTable(t, "settings", settingsTable())
+}
+
+// checkTable compares the table between the comments <!-- name --> and
+// <!-- end of name --> on the page name.md; -update writes it.
+func checkTable(t *testing.T, name, table string) {
+	t.Helper()
+	page := docs + name + ".md"
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := string(text)
-	for name, table := range map[string]string{"operations": operationsTable(), "settings": settingsTable()} {
-		if want, err = replaceBetween(want, name, table); err != nil {
-			t.Fatal(err)
-		}
-	}
+	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	head, rest, found := strings.Cut(string(text), begin)
+	_, tail, closed := strings.Cut(rest, end)
+	want := head + begin + "\n" + table + "\n" + end + tail
 	switch {
+	case !found || !closed:
+		t.Fatalf("%s has no place for its table: %s...%s", page, begin, end)
 	case want == string(text):
 	case *update:
-		if err := os.WriteFile(readme, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the tables of README.md are stale: run make golden")
+		t.Errorf("the table in %s is stale: run make golden", page)
 	}
 }
 
-// replaceBetween puts table between the comments that mark its place.
-func replaceBetween(text, name, table string) (string, error) {
-	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	head, rest, found := strings.Cut(text, begin)
-	_, tail, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		return "", fmt.Errorf("%s has no place for %s: %s...%s", readme, name, begin, end)
+// TestDocsSettings looks up every setting that the manual names, in its text and in its
+// samples of settings files.
+func TestDocsSettings(t *testing.T) {
+	known := map[string]bool{"store.dsn": true}
+	groups := make(map[string]bool)
+	for _, s := range config.Settings() {
+		known[s.Name] = true
+		if group, _, found := strings.Cut(s.Name, "."); found {
+			groups[group] = true
+		}
 	}
-	return head + begin + "\n" + table + "\n" + end + tail, nil
+	pages, err := filepath.Glob("../cmd/*/docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no pages (%v)", err)
+	}
+	named, sample := regexp.MustCompile("`([a-z]+)\\.([a-z_]+)( [^`]*)?`"), regexp.MustCompile("(?s)```toml\n(.*?)```")
+	for _, page := range append(pages, "../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
+			if groups[m[1]] && m[2] != "db" && !known[m[1]+"."+m[2]] {
+				t.Errorf("%s names the setting %s.%s, which does not exist", page, m[1], m[2])
+			}
+		}
+		for _, m := range sample.FindAllStringSubmatch(string(text), -1) {
+			var file map[string]map[string]any
+			if err := toml.Unmarshal([]byte(m[1]), &file); err != nil {
+				t.Errorf("%s: %v in\n%s", page, err, m[1])
+			}
+			for group, keys := range file {
+				for key := range keys {
+					if !known[group+"."+strings.TrimSuffix(key, "_file")] {
+						t.Errorf("%s: no setting %s.%s in\n%s", page, group, key, m[1])
+					}
+				}
+			}
+		}
+	}
 }
 
-// operationsTable lists each operation with its paths and the least role that
-// it takes. What the table of routes says comes here by way of /metadata.
+// operationsTable lists each operation with its paths and the least role that it takes,
+// as /metadata describes it.
 func operationsTable() string {
 	var b strings.Builder
 	b.WriteString("| Operation | Method and path | Role |\n|---|---|---|\n")
@@ -66,7 +111,7 @@ func operationsTable() string {
 
 func settingsTable() string {
 	var b strings.Builder
-	b.WriteString("| Setting | Flag of `whd serve` | Default | What it does | While it runs |\n|---|---|---|---|---|\n")
+	b.WriteString("| Setting | Flag of `whd serve` | Default | Effect | While it runs |\n|---|---|---|---|---|\n")
 	for _, s := range config.Settings() {
 		standard := s.Default
 		if standard != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // library is one module that is not ours: why it is here, and which of our
-// packages may import it. The README's list of dependencies is made of these.
+// packages may import it. The list of dependencies in CONTRIBUTING.md is made of these.
 type library struct {
 	module string
 	users  []string // with their tests; none where only tests may
@@ -170,30 +170,31 @@ func dependenciesTable(t *testing.T) string {
 	return b.String() + "\n" + licencesText(t)
 }
 
-const readme = root + "/README.md"
+// contributing is the page that has the table of dependencies.
+const contributing = root + "/.github/CONTRIBUTING.md"
 
 var update = flag.Bool("update", false, "write the table and the list instead of comparing with them")
 
-// TestReadmeDependencies compares the table of dependencies in the README with
+// TestDependencies compares the table of dependencies in CONTRIBUTING.md with
 // the table of libraries; -update writes it.
-func TestReadmeDependencies(t *testing.T) {
-	text, err := os.ReadFile(readme)
+func TestDependencies(t *testing.T) {
+	text, err := os.ReadFile(contributing)
 	if err != nil {
 		t.Fatal(err)
 	}
 	head, rest, found := strings.Cut(string(text), "<!-- dependencies -->\n")
 	_, tail, closed := strings.Cut(rest, "<!-- end of dependencies -->\n")
 	if !found || !closed {
-		t.Fatal("the README has no place for the dependencies")
+		t.Fatal("CONTRIBUTING.md has no place for the dependencies")
 	}
 	want := head + "<!-- dependencies -->\n\n" + dependenciesTable(t) + "\n<!-- end of dependencies -->\n" + tail
 	if want == string(text) {
 		return
 	}
 	if !*update {
-		t.Fatal("the dependencies in README.md are stale: run make golden")
+		t.Fatal("the dependencies in CONTRIBUTING.md are stale: run make golden")
 	}
-	if err := os.WriteFile(readme, []byte(want), 0o644); err != nil {
+	if err := os.WriteFile(contributing, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

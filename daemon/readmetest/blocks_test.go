@@ -2,12 +2,12 @@ package readmetest
 
 import (
 	"fmt"
-	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
 
-// block is what stands between two fences of the README.
+// block is a fenced block of a page.
 type block struct {
 	line     int // of its first line, from 1
 	language string
@@ -28,7 +28,7 @@ func blocks(text string) (all []block, err error) {
 		case open != nil:
 			open.lines = append(open.lines, line)
 		case strings.HasPrefix(line, "    "):
-			return nil, fmt.Errorf("line %d is indented: commands stand between fences, where they are tried", i+1)
+			return nil, fmt.Errorf("line %d is indented: commands belong between fences, where they are run", i+1)
 		}
 	}
 	if open != nil {
@@ -40,22 +40,24 @@ func blocks(text string) (all []block, err error) {
 // exempt are commands that are not run here, with the reason. Each is the
 // beginning of a line.
 var exempt = []struct{ command, why string }{
-	{"make test", "it is what runs this test"},
-	{"make dist", "builds for a minute what the tests of .ci/tools look into"},
+	{"make dist", "builds for a minute; the tests of .ci/tools check the result"},
+	{"make bench", "measures for minutes; the tests compile the benchmarks"},
 	{"sudo ", "changes the machine: the packages were installed, upgraded and removed by hand"},
 	{"systemctl ", "the same"},
+	{"whd version", "the version that was installed with sudo"},
 	{"docker ", "needs a registry of images"},
 	{"sqlcmd ", "needs the administrator of a SQL Server; the tests on a server run the script"},
 	{"export WHD_STORE_FILE=", "needs a SQL Server: TestSchemaOnServer, TestCheckOnServer"},
 	{"whd migrate", "the same"},
 	{"whd check", "the same"},
 	{"whd serve", "the same"},
-	{"bin/whctl login ", "asks for a password at a service that is not here: the stories of cmd/whctl"},
+	{"bin/whctl login ", "prompts for a password at a service that does not exist: the stories of cmd/whctl"},
+	{"bin/whctl tui", "needs a terminal: the tests of cmd/whctl on one"},
 }
 
-// elsewhere takes the commands out that are not run here, and counts for which
-// reasons.
-func (b block) elsewhere(used map[string]int) string {
+// runnable returns the commands of a block that are run here, and counts the
+// exemptions that it uses.
+func (b block) runnable(used map[string]int) string {
 	var kept []string
 	for _, line := range b.lines {
 		if command := exemption(line); command != "" {
@@ -76,26 +78,67 @@ func exemption(line string) string {
 	return ""
 }
 
-// spoken are the languages of blocks that other tests read.
-var spoken = map[string]string{
+// otherTests are the tests of the blocks in other languages than sh.
+var otherTests = map[string]string{
 	"go": "TestReadmeVerifies", "csharp": "TestReadmeVerifies", "php": "TestReadmeVerifies", "javascript": "TestReadmeVerifies", "python": "TestReadmeVerifies",
-	"sql": "TestEventsFromTSQL", "powershell": "not run: it needs Windows", "toml": "TestReadmeSettings",
+	"sql": "TestEventsFromTSQL", "powershell": "not run: it needs Windows", "toml": "TestDocsSettings",
+	"text": "TestManual: the output of the block of commands before it",
 }
 
-func readmeBlocks(t *testing.T) []block {
+// blocksOf returns the blocks of a page.
+func blocksOf(t *testing.T, p page) []block {
 	t.Helper()
-	text, err := os.ReadFile("../../README.md")
+	all, err := blocks(generated.ReplaceAllStringFunc(p.text, blankLines))
 	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := blocks(string(text))
-	if err != nil {
-		t.Fatal("README.md: ", err)
+		t.Fatalf("%s: %v", p.path, err)
 	}
 	for _, b := range all {
-		if b.language != "sh" && spoken[b.language] == "" {
-			t.Errorf("README.md:%d: nobody tries blocks of %q", b.line, b.language)
+		if b.language != "sh" && otherTests[b.language] == "" {
+			t.Errorf("%s:%d: no test for blocks of %q", p.path, b.line, b.language)
 		}
 	}
 	return all
+}
+
+// generated is a part of a page that the programs' help is the source of.
+var generated = regexp.MustCompile(`(?s)<!-- help .*?<!-- end of help `)
+
+func blankLines(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }
+
+// missingLine compares the output of commands with the lines that a page shows: each
+// must occur at the end of a line, in this order, where … is any text; curl ends no line
+// after a reply. It returns the first that does not.
+func missingLine(output string, lines []string) string {
+	rest := strings.Split(output, "\n")
+	for _, want := range lines {
+		parts := strings.Split(want, "…")
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		pattern := regexp.MustCompile(strings.Join(parts, ".*") + "$")
+		found := false
+		for !found && len(rest) > 0 {
+			found, rest = pattern.MatchString(strings.TrimRight(rest[0], "\r ")), rest[1:]
+		}
+		if !found {
+			return want
+		}
+	}
+	return ""
+}
+
+func TestMissingLine(t *testing.T) {
+	const output = "one\ntwo of 3\n{\"RecID\":7}\n"
+	for _, c := range []struct{ lines, missing string }{
+		{"one", ""},
+		{"one\ntwo of …", ""},
+		{"two of …\none", "one"},
+		{"tw", "tw"},
+		{`{"RecID":…}`, ""},
+		{"one\none", "one"},
+	} {
+		if got := missingLine(output, strings.Split(c.lines, "\n")); got != c.missing {
+			t.Errorf("%q: missing %q, want %q", c.lines, got, c.missing)
+		}
+	}
 }

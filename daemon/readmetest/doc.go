@@ -1,2 +1,4 @@
-// Package readmetest holds the test that follows the README from top to bottom.
+// Package readmetest holds the tests of the README and the manual: every command of
+// every page is run, its printed output compared, links are followed, and the pictures
+// and tables that are generated from the programs are up to date.
 package readmetest

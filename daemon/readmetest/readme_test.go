@@ -13,11 +13,10 @@ import (
 	"testing"
 )
 
-// prelude is what the session knows before the README begins: what fails is noted,
-// also in the middle of a line; curl fails on answers that are errors or lead
-// elsewhere; an exported variable holds something; what runs for a time does so until
-// that is over; and a service that is run goes on beside the commands, as in another
-// terminal, until the shell ends.
+// prelude defines how the shell runs the commands of a page: failures are recorded, also
+// in the middle of a line; curl fails on error replies and redirects; exported variables
+// may not be empty; commands under timeout must run until it ends; and the service that
+// make run starts stays in the background, as in another terminal, until the shell ends.
 const prelude = `
 set -u -E -o pipefail
 failed() { echo "$*" >>"$FAILED"; }
@@ -43,7 +42,7 @@ make() {
     if [ "${1:-}" != run ]; then command make "$@" </dev/null; return; fi
     local args="${2:-}"
     stop
-    command make run ARGS="--listen ADDRESS ${args#ARGS=}" >run.log 2>&1 </dev/null &
+    command make run ARGS="--listen ADDRESS --webhooks-host-url http://ADDRESS ${args#ARGS=}" >run.log 2>&1 </dev/null &
     SERVER=$!
     until command curl --fail --silent --output /dev/null http://ADDRESS/readyz; do
         kill -0 "$SERVER" || { cat run.log; return 1; }
@@ -61,25 +60,64 @@ alone() {
 // mark ends the output of a block.
 const mark = "\x1e"
 
-// TestReadme runs the commands of the README, one block after another, in a
-// shell whose directory is a copy of this one.
-func TestReadme(t *testing.T) {
+// setup is how the README's block begins that sets the variables which all pages use.
+const setup = "export WHD="
+
+// TestManual runs the commands of the README, one block after another, in a shell whose
+// directory is a copy of the repository, and then those of each page of the manual, in a
+// shell of its own where the variables of the README are set and the demo runs.
+func TestManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")
+	}
+	if *update {
+		t.Skip("writes nothing")
 	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
-	s := begin(t, checkout(t))
+	dir, address := checkout(t), freeAddress(t)
 	used := make(map[string]int)
-	for _, b := range readmeBlocks(t) {
-		if b.language == "sh" {
-			s.run(t, b.line, b.elsewhere(used))
-		}
+	start := readPage(t, readme)
+	variables := variablesBlock(t, start)
+	begin(t, dir, address).follow(t, start, used)
+	for _, p := range manual(t) {
+		t.Run(strings.TrimSuffix(p.path, ".md"), func(t *testing.T) {
+			s := begin(t, dir, address)
+			s.run(t, start.path, variables.line, strings.Join(variables.lines, "\n"))
+			s.follow(t, p, used)
+		})
 	}
 	for _, e := range exempt {
 		if used[e.command] == 0 {
-			t.Errorf("no line of README.md begins with %q any more", e.command)
+			t.Errorf("no line of the manual begins with %q any more", e.command)
+		}
+	}
+}
+
+func variablesBlock(t *testing.T, p page) block {
+	t.Helper()
+	for _, b := range blocksOf(t, p) {
+		if b.language == "sh" && strings.HasPrefix(b.lines[0], setup) {
+			return b
+		}
+	}
+	t.Fatalf("%s has no block that begins with %s", p.path, setup)
+	return block{}
+}
+
+// follow runs the commands of a page and compares what they print with what it shows.
+func (s *session) follow(t *testing.T, p page, used map[string]int) {
+	t.Helper()
+	var output string
+	for _, b := range blocksOf(t, p) {
+		switch b.language {
+		case "sh":
+			output = s.run(t, p.path, b.line, b.runnable(used))
+		case "text":
+			if want := missingLine(strings.ReplaceAll(output, s.address, "127.0.0.1:5050"), b.lines); want != "" {
+				t.Errorf("%s:%d: the commands before it do not print %q, but\n%s", p.path, b.line, want, output)
+			}
 		}
 	}
 }
@@ -93,7 +131,7 @@ type session struct {
 	out     *bufio.Reader
 }
 
-func begin(t *testing.T, dir string) *session {
+func begin(t *testing.T, dir, address string) *session {
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "make", "timeout"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -101,7 +139,7 @@ func begin(t *testing.T, dir string) *session {
 		}
 	}
 	files := t.TempDir()
-	s := &session{address: freeAddress(t), block: filepath.Join(files, "block"), failed: filepath.Join(files, "failed")}
+	s := &session{address: address, block: filepath.Join(files, "block"), failed: filepath.Join(files, "failed")}
 	sh := exec.Command("bash", "--noprofile", "--norc")
 	sh.Dir = dir
 	sh.Env = append(os.Environ(), "HOME="+t.TempDir(), "GOCACHE="+goEnv(t, "GOCACHE"), "GOMODCACHE="+goEnv(t, "GOMODCACHE"), "WHCTL_CONFIG=", "LC_ALL=C.UTF-8", "FAILED="+s.failed)
@@ -123,27 +161,28 @@ func begin(t *testing.T, dir string) *session {
 		_, _ = io.Copy(io.Discard, s.out)
 		_ = sh.Wait()
 	})
-	s.run(t, 0, prelude)
+	s.run(t, "the prelude", 0, prelude)
 	return s
 }
 
-// run runs a block, in which nothing may fail.
-func (s *session) run(t *testing.T, line int, commands string) {
+// run runs a block, in which nothing may fail, and returns its output.
+func (s *session) run(t *testing.T, page string, line int, commands string) string {
 	t.Helper()
-	said, failed, ended := s.try(t, commands)
+	output, failed, ended := s.try(t, commands)
 	switch {
 	case !ended:
-		t.Fatalf("README.md:%d: the shell ended\n%s", line, said)
+		t.Fatalf("%s:%d: the shell ended\n%s", page, line, output)
 	case failed != "":
-		t.Errorf("README.md:%d: these failed: %s\n%s", line, failed, said)
+		t.Errorf("%s:%d: these failed: %s\n%s", page, line, failed, output)
 	default:
-		t.Logf("README.md:%d\n%s", line, said)
+		t.Logf("%s:%d\n%s", page, line, output)
 	}
+	return output
 }
 
-// try runs a block from a file, so that no command of it reads those behind it, and
-// tells what it has said and which of it have failed.
-func (s *session) try(t *testing.T, commands string) (said, failed string, ended bool) {
+// try runs a block from a file, so that no command of it reads those behind it. It
+// returns the output, the commands that failed, and whether the shell is still alive.
+func (s *session) try(t *testing.T, commands string) (output, failed string, ended bool) {
 	t.Helper()
 	commands = strings.NewReplacer("127.0.0.1:5050", s.address, "ADDRESS", s.address).Replace(commands)
 	for name, text := range map[string]string{s.block: commands + "\n", s.failed: ""} {
@@ -152,16 +191,16 @@ func (s *session) try(t *testing.T, commands string) (said, failed string, ended
 		}
 	}
 	fmt.Fprintf(s.in, "trap 'failed \"$BASH_COMMAND\"' ERR\n. %q </dev/null\ntrap - ERR\nalone\nprintf '\\n%s\\n'\n", s.block, mark)
-	said, ended = s.answer()
+	output, ended = s.answer()
 	text, err := os.ReadFile(s.failed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return said, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), ended
+	return output, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), ended
 }
 
-// answer reads what a block prints.
-func (s *session) answer() (said string, ended bool) {
+// answer reads the output of a block.
+func (s *session) answer() (output string, ended bool) {
 	var lines strings.Builder
 	for {
 		line, err := s.out.ReadString('\n')
@@ -180,20 +219,20 @@ func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = "../.."
+	list.Dir = root
 	names, err := list.Output()
 	if err != nil {
 		t.Skip("this is no git repository: ", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		text, err := os.ReadFile(filepath.Join("../..", name))
+		text, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
 			continue // removed, but not yet in a commit
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, err := os.Stat(filepath.Join("../..", name))
+		info, err := os.Stat(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +256,7 @@ func goEnv(t *testing.T, name string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// freeAddress is an address of this machine that nobody listens on.
+// freeAddress returns an unused address of this machine.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

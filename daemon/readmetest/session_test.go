@@ -26,7 +26,7 @@ func TestBrokenCommandsAreSeen(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	s := begin(t, t.TempDir())
+	s := begin(t, t.TempDir(), freeAddress(t))
 	cases := []struct{ commands, failed string }{
 		{"false | true", "true"},
 		{"export ID=\"$(curl URL/wrong)\"", "command curl"},
@@ -63,7 +63,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("run:\n\t@echo $$$$ >started; exec sleep 99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := begin(t, dir)
+	s := begin(t, dir, freeAddress(t))
 	if said, failed, ended := s.try(t, "mkfifo started; command make run >/dev/null 2>&1 & SERVER=$!; read -r ID <started; echo $ID >id; : $NOT_SET"); ended {
 		t.Fatalf("it goes on: %s, failed: %s", said, failed)
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// example is one of the README's programs that verify signatures, with what
+// example is one of the manual's programs that verify signatures, with what
 // makes a command of it: its arguments are secret, id, timestamp and signatures,
 // its input is the body, and it says true or false.
 type example struct {
-	fence string // of the program in the README
+	fence string // of the program on the page
 	needs string // the command that must be here
 	file  string
 	edit  func(program string) string
@@ -92,10 +92,10 @@ print(str(verify(secret, headers, sys.stdin.buffer.read())).lower())
 	},
 }
 
-// TestReadmeVerifies has each program of the README verify what we sign, and
+// TestReadmeVerifies has each program of the manual verify what we sign, and
 // refuse what somebody else might send.
 func TestReadmeVerifies(t *testing.T) {
-	text, err := os.ReadFile("../../../README.md")
+	text, err := os.ReadFile("../../../cmd/daemon/docs/verify.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,13 +107,13 @@ func TestReadmeVerifies(t *testing.T) {
 	}
 }
 
-// program is what stands in the README in the block of a language.
+// program returns the block of a language on the page.
 func program(t *testing.T, text, fence string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "```"+fence+"\n")
 	block, _, closed := strings.Cut(rest, "```\n")
 	if !found || !closed {
-		t.Fatalf("the README has no block of %s", fence)
+		t.Fatalf("verify.md has no block of %s", fence)
 	}
 	return block
 }

@@ -1,0 +1,120 @@
+package readmetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// helpPart is a part of the help of a program that a page repeats between the comments
+// <!-- help NAME --> and <!-- end of help NAME -->.
+type helpPart struct {
+	args    []string // the program and its arguments
+	section string   // the heading of the part; empty: all of the help
+	columns string   // the header of a table of two columns; empty: the text as it is
+}
+
+var helpParts = map[string]helpPart{
+	"whd":               {[]string{"whd", "help"}, "Commands:", "| Command of `whd` | Effect |"},
+	"whd exit-codes":    {[]string{"whd", "help"}, "Exit codes:", "| Code | Meaning |"},
+	"whctl commands":    {[]string{"whctl", "help"}, "Commands:", "| Command | Effect |"},
+	"whctl flags":       {[]string{"whctl", "help"}, "Flags of every command:", "| Flag | Effect |"},
+	"whctl filters":     {args: []string{"whctl", "help", "filters"}},
+	"whctl auth":        {args: []string{"whctl", "help", "auth"}},
+	"whctl powershell":  {args: []string{"whctl", "help", "powershell"}},
+	"whctl formats":     {[]string{"whctl", "help", "formats"}, "", "| Format | Use |"},
+	"whctl exit-codes":  {[]string{"whctl", "help", "exit-codes"}, "", "| Code | Meaning |"},
+	"whctl environment": {[]string{"whctl", "help", "environment"}, "", "| Variable | Meaning |"},
+}
+
+// twoCells is a line of a help's list.
+var twoCells = regexp.MustCompile(`^  (\S.*?)  +(\S.*)$`)
+
+// markdown is the part of a help, as the pages show it.
+func (p helpPart) markdown(help string) (string, error) {
+	if p.columns == "" {
+		return "```text\n" + strings.TrimSpace(help) + "\n```\n", nil
+	}
+	if p.section != "" {
+		_, rest, found := strings.Cut(help, "\n"+p.section+"\n")
+		if !found {
+			return "", fmt.Errorf("%v prints no %q", p.args, p.section)
+		}
+		help, _, _ = strings.Cut(rest, "\n\n")
+	}
+	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
+	table := p.columns + "\n|---|---|\n"
+	rows := 0
+	for line := range strings.Lines(help) {
+		if m := twoCells.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			table += fmt.Sprintf("| `%s` | %s |\n", strings.ReplaceAll(m[1], "|", `\|`), escape.Replace(m[2]))
+			rows++
+		}
+	}
+	if rows == 0 {
+		return "", fmt.Errorf("%v prints no list", p.args)
+	}
+	return table, nil
+}
+
+// TestHelpInPages compares the parts of the programs' help that pages repeat with what
+// the programs print; -update writes them.
+func TestHelpInPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds both programs")
+	}
+	bin := t.TempDir()
+	for name, pkg := range map[string]string{"whd": "./cmd/daemon", "whctl": "./cmd/whctl"} {
+		if runtime.GOOS == "windows" {
+			name += ".exe"
+		}
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, name), pkg)
+		build.Dir = root
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	used := make(map[string]bool)
+	for _, p := range manual(t) {
+		text := p.text
+		for name, part := range helpParts {
+			begin, end := "<!-- help "+name+" -->\n", "<!-- end of help "+name+" -->\n"
+			head, rest, found := strings.Cut(text, begin)
+			_, tail, closed := strings.Cut(rest, end)
+			if !found || !closed {
+				continue
+			}
+			used[name] = true
+			run := exec.Command(filepath.Join(bin, part.args[0]), part.args[1:]...)
+			run.Env = []string{"HOME=" + bin, "PATH=" + os.Getenv("PATH"), "SystemRoot=" + os.Getenv("SystemRoot"), "LC_ALL=C.UTF-8"}
+			help, err := run.Output()
+			if err != nil {
+				t.Fatalf("%v: %v", part.args, err)
+			}
+			shown, err := part.markdown(string(help))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = head + begin + "\n" + shown + "\n" + end + tail
+		}
+		switch {
+		case text == p.text:
+		case *update:
+			if err := os.WriteFile(filepath.Join(root, p.path), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Errorf("the help in %s is stale: run make golden", p.path)
+		}
+	}
+	for name := range helpParts {
+		if !used[name] {
+			t.Errorf("no page has the help of %s", name)
+		}
+	}
+}
