@@ -63,6 +63,7 @@ func TestComplete(t *testing.T) {
 		{"fish", []string{"config", "set", "colour", "b"}, "blue"},
 		{"fish", []string{"completion", ""}, "bash zsh fish powershell"},
 		{"fish", []string{"help", "exit"}, "exit-codes"},
+		{"fish", []string{"events", "raise", "salesorder."}, "salesorder.created salesorder.updated"},
 		{"fish", []string{"version", ""}, ""},
 		{"fish", []string{"nonsense", ""}, ""},
 		{"fish", []string{"query", "SO_Totals", "-o", "x"}, ""},

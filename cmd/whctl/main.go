@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == complete.Command {
 		s := app.Metadata[sessionKey].(*session)
-		words := complete.Words{App: app, Env: s.Env, Now: s.now, Values: map[string][]complete.Candidate{"progress": complete.Plain(progressModes), "TOPIC": topicCandidates()}}
+		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(progressModes), "TOPIC": topicCandidates()}}
 		return words.Complete(args[1:])
 	}
 	return cmdline.Run(ctx, app, args)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,7 +29,6 @@ type Candidate struct{ Value, Meaning string }
 type Words struct {
 	App    *cli.App
 	Env    func(string) string
-	Now    func() time.Time
 	Values map[string][]Candidate // of flags and arguments, by name, that only the program knows
 }
 

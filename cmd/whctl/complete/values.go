@@ -21,9 +21,7 @@ func (c *line) named(word string) []Candidate {
 	case "SETTING":
 		return settingCandidates()
 	case "EVENT":
-		return c.events()
-	case "SUBSCRIBER":
-		return Plain(c.cachedNames("subscribers"))
+		return events()
 	case "COMMAND|TOPIC":
 		return slices.Concat(commandCandidates(c.App.Commands), c.Values["TOPIC"])
 	case "SHELL":
@@ -44,9 +42,7 @@ func (c *line) ofFlag(name string) []Candidate {
 	case "fields", "order-by":
 		return c.fieldList(name == "order-by")
 	case "events", "event":
-		return c.events()
-	case "subscriber":
-		return Plain(c.cachedNames("subscribers"))
+		return events()
 	case "confirm":
 		return c.profiles()
 	}
@@ -104,13 +100,11 @@ func (c *line) profiles() []Candidate {
 	return all
 }
 
-// events are those that the service is known to have, and those of the ERP.
-func (c *line) events() []Candidate {
-	names := c.cachedNames("events")
+// events are those of the ERP.
+func events() []Candidate {
+	var names []string
 	for _, e := range record.Events() {
-		if !slices.Contains(names, e.Name) {
-			names = append(names, e.Name)
-		}
+		names = append(names, e.Name)
 	}
 	slices.Sort(names)
 	return Plain(names)
