@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 
@@ -18,8 +17,7 @@ const maxLine = 256 << 20
 // Rows is a stream of records.
 type Rows struct {
 	reply *http.Response
-	in    *bufio.Reader
-	long  []byte // a line that is longer than in's buffer
+	lines *bufio.Scanner
 	row   Row
 	count int64
 
@@ -27,7 +25,9 @@ type Rows struct {
 }
 
 func newRows(reply *http.Response) *Rows {
-	return &Rows{reply: reply, in: bufio.NewReaderSize(reply.Body, 64<<10)}
+	lines := bufio.NewScanner(reply.Body)
+	lines.Buffer(make([]byte, 64<<10), maxLine)
+	return &Rows{reply: reply, lines: lines}
 }
 
 // All gives each row as it arrives and closes the stream at the end. After an
@@ -65,45 +65,29 @@ func (r *Rows) Notes() Notes {
 func (r *Rows) Close() error { return r.reply.Body.Close() }
 
 func (r *Rows) next() (bool, error) {
-	for {
-		line, err := r.line()
-		if err != nil && err != io.EOF {
-			return false, cut(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+	for r.lines.Scan() && r.lines.Err() == nil { // else the line is the beginning of one
+		line := r.lines.Bytes()
+		if skipSpace(line, 0) == len(line) {
+			continue
 		}
-		if skipSpace(line, 0) < len(line) {
-			if !r.row.scan(line) {
-				return false, cut(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
-			}
-			r.count++
-			return true, nil
+		if !r.row.scan(line) {
+			return false, cut(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
 		}
-		if err == io.EOF {
-			r.unverified, err = checkCount(r.reply, r.count)
-			return false, err
-		}
+		r.count++
+		return true, nil
 	}
+	err := r.lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = errLongLine
+	}
+	if err != nil {
+		return false, cut(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+	}
+	r.unverified, err = checkCount(r.reply, r.count)
+	return false, err
 }
 
 var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)
-
-// line reads up to and including the next line break, or up to the end. The
-// line is valid until the next call.
-func (r *Rows) line() ([]byte, error) {
-	line, err := r.in.ReadSlice('\n')
-	if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	r.long = r.long[:0]
-	for errors.Is(err, bufio.ErrBufferFull) {
-		r.long = append(r.long, line...)
-		if len(r.long) > maxLine {
-			return nil, errLongLine
-		}
-		line, err = r.in.ReadSlice('\n')
-	}
-	r.long = append(r.long, line...)
-	return r.long, err
-}
 
 // Notes are what the service did not do as asked.
 type Notes struct {

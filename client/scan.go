@@ -2,14 +2,10 @@ package client
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"unicode/utf8"
 )
-
-// maxDepth is how deep values may be nested, as in encoding/json.
-const maxDepth = 10000
 
 // scan reads one JSON object into the row, without copying or allocating but
 // for the first rows. It accepts what encoding/json accepts, except that names
@@ -45,7 +41,7 @@ func (r *Row) scanMembers(text []byte, i int) int {
 			return -1
 		}
 		start := skipSpace(text, i+1)
-		end := skipValue(text, start, 1)
+		end := skipValue(text, start)
 		if end < 0 {
 			return -1
 		}
@@ -80,30 +76,22 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-func skipValue(text []byte, i, depth int) int {
-	if i >= len(text) || depth > maxDepth {
+func skipValue(text []byte, i int) int {
+	if i >= len(text) {
 		return -1
 	}
 	switch c := text[i]; c {
 	case '"':
 		return skipString(text, i)
-	case 't':
-		return skipWord(text, i, "true")
-	case 'f':
-		return skipWord(text, i, "false")
-	case 'n':
-		return skipWord(text, i, "null")
 	case '{', '[':
-		return skipNested(text, i, depth)
+		return skipNested(text, i)
+	}
+	for _, word := range []string{"true", "false", "null"} {
+		if end := i + len(word); end <= len(text) && string(text[i:end]) == word {
+			return end
+		}
 	}
 	return skipNumber(text, i)
-}
-
-func skipWord(text []byte, i int, word string) int {
-	if end := i + len(word); end <= len(text) && string(text[i:end]) == word {
-		return end
-	}
-	return -1
 }
 
 // plain has the bytes that stand for themselves inside a string.
@@ -120,33 +108,19 @@ func skipString(text []byte, i int) int {
 	if i >= len(text) || text[i] != '"' {
 		return -1
 	}
-	i++
-	for i < len(text) {
-		if plain[text[i]] {
+	start, escaped := i, false
+	for i++; i < len(text); i++ {
+		switch c := text[i]; {
+		case plain[c]:
+		case c == '\\':
+			escaped = true
 			i++
-			continue
-		}
-		if text[i] == '"' {
-			return i + 1
-		}
-		if i = skipEscape(text, i); i < 0 {
+		case c == '"' && escaped && !json.Valid(text[start:i+1]):
 			return -1
-		}
-	}
-	return -1
-}
-
-// skipEscape skips a backslash and what it escapes.
-func skipEscape(text []byte, i int) int {
-	if text[i] != '\\' || i+1 >= len(text) {
-		return -1
-	}
-	switch text[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2
-	case 'u':
-		if _, err := hex.Decode(make([]byte, 2), text[i+2:min(i+6, len(text))]); err == nil && i+6 <= len(text) {
-			return i + 6
+		case c == '"':
+			return i + 1
+		default:
+			return -1
 		}
 	}
 	return -1
@@ -185,38 +159,15 @@ func skipNumber(text []byte, i int) int {
 	return end
 }
 
-// skipNested skips an array, or an object that is a value in a row.
-func skipNested(text []byte, i, depth int) int {
-	closing := text[i] + 2 // ']' is '[' + 2, '}' is '{' + 2
-	object := closing == '}'
-	i = skipSpace(text, i+1)
-	if i < len(text) && text[i] == closing {
-		return i + 1
+// skipNested skips an array, or an object that is a value in a row. Only the
+// request log has any.
+func skipNested(text []byte, i int) int {
+	var nested json.RawMessage
+	in := json.NewDecoder(bytes.NewReader(text[i:]))
+	if in.Decode(&nested) != nil {
+		return -1
 	}
-	for {
-		if object {
-			if i = skipString(text, i); i < 0 {
-				return -1
-			}
-			if i = skipSpace(text, i); i == len(text) || text[i] != ':' {
-				return -1
-			}
-			i = skipSpace(text, i+1)
-		}
-		if i = skipValue(text, i, depth+1); i < 0 {
-			return -1
-		}
-		i = skipSpace(text, i)
-		switch {
-		case i == len(text):
-			return -1
-		case text[i] == closing:
-			return i + 1
-		case text[i] != ',':
-			return -1
-		}
-		i = skipSpace(text, i+1)
-	}
+	return i + int(in.InputOffset())
 }
 
 // appendUnquoted appends what a valid JSON string stands for, which is without its

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -59,27 +57,17 @@ func firstBytes(r *http.Request) []byte {
 func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	var all strings.Builder
 	all.WriteString(text)
-	writeHeader(&all, redactHeader(header))
+	_ = redactHeader(header).Write(&all) // memory does not fail
 	if len(body) > 0 {
 		fmt.Fprintf(&all, "\n%s\n", bytes.TrimRight(body, "\n"))
 	}
 	var marked strings.Builder
 	for line := range strings.Lines(Redact(all.String())) {
-		marked.WriteString(strings.TrimRight(mark+" "+line, " \n") + "\n")
+		marked.WriteString(strings.TrimRight(mark+" "+line, " \r\n") + "\n")
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, _ = io.WriteString(w.to, marked.String()) // who cannot listen must not stop the work
-}
-
-// writeHeader writes the fields of a header by name. Those without a value,
-// which net/http does not send, are left out.
-func writeHeader(to io.Writer, header http.Header) {
-	for _, name := range slices.Sorted(maps.Keys(header)) {
-		for _, value := range header[name] {
-			fmt.Fprintf(to, "%s: %s\n", name, value)
-		}
-	}
 }
 
 // tappedBody keeps the beginning of a body until all of it was read.
