@@ -24,7 +24,7 @@ var libraries = []library{
 	{module: "github.com/charmbracelet/bubbles", users: []string{"tui/ui"}, why: "editing the lines that are typed on the screens"},
 	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/tuitest", "tui/ui"}, why: "the loop of the screens: keys, resizing, drawing what has changed"},
 	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "the styles of everything that is drawn, and keeping bubbletea from asking the terminal anything at the start"},
-	{module: "github.com/charmbracelet/x/ansi", users: []string{"tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/tuitest", "tui/ui"}, why: "how wide characters are, in the words of what draws them"},
+	{module: "github.com/charmbracelet/x/ansi", users: []string{"cmd/whctl/output", "tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/tuitest", "tui/ui"}, why: "how wide characters are, in the words of what draws them"},
 	{module: "github.com/creack/pty", why: "tests on a terminal"},
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl/output"}, why: "--jq of whctl"},

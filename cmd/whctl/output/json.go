@@ -6,14 +6,17 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// jsonWriter writes one array, one row a line. Rows stay as the service wrote
-// them, so no digit of a number changes.
+// jsonWriter writes one row a line, as the service wrote it, so no digit of a
+// number changes: in an array, or by itself.
 type jsonWriter struct {
 	out    io.Writer
 	before string // the next row
+	array  bool
 }
 
-func newJSON(l layout) RowWriter { return &jsonWriter{out: l.out, before: "[\n"} }
+func newJSON(l layout) RowWriter { return &jsonWriter{out: l.out, before: "[\n", array: true} }
+
+func newNDJSON(l layout) RowWriter { return &jsonWriter{out: l.out} }
 
 func (p *jsonWriter) Begin() error { return nil }
 
@@ -21,35 +24,22 @@ func (p *jsonWriter) Row(r client.Row) error {
 	if _, err := io.WriteString(p.out, p.before); err != nil {
 		return err
 	}
-	p.before = ",\n"
-	_, err := p.out.Write(r.JSON())
-	return err
-}
-
-func (p *jsonWriter) End() error {
-	text := "\n]\n"
-	if p.before != ",\n" {
-		text = "[]\n"
-	}
-	_, err := io.WriteString(p.out, text)
-	return err
-}
-
-// ndjsonWriter writes one row a line, as the service wrote it.
-type ndjsonWriter struct {
-	out io.Writer
-}
-
-func newNDJSON(l layout) RowWriter { return ndjsonWriter{l.out} }
-
-func (p ndjsonWriter) Begin() error { return nil }
-
-func (p ndjsonWriter) Row(r client.Row) error {
-	if _, err := p.out.Write(r.JSON()); err != nil {
+	if _, err := p.out.Write(r.JSON()); err != nil || p.array {
+		p.before = ",\n"
 		return err
 	}
 	_, err := io.WriteString(p.out, "\n")
 	return err
 }
 
-func (p ndjsonWriter) End() error { return nil }
+func (p *jsonWriter) End() error {
+	text := "\n]\n"
+	switch {
+	case !p.array:
+		return nil
+	case p.before != ",\n":
+		text = "[]\n"
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
+}

@@ -3,7 +3,9 @@ package output
 import (
 	"bytes"
 	"strings"
-	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
@@ -90,15 +92,15 @@ func (p *tableWriter) choose() error {
 	want, need := make([]int, len(p.names)), make([]int, len(p.names))
 	for i, name := range p.names {
 		for _, cells := range p.sample {
-			want[i] = max(want[i], cellWidth(cells[i]))
+			want[i] = max(want[i], ansi.StringWidthWc(cells[i]))
 		}
 		need[i] = want[i]
 		if t := p.columns[i].Type; !t.Number() && t != record.DateTime && t != record.Epoch {
 			want[i] = min(want[i], tableCellMax)
 			need[i] = min(want[i], tableCellMin)
 		}
-		want[i] = max(want[i], min(cellWidth(name), tableCellMax))
-		need[i] = max(need[i], min(cellWidth(name), tableCellMin))
+		want[i] = max(want[i], min(ansi.StringWidthWc(name), tableCellMax))
+		need[i] = max(need[i], min(ansi.StringWidthWc(name), tableCellMin))
 	}
 	p.widths = fit(want, need, p.width)
 	print, err := p.line, error(nil)
@@ -160,7 +162,7 @@ func (p *tableWriter) line(cells []string) error {
 	line := p.out.AvailableBuffer()
 	for i, width := range p.widths {
 		text := cutShort(cells[i], width)
-		pad := strings.Repeat(" ", width-cellWidth(text))
+		pad := strings.Repeat(" ", width-ansi.StringWidthWc(text))
 		if p.columns[i].Type.Number() {
 			line = append(append(line, pad...), text...)
 		} else {
@@ -175,61 +177,13 @@ func (p *tableWriter) line(cells []string) error {
 
 // cutShort shortens text to a width and marks it where it was longer.
 func cutShort(text string, width int) string {
-	if cellWidth(text) <= width {
+	if ansi.StringWidthWc(text) <= width {
 		return text
 	}
-	used := 0
-	for i, r := range text {
-		if used+runeWidth(r) > width-len(tableCutShort) {
-			return text[:i] + tableCutShort
-		}
-		used += runeWidth(r)
+	text = ansi.TruncateWc(text, width, "")
+	for ansi.StringWidthWc(text+tableCutShort) > width {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
 	}
-	return text
-}
-
-// cellWidth is the number of terminal cells that text takes.
-func cellWidth(text string) int {
-	width := 0
-	for _, r := range text {
-		width += runeWidth(r)
-	}
-	return width
-}
-
-// runeWidth is 0 for marks that combine with the character before, 2 for what
-// East Asian scripts and pictures take, and else 1.
-func runeWidth(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case unicode.Is(wide, r):
-		return 2
-	}
-	return 1
-}
-
-// wide are the blocks of double width, roughly as terminals draw them.
-var wide = &unicode.RangeTable{
-	R16: []unicode.Range16{
-		{0x1100, 0x115f, 1}, // Hangul initials
-		{0x2e80, 0x303e, 1}, // CJK radicals and punctuation
-		{0x3041, 0xa4cf, 1}, // kana to Yi
-		{0xa960, 0xa97f, 1},
-		{0xac00, 0xd7a3, 1}, // Hangul syllables
-		{0xf900, 0xfaff, 1},
-		{0xfe30, 0xfe6f, 1},
-		{0xff00, 0xff60, 1}, // full width forms
-		{0xffe0, 0xffe6, 1},
-	},
-	R32: []unicode.Range32{
-		{0x16fe0, 0x18cff, 1},
-		{0x1b000, 0x1b2ff, 1},
-		{0x1f300, 0x1f64f, 1}, // pictures
-		{0x1f680, 0x1f6ff, 1},
-		{0x1f900, 0x1faff, 1},
-		{0x20000, 0x3fffd, 1}, // further ideographs
-	},
+	return text + tableCutShort
 }

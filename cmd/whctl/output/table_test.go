@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"github.com/bizhook/whd/client/display"
@@ -55,8 +56,8 @@ func TestTableFits(t *testing.T) {
 		}
 		for one := range strings.Lines(text) {
 			one = strings.TrimSuffix(one, "\n")
-			if cellWidth(one) > width {
-				rt.Fatalf("%q is %d cells wide, the terminal %d", one, cellWidth(one), width)
+			if ansi.StringWidthWc(one) > width {
+				rt.Fatalf("%q is %d cells wide, the terminal %d", one, ansi.StringWidthWc(one), width)
 			}
 			if strings.ContainsFunc(one, func(r rune) bool { return display.Escape(r) != "" }) {
 				rt.Fatalf("%q may act on the terminal", one)

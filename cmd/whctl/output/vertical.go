@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/bizhook/whd/client"
 )
 
@@ -20,7 +22,7 @@ func newVertical(l layout) RowWriter { return &verticalWriter{layout: l} }
 func (p *verticalWriter) Begin() error {
 	p.width = 0
 	for _, name := range p.names {
-		p.width = max(p.width, cellWidth(name))
+		p.width = max(p.width, ansi.StringWidthWc(name))
 	}
 	return nil
 }
@@ -38,7 +40,7 @@ func (p *verticalWriter) cells(cells []string) error {
 		text = append(text, '\n')
 	}
 	for i, name := range p.names {
-		line := name + strings.Repeat(" ", p.width-cellWidth(name)+tableGap) + cells[i]
+		line := name + strings.Repeat(" ", p.width-ansi.StringWidthWc(name)+tableGap) + cells[i]
 		text = append(append(text, bytes.TrimRight([]byte(line), " ")...), '\n')
 	}
 	_, err := p.out.Write(text)
