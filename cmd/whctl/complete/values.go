@@ -57,6 +57,7 @@ func (c *line) ofSetting(name string) []Candidate {
 	s, known := profile.Named(name)
 	switch {
 	case !known:
+		return nil
 	case name == "profile":
 		return c.profiles()
 	case s.Form == profile.YesNo:

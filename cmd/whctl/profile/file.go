@@ -154,10 +154,10 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	case value.Kind == unstable.Bool && s.Form == YesNo, value.Kind == unstable.Integer && s.Form == count:
 		e.Text = string(parser.Raw(value.Raw))
 	default:
-		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
+		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.inWords())
 	}
-	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && forms[s.Form].plain {
-		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.example())
+	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && s.Form.plain {
+		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.inWords())
 	}
 	f.entries = append(f.entries, e)
 	return nil

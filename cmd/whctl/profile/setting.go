@@ -29,7 +29,7 @@ type Setting struct {
 	OfProfiles bool   // is in the table of a profile, else at the top of the file
 	Flag       string // of every command, or of those that print; empty for none
 	env        string // empty for none
-	Form       Form
+	Form       *Form
 	initial    string
 	Meaning    string
 }
@@ -99,86 +99,79 @@ func Flags() []cli.Flag {
 }
 
 // Form is what a setting's text must look like.
-type Form uint8
+type Form struct {
+	example string // as the file has it
+	plain   bool   // without quotes in the file
+	check   func(text string) error
+	choices func() []string // what a text can be; nil where that is no list
+}
 
-const (
-	anyText Form = iota
-	address
-	YesNo
-	count
-	span
-	colourName
-	zone
-	FormatName
-	themeName
+// The forms.
+var (
+	anyText = &Form{}
+	address = &Form{example: `an address such as "https://erp01:5050", without user and password`, check: func(text string) error {
+		_, err := client.New(client.Options{URL: text})
+		return err
+	}}
+	YesNo = &Form{example: "true or false, without quotes", plain: true, check: func(text string) error {
+		_, err := strconv.ParseBool(text)
+		return must(err == nil, "true or false")
+	}}
+	count = &Form{example: "a number from 1, without quotes", plain: true, check: func(text string) error {
+		n, err := strconv.ParseInt(text, 10, 32)
+		return must(err == nil && n > 0, "a number from 1")
+	}}
+	span = &Form{example: `a duration such as "30s"`, check: func(text string) error {
+		d, err := time.ParseDuration(text)
+		return must(err == nil && d > 0, "a duration such as 30s")
+	}}
+	zone = &Form{example: `a zone such as "Europe/Berlin"`, check: func(text string) error {
+		_, err := time.LoadLocation(text)
+		return must(err == nil, "Local, UTC or a zone such as Europe/Berlin")
+	}}
+	colourName = &Form{choices: func() []string { return slices.Sorted(maps.Keys(Colours)) }}
+	FormatName = &Form{choices: output.FormatNames}
+	themeName  = &Form{choices: theme.Themes}
 )
 
-// forms are what is true of a form's texts.
-var forms = [...]struct {
-	example string // as the file has it
-	must    string // what is wrong with others
-	plain   bool   // without quotes in the file
-	valid   func(text string) bool
-}{
-	address: {example: `an address such as "https://erp01:5050", without user and password`},
-	YesNo: {example: "true or false, without quotes", must: "must be true or false", plain: true, valid: func(text string) bool {
-		_, err := strconv.ParseBool(text)
-		return err == nil
-	}},
-	count: {example: "a number from 1, without quotes", must: "must be a number from 1", plain: true, valid: func(text string) bool {
-		n, err := strconv.ParseInt(text, 10, 32)
-		return err == nil && n > 0
-	}},
-	span: {example: `a duration such as "30s"`, must: "must be a duration such as 30s", valid: func(text string) bool {
-		d, err := time.ParseDuration(text)
-		return err == nil && d > 0
-	}},
-	zone: {example: `a zone such as "Europe/Berlin"`, must: "must be Local, UTC or a zone such as Europe/Berlin", valid: func(text string) bool {
-		_, err := time.LoadLocation(text)
-		return err == nil
-	}},
-	themeName: {},
+// must is the error of a text that is not valid.
+func must(valid bool, be string) error {
+	if valid {
+		return nil
+	}
+	return errors.New("must be " + be)
 }
 
 // Choices are what a text can be; nil where that is no list.
-func (f Form) Choices() []string {
-	switch f {
-	case colourName:
-		return slices.Sorted(maps.Keys(Colours))
-	case FormatName:
-		return output.FormatNames()
-	case themeName:
-		return theme.Themes()
+func (f *Form) Choices() []string {
+	if f.choices == nil {
+		return nil
 	}
-	return nil
+	return f.choices()
 }
 
 // Check reports what would be right where the text is not.
-func (f Form) Check(text string) error {
-	if f == address {
-		_, err := client.New(client.Options{URL: text})
-		return err
-	}
-	if valid := forms[f].valid; valid != nil && !valid(text) {
-		return errors.New(forms[f].must)
-	}
-	if names := f.Choices(); names != nil {
-		return cmdline.OneOf(text, names)
+func (f *Form) Check(text string) error {
+	switch {
+	case f.check != nil:
+		return f.check(text)
+	case f.choices != nil:
+		return cmdline.OneOf(text, f.choices())
 	}
 	return nil
 }
 
-// example says how values look in the file.
-func (f Form) example() string {
-	if names := f.Choices(); names != nil {
-		return "one of " + strings.Join(names, ", ")
+// inWords says how values look in the file.
+func (f *Form) inWords() string {
+	if f.choices != nil {
+		return "one of " + strings.Join(f.choices(), ", ")
 	}
-	return cmp.Or(forms[f].example, "a text in quotes")
+	return cmp.Or(f.example, "a text in quotes")
 }
 
 // inFile is a value as the file has it.
-func (f Form) inFile(text string) string {
-	if forms[f].plain {
+func (f *Form) inFile(text string) string {
+	if f.plain {
 		return text
 	}
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
