@@ -257,10 +257,8 @@ func (c *Client) unanswered(ctx context.Context, err error, connected bool) erro
 	}
 	timeout, _ := errors.AsType[net.Error](err)
 	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
 	case ctx.Err() != nil:
-		return &Error{Kind: TimedOut, Message: "no answer from " + c.base + " in time", Err: ctx.Err()}
+		return endOf(ctx, "no answer from "+c.base+" in time")
 	case connected && timeout != nil && timeout.Timeout():
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout), Err: err}
 	case connected:

@@ -167,13 +167,18 @@ func expect(reply *http.Response, media string) error {
 	return &Error{Kind: Failed, Status: reply.StatusCode, Message: strangerMessage(reply)}
 }
 
+// endOf is the error of a call that ended with its ctx; the message is for a time-out.
+func endOf(ctx context.Context, message string) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
+	}
+	return &Error{Kind: TimedOut, Message: message, Err: ctx.Err()}
+}
+
 // cut is the error of a reply that broke off, or was cancelled.
 func cut(reply *http.Response, err error, message string) error {
-	switch ctx := reply.Request.Context(); {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
-	case ctx.Err() != nil:
-		return &Error{Kind: TimedOut, Message: message + ", out of time", Err: ctx.Err()}
+	if ctx := reply.Request.Context(); ctx.Err() != nil {
+		return endOf(ctx, message+", out of time")
 	}
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }

@@ -56,7 +56,7 @@ func (f *follower) connect(parent context.Context) error {
 	case errors.Is(err, errLeft):
 		return err
 	case parent.Err() != nil:
-		return endOf(parent)
+		return endOf(parent, streamTimeOver)
 	case errors.Is(context.Cause(ctx), errSilent):
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, streamSilence), Err: errSilent}
 	case errors.Is(err, io.EOF):

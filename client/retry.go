@@ -45,8 +45,8 @@ func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, 
 // passing reports whether an error may be gone in a moment: a service that
 // starts or is overloaded, or something in between that cannot reach it.
 func passing(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	e, is := errors.AsType[*Error](err)
+	if !is {
 		return false
 	}
 	switch e.Status {
@@ -58,8 +58,7 @@ func passing(err error) bool {
 
 // askedFor is how long the service wants to be left alone.
 func askedFor(err error) time.Duration {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, is := errors.AsType[*Error](err); is {
 		return e.RetryAfter
 	}
 	return 0

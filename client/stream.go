@@ -65,6 +65,8 @@ func (RequestEvent) streamEvent()   {}
 func (HeartbeatEvent) streamEvent() {}
 func (ResetEvent) streamEvent()     {}
 
+const streamTimeOver = "the time for the stream is over"
+
 const (
 	streamSilence = 20 * time.Second // without a heartbeat; then the connection counts as dead
 	firstRetry    = 2 * time.Second  // unless the service says otherwise
@@ -129,14 +131,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return endOf(ctx)
+		return endOf(ctx, streamTimeOver)
 	}
-}
-
-// endOf is the error of a stream whose ctx is done.
-func endOf(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
-	}
-	return &Error{Kind: TimedOut, Message: "the time for the stream is over", Err: ctx.Err()}
 }
