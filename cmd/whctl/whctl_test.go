@@ -62,6 +62,7 @@ type trial struct {
 	config   string // directory of the configuration; empty for one that is empty
 	stdin    string
 	prompter cmdline.Prompter
+	now      time.Time // what the clock shows; zero for a usual one
 }
 
 // outcome is what a run left behind.
@@ -107,7 +108,12 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 }
 
 // clock stands still.
-func (trial) clock() time.Time { return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC) }
+func (tr trial) clock() time.Time {
+	if !tr.now.IsZero() {
+		return tr.now
+	}
+	return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC)
+}
 
 // pokeCommands change something: one in the way of all commands that do, and
 // one that forgot to ask.

@@ -145,8 +145,10 @@ func TestBinariesLinkOnlyTheirOwn(t *testing.T) {
 
 // importViolations lists the imports, and the packages, that the table does not allow.
 func importViolations(t *testing.T) (all []violation) {
+	found := make(map[string]bool)
 	for _, p := range goList(t, "./...") {
 		name := p.short()
+		found[name] = true
 		allowed, known := edges[name]
 		if !known && !testOnly(name) {
 			all = append(all, violation{"package " + name + " is not in the table", 1})
@@ -162,6 +164,11 @@ func importViolations(t *testing.T) (all []violation) {
 			case testOnly(other):
 				all = append(all, violation{name + " imports " + other + ", which is for tests", 1})
 			}
+		}
+	}
+	for name := range edges {
+		if !found[name] {
+			all = append(all, violation{"the table of edges knows " + name + ", which does not exist", 1})
 		}
 	}
 	return all

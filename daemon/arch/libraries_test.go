@@ -35,7 +35,7 @@ var libraries = []library{
 	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "giving lipgloss its 16 colours without a question to the terminal; lipgloss has it anyway"},
 	{module: "github.com/pb33f/libopenapi", why: "tests that read our OpenAPI document"},
 	{module: "github.com/pb33f/libopenapi-validator", why: "tests of our OpenAPI document, and of real requests and answers against it"},
-	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon/config"}, why: "the settings file, with the lines of its keys for messages"},
+	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon", "daemon/config"}, why: "the settings file, with the lines of its keys for messages; examples in the manual, in tests"},
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of our own tables on every database"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/metrics", "daemon/rest"}, why: "/metrics"},
 	{module: "github.com/rogpeppe/go-internal", why: "tests of whctl as scripts"},
