@@ -87,7 +87,7 @@ func describe(address string) string {
 func (d *Daemon) openStore(ctx context.Context) (err error) {
 	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // so that /readyz has a connection when the service is full
 	c.Limits = d.settings.limits
-	c.KeepSettings = func(all []appdb.StoredSetting) error {
+	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
 		if err == nil {
 			d.log.Warn("settings that were stored in the database are no longer in force; move those that you want into the settings file", "settings", len(all), "file", path)

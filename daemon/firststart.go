@@ -158,7 +158,7 @@ func (f *firstStart) makeDemoKey(ctx context.Context) error {
 	_, err := os.Stat(f.path(demoKeyFile))
 	had := err == nil
 	if had {
-		if err := f.accounts.As(audit.Itself()).RemoveKey(ctx, demoKeyName); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := f.accounts.As(audit.System()).RemoveKey(ctx, demoKeyName); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (f *firstStart) makeDemoKey(ctx context.Context) error {
 	if !had && !f.demoFilled {
 		return nil
 	}
-	if f.demoKey, _, err = f.accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer}); err != nil {
+	if f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer}); err != nil {
 		return err
 	}
 	return f.writePrivate(demoKeyFile, f.demoKey)

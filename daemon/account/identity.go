@@ -66,5 +66,5 @@ func identityOf(u *User, via Via) Identity {
 
 // Actor is an identity as the audit trail names it.
 func (i Identity) Actor(address string) audit.Actor {
-	return audit.Actor{Who: i.Name, Via: i.Via.String(), Address: address}
+	return audit.Actor{Name: i.Name, Via: i.Via.String(), Address: address}
 }

@@ -192,7 +192,7 @@ func TestWrittenEachMinute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secret, key, err := s.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
+		secret, key, err := s.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}

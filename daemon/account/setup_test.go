@@ -91,7 +91,7 @@ func start(t *testing.T, dir string, c *clock) process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Editor = p.As(audit.Actor{Who: "tester", Via: "cookie", Address: "10.0.0.9"})
+	p.Editor = p.As(audit.Actor{Name: "tester", Via: "cookie", Address: "10.0.0.9"})
 	p.CheapHashes(func() { p.hashes.Add(1) })
 	return p
 }

@@ -145,7 +145,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (created boo
 		return false, err
 	}
 	// Another daemon that starts at the same moment may have been faster.
-	created, err = s.store.AddFirstUser(ctx, u, s.As(audit.Itself()).addition(u))
+	created, err = s.store.AddFirstUser(ctx, u, s.As(audit.System()).addition(u))
 	if err == nil && created {
 		s.forgetUser(FirstUser)
 	}

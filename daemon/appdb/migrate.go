@@ -38,7 +38,7 @@ type Migrator struct {
 	own          *DB
 	folder       string // of the migrations
 	before       int64  // version of the tables when they were opened
-	keepSettings func([]StoredSetting) error
+	saveSettings func([]StoredSetting) error
 }
 
 // Migration is what became of our own tables when the store was opened.

@@ -227,7 +227,7 @@ func settingsGoOn(t *testing.T, own *DB) {
 		}
 	}
 	kept := 0
-	own.keepSettings = func(all []StoredSetting) error { kept += len(all); return nil }
+	own.saveSettings = func(all []StoredSetting) error { kept += len(all); return nil }
 	if err := own.Migrate(ctx); err == nil {
 		t.Error("a table in the way is no error")
 	}

@@ -40,7 +40,7 @@ type Config struct {
 
 	// KeepSettings writes settings that an earlier version kept in the database to
 	// a file, before their table is dropped. Without it such tables are not migrated.
-	KeepSettings func([]StoredSetting) error
+	SaveSettings func([]StoredSetting) error
 }
 
 // Open opens our own tables, those of a file at the version that this program
@@ -52,7 +52,7 @@ func Open(ctx context.Context, c Config) (o *DB, err error) {
 	} else if o, err = OpenSchema(ctx, c); err != nil {
 		err = executor.Unreachable(err)
 	} else if o.reader, err = readServer(c, o.Schema); err == nil && c.Migrate {
-		o.keepSettings = c.KeepSettings
+		o.saveSettings = c.SaveSettings
 		err = o.Migrate(ctx)
 	}
 	if err != nil && o != nil {
@@ -66,7 +66,7 @@ func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, executor.Unreachable(err)
 	}
-	o.keepSettings = c.KeepSettings
+	o.saveSettings = c.SaveSettings
 	if err := o.Migrate(ctx); err != nil {
 		return o, err
 	}

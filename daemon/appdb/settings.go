@@ -15,7 +15,7 @@ type StoredSetting struct{ Name, Value string }
 const settingsTable = "WH_Setting"
 
 // ErrSettingsStay refuses a migration that would lose settings.
-var ErrSettingsStay = errors.New("the database holds settings, which this program cannot write to a file")
+var ErrSettingsNotSaved = errors.New("the database holds settings, which this program cannot write to a file")
 
 // rescueSettings hands the stored settings to keepSettings before the migration
 // that drops their table. The table stays where they cannot be kept. A daemon of
@@ -37,11 +37,11 @@ func (m *Migrator) rescueSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(all) > 0 && m.keepSettings == nil {
-		return ErrSettingsStay
+	if len(all) > 0 && m.saveSettings == nil {
+		return ErrSettingsNotSaved
 	}
 	if len(all) > 0 {
-		if err := m.keepSettings(all); err != nil {
+		if err := m.saveSettings(all); err != nil {
 			return fmt.Errorf("the settings that the database holds cannot be written to a file: %w", err)
 		}
 	}

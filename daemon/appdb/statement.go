@@ -131,7 +131,7 @@ func Bit(b bool) int64 {
 func AuditStep(e audit.Entry) Step {
 	return MustHit(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
-		sql.Named("Added", Stamp(e.At)), sql.Named("UserName", Truncate(e.Who, 256)), sql.Named("Via", Truncate(e.Via, 16)),
+		sql.Named("Added", Stamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)), sql.Named("Via", Truncate(e.Via, 16)),
 		sql.Named("Address", Truncate(e.Address, 64)), sql.Named("Action", Truncate(string(e.Action), 64)),
 		sql.Named("Subject", Truncate(e.Subject, 256)), sql.Named("Detail", Truncate(e.Detail, 2000)),
 	)

@@ -1,9 +1,9 @@
-// Package audit is what is written down of the changes that people with
-// authority make: who did what to whom, when, and from where.
+// Package audit records administrative changes: the account, the change, the time
+// and the client address.
 //
-// An entry is stored in the same transaction as its change. A change that
-// cannot be written down is refused: a trail with gaps says nothing, and whoever
-// could fill the disk could otherwise work unseen.
+// An entry is stored in the same transaction as its change. A change that cannot be
+// recorded is refused: an audit trail with gaps proves nothing, and an attacker
+// could otherwise fill the disk to hide later changes.
 package audit
 
 import (
@@ -11,29 +11,30 @@ import (
 	"time"
 )
 
-// Actor is who makes a change, and how they came.
+// Actor is the account that makes a change.
 type Actor struct {
-	Who     string // user, API key or account of the operating system
-	Via     string // cookie, header, basic, bearer; command, for those of whd; start, for whd itself
-	Address string // of the client, where there is one
+	Name    string // user, API key or operating system account
+	Via     string // authentication method: cookie, header, basic or bearer; "command" for whd commands, "start" for the service
+	Address string // of the client; empty for commands and the service
 }
 
-// Itself is the service, which makes the first user and the demo's key.
-func Itself() Actor { return Actor{Who: "whd", Via: "start"} }
+// System returns the actor of changes that the service makes on its own, such as
+// creating the first user and the API key of the demo.
+func System() Actor { return Actor{Name: "whd", Via: "start"} }
 
 // Entry is one change. It holds no secrets.
 type Entry struct {
 	Actor
 	At      time.Time
 	Action  Action
-	Subject string // the name of what was changed
-	Detail  string // what it became
+	Subject string // name of the changed object
+	Detail  string // new values, see Detail
 }
 
-// Action is what was done, as noun and verb.
+// Action is the kind of change, as noun and verb.
 type Action string
 
-// The actions on accounts.
+// Actions on accounts.
 const (
 	AddUser    Action = "user add"
 	ChangeUser Action = "user change"
@@ -42,11 +43,11 @@ const (
 	RemoveKey  Action = "key remove"
 )
 
-// Detail collects what was changed, as name=value pairs.
+// Detail collects the changed properties as name=value pairs.
 type Detail []string
 
-// Set adds a pair.
+// Set appends a pair.
 func (d *Detail) Set(name, value string) { *d = append(*d, name+"="+value) }
 
-// String is the pairs, separated by semicolons.
+// String returns the pairs, separated by semicolons.
 func (d Detail) String() string { return strings.Join(d, "; ") }

@@ -38,7 +38,7 @@ func TestThereAndBack(t *testing.T) {
 	}
 	to := backup.Target{Dir: filepath.Join(t.TempDir(), "new", "place"), Files: s.Files}
 	r, err := backup.Restore(t.Context(), to, file)
-	if err != nil || r.Aside != "" {
+	if err != nil || r.ReplacedDir != "" {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", "whd.db", "whd.lock"}) {
@@ -66,13 +66,13 @@ func opens(t *testing.T, dir string) {
 func TestRestoreWhereAStoreIs(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
-	to := backup.Target{Dir: t.TempDir(), Files: s.Files, Beside: []string{"demo-key"}}
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"demo-key"}}
 	if err := os.WriteFile(filepath.Join(to.Dir, "demo-key"), []byte("of before"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, to, file, "holds a store already: demo-key; --force")
+	refused(t, to, file, "already contains a store: demo-key; --force")
 	fill(t, to.Dir)
-	refused(t, to, file, "holds a store already: records.db, whd.db, demo-key; --force")
+	refused(t, to, file, "already contains a store: records.db, whd.db, demo-key; --force")
 	to.Force = true
 	working, err := datadir.Share(to.Dir)
 	if err != nil {
@@ -86,10 +86,10 @@ func TestRestoreWhereAStoreIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, r.Aside); !slices.Equal(got, []string{"demo-key", "records.db", "whd.db"}) {
+	if got := names(t, r.ReplacedDir); !slices.Equal(got, []string{"demo-key", "records.db", "whd.db"}) {
 		t.Errorf("set aside: %q", got)
 	}
-	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", filepath.Base(r.Aside), "whd.db", "whd.lock"}) {
+	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", filepath.Base(r.ReplacedDir), "whd.db", "whd.lock"}) {
 		t.Errorf("there are %q", got)
 	}
 	opens(t, to.Dir)
@@ -100,7 +100,7 @@ func TestRestoreWhereAStoreIs(t *testing.T) {
 func TestBackToHalfAStore(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
-	to := backup.Target{Dir: t.TempDir(), Files: s.Files, Beside: []string{"below/file"}, Force: true} // which cannot be moved
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"below/file"}, Force: true} // which cannot be moved
 	must(0, os.Mkdir(filepath.Join(to.Dir, "below"), 0o700))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "below", "file"), nil, 0o600))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "records.db"), nil, 0o600))(t)
@@ -115,7 +115,7 @@ func TestBackToHalfAStore(t *testing.T) {
 	if _, err := datadir.Share(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
 		t.Errorf("the mark is gone (%v)", err)
 	}
-	to.Beside = nil
+	to.OtherFiles = nil
 	must(backup.Restore(t.Context(), to, file))(t)
 	opens(t, to.Dir)
 }
@@ -194,10 +194,10 @@ func TestBackupOfANewerSchema(t *testing.T) {
 	file := saved(t, s)
 	older := slices.Clone(s.Files)
 	for i := range older {
-		older[i].Newest = min(older[i].Newest, 1)
+		older[i].MaxSchema = min(older[i].MaxSchema, 1)
 	}
-	refused(t, backup.Target{Dir: t.TempDir(), Files: older}, file, "this program knows version 1 only; restore it with whd test or a later one")
-	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `it has a file "whd.db" that no store has`)
+	refused(t, backup.Target{Dir: t.TempDir(), Files: older}, file, "supports only up to version 1; restore with whd test or later")
+	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `unexpected file "whd.db"`)
 }
 
 func TestWhereNoBackupCanBe(t *testing.T) {

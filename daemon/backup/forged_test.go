@@ -28,23 +28,23 @@ func TestForgedBackups(t *testing.T) {
 				body[len(body)/2] ^= 1
 			}
 			return body
-		}, "damaged at whd.db: its checksum is another"},
+		}, "damaged at whd.db: checksum mismatch"},
 		"another name": {func(n int, head *tar.Header, body []byte) []byte {
 			if n == 1 {
 				head.Name = "../records.db"
 			}
 			return body
-		}, "another file is in its place"},
-		"a name outside": {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "../records.db" }), `it has a file "../records.db" that no store has`},
-		"a file twice":   {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "whd.db" }), `it has a file "whd.db" that no store has`},
-		"a file missing": {manifestWith(func(m *backup.Manifest) { m.Members = m.Members[:1] }), "whd.db is missing in it"},
-		"another schema": {manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }), "its tables have version"},
-		"a later form":   {manifestWith(func(m *backup.Manifest) { m.Format = 2 }), "in a form that this program does not know"},
-		"a huge size":    {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = 1 << 60 }), "are free"},
+		}, "found another file in its place"},
+		"a name outside": {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "../records.db" }), `unexpected file "../records.db"`},
+		"a file twice":   {manifestWith(func(m *backup.Manifest) { m.Members[0].Name = "whd.db" }), `unexpected file "whd.db"`},
+		"a file missing": {manifestWith(func(m *backup.Manifest) { m.Members = m.Members[:1] }), "whd.db is missing from the backup"},
+		"another schema": {manifestWith(func(m *backup.Manifest) { m.Members[1].Schema = 3 }), "schema version is"},
+		"a later form":   {manifestWith(func(m *backup.Manifest) { m.Format = 2 }), "unsupported backup format"},
+		"a huge size":    {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = 1 << 60 }), "bytes required"},
 		"huge sizes": {manifestWith(func(m *backup.Manifest) {
 			m.Members[0].Size, m.Members[1].Size = 1<<62, 1<<62
-		}), "larger than any disk"},
-		"a size below 0": {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = -1 }), "that no store has"},
+		}), "total size of its files is too large"},
+		"a size below 0": {manifestWith(func(m *backup.Manifest) { m.Members[0].Size = -1 }), "unexpected file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "forged")
@@ -68,7 +68,7 @@ func TestAFileMore(t *testing.T) {
 	small := must(zstd.NewWriter(nil))(t)
 	file := filepath.Join(t.TempDir(), "forged")
 	must(0, os.WriteFile(file, small.EncodeAll(append(content, more...), nil), 0o600))(t)
-	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at its end: it has a file "../more" more`)
+	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at the end: unexpected file "../more"`)
 }
 
 // tarOf is an archive with an empty file.

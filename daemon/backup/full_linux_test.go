@@ -64,7 +64,7 @@ func TestBackupOntoADiskThatFills(t *testing.T) {
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, backup.Target{Dir: small(t, kib(room/2)), Files: s.Files}, file, "are free")
+		refused(t, backup.Target{Dir: small(t, kib(room/2)), Files: s.Files}, file, "bytes required")
 	})
 }
 

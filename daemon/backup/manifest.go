@@ -1,5 +1,5 @@
-// Package backup puts the files of a store that is in use into one file, and
-// brings them back.
+// Package backup copies the database files of a running embedded store into one
+// compressed file, and restores them.
 package backup
 
 import (
@@ -15,36 +15,36 @@ import (
 
 // File is a database file of the store.
 type File struct {
-	Name   string
-	Newest int64 // version of its tables that this program knows; 0: they have none
-	Needed bool  // without it there is no store
+	Name      string
+	MaxSchema int64 // latest schema version that this program supports; 0 if the file is not versioned
+	Required  bool  // a store without it is incomplete
 }
 
-// Manifest is what a backup says of itself. It stands first in the backup, which
-// is a tar archive compressed with zstd, and the members follow in its order.
+// Manifest describes a backup. It is the first file of the backup, a tar archive
+// compressed with zstd; the members follow in the manifest's order.
 type Manifest struct {
-	Format  int       // 1
-	Program string    // that made it, such as "whd v1.2.0"
-	At      time.Time // UTC, before the first file was read
-	Unicode string    // version of the tables that texts were put in order by
+	Format  int       // currently 1
+	Program string    // name and version, such as "whd v1.2.0"
+	At      time.Time // UTC time before the first file was read
+	Unicode string    // version of the Unicode tables that order text in the indexes
 	Members []Member
 }
 
 // Member is one database file.
 type Member struct {
 	Name   string
-	Size   int64  // bytes
-	SHA256 string // in hexadecimal
-	Schema int64  // version of its tables; 0: they have none
+	Size   int64  // in bytes
+	SHA256 string // hexadecimal
+	Schema int64  // schema version; 0 if the file is not versioned
 }
 
 const (
-	format       = 1
-	manifestName = "manifest.json"
-	mostManifest = 1 << 20 // bytes
+	format          = 1
+	manifestName    = "manifest.json"
+	maxManifestSize = 1 << 20 // in bytes
 )
 
-// writeManifest puts the manifest in front of the members.
+// writeManifest writes the manifest as the first file of the archive.
 func writeManifest(to *tar.Writer, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -62,37 +62,38 @@ func header(name string, size int64, at time.Time) *tar.Header {
 	return &tar.Header{Name: name, Size: size, Mode: 0o600, ModTime: at, Typeflag: tar.TypeReg}
 }
 
-// errForeign is what is wrong with a file that is not, or no more, a backup.
-var errForeign = errors.New("it is no backup made by whd, or its beginning is damaged")
+// errNotBackup means that a file is not a backup or that its manifest is damaged.
+var errNotBackup = errors.New("not a backup made by whd, or its beginning is damaged")
 
-// readManifest reads what stands before the members.
+// readManifest reads and validates the manifest.
 func readManifest(from *tar.Reader) (m Manifest, err error) {
 	head, err := from.Next()
 	if err != nil {
-		return m, noBackup(err)
+		return m, manifestError(err)
 	}
-	if head.Name != manifestName || head.Size > mostManifest {
-		return m, errForeign
+	if head.Name != manifestName || head.Size > maxManifestSize {
+		return m, errNotBackup
 	}
 	text, err := io.ReadAll(from)
 	if err != nil {
-		return m, noBackup(err)
+		return m, manifestError(err)
 	}
 	if err := json.Unmarshal(text, &m); err != nil || m.Format < 1 {
-		return m, errForeign
+		return m, errNotBackup
 	}
 	if m.Format > format {
-		return m, fmt.Errorf("it was made by %s, in a form that this program does not know; restore it with that version", m.Program)
+		return m, fmt.Errorf("unsupported backup format, written by %s; restore it with that version", m.Program)
 	}
 	return m, nil
 }
 
-// noBackup tells a file that is no backup from one that the system cannot read.
-func noBackup(err error) error {
-	for _, foreign := range []error{io.EOF, io.ErrUnexpectedEOF, tar.ErrHeader, zstd.ErrMagicMismatch, zstd.ErrCRCMismatch} {
-		if errors.Is(err, foreign) {
-			return errForeign
+// manifestError returns errNotBackup for a file that is not a backup, and wraps
+// other read errors.
+func manifestError(err error) error {
+	for _, formatErr := range []error{io.EOF, io.ErrUnexpectedEOF, tar.ErrHeader, zstd.ErrMagicMismatch, zstd.ErrCRCMismatch} {
+		if errors.Is(err, formatErr) {
+			return errNotBackup
 		}
 	}
-	return fmt.Errorf("%w (%w)", errForeign, err)
+	return fmt.Errorf("%w (%w)", errNotBackup, err)
 }

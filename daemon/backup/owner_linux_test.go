@@ -27,7 +27,7 @@ func TestWhatRootMakes(t *testing.T) {
 	for _, name := range names(t, s.Dir) {
 		ownedBy(t, daemon, filepath.Join(s.Dir, name))
 	}
-	if info := must(os.Stat(r.Aside))(t); info.Mode().Perm() != 0o700 {
+	if info := must(os.Stat(r.ReplacedDir))(t); info.Mode().Perm() != 0o700 {
 		t.Errorf("%v", info.Mode())
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// archive is a backup that is being read.
+// archive is a backup opened for reading.
 type archive struct {
 	Manifest
 	file  *os.File
@@ -27,7 +27,7 @@ func open(path string) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(mostWindow))
+	plain, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -38,16 +38,15 @@ func open(path string) (*archive, error) {
 	return a, nil
 }
 
-// mostWindow bounds the memory that reading a backup takes.
-const mostWindow = 64 << 20
+// maxWindow bounds the memory for decompression, in bytes.
+const maxWindow = 64 << 20
 
 func (a *archive) close() error {
 	a.plain.Close()
 	return a.file.Close()
 }
 
-// Verify reads a backup from its beginning to its end and compares it with what
-// its manifest says.
+// Verify reads a backup completely and compares it with its manifest.
 func Verify(ctx context.Context, path string) error {
 	a, err := open(path)
 	if err != nil {
@@ -56,8 +55,9 @@ func Verify(ctx context.Context, path string) error {
 	return errors.Join(a.unpack(ctx, ""), a.close())
 }
 
-// unpack writes each member to a file of the directory, unless that is empty. It
-// fails where a member differs from what the manifest says, or the end is missing.
+// unpack writes each member to a file in dir; with an empty dir it only reads. It
+// returns an error if a member differs from the manifest or the archive is
+// truncated.
 func (a *archive) unpack(ctx context.Context, dir string) error {
 	for _, m := range a.Members {
 		head, err := a.tar.Next()
@@ -65,7 +65,7 @@ func (a *archive) unpack(ctx context.Context, dir string) error {
 			return damaged(m.Name, err)
 		}
 		if head.Name != m.Name || head.Size != m.Size {
-			return damaged(m.Name, errors.New("another file is in its place"))
+			return damaged(m.Name, errors.New("found another file in its place"))
 		}
 		if dir == "" {
 			err = a.unpackMember(ctx, m, io.Discard)
@@ -78,38 +78,38 @@ func (a *archive) unpack(ctx context.Context, dir string) error {
 	}
 	switch head, err := a.tar.Next(); {
 	case err == nil:
-		return damaged("its end", fmt.Errorf("it has a file %q more", head.Name))
+		return damaged("the end", fmt.Errorf("unexpected file %q", head.Name))
 	case err != io.EOF:
-		return damaged("its end", err)
+		return damaged("the end", err)
 	}
-	if _, err := io.Copy(io.Discard, reader{ctx, a.plain}); err != nil { // the checksum of the whole
-		return damaged("its end", err)
+	if _, err := io.Copy(io.Discard, contextReader{ctx, a.plain}); err != nil { // verifies the checksum of the zstd frame
+		return damaged("the end", err)
 	}
 	return nil
 }
 
 func (a *archive) unpackMember(ctx context.Context, m Member, to io.Writer) error {
 	hash := sha256.New()
-	from := &failing{from: a.tar}
+	from := &errorReader{from: a.tar}
 	switch _, err := copyInto(ctx, io.MultiWriter(to, hash), from); {
 	case from.err != nil:
 		return damaged(m.Name, from.err)
 	case err != nil:
 		return err
 	case hex.EncodeToString(hash.Sum(nil)) != m.SHA256:
-		return damaged(m.Name, errors.New("its checksum is another"))
+		return damaged(m.Name, errors.New("checksum mismatch"))
 	}
 	return nil
 }
 
-// failing remembers that it was reading that failed.
-type failing struct {
+// errorReader remembers read errors, to distinguish them from write errors.
+type errorReader struct {
 	from io.Reader
 	err  error
 }
 
-// Read is io.Reader's.
-func (f *failing) Read(b []byte) (int, error) {
+// Read implements io.Reader.
+func (f *errorReader) Read(b []byte) (int, error) {
 	n, err := f.from.Read(b)
 	if err != nil && err != io.EOF {
 		f.err = err
@@ -117,21 +117,21 @@ func (f *failing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// copyInto copies until the end of from or of ctx.
+// copyInto copies until the end of from or until ctx is done.
 func copyInto(ctx context.Context, to io.Writer, from io.Reader) (int64, error) {
-	return io.CopyBuffer(struct{ io.Writer }{to}, reader{ctx, from}, make([]byte, copyBuffer))
+	return io.CopyBuffer(struct{ io.Writer }{to}, contextReader{ctx, from}, make([]byte, copyBuffer))
 }
 
 const copyBuffer = 1 << 20
 
-func damaged(what string, err error) error {
+func damaged(part string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
-		return fmt.Errorf("the backup is damaged: it ends in the middle of %s", what)
+		return fmt.Errorf("the backup is damaged: truncated at %s", part)
 	}
-	return fmt.Errorf("the backup is damaged at %s: %w", what, err)
+	return fmt.Errorf("the backup is damaged at %s: %w", part, err)
 }
 
-// writeFile makes a file that is on disk when write has succeeded.
+// writeFile creates a file and syncs it to disk if write succeeds.
 func writeFile(path string, write func(*os.File) error) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

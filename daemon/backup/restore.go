@@ -18,21 +18,21 @@ import (
 
 // Target is the directory that a backup is restored into.
 type Target struct {
-	Dir    string
-	Files  []File
-	Beside []string // files that belong to the store which was there
-	Force  bool     // set aside what is there
+	Dir        string
+	Files      []File
+	OtherFiles []string // other files that belong to an existing store
+	Force      bool     // move an existing store into a subdirectory
 }
 
-// Restored is what a restore did.
+// Restored is the result of a restore.
 type Restored struct {
 	Manifest
-	Aside string // directory of the files that were there; empty without any
+	ReplacedDir string // directory of the previous files; empty if there were none
 }
 
-// Restore puts the files of a backup in their places. Before all of them are
-// there, on disk and found to be sound, nothing changes; then they take their
-// places together.
+// Restore replaces the store in a directory with the one in a backup. Nothing is
+// changed until all files are unpacked, on disk and verified; then they are renamed
+// into place together.
 func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 	a, err := open(file)
 	if err != nil {
@@ -40,7 +40,7 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 	}
 	defer a.close()
 	r := Restored{Manifest: a.Manifest}
-	if err := t.takes(a.Manifest); err != nil {
+	if err := t.validate(a.Manifest); err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
@@ -51,125 +51,126 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 		return r, err
 	}
 	defer lock.Release()
-	there, err := t.present()
+	existing, err := t.existing()
 	if err != nil {
 		return r, err
 	}
-	if len(there) > 0 && !t.Force {
-		return r, fmt.Errorf("%s holds a store already: %s; --force sets that aside", t.Dir, strings.Join(there, ", "))
+	if len(existing) > 0 && !t.Force {
+		return r, fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory", t.Dir, strings.Join(existing, ", "))
 	}
-	draft, drop, err := newDrafts(t.Dir, "restore")
+	tempDir, remove, err := newTempDir(t.Dir, "restore")
 	if err != nil {
 		return r, err
 	}
-	defer drop()
-	if err := t.prepare(ctx, a, draft); err != nil {
+	defer remove()
+	if err := t.prepare(ctx, a, tempDir); err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
-	r.Aside, err = t.replace(lock, there, draft, a.Members)
+	r.ReplacedDir, err = t.replace(lock, existing, tempDir, a.Members)
 	return r, err
 }
 
-// takes refuses what this program cannot work with.
-func (t Target) takes(m Manifest) error {
+// validate returns an error if this program cannot use the backup.
+func (t Target) validate(m Manifest) error {
 	var room int64
 	for i, member := range m.Members {
 		at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == member.Name })
-		twice := slices.ContainsFunc(m.Members[:i], func(before Member) bool { return before.Name == member.Name })
-		if at < 0 || twice || member.Size < 0 {
-			return fmt.Errorf("it has a file %q that no store has", member.Name)
+		duplicate := slices.ContainsFunc(m.Members[:i], func(before Member) bool { return before.Name == member.Name })
+		if at < 0 || duplicate || member.Size < 0 {
+			return fmt.Errorf("unexpected file %q", member.Name)
 		}
-		if newest := t.Files[at].Newest; member.Schema > newest {
-			return fmt.Errorf("%s has version %d and this program knows version %d only; restore it with %s or a later one", member.Name, member.Schema, newest, m.Program)
+		if maxSchema := t.Files[at].MaxSchema; member.Schema > maxSchema {
+			return fmt.Errorf("%s has schema version %d, but this program supports only up to version %d; restore with %s or later", member.Name, member.Schema, maxSchema, m.Program)
 		}
 		if member.Size > math.MaxInt64-room {
-			return errors.New("its files are larger than any disk")
+			return errors.New("the total size of its files is too large")
 		}
 		room += member.Size
 	}
 	for _, f := range t.Files {
-		if f.Needed && !slices.ContainsFunc(m.Members, func(member Member) bool { return member.Name == f.Name }) {
-			return fmt.Errorf("%s is missing in it", f.Name)
+		if f.Required && !slices.ContainsFunc(m.Members, func(member Member) bool { return member.Name == f.Name }) {
+			return fmt.Errorf("%s is missing from the backup", f.Name)
 		}
 	}
 	return nil
 }
 
-// companions are what SQLite keeps beside a file.
-var companions = []string{"", "-wal", "-shm", "-journal"}
+// sqliteSuffixes are the suffixes of a database file and of the files that SQLite
+// keeps next to it.
+var sqliteSuffixes = []string{"", "-wal", "-shm", "-journal"}
 
-// present lists the files of the store that is there.
-func (t Target) present() (there []string, err error) {
+// existing returns the names of the store's files in the target directory.
+func (t Target) existing() (existing []string, err error) {
 	var names []string
 	for _, f := range t.Files {
-		for _, companion := range companions {
-			names = append(names, f.Name+companion)
+		for _, suffix := range sqliteSuffixes {
+			names = append(names, f.Name+suffix)
 		}
 	}
-	for _, name := range append(names, t.Beside...) {
+	for _, name := range append(names, t.OtherFiles...) {
 		if _, err := os.Lstat(filepath.Join(t.Dir, name)); err == nil {
-			there = append(there, name)
+			existing = append(existing, name)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 	}
-	return there, nil
+	return existing, nil
 }
 
-// prepare unpacks the backup and looks whether its databases are sound.
-func (t Target) prepare(ctx context.Context, a *archive, draft string) error {
-	if err := roomFor(a.Members, draft); err != nil {
+// prepare unpacks the backup and checks the integrity of its databases.
+func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
+	if err := checkFreeSpace(a.Members, tempDir); err != nil {
 		return err
 	}
-	if err := a.unpack(ctx, draft); err != nil {
+	if err := a.unpack(ctx, tempDir); err != nil {
 		return err
 	}
 	for _, m := range a.Members {
-		schema, err := examine(ctx, filepath.Join(draft, m.Name), a.Unicode != unicode.Version)
+		schema, err := checkIntegrity(ctx, filepath.Join(tempDir, m.Name), a.Unicode != unicode.Version)
 		if err != nil {
 			return damaged(m.Name, err)
 		}
 		if schema != m.Schema {
-			return damaged(m.Name, fmt.Errorf("its tables have version %d, not %d", schema, m.Schema))
+			return damaged(m.Name, fmt.Errorf("schema version is %d, the manifest has %d", schema, m.Schema))
 		}
 	}
-	return datadir.Sync(draft)
+	return datadir.Sync(tempDir)
 }
 
-func roomFor(members []Member, dir string) error {
+func checkFreeSpace(members []Member, dir string) error {
 	var need int64
 	for _, m := range members {
 		need += m.Size
 	}
 	if free, err := datadir.Free(dir); err == nil && free < need {
-		return fmt.Errorf("it takes %d bytes in %s, where %d are free", need, filepath.Dir(dir), free)
+		return fmt.Errorf("not enough space in %s: %d bytes required, %d free", filepath.Dir(dir), need, free)
 	}
 	return nil
 }
 
-// replace sets the files that are there aside and puts the others in their
-// places. Where one cannot be moved, all go back; where the process ends in
-// between, a mark keeps daemons from working with half of each.
-func (t Target) replace(lock *datadir.Lock, there []string, draft string, members []Member) (aside string, err error) {
-	whole := !datadir.CutShort(t.Dir) // else going back is no end either
+// replace moves the existing files to a subdirectory and the new ones into place.
+// If a file cannot be moved, all moves are undone. A marker file keeps daemons from
+// opening the store if the process ends in between.
+func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, members []Member) (replacedDir string, err error) {
+	wasComplete := !datadir.CutShort(t.Dir) // if an earlier restore was interrupted, undoing this one does not complete it
 	finish, err := lock.Unfinished()
 	if err != nil {
 		return "", err
 	}
 	var done moves
-	if len(there) > 0 {
-		aside = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
-		if err = os.Mkdir(aside, 0o700); err == nil {
-			err = datadir.Entrust(t.Dir, aside)
+	if len(existing) > 0 {
+		replacedDir = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
+		if err = os.Mkdir(replacedDir, 0o700); err == nil {
+			err = datadir.Entrust(t.Dir, replacedDir)
 		}
 	}
-	for _, name := range there {
+	for _, name := range existing {
 		if err == nil {
-			err = done.move(filepath.Join(t.Dir, name), filepath.Join(aside, name))
+			err = done.move(filepath.Join(t.Dir, name), filepath.Join(replacedDir, name))
 		}
 	}
 	for _, m := range members {
-		from := filepath.Join(draft, m.Name)
+		from := filepath.Join(tempDir, m.Name)
 		if err == nil {
 			err = datadir.Entrust(t.Dir, from)
 		}
@@ -178,21 +179,21 @@ func (t Target) replace(lock *datadir.Lock, there []string, draft string, member
 		}
 	}
 	if err != nil {
-		if back := done.undo(); back != nil {
-			return aside, errors.Join(err, back) // and the mark stays
+		if undoErr := done.undo(); undoErr != nil {
+			return replacedDir, errors.Join(err, undoErr) // the marker stays
 		}
-		if aside != "" {
-			err = errors.Join(err, os.Remove(aside))
+		if replacedDir != "" {
+			err = errors.Join(err, os.Remove(replacedDir))
 		}
-		if whole {
+		if wasComplete {
 			err = errors.Join(err, finish())
 		}
 		return "", err
 	}
-	return aside, finish()
+	return replacedDir, finish()
 }
 
-// moves are renamings that can be taken back.
+// moves records renamings, so that they can be undone.
 type moves [][2]string
 
 func (m *moves) move(from, to string) error {
@@ -204,8 +205,8 @@ func (m *moves) move(from, to string) error {
 }
 
 func (m moves) undo() (err error) {
-	for _, one := range slices.Backward(m) {
-		err = errors.Join(err, os.Rename(one[1], one[0]))
+	for _, move := range slices.Backward(m) {
+		err = errors.Join(err, os.Rename(move[1], move[0]))
 	}
 	return err
 }

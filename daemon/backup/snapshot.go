@@ -15,19 +15,19 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// busy is how long a statement waits for the locks of the daemon at work.
-const busy = 30 * time.Second
+// busyTimeout is how long a statement waits for locks of a running daemon.
+const busyTimeout = 30 * time.Second
 
-// snapshot copies a database as it is at one moment, while others go on writing
-// to it, and looks whether the copy is sound.
+// snapshot copies a database consistently while daemons write to it, and checks the
+// integrity of the copy.
 func snapshot(ctx context.Context, from, to string) (Member, error) {
 	m := Member{Name: filepath.Base(from)}
 	if err := copyDatabase(ctx, from, to); err != nil {
 		return m, fmt.Errorf("copying %s: %w", from, err)
 	}
-	schema, err := examine(ctx, to, false)
+	schema, err := checkIntegrity(ctx, to, false)
 	if err != nil {
-		return m, fmt.Errorf("the copy of %s is not sound: %w", from, err)
+		return m, fmt.Errorf("the copy of %s failed the integrity check: %w", from, err)
 	}
 	m.Schema = schema
 	m.Size, m.SHA256, err = digest(ctx, to)
@@ -35,7 +35,7 @@ func snapshot(ctx context.Context, from, to string) (Member, error) {
 }
 
 func copyDatabase(ctx context.Context, from, to string) error {
-	conn, err := sqlite.Open(from, sqlite.Options{ReadOnly: true, BusyTimeout: busy})
+	conn, err := sqlite.Open(from, sqlite.Options{ReadOnly: true, BusyTimeout: busyTimeout})
 	if err != nil {
 		return err
 	}
@@ -44,24 +44,24 @@ func copyDatabase(ctx context.Context, from, to string) error {
 	return conn.Exec("VACUUM INTO '" + strings.ReplaceAll(to, "'", "''") + "'")
 }
 
-// examine looks whether a database that nobody works with is sound, and gives
-// the version of its tables. Where text was put in order by other rules than
-// this program's, the indexes are made anew before.
-func examine(ctx context.Context, path string, reorder bool) (schema int64, err error) {
-	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: !reorder})
+// checkIntegrity checks a database file that no process uses, and returns the
+// schema version of its tables. With reindex it rebuilds the indexes first, which
+// is needed if another version of the Unicode tables ordered the text.
+func checkIntegrity(ctx context.Context, path string, reindex bool) (schema int64, err error) {
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: !reindex})
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	defer conn.Watch(ctx)()
-	if reorder {
+	if reindex {
 		if err := conn.Exec("REINDEX"); err != nil {
 			return 0, err
 		}
 	}
 	err = conn.Query("PRAGMA integrity_check(1)", func(s *sqlite.Stmt) error {
-		if verdict := s.Text(0); verdict != "ok" {
-			return errors.New(verdict)
+		if result := s.Text(0); result != "ok" {
+			return errors.New(result)
 		}
 		return nil
 	})
@@ -71,13 +71,13 @@ func examine(ctx context.Context, path string, reorder bool) (schema int64, err 
 	return version(conn)
 }
 
-// migrationTable is where the versions of a file's tables stand.
+// migrationTable holds the schema versions of a file.
 const migrationTable = "WH_Migration"
 
-// Version is that of the tables in a database file of the store, which it only
-// reads; 0 where there are none.
+// Version returns the schema version of a database file of the store, which it
+// opens read-only; 0 if the file has no versioned tables.
 func Version(ctx context.Context, path string) (n int64, err error) {
-	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: busy})
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: busyTimeout})
 	if err != nil {
 		return 0, err
 	}
@@ -87,8 +87,8 @@ func Version(ctx context.Context, path string) (n int64, err error) {
 }
 
 func version(conn *sqlite.Conn) (n int64, err error) {
-	_, there, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE name = '" + migrationTable + "'")
-	if there {
+	_, found, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE name = '" + migrationTable + "'")
+	if found {
 		n, _, err = conn.QueryInt("SELECT MAX(version_id) FROM " + migrationTable + " WHERE is_applied = 1")
 	}
 	return n, err
@@ -100,7 +100,7 @@ func digest(ctx context.Context, path string) (size int64, sum string, err error
 	return size, hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// copyFile copies the file at path until its end or that of ctx.
+// copyFile copies the file at path until its end or until ctx is done.
 func copyFile(ctx context.Context, to io.Writer, path string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -110,14 +110,14 @@ func copyFile(ctx context.Context, to io.Writer, path string) (int64, error) {
 	return copyInto(ctx, to, file)
 }
 
-// reader ends with its context.
-type reader struct {
+// contextReader fails once its context is done.
+type contextReader struct {
 	ctx  context.Context
 	from io.Reader
 }
 
-// Read is io.Reader's.
-func (r reader) Read(b []byte) (int, error) {
+// Read implements io.Reader.
+func (r contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}

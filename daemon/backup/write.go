@@ -18,21 +18,21 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
-// Source is the store that is backed up.
+// Source is the store to back up.
 type Source struct {
 	Dir     string
 	Files   []File
-	Program string // for the manifest
+	Program string // program name and version for the manifest
 }
 
-// Write makes a backup of a store, which daemons may go on working with. The
-// file gets its name once it is whole, on disk, and has been read back; a backup
-// that had the name until then is replaced.
+// Write backs up a store to a file. Daemons can use the store meanwhile. The backup
+// gets its final name only after it was synced to disk and verified; an older
+// backup of that name is replaced.
 func Write(ctx context.Context, s Source, file string) (Manifest, error) {
-	if err := replaceable(file); err != nil {
+	if err := checkReplaceable(file); err != nil {
 		return Manifest{}, err
 	}
-	if err := s.complete(); err != nil {
+	if err := s.checkComplete(); err != nil {
 		return Manifest{}, err
 	}
 	lock, err := datadir.Share(s.Dir)
@@ -40,65 +40,65 @@ func Write(ctx context.Context, s Source, file string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer lock.Release()
-	drafts, drop, err := newDrafts(filepath.Dir(file), filepath.Base(file))
+	tempDir, remove, err := newTempDir(filepath.Dir(file), filepath.Base(file))
 	if err != nil {
 		return Manifest{}, err
 	}
-	m, err := s.write(ctx, drafts, file)
-	return m, errors.Join(err, drop())
+	m, err := s.write(ctx, tempDir, file)
+	return m, errors.Join(err, remove())
 }
 
-// replaceable keeps what is no backup from being replaced by one.
-func replaceable(file string) error {
+// checkReplaceable returns an error if the path exists and is not a backup.
+func checkReplaceable(file string) error {
 	switch info, err := os.Lstat(file); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is there already and is no file", file)
+		return fmt.Errorf("%s exists and is not a regular file", file)
 	}
 	a, err := open(file)
 	if err != nil {
-		return fmt.Errorf("%s is there already and would be replaced, but %w", file, err)
+		return fmt.Errorf("not replacing the existing file %s: %w", file, err)
 	}
 	return a.close()
 }
 
-func (s Source) complete() error {
+func (s Source) checkComplete() error {
 	for _, f := range s.Files {
 		_, err := os.Stat(filepath.Join(s.Dir, f.Name))
-		if errors.Is(err, fs.ErrNotExist) && f.Needed {
-			return fmt.Errorf("there is no store in %s: %s is missing", s.Dir, f.Name)
+		if errors.Is(err, fs.ErrNotExist) && f.Required {
+			return fmt.Errorf("no store in %s: %s is missing", s.Dir, f.Name)
 		}
 	}
 	return nil
 }
 
-func (s Source) write(ctx context.Context, drafts, file string) (Manifest, error) {
+func (s Source) write(ctx context.Context, tempDir, file string) (Manifest, error) {
 	m := Manifest{Format: format, Program: s.Program, At: time.Now().UTC().Truncate(time.Second), Unicode: unicode.Version}
 	for _, f := range s.Files {
 		from := filepath.Join(s.Dir, f.Name)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		member, err := snapshot(ctx, from, filepath.Join(drafts, f.Name))
-		if err != nil && !f.Needed && ctx.Err() == nil {
-			err = fmt.Errorf("%w; the store works without %s: while no daemon runs, move it and its -wal and -shm away", err, f.Name)
+		member, err := snapshot(ctx, from, filepath.Join(tempDir, f.Name))
+		if err != nil && !f.Required && ctx.Err() == nil {
+			err = fmt.Errorf("%w; the store works without %s: stop all daemons, then move it and its -wal and -shm files away", err, f.Name)
 		}
 		if err != nil {
 			return m, err
 		}
 		m.Members = append(m.Members, member)
 	}
-	draft := filepath.Join(drafts, filepath.Base(file)+".draft")
-	if err := writeFile(draft, func(file *os.File) error { return pack(ctx, m, drafts, file) }); err != nil {
+	temp := filepath.Join(tempDir, filepath.Base(file)+".temp")
+	if err := writeFile(temp, func(file *os.File) error { return pack(ctx, m, tempDir, file) }); err != nil {
 		return m, fmt.Errorf("writing %s: %w", file, err)
 	}
-	if err := Verify(ctx, draft); err != nil {
+	if err := Verify(ctx, temp); err != nil {
 		return m, fmt.Errorf("%s cannot be read back: %w", file, err)
 	}
-	if err := os.Rename(draft, file); err != nil {
+	if err := os.Rename(temp, file); err != nil {
 		return m, err
 	}
 	return m, datadir.Sync(filepath.Dir(file))
@@ -106,7 +106,7 @@ func (s Source) write(ctx context.Context, drafts, file string) (Manifest, error
 
 // pack writes the manifest and the members.
 func pack(ctx context.Context, m Manifest, dir string, file io.Writer) error {
-	// One thread: the daemon has other work for the others.
+	// One thread only: leave the other cores to the daemon.
 	small, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func packMember(ctx context.Context, to *tar.Writer, m Member, path string, at t
 	return err
 }
 
-// Names lists the members, for people.
+// Names returns the members with their schema versions, for display.
 func (m Manifest) Names() string {
 	var names []string
 	for _, member := range m.Members {

@@ -107,7 +107,7 @@ func openable(ctx context.Context, c config.Config) error {
 		return err
 	}
 	for _, f := range files {
-		if !f.Needed {
+		if !f.Required {
 			continue // a daemon makes it when it has something to write
 		}
 		path := filepath.Join(c.DataDir, f.Name)
@@ -115,8 +115,8 @@ func openable(ctx context.Context, c config.Config) error {
 			return fault.New(fault.Unavailable, "there is no store in %s, since %s is missing; whd serve makes one, where there was one before with --new-store", c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
-		if err == nil && version < f.Newest { // else opening it says what is wrong
-			return fault.New(fault.Unavailable, "%s has version %d of %d; make a backup, then run whd migrate or whd serve", path, version, f.Newest)
+		if err == nil && version < f.MaxSchema { // else opening it says what is wrong
+			return fault.New(fault.Unavailable, "%s has version %d of %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
 		}
 	}
 	return nil

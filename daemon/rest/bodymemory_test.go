@@ -18,7 +18,7 @@ import (
 func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
 	var accounts *account.Service
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
-	key, _, err := accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
+	key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 	check(err)
 	b := delivery.Batch{Leases: []delivery.Lease{lease}}
 	for i := range m.shops {
-		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.Itself(), At: firstAdded})
+		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.System(), At: firstAdded})
 		check(err)
 		m.shops[i], err = kept.AddSubscription(t.Context(), webhook.Subscription{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
 			Secret: webhook.NewSecret(), SavedAt: firstAdded})

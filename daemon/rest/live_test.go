@@ -70,7 +70,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 
 func (s *streaming) addKey(t testing.TB, name string) (key string) {
 	t.Helper()
-	key, _, err := s.accounts.As(audit.Itself()).AddKey(t.Context(), account.NewKey{Name: name, Role: account.Admin})
+	key, _, err := s.accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: name, Role: account.Admin})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
 	mine, others := s.follow(t, s.key), s.follow(t, till)
 	next[goclient.HeartbeatEvent](t, mine)
 	next[goclient.HeartbeatEvent](t, others)
-	if err := s.accounts.As(audit.Itself()).RemoveKey(t.Context(), "till"); err != nil {
+	if err := s.accounts.As(audit.System()).RemoveKey(t.Context(), "till"); err != nil {
 		t.Fatal(err)
 	}
 	next[goclient.Disconnected](t, others)
@@ -278,7 +278,7 @@ func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
 // TestFailedLoginsKeepNoStreamOpen: a stream whose password has changed ends also
 // while its user is refused for failed logins.
 func TestFailedLoginsKeepNoStreamOpen(t *testing.T) {
-	s, us := startStreaming(t, time.Minute), audit.Itself()
+	s, us := startStreaming(t, time.Minute), audit.System()
 	const before, after = "the-old-password", "the-new-password"
 	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{Name: "eve", Role: account.Admin, Password: before}); err != nil {
 		t.Fatal(err)

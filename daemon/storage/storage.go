@@ -1,5 +1,5 @@
-// Package storage opens what the store setting names, the embedded files or a
-// server: the records of the ERP, the service's own tables, the request log and the
+// Package storage opens the store that the settings select, the embedded files or
+// SQL Server: the ERP records, the service's own tables, the request log and the
 // webhooks.
 package storage
 
@@ -23,45 +23,46 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
-// Config says which store is opened.
+// Config selects and configures the store.
 type Config struct {
 	Dir         string        // of the embedded store's files
 	DSN         string        // sqlserver://...; empty for the embedded store
-	ReadDSN     string        // where records are read, if elsewhere
-	Schema      string        // of our own tables on a server; DefaultSchema if empty
-	ERPSchema   string        // of the records on a server; erp.DefaultSchema if empty
-	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
-	New         bool          // the embedded store may be made where there has been one
-	Migrate     bool          // bring our own tables on a server up to date; the embedded store's always are
+	ReadDSN     string        // server that records are read from, if not DSN
+	Schema      string        // of the service's tables on SQL Server; DefaultSchema if empty
+	ERPSchema   string        // of the ERP records on SQL Server; erp.DefaultSchema if empty
+	LockTimeout time.Duration // lock timeout of statements on SQL Server; 0 for no limit
+	New         bool          // allow creating an embedded store where there has been one
+	Migrate     bool          // migrate the service's tables on SQL Server; embedded ones are always migrated
 
-	// KeepSettings writes settings that an earlier version kept in the database to
-	// a file, before their table is dropped. Without it such tables are not migrated.
-	KeepSettings func([]appdb.StoredSetting) error
+	// SaveSettings writes the settings that an earlier version stored in the
+	// database to a file, before their table is dropped. If nil, such a database is
+	// not migrated.
+	SaveSettings func([]appdb.StoredSetting) error
 
-	VersionSource string // table and column of the ERP's version; empty for none
+	VersionSource string // table and column of the ERP version; empty for none
 
 	Registry    *record.Registry
-	Sources     map[string]string      // record kind -> table or view, where not its name
-	Connections int                    // largest number of queries at once
-	Limits      func() executor.Limits // of statements that read records, asked for each; nil for none
+	Sources     map[string]string      // table or view by record kind, if not the kind's name
+	Connections int                    // max. concurrent queries
+	Limits      func() executor.Limits // of statements that read records, called for each statement; nil for none
 }
 
-// recordsFile is the file of the records. It is apart from those of package appdb,
-// so that none waits for another's writer.
+// recordsFile is the file of the ERP records. It is separate from the files of
+// package appdb, so that writers of one do not wait for writers of the other.
 const recordsFile = "records.db"
 
 // Store is an open store.
 type Store struct {
 	*erp.Records
 	config Config
-	lock   *datadir.Lock  // of the embedded store
-	log    *logstore.File // of the embedded store
+	lock   *datadir.Lock  // of the data directory, embedded store only
+	log    *logstore.File // embedded store only
 
-	Own      *appdb.DB       // our own tables
-	Webhooks *sqlstore.Store // the stored subscriptions and their messages
+	Own      *appdb.DB       // the service's own tables
+	Webhooks *sqlstore.Store // the webhook tables
 }
 
-// Open opens the store. Of the embedded one it creates what is missing.
+// Open opens the store. It creates missing files of an embedded store.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, executor.Unreachable(err)
@@ -84,13 +85,13 @@ func (s *Store) open(ctx context.Context) error {
 	if s.lock, err = datadir.Share(s.config.Dir); err != nil {
 		return fault.Because(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
-	if err := s.complete(); err != nil {
+	if err := s.checkFiles(); err != nil {
 		return err
 	}
 	if s.Records, err = erp.Open(s.config.records()); err != nil {
 		return err
 	}
-	if s.Own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, KeepSettings: s.config.KeepSettings}); err != nil {
+	if s.Own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, SaveSettings: s.config.SaveSettings}); err != nil {
 		return err
 	}
 	if err := s.Own.Watch(s.path(recordsFile)); err != nil {
@@ -104,15 +105,14 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
-// openServer opens the schema of our own tables. They are only migrated where
-// that was asked for: changing a server's schema is for its administrators to
-// decide.
+// openServer opens the tables on SQL Server. It migrates them only if configured:
+// schema changes on a server are its administrators' decision.
 func (s *Store) openServer(ctx context.Context) (err error) {
 	c := s.config
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err
 	}
-	s.Own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, KeepSettings: c.KeepSettings})
+	s.Own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, SaveSettings: c.SaveSettings})
 	if err == nil {
 		s.Webhooks, err = sqlstore.Open(s.Own, "")
 	}
@@ -128,7 +128,7 @@ func (c Config) records() erp.Config {
 
 func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
 
-// Select starts the plan's statement in the database that has its kind.
+// Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
 	var from executor.Database = s.Own
 	switch {
@@ -140,38 +140,38 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 	return executor.Select(ctx, from, s.config.Limits, plan)
 }
 
-// Bills are the custom field values of bill stages, whose times have the zone.
+// Bills returns the store of custom field values of bill stages; zone is the time
+// zone of its times.
 func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.Own, zone) }
 
-// Report is what Check finds.
+// Report is the result of Check.
 type Report struct {
 	erp.Report
 	Own    appdb.Migration
-	Rights []string // what keeps the service from using its own tables, while they are up to date
+	Rights []string // missing rights on the service's tables; only checked if those are up to date
 }
 
-// Failed reports whether something is missing, so that the service cannot do
-// all of its work.
+// Failed reports whether a problem was found that the service cannot work with.
 func (r Report) Failed() bool {
 	return r.Report.Failed() || r.Own.After < r.Own.Latest || len(r.Rights) > 0
 }
 
-// Check compares the record kinds and our own tables with those that are there.
-// It changes nothing.
+// Check compares the record kinds and the service's tables with the database. It
+// changes nothing.
 func (s *Store) Check(ctx context.Context) (r Report, err error) {
 	if r.Own, err = s.Own.Migration(ctx); err != nil {
 		return r, err
 	}
 	if r.Own.After >= r.Own.Latest {
 		if r.Rights, err = s.Own.Rights(ctx); err != nil {
-			return r, fmt.Errorf("looking at the rights on the service's own tables: %w", executor.Classify(err))
+			return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
 		}
 	}
 	r.Report, err = s.Records.Check(ctx)
 	return r, err
 }
 
-// RequestLog keeps the entries of the request log.
+// RequestLog returns the store of the request log.
 func (s *Store) RequestLog() requestlog.Store {
 	if s.log != nil {
 		return s.log
@@ -179,7 +179,7 @@ func (s *Store) RequestLog() requestlog.Store {
 	return logstore.OnServer(s.Own)
 }
 
-// Ready reports why the store cannot be used, if so.
+// Ready returns an error that says why the store cannot be used, or nil.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.Own.Lost(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	return s.Own.Writable(ctx)
 }
 
-// Close closes the store. Results must have been closed before.
+// Close closes the store. All results must be closed before.
 func (s *Store) Close() error {
 	var errs []error
 	if s.Records != nil {

@@ -52,7 +52,7 @@ func upgrades(t *testing.T, folder string, place func(*testing.T) Config) {
 func upgrade(t *testing.T, c Config, from int64) {
 	c.Registry, c.Connections = record.Builtin(), 2
 	var rescued []appdb.StoredSetting
-	c.KeepSettings = func(all []appdb.StoredSetting) error {
+	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		rescued = append(rescued, all...)
 		return nil
 	}
@@ -269,8 +269,8 @@ func TestSettingsAreNotLost(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
 	before := filled(t, c, 8)
 	full := errors.New("no space left on device")
-	for want, keep := range map[error]func([]appdb.StoredSetting) error{appdb.ErrSettingsStay: nil, full: func([]appdb.StoredSetting) error { return full }} {
-		c.KeepSettings = keep
+	for want, keep := range map[error]func([]appdb.StoredSetting) error{appdb.ErrSettingsNotSaved: nil, full: func([]appdb.StoredSetting) error { return full }} {
+		c.SaveSettings = keep
 		if _, err := Open(t.Context(), c); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}

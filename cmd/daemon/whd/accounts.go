@@ -48,7 +48,7 @@ func editor(accounts *account.Service) *account.Editor {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	return accounts.As(audit.Actor{Who: who, Via: "command"})
+	return accounts.As(audit.Actor{Name: who, Via: "command"})
 }
 
 const roles = "reader|publisher|writer|admin"

@@ -64,14 +64,14 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	target := backup.Target{Dir: conf.DataDir, Files: files, Beside: daemon.SecretFiles(), Force: c.Bool("force")}
+	target := backup.Target{Dir: conf.DataDir, Files: files, OtherFiles: daemon.SecretFiles(), Force: c.Bool("force")}
 	r, err := backup.Restore(c.Context, target, c.Args().First())
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.Stdout, "%s has %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
-	if r.Aside != "" {
-		fmt.Fprintf(p.Stdout, "what was there is in %s\n", r.Aside)
+	if r.ReplacedDir != "" {
+		fmt.Fprintf(p.Stdout, "what was there is in %s\n", r.ReplacedDir)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ func TestBackupCommands(t *testing.T) {
 	}
 	o.do(0, "", "user remove ann") // which the backup knows nothing of
 	o.play([]step{
-		{"", "restore " + file, 1, o.dir + " holds a store already: records.db, whd.db; --force sets that aside"},
+		{"", "restore " + file, 1, o.dir + " already contains a store: records.db, whd.db; --force moves it to a subdirectory"},
 		{"", "restore " + file + ".gone", 1, "no such file"},
-		{"", "restore " + filepath.Join(o.dir, "whd.db"), 1, "it is no backup made by whd"},
+		{"", "restore " + filepath.Join(o.dir, "whd.db"), 1, "not a backup made by whd"},
 	})
 	if got := o.do(0, "", "restore --force "+file).stdout; !strings.Contains(got, o.dir+" has records.db, whd.db (version ") || !strings.Contains(got, "what was there is in "+o.dir) {
 		t.Errorf("got %s", got)

@@ -85,7 +85,7 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 
 func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
 	how := daemon.StoreConfig(conf, record.Builtin(), 1)
-	how.KeepSettings = func(all []appdb.StoredSetting) error {
+	how.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := conf.KeepStored(all)
 		if err == nil {
 			p.notice("warning: %d settings that were stored in the database are no longer in force; move those that you want into the settings file from %s", len(all), path)

@@ -48,7 +48,7 @@ var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
 // entryAt is what a test's changes leave in the audit trail.
 func entryAt(at time.Time) audit.Entry {
-	return audit.Entry{Actor: audit.Actor{Who: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
+	return audit.Entry{Actor: audit.Actor{Name: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
 }
 
 func (b books) addUser(name string, r account.Role) account.User {

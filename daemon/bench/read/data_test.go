@@ -62,7 +62,7 @@ func addKey(ctx context.Context, s *storage.Store) (string, error) {
 	if _, err := accounts.EnsureAdmin(ctx, "a password for benchmarks only"); err != nil {
 		return "", err
 	}
-	key, _, err := accounts.As(audit.Itself()).AddKey(ctx, account.NewKey{Name: "bench", Role: account.Reader})
+	key, _, err := accounts.As(audit.System()).AddKey(ctx, account.NewKey{Name: "bench", Role: account.Reader})
 	return key, err
 }
 

@@ -106,7 +106,7 @@ func (b *bulk) run(ctx context.Context, by audit.Actor) (Tally, error) {
 	b.pending = make(map[int64]bool)
 	err := b.pages(ctx)
 	b.informLanes()
-	b.log.Info(string(b.action), "by", by.Who, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
+	b.log.Info(string(b.action), "by", by.Name, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
 	return b.tally, b.interrupted(err)
 }
 

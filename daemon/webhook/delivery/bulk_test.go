@@ -68,7 +68,7 @@ type state struct {
 func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscription) {
 	h.t.Helper()
 	ctx, kept, now := context.Background(), h.store.Webhooks, time.Now().UTC().Truncate(time.Microsecond)
-	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: now})
+	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestAnOutageIsMendedByOneRetry(t *testing.T) {
 	before := h.rows(untouched)
 	h.start()
 
-	got, err := h.desk.RetryMessages(context.Background(), h.filtered("Status=3&SubscriptionID="+r.GUID), audit.Itself())
+	got, err := h.desk.RetryMessages(context.Background(), h.filtered("Status=3&SubscriptionID="+r.GUID), audit.System())
 	if err != nil || got != (admin.Tally{Matched: failed, Done: failed}) {
 		t.Fatalf("%+v (%v)", got, err)
 	}
@@ -247,7 +247,7 @@ func TestManyRetriesReadTheirMessagesOnce(t *testing.T) {
 		x.exec("DELETE FROM WH_Event WHERE EventID NOT IN (SELECT EventID FROM SY_WebhookMessage)")
 		x.exec("UPDATE SY_WebhookMessage SET Attempts = 0")
 		x.begin()
-		got, err := x.desk.RetryMessages(context.Background(), x.filtered("Status=3"), audit.Itself())
+		got, err := x.desk.RetryMessages(context.Background(), x.filtered("Status=3"), audit.System())
 		if err != nil || got.Done != 5000 {
 			t.Errorf("%+v (%v)", got, err)
 		}
@@ -272,12 +272,12 @@ func TestManyRemovalsCancelWhatIsPending(t *testing.T) {
 		x.pass(time.Second / 2)
 		selection := x.filtered("SubscriptionID=" + r.GUID)
 		selection.DryRun = true
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 			t.Errorf("a dry run: %+v (%v)", got, err)
 		}
 		x.expect("SY_WebhookMessage", 300)
 		selection.DryRun = false
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		sent, _ := x.postman.counts()
@@ -312,7 +312,7 @@ func TestMessagesThatChangeMeanwhile(t *testing.T) {
 		}
 		return page, err
 	}
-	got, err := h.desk.RemoveMessages(context.Background(), selection, audit.Itself())
+	got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System())
 	if err != nil || got != (admin.Tally{Matched: 40, Done: 35}) || looks != 2 {
 		t.Errorf("%+v after %d looks (%v)", got, looks, err)
 	}
@@ -330,7 +330,7 @@ func TestSomeOfManyMessages(t *testing.T) {
 	oldest := h.rows(r)[300:]
 	selection := h.filtered("SubscriptionID=" + r.GUID)
 	selection.Most = 300
-	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.Itself()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	if !slices.Equal(h.rows(r), oldest) {
@@ -344,7 +344,7 @@ func TestSomeOfManyMessages(t *testing.T) {
 		leave()
 		return page, err
 	}
-	if got, err := h.desk.RemoveMessages(ctx, selection, audit.Itself()); !errors.Is(err, context.Canceled) || got.Done != 250 {
+	if got, err := h.desk.RemoveMessages(ctx, selection, audit.System()); !errors.Is(err, context.Canceled) || got.Done != 250 {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", r.ID), 450)

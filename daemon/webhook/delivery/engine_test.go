@@ -109,7 +109,7 @@ func (h *house) subscribe(url, pattern string, change ...func(*webhook.Subscript
 	h.t.Helper()
 	ctx := context.Background()
 	if h.subject == "" {
-		b, err := h.desk.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Itself())
+		b, err := h.desk.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.System())
 		if err != nil {
 			h.t.Fatal(err)
 		}

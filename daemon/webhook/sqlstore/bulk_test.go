@@ -39,7 +39,7 @@ func bulkRows(t *testing.T, w *Store) {
 	expectRows(t, w.own, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
 	expectRows(t, w.own, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
 
-	e := audit.Entry{Actor: audit.Actor{Who: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
+	e := audit.Entry{Actor: audit.Actor{Name: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
 	if err := w.Note(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func hooksOnServer(tb testing.TB, dsn string) *Store {
 // subscribed adds a subscription, and leases a partition.
 func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) {
 	tb.Helper()
-	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.Itself(), At: hookNoon})
+	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (h hooks) check(err error) {
 
 // noted is what a change of a subscriber leaves in the audit trail.
 func noted() audit.Entry {
-	return audit.Entry{Actor: audit.Actor{Who: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
+	return audit.Entry{Actor: audit.Actor{Name: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
 }
 
 // subscribe adds a subscriber with one subscription.
