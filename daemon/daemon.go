@@ -126,15 +126,15 @@ const timesGrace = 3 * time.Second
 // the daemon serves meanwhile, and says at /readyz and at every login what has
 // to be done.
 func (d *Daemon) openAccounts(ctx context.Context) (err error) {
-	d.accounts, err = account.New(account.Config{Store: d.store.Own.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes})
+	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes})
 	if err != nil {
 		return err
 	}
 	d.first.accounts = d.accounts
 	d.accounts.Start(context.WithoutCancel(ctx))
 	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
-	err = d.store.Own.Ready(ctx)
-	if errors.Is(err, appdb.ErrBehind) {
+	err = d.store.AppDB.Ready(ctx)
+	if errors.Is(err, appdb.ErrOutdated) {
 		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
 		d.repeat("first user", tablesInterval, d.tablesCame)
 		return nil
@@ -148,7 +148,7 @@ func (d *Daemon) openAccounts(ctx context.Context) (err error) {
 
 // tablesCame reports whether the tables are up to date and have a first user.
 func (d *Daemon) tablesCame(ctx context.Context) bool {
-	if d.store.Own.Ready(ctx) != nil {
+	if d.store.AppDB.Ready(ctx) != nil {
 		return false
 	}
 	if _, err := d.first.ensureAdmin(ctx); err != nil {
@@ -263,7 +263,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
-		err := d.store.Own.Lost()
+		err := d.store.AppDB.CheckFiles()
 		if engine := d.webhooks.engine; err == nil && engine != nil {
 			err = engine.Ready()
 		}

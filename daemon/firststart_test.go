@@ -128,7 +128,7 @@ func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	accounts, err := account.New(account.Config{Store: s.Own.Accounts()})
+	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func (w *webhooks) start(ctx context.Context, life *lifecycle) error {
 		defer w.sender.Close()
 		return w.engine.Stop(ctx)
 	})
-	if err := w.store.Own.Ready(ctx); errors.Is(err, appdb.ErrBehind) {
+	if err := w.store.AppDB.Ready(ctx); errors.Is(err, appdb.ErrOutdated) {
 		w.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
 		life.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.begin(ctx) == nil })
 		return nil

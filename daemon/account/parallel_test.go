@@ -67,7 +67,7 @@ func TestLoginAcrossPasswordChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.CheapHashes(func() {
-		_, err := p.store.Own.Accounts().ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &other.PasswordHash}, audit.Entry{At: p.clock.Now()})
+		_, err := p.store.AppDB.Accounts().ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &other.PasswordHash}, audit.Entry{At: p.clock.Now()})
 		if err != nil {
 			t.Error(err)
 		}
@@ -84,7 +84,7 @@ func BenchmarkBasic(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	accounts, err := account.New(account.Config{Store: s.Own.Accounts()})
+	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func TestWrittenEachMinute(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		f, log := &flaky{Store: file.Own.Accounts()}, &logged{}
+		f, log := &flaky{Store: file.AppDB.Accounts()}, &logged{}
 		s, err := account.New(account.Config{Store: f, Log: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestWrittenEachMinute(t *testing.T) {
 		}
 		expect := func(what string, want time.Time) {
 			t.Helper()
-			row, err := file.Own.Accounts().Key(t.Context(), key.Hash)
+			row, err := file.AppDB.Accounts().Key(t.Context(), key.Hash)
 			if err != nil || row == nil || !row.LastUsed.Equal(want) {
 				t.Errorf("%s: stored %+v (%v), want last use at %v", what, row, err, want)
 			}

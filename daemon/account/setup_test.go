@@ -71,7 +71,7 @@ type process struct {
 
 // Rehash puts another hash of the same password in place.
 func (p process) Rehash(ctx context.Context, name, was, hash string) error {
-	return p.store.Own.Accounts().Rehash(ctx, name, was, hash)
+	return p.store.AppDB.Accounts().Rehash(ctx, name, was, hash)
 }
 
 // start opens the store in dir. Hashes are cheap.
@@ -87,7 +87,7 @@ func start(t *testing.T, dir string, c *clock) process {
 		}
 	})
 	p := process{clock: c, log: &logged{}, hashes: &atomic.Int32{}, store: s}
-	p.Service, err = account.New(account.Config{Store: s.Own.Accounts(), Clock: c.Now, Log: slog.New(slog.NewTextHandler(p.log, nil))})
+	p.Service, err = account.New(account.Config{Store: s.AppDB.Accounts(), Clock: c.Now, Log: slog.New(slog.NewTextHandler(p.log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

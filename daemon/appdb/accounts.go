@@ -14,21 +14,21 @@ import (
 )
 
 // Accounts keeps users, sessions and API keys.
-type Accounts struct{ own *DB }
+type Accounts struct{ db *DB }
 
 const userColumns = `u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime`
 
 // User finds a user by folded name.
 func (a *Accounts) User(ctx context.Context, name string) (*account.User, error) {
-	u, err := QueryOne(ctx, a.own, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u WHERE u.UserKey = @UserKey`,
+	u, err := QueryOne(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u WHERE u.UserKey = @UserKey`,
 		sql.Named("UserKey", name))
-	return u, a.own.Fault(err, "finding a user")
+	return u, a.db.Fault(err, "finding a user")
 }
 
 // Users lists the users by name.
 func (a *Accounts) Users(ctx context.Context) ([]account.User, error) {
-	all, err := QueryAll(ctx, a.own, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u ORDER BY u.UserKey`)
-	return all, a.own.Fault(err, "listing users")
+	all, err := QueryAll(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u ORDER BY u.UserKey`)
+	return all, a.db.Fault(err, "listing users")
 }
 
 const insertUser = `INSERT INTO whd.WH_User (RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime)
@@ -38,17 +38,17 @@ func userArgs(u account.User) []any {
 	return []any{
 		sql.Named("RecID", u.ID), sql.Named("UserName", u.Name), sql.Named("UserKey", account.Fold(u.Name)),
 		sql.Named("DisplayName", u.DisplayName), sql.Named("Role", u.Role.String()), sql.Named("PasswordHash", u.PasswordHash),
-		sql.Named("Added", Stamp(u.Added)), sql.Named("Saved", Stamp(u.Saved)),
+		sql.Named("Added", Timestamp(u.Added)), sql.Named("Saved", Timestamp(u.Saved)),
 	}
 }
 
 // AddUser adds a user whose name is free.
 func (a *Accounts) AddUser(ctx context.Context, u account.User, e audit.Entry) error {
-	_, err := a.own.Run(ctx, MustHit(insertUser, userArgs(u)...), AuditStep(e))
+	_, err := a.db.Run(ctx, MustAffect(insertUser, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return taken("UserName", "There is a user of this name already")
 	}
-	return a.own.Fault(err, "adding a user")
+	return a.db.Fault(err, "adding a user")
 }
 
 func taken(member, message string) error {
@@ -57,11 +57,11 @@ func taken(member, message string) error {
 
 // AddFirstUser adds a user where there is none at all.
 func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
-	added, err := a.own.Run(ctx, MustHit(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
+	added, err := a.db.Run(ctx, MustAffect(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return false, nil
 	}
-	return added, a.own.Fault(err, "adding the first user")
+	return added, a.db.Fault(err, "adding the first user")
 }
 
 // anotherAdmin is true of a user without whom there is an admin still.
@@ -88,104 +88,104 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 	if c.Role != nil {
 		role = sql.NullString{String: c.Role.String(), Valid: true}
 	}
-	steps := []Step{Statement(lockUsers, key), MustHit(updateUser,
+	steps := []Step{Statement(lockUsers, key), MustAffect(updateUser,
 		sql.Named("DisplayName", nullableText(c.DisplayName)), sql.Named("Role", role),
-		sql.Named("PasswordHash", nullableText(c.PasswordHash)), sql.Named("Saved", Stamp(e.At)), key,
+		sql.Named("PasswordHash", nullableText(c.PasswordHash)), sql.Named("Saved", Timestamp(e.At)), key,
 	)}
 	if c.PasswordHash != nil {
 		steps = append(steps, Statement(deleteUserSessions, key))
 	}
-	changed, err := a.own.Run(ctx, append(steps, AuditStep(e))...)
-	return changed, a.own.Fault(err, "changing a user")
+	changed, err := a.db.Run(ctx, append(steps, AuditStep(e))...)
+	return changed, a.db.Fault(err, "changing a user")
 }
 
 // Rehash gives a user another hash of the same password. The time of the last
 // change stays, since nothing has changed for anybody.
 func (a *Accounts) Rehash(ctx context.Context, name, was, hash string) error {
-	_, err := a.own.Exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
+	_, err := a.db.Exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
 		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", was))
-	return a.own.Fault(err, "storing a password's new hash")
+	return a.db.Fault(err, "storing a password's new hash")
 }
 
 // RemoveUser removes a user and the user's sessions.
 func (a *Accounts) RemoveUser(ctx context.Context, name string, e audit.Entry) (bool, error) {
 	key := sql.Named("UserKey", name)
-	removed, err := a.own.Run(ctx,
+	removed, err := a.db.Run(ctx,
 		Statement(lockUsers, key),
 		Statement(deleteUserSessions, key),
-		MustHit(`DELETE FROM whd.WH_User WHERE UserKey = @UserKey AND `+anotherAdmin, key),
+		MustAffect(`DELETE FROM whd.WH_User WHERE UserKey = @UserKey AND `+anotherAdmin, key),
 		AuditStep(e))
-	return removed, a.own.Fault(err, "removing a user")
+	return removed, a.db.Fault(err, "removing a user")
 }
 
 // Session finds a session by its hash.
 func (a *Accounts) Session(ctx context.Context, hash string) (*account.Session, error) {
-	s, err := QueryOne(ctx, a.own, scanSession, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, `+userColumns+`
+	s, err := QueryOne(ctx, a.db, scanSession, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, `+userColumns+`
 FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash`,
 		sql.Named("SessionHash", hash))
-	return s, a.own.Fault(err, "finding a session")
+	return s, a.db.Fault(err, "finding a session")
 }
 
 // AddSession adds a session of a user who still has the same password. The user
 // is locked first: a change of the password then ends this session too, or
 // comes before it.
 func (a *Accounts) AddSession(ctx context.Context, s account.Session) (bool, error) {
-	added, err := a.own.Run(ctx,
-		MustHit(`UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`,
+	added, err := a.db.Run(ctx,
+		MustAffect(`UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`,
 			sql.Named("UserID", s.User.ID), sql.Named("PasswordHash", s.User.PasswordHash)),
-		MustHit(`INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime)
+		MustAffect(`INSERT INTO whd.WH_Session (SessionHash, WH_User_RecID, IsRemembered, AddedDateTime, ExpiryDateTime)
 VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)`,
 			sql.Named("SessionHash", s.Hash), sql.Named("UserID", s.User.ID), sql.Named("IsRemembered", s.Remember),
-			sql.Named("Added", Stamp(s.Added)), sql.Named("Expires", Stamp(s.Expires))))
-	return added, a.own.Fault(err, "adding a session")
+			sql.Named("Added", Timestamp(s.Added)), sql.Named("Expires", Timestamp(s.Expires))))
+	return added, a.db.Fault(err, "adding a session")
 }
 
 // RemoveSession ends a session.
 func (a *Accounts) RemoveSession(ctx context.Context, hash string) error {
-	_, err := a.own.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`, sql.Named("SessionHash", hash))
-	return a.own.Fault(err, "removing a session")
+	_, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`, sql.Named("SessionHash", hash))
+	return a.db.Fault(err, "removing a session")
 }
 
 // RemoveExpired removes the sessions that expired before a time.
 func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (int64, error) {
-	n, err := a.own.Exec(ctx, `DELETE FROM whd.WH_Session WHERE ExpiryDateTime < @Before`, sql.Named("Before", Stamp(before)))
-	return n, a.own.Fault(err, "removing expired sessions")
+	n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE ExpiryDateTime < @Before`, sql.Named("Before", Timestamp(before)))
+	return n, a.db.Fault(err, "removing expired sessions")
 }
 
 const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime`
 
 // Key finds an API key by its hash.
 func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
-	k, err := QueryOne(ctx, a.own, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.KeyHash = @KeyHash`,
+	k, err := QueryOne(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.KeyHash = @KeyHash`,
 		sql.Named("KeyHash", hash))
-	return k, a.own.Fault(err, "finding an API key")
+	return k, a.db.Fault(err, "finding an API key")
 }
 
 // Keys lists the API keys by name.
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
-	all, err := QueryAll(ctx, a.own, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k ORDER BY k.NameKey`)
-	return all, a.own.Fault(err, "listing API keys")
+	all, err := QueryAll(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k ORDER BY k.NameKey`)
+	return all, a.db.Fault(err, "listing API keys")
 }
 
 // AddKey adds an API key whose name is free.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
-	_, err := a.own.Run(ctx, MustHit(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+	_, err := a.db.Run(ctx, MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 		sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
 		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
-		sql.Named("Added", Stamp(k.Added)), sql.Named("Expires", NullableStamp(k.Expires)),
+		sql.Named("Added", Timestamp(k.Added)), sql.Named("Expires", NullableTimestamp(k.Expires)),
 	), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return taken("Name", "There is an API key of this name already")
 	}
-	return a.own.Fault(err, "adding an API key")
+	return a.db.Fault(err, "adding an API key")
 }
 
 // RemoveKey ends an API key.
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
-	removed, err := a.own.Run(ctx,
-		MustHit(`DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, sql.Named("RecID", id)), AuditStep(e))
-	return removed, a.own.Fault(err, "removing an API key")
+	removed, err := a.db.Run(ctx,
+		MustAffect(`DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, sql.Named("RecID", id)), AuditStep(e))
+	return removed, a.db.Fault(err, "removing an API key")
 }
 
 // Write stores the times at which sessions expire and keys were used. All
@@ -195,14 +195,14 @@ func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 	var steps []Step
 	for _, hash := range slices.Sorted(maps.Keys(u.Sessions)) {
 		steps = append(steps, Statement(`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`,
-			sql.Named("SessionHash", hash), sql.Named("At", Stamp(u.Sessions[hash]))))
+			sql.Named("SessionHash", hash), sql.Named("At", Timestamp(u.Sessions[hash]))))
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Keys)) {
 		steps = append(steps, Statement(`UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`,
-			sql.Named("RecID", id), sql.Named("At", Stamp(u.Keys[id]))))
+			sql.Named("RecID", id), sql.Named("At", Timestamp(u.Keys[id]))))
 	}
-	_, err := a.own.Run(ctx, steps...)
-	return a.own.Fault(err, "writing the uses of accounts")
+	_, err := a.db.Run(ctx, steps...)
+	return a.db.Fault(err, "writing the uses of accounts")
 }
 
 func scanUser(row Row) (account.User, error) { return scanUserAfter(row) }

@@ -20,18 +20,18 @@ func TestUnreadableRows(t *testing.T) {
 		`UPDATE WH_User SET AddedDateTime = 'yesterday'`,
 		`UPDATE WH_User SET LastSavedDateTime = x'00'`,
 	} {
-		own := openedOwn(t, filepath.Join(t.TempDir(), FileName))
-		if err := own.Migrate(t.Context()); err != nil {
+		db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
+		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		a := &Accounts{own}
+		a := &Accounts{db}
 		if err := a.AddUser(t.Context(), ann, audit.Entry{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.AddSession(t.Context(), account.Session{Hash: "s1", User: ann}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := own.Pool.ExecContext(t.Context(), damage); err != nil {
+		if _, err := db.Pool.ExecContext(t.Context(), damage); err != nil {
 			t.Fatal(err)
 		}
 		_, userErr := a.User(t.Context(), account.Fold("Ann"))
@@ -48,7 +48,7 @@ func TestUnreadableRows(t *testing.T) {
 // Times are kept to 100 ns, as those of the records are.
 func TestMoments(t *testing.T) {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
-	for _, stored := range []any{Stamp(at), Stamp(at.In(time.FixedZone("", 3600))), at} {
+	for _, stored := range []any{Timestamp(at), Timestamp(at.In(time.FixedZone("", 3600))), at} {
 		var m Time
 		if err := m.Scan(stored); err != nil || time.Time(m) != at {
 			t.Errorf("%v: got %v (%v), want %v", stored, time.Time(m), err, at)
@@ -58,17 +58,17 @@ func TestMoments(t *testing.T) {
 
 // A change that cannot be written down does not come about.
 func TestNoChangeWithoutItsEntry(t *testing.T) {
-	own := openedOwn(t, filepath.Join(t.TempDir(), FileName))
-	if err := own.Migrate(t.Context()); err != nil {
+	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a := &Accounts{own}
+	a := &Accounts{db}
 	role := account.Reader
 	ann := account.User{ID: "1", Name: "Ann", Role: role}
 	if err := a.AddUser(t.Context(), ann, audit.Entry{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := own.Pool.ExecContext(t.Context(), `DROP TABLE WH_Audit`); err != nil {
+	if _, err := db.Pool.ExecContext(t.Context(), `DROP TABLE WH_Audit`); err != nil {
 		t.Fatal(err)
 	}
 	_, changeErr := a.ChangeUser(t.Context(), "ann", account.Change{DisplayName: &ann.ID}, audit.Entry{})

@@ -81,4 +81,4 @@ func Shrink(conn *sqlite.Conn, before Size, pages int64) (shrunk bool, err error
 const FileTimeout = 5 * time.Second
 
 // ShrinkShare is the part of a file that may be free: it will be written to again.
-const ShrinkShare = 8
+const MaxFreeShare = 8

@@ -56,7 +56,7 @@ type Dialect struct {
 }
 
 // OfFile is the dialect of a file.
-var OfFile = Dialect{
+var FileDialect = Dialect{
 	Clock:      `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`,
 	ClockAfter: `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`,
 	Limit:      ` LIMIT @Limit`,
@@ -65,7 +65,7 @@ var OfFile = Dialect{
 	document:   func(text []byte) any { return string(text) },
 }
 
-var ofServer = Dialect{
+var serverDialect = Dialect{
 	Clock:      `SYSUTCDATETIME()`,
 	ClockAfter: `DATEADD(millisecond, @Term, SYSUTCDATETIME())`,
 	Limit:      ` OFFSET 0 ROWS FETCH NEXT @Limit ROWS ONLY`,
@@ -96,18 +96,18 @@ func (o *DB) IsServer() bool { return o.Schema != "" }
 
 // Watch has the tables refuse what was written once a file is gone or another
 // one has its name.
-func (o *DB) Watch(paths ...string) error {
+func (o *DB) WatchFiles(paths ...string) error {
 	if o.files == nil {
 		o.files = make(openFiles)
 	}
-	return o.files.note(paths...)
+	return o.files.add(paths...)
 }
 
 // Lost reports whether files were deleted or replaced since they were opened.
-func (o *DB) Lost() error { return o.files.lost() }
+func (o *DB) CheckFiles() error { return o.files.check() }
 
 // Text is a statement with the schema that it works in.
-func (o *DB) Text(statement string) string {
+func (o *DB) Qualify(statement string) string {
 	return o.prefix + o.inSchema(statement)
 }
 
@@ -133,11 +133,11 @@ func (o *DB) Lock(ctx context.Context) (leave func(), err error) {
 func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
 	err = o.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range steps {
-			n, err := Affected(tx.ExecContext(ctx, o.Text(s.SQL), s.Args...))
+			n, err := Affected(tx.ExecContext(ctx, o.Qualify(s.SQL), s.Args...))
 			if err != nil {
 				return err
 			}
-			if s.Must && n == 0 {
+			if s.MustAffect && n == 0 {
 				return errMissed
 			}
 		}
@@ -172,13 +172,13 @@ func (o *DB) Transact(ctx context.Context, work func(context.Context, *sql.Tx) e
 		if err := tx.Commit(); err != nil {
 			return err
 		}
-		return o.files.lost()
+		return o.files.check()
 	})
 }
 
 // Exec runs a statement by itself and counts the rows that it hit.
 func (o *DB) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	return o.execText(ctx, o.Text(statement), args...)
+	return o.execText(ctx, o.Qualify(statement), args...)
 }
 
 func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, err error) {
@@ -191,7 +191,7 @@ func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, e
 		if n, err = Affected(o.Pool.ExecContext(ctx, text, args...)); err != nil {
 			return err
 		}
-		return o.files.lost()
+		return o.files.check()
 	})
 	return n, err
 }
@@ -199,7 +199,7 @@ func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, e
 // Query has work read the rows of a statement, again where the first time failed.
 func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement string, args ...any) error {
 	return executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
-		rows, err := o.Pool.QueryContext(ctx, o.Text(statement), args...)
+		rows, err := o.Pool.QueryContext(ctx, o.Qualify(statement), args...)
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement st
 // QueryInt runs a statement that changes something and gives one number. It reads
 // to the end: that is where a transaction is committed.
 func (o *DB) QueryInt(ctx context.Context, statement string, args ...any) (n int64, err error) {
-	rows, err := o.Pool.QueryContext(ctx, o.Text(statement), args...)
+	rows, err := o.Pool.QueryContext(ctx, o.Qualify(statement), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -243,7 +243,7 @@ func (o *DB) HolderArg() sql.NamedArg { return sql.Named("Holder", o.Holder) }
 // key until tx ends: it changes a row of WH_Lock, which tx need not be one of our
 // own connections for.
 func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
-	text, args := mssql.Call(o.Text("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
+	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
@@ -311,10 +311,10 @@ func (o *DB) Writable(ctx context.Context) error {
 
 // ErrBehind is what is wrapped where our own tables are older than this program
 // needs them. On a server it is for people to end this, by whd migrate.
-var ErrBehind = errors.New("its own tables are behind")
+var ErrOutdated = errors.New("its own tables are behind")
 
 func behind(name string, current, latest int64) *fault.Error {
-	return fault.Because(ErrBehind, fault.Unavailable,
+	return fault.Because(ErrOutdated, fault.Unavailable,
 		"the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
 }
 

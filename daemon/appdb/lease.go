@@ -26,7 +26,7 @@ var errLeaseLost = errors.New("another process has taken over the migration, sin
 
 // lease is one attempt of a process to migrate.
 type lease struct {
-	own         *DB
+	db          *DB
 	holder      sql.NamedArg
 	life, renew time.Duration
 }
@@ -65,7 +65,7 @@ func (l *lease) await(ctx context.Context) error {
 
 // take takes or prolongs the lease under a condition.
 func (l *lease) take(ctx context.Context, condition string) (bool, error) {
-	n, err := l.own.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
+	n, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
 WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.life.Milliseconds()))
 	return n > 0, err
 }
@@ -88,6 +88,6 @@ func (l *lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
 }
 
 func (l *lease) give(ctx context.Context) error {
-	_, err := l.own.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, l.holder)
+	_, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, l.holder)
 	return err
 }

@@ -26,15 +26,15 @@ func TestSchemaText(t *testing.T) {
 func TestSchemaNames(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, name := range []string{"whd.x", "it's ours", "a.b"} {
-		own, err := OpenSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: executor.StatementLimit})
+		db, err := OpenSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: executor.StatementLimit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		closed(t, own)
-		if err := own.Migrate(t.Context()); err != nil {
+		closed(t, db)
+		if err := db.Migrate(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := own.Ready(t.Context()); err != nil {
+		if err := db.Ready(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -35,7 +35,7 @@ const migrationTable = "WH_Migration"
 
 // Migrator brings our own tables to the version that this program needs.
 type Migrator struct {
-	own          *DB
+	db           *DB
 	folder       string // of the migrations
 	before       int64  // version of the tables when they were opened
 	saveSettings func([]StoredSetting) error
@@ -55,7 +55,7 @@ func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 	if err != nil {
 		return Migration{}, executor.Unreachable(err)
 	}
-	return Migration{Name: m.own.name, Before: m.before, After: current, Latest: latest}, nil
+	return Migration{Name: m.db.name, Before: m.before, After: current, Latest: latest}, nil
 }
 
 // Migrate notes the version of the tables and brings them to the latest.
@@ -73,29 +73,29 @@ func (m *Migrator) migrationError(err error) error {
 	case errors.Is(err, mssql.ErrLost):
 		return executor.Unreachable(err)
 	case is && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", m.own.name, err)
+		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", m.db.name, err)
 	}
-	return fmt.Errorf("migrating %s: %w", m.own.name, err)
+	return fmt.Errorf("migrating %s: %w", m.db.name, err)
 }
 
 // Migrations are those of the database, with the schema that they work in.
-func (m *Migrator) Migrations() (*goose.Provider, error) {
+func (m *Migrator) Provider() (*goose.Provider, error) {
 	dialect, table := goose.DialectSQLite3, migrationTable
-	if m.own.Schema != "" {
-		dialect, table = goose.DialectMSSQL, m.own.inSchema("whd."+migrationTable)
+	if m.db.Schema != "" {
+		dialect, table = goose.DialectMSSQL, m.db.inSchema("whd."+migrationTable)
 	}
 	files, err := fs.Sub(schema, m.folder)
 	if err != nil {
 		return nil, err
 	}
-	return goose.NewProvider(dialect, m.own.Pool, schemaFiles{files, m.own},
+	return goose.NewProvider(dialect, m.db.Pool, schemaFiles{files, m.db},
 		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 }
 
 // schemaFiles are files whose statements have the schema that they work in.
 type schemaFiles struct {
 	fs.FS
-	own *DB
+	db *DB
 }
 
 // Open is fs.FS's.
@@ -105,7 +105,7 @@ func (s schemaFiles) Open(name string) (fs.File, error) {
 		return file, err
 	}
 	text, err := fs.ReadFile(s.FS, name)
-	return schemaFile{file, strings.NewReader(s.own.inSchema(string(text)))}, err
+	return schemaFile{file, strings.NewReader(s.db.inSchema(string(text)))}, err
 }
 
 type schemaFile struct {
@@ -119,7 +119,7 @@ func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 // versions are that of the tables, 0 where there are none, and the latest that
 // this program knows. Nothing is changed.
 func (m *Migrator) versions(ctx context.Context) (current, latest int64, err error) {
-	provider, err := m.Migrations()
+	provider, err := m.Provider()
 	if err != nil {
 		return 0, 0, err
 	}
@@ -129,7 +129,7 @@ func (m *Migrator) versions(ctx context.Context) (current, latest int64, err err
 	if err != nil || !there {
 		return 0, latest, err
 	}
-	applied, err := QueryAll(ctx, m.own, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	applied, err := QueryAll(ctx, m.db, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
 	if err != nil {
 		return 0, latest, err
 	}
@@ -150,26 +150,26 @@ func reached(sources []*goose.Source, applied []int64) (version int64) {
 
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
 	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
-	if m.own.Schema != "" {
-		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.own.inSchema("whd."+mssql.Quote(name))
+	if m.db.Schema != "" {
+		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.db.inSchema("whd."+mssql.Quote(name))
 	}
-	n, err := QueryOne(ctx, m.own, ScanInt, statement, sql.Named("Name", name))
+	n, err := QueryOne(ctx, m.db, ScanInt, statement, sql.Named("Name", name))
 	return err == nil && *n > 0, err
 }
 
 // apply brings our own tables to the latest version.
 func (m *Migrator) apply(ctx context.Context) error {
-	provider, err := m.Migrations()
+	provider, err := m.Provider()
 	if err != nil {
 		return err
 	}
-	if m.own.Schema == "" {
+	if m.db.Schema == "" {
 		return m.migrateFile(ctx, provider)
 	}
-	if err := m.MakeSchema(ctx); err != nil {
+	if err := m.CreateSchema(ctx); err != nil {
 		return err
 	}
-	if err := m.makeLease(ctx); err != nil {
+	if err := m.createLeaseTable(ctx); err != nil {
 		return err
 	}
 	// Not goose.WithLocker, since goose makes its own table before it locks.
@@ -211,7 +211,7 @@ func (m *Migrator) up(ctx context.Context, provider *goose.Provider) error {
 }
 
 // NewestMigration is the version of the last migration in a folder.
-func NewestMigration(folder string) (newest int64, err error) {
+func LatestMigration(folder string) (newest int64, err error) {
 	files, err := fs.Glob(schema, folder+"/*.sql")
 	if err != nil || len(files) == 0 {
 		return 0, fmt.Errorf("no migrations in %s (%w)", folder, err)
@@ -221,17 +221,17 @@ func NewestMigration(folder string) (newest int64, err error) {
 }
 
 // MakeSchema makes the schema if it is missing.
-func (m *Migrator) MakeSchema(ctx context.Context) error {
+func (m *Migrator) CreateSchema(ctx context.Context) error {
 	there := func() (bool, error) {
-		n, err := QueryOne(ctx, m.own, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.own.Schema))
+		n, err := QueryOne(ctx, m.db, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.db.Schema))
 		return err == nil && *n > 0, err
 	}
-	err := m.ensure(ctx, there, m.own.prefix+schemaText(m.own.Schema))
+	err := m.ensure(ctx, there, m.db.prefix+schemaText(m.db.Schema))
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
 	return fmt.Errorf("the schema %s is missing and could not be made; let somebody who may do so run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
-		m.own.Schema, mssql.Quote(m.own.Schema), err)
+		m.db.Schema, mssql.Quote(m.db.Schema), err)
 }
 
 // schemaText is a batch of its own wherever it is, since SQL Server makes a
@@ -240,13 +240,13 @@ func schemaText(schema string) string {
 	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`
 }
 
-func (m *Migrator) makeLease(ctx context.Context) error {
+func (m *Migrator) createLeaseTable(ctx context.Context) error {
 	err := m.ensure(ctx, func() (bool, error) { return m.hasTable(ctx, leaseTable) },
-		m.own.Text(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
+		m.db.Qualify(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
 	if err != nil {
 		return err
 	}
-	_, err = m.own.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
+	_, err = m.db.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
 SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTable+`)`)
 	if executor.IsDuplicate(err) {
 		return nil
@@ -263,7 +263,7 @@ func (m *Migrator) ensure(ctx context.Context, there func() (bool, error), text 
 		if err != nil || is {
 			return err
 		}
-		if _, failed = m.own.execText(ctx, text); failed == nil {
+		if _, failed = m.db.execText(ctx, text); failed == nil {
 			return nil
 		}
 		if err := executor.Sleep(ctx, leaseWait); err != nil {
@@ -274,7 +274,7 @@ func (m *Migrator) ensure(ctx context.Context, there func() (bool, error), text 
 }
 
 func (m *Migrator) newLease() *lease {
-	return &lease{own: m.own, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
+	return &lease{db: m.db, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
 }
 
 // tableChange is how migrations make and drop tables.
@@ -305,8 +305,8 @@ func serverTables() (names []string, err error) {
 
 // Rights finds what the login may not do with the service's own tables, and
 // those that are missing although the version says that they are there.
-func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
-	if m.own.Schema == "" {
+func (m *Migrator) MissingRights(ctx context.Context) (problems []string, err error) {
+	if m.db.Schema == "" {
 		return nil, nil // the files are its own
 	}
 	tables, err := serverTables()
@@ -319,15 +319,15 @@ func (m *Migrator) Rights(ctx context.Context) (problems []string, err error) {
 			return nil, err
 		}
 		if !there {
-			problems = append(problems, m.own.inSchema("whd.")+table+": there is no such table, or no right to it")
+			problems = append(problems, m.db.inSchema("whd.")+table+": there is no such table, or no right to it")
 			continue
 		}
-		lacking, err := mssql.MissingRights(ctx, m.own.Pool, m.own.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
+		lacking, err := mssql.MissingRights(ctx, m.db.Pool, m.db.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
 		if err != nil {
 			return nil, err
 		}
 		if lacking != nil {
-			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", m.own.inSchema("whd."), table, strings.Join(lacking, ", ")))
+			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", m.db.inSchema("whd."), table, strings.Join(lacking, ", ")))
 		}
 	}
 	return problems, nil

@@ -57,35 +57,35 @@ func ownTables(t *testing.T, home func(*testing.T) func() *DB) {
 func onServer(t *testing.T, dsn string) func() *DB {
 	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit}
 	return func() *DB {
-		own, err := OpenSchema(t.Context(), c)
+		db, err := OpenSchema(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return closed(t, own)
+		return closed(t, db)
 	}
 }
 
 func openedOwn(t *testing.T, path string) *DB {
 	t.Helper()
-	own, err := OpenFile(path)
+	db, err := OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return closed(t, own)
+	return closed(t, db)
 }
 
 // closed closes the database when the test ends.
-func closed(t *testing.T, own *DB) *DB {
+func closed(t *testing.T, db *DB) *DB {
 	t.Helper()
 	t.Cleanup(func() {
-		if err := own.Close(); err != nil {
+		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return own
+	return db
 }
 
-func expectVersion(t *testing.T, own *DB, want int64) {
+func expectVersion(t *testing.T, db *DB, want int64) {
 	t.Helper()
 	files, err := fs.Glob(schema, FileMigrations+"/*.sql")
 	if err != nil || len(files) == 0 {
@@ -98,7 +98,7 @@ func expectVersion(t *testing.T, own *DB, want int64) {
 	if want < 0 {
 		want = last
 	}
-	current, latest, err := own.versions(t.Context())
+	current, latest, err := db.versions(t.Context())
 	if err != nil || current != want || latest != last {
 		t.Errorf("version %d of %d (%v), want %d of %d", current, latest, err, want, last)
 	}
@@ -106,53 +106,53 @@ func expectVersion(t *testing.T, own *DB, want int64) {
 
 const newest = -1 // version
 
-func expectTables(t *testing.T, own *DB, want bool) {
+func expectTables(t *testing.T, db *DB, want bool) {
 	t.Helper()
 	for _, table := range []string{"WH_User", "WH_ApiKey", "WH_Session"} {
-		if is, err := own.hasTable(t.Context(), table); err != nil || is != want {
+		if is, err := db.hasTable(t.Context(), table); err != nil || is != want {
 			t.Errorf("%s is there: %v (%v), want %v", table, is, err, want)
 		}
 	}
 }
 
-func migrate(t *testing.T, own *DB) {
-	expectVersion(t, own, 0)
-	if err := own.Ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
+func migrate(t *testing.T, db *DB) {
+	expectVersion(t, db, 0)
+	if err := db.Ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
 		t.Errorf("before: %v", err)
 	}
-	expectTables(t, own, false) // nor has looking made any
-	if is, err := own.hasTable(t.Context(), migrationTable); err != nil || is {
+	expectTables(t, db, false) // nor has looking made any
+	if is, err := db.hasTable(t.Context(), migrationTable); err != nil || is {
 		t.Errorf("looking at the version has made a table (%v)", err)
 	}
 	for range 2 { // the second finds nothing to do
-		if err := own.Migrate(t.Context()); err != nil {
+		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		expectVersion(t, own, newest)
-		expectTables(t, own, true)
+		expectVersion(t, db, newest)
+		expectTables(t, db, true)
 	}
-	if err := own.Ready(t.Context()); err != nil {
+	if err := db.Ready(t.Context()); err != nil {
 		t.Errorf("after: %v", err)
 	}
 }
 
 // Every migration can be undone, and done again.
-func migrateDown(t *testing.T, own *DB) {
-	if err := own.Migrate(t.Context()); err != nil {
+func migrateDown(t *testing.T, db *DB) {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	provider, err := own.Migrations()
+	provider, err := db.Provider()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := provider.DownTo(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	expectTables(t, own, false)
-	if err := own.Migrate(t.Context()); err != nil {
+	expectTables(t, db, false)
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expectTables(t, own, true)
+	expectTables(t, db, true)
 }
 
 // Daemons that start at the same moment must all come up.
@@ -160,23 +160,23 @@ func migrateAtOnce(t *testing.T, open func() *DB) {
 	var all sync.WaitGroup
 	var first atomic.Int64
 	for range 4 {
-		own := open()
+		db := open()
 		all.Go(func() {
-			if err := own.Migrate(t.Context()); err != nil {
+			if err := db.Migrate(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if own.before == 0 {
+			if db.before == 0 {
 				first.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	own := open()
-	if n := first.Load(); own.Schema != "" && n != 1 {
+	db := open()
+	if n := first.Load(); db.Schema != "" && n != 1 {
 		t.Errorf("%d say that they have made the tables", n)
 	}
-	expectVersion(t, own, newest)
-	rows, err := QueryAll(t.Context(), own, ScanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
+	expectVersion(t, db, newest)
+	rows, err := QueryAll(t.Context(), db, ScanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,32 +186,32 @@ func migrateAtOnce(t *testing.T, open func() *DB) {
 }
 
 // A migration that fails leaves an error, and nothing half done.
-func migrateFails(t *testing.T, own *DB) {
-	if own.Schema != "" {
-		if err := own.MakeSchema(t.Context()); err != nil {
+func migrateFails(t *testing.T, db *DB) {
+	if db.Schema != "" {
+		if err := db.CreateSchema(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := own.Exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
+	if _, err := db.Exec(t.Context(), `CREATE TABLE whd.WH_ApiKey (Other int)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := own.Migrate(t.Context()); err == nil {
+	if err := db.Migrate(t.Context()); err == nil {
 		t.Error("a table in the way is no error")
 	}
-	expectVersion(t, own, 0)
-	if is, err := own.hasTable(t.Context(), "WH_User"); err != nil || is {
+	expectVersion(t, db, 0)
+	if is, err := db.hasTable(t.Context(), "WH_User"); err != nil || is {
 		t.Errorf("half a migration is left (%v)", err)
 	}
 }
 
 // Where a migration fails behind the rescue of stored settings, daemons of an
 // earlier version, which go by the version of the settings, read them again.
-func settingsGoOn(t *testing.T, own *DB) {
+func settingsGoOn(t *testing.T, db *DB) {
 	ctx := t.Context()
-	if err := own.Migrate(ctx); err != nil {
+	if err := db.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	provider, err := own.Migrations()
+	provider, err := db.Provider()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,16 +222,16 @@ func settingsGoOn(t *testing.T, own *DB) {
 		`INSERT INTO whd.WH_Setting (Name, Value, LastSavedDateTime) VALUES ('log.level', 'debug', '2030-01-31T08:00:00')`,
 		`DELETE FROM whd.WH_Migration WHERE version_id = 2`, // whose table is in its way
 	} {
-		if _, err := own.Exec(ctx, statement); err != nil {
+		if _, err := db.Exec(ctx, statement); err != nil {
 			t.Fatal(err)
 		}
 	}
 	kept := 0
-	own.saveSettings = func(all []StoredSetting) error { kept += len(all); return nil }
-	if err := own.Migrate(ctx); err == nil {
+	db.saveSettings = func(all []StoredSetting) error { kept += len(all); return nil }
+	if err := db.Migrate(ctx); err == nil {
 		t.Error("a table in the way is no error")
 	}
-	next, err := QueryOne(ctx, own, ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`)
+	next, err := QueryOne(ctx, db, ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`)
 	if err != nil || kept != 1 || *next != 2 {
 		t.Errorf("%d settings were kept, the version is %v (%v); want 1 and 2", kept, *next, err)
 	}
@@ -239,38 +239,38 @@ func settingsGoOn(t *testing.T, own *DB) {
 
 // A migration that comes after one of a higher number is applied all the same,
 // and missed until then.
-func outOfOrder(t *testing.T, own *DB) {
-	if err := own.Migrate(t.Context()); err != nil {
+func outOfOrder(t *testing.T, db *DB) {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, statement := range []string{`DROP TABLE whd.WH_Audit`, `DELETE FROM whd.WH_Migration WHERE version_id = 2`} {
-		if _, err := own.Exec(t.Context(), statement); err != nil {
+		if _, err := db.Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	expectVersion(t, own, 1)
-	if err := own.Migrate(t.Context()); err != nil {
+	expectVersion(t, db, 1)
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expectVersion(t, own, newest)
-	if is, err := own.hasTable(t.Context(), "WH_Audit"); err != nil || !is {
+	expectVersion(t, db, newest)
+	if is, err := db.hasTable(t.Context(), "WH_Audit"); err != nil || !is {
 		t.Errorf("the table is there: %v (%v)", is, err)
 	}
 }
 
 // A schema of a newer program serves an older one.
-func newerVersion(t *testing.T, own *DB) {
-	if err := own.Migrate(t.Context()); err != nil {
+func newerVersion(t *testing.T, db *DB) {
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := own.Exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
+	if _, err := db.Exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
 		t.Fatal(err)
 	}
-	expectVersion(t, own, 999)
-	if err := own.Migrate(t.Context()); err != nil {
+	expectVersion(t, db, 999)
+	if err := db.Migrate(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := own.Ready(t.Context()); err != nil {
+	if err := db.Ready(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -309,22 +309,22 @@ func TestMigrationsAreTwins(t *testing.T) {
 }
 
 // leased makes the schema and in it the table of the lease.
-func leased(t *testing.T, own *DB) *DB {
+func leased(t *testing.T, db *DB) *DB {
 	t.Helper()
-	if err := errors.Join(own.MakeSchema(t.Context()), own.makeLease(t.Context())); err != nil {
+	if err := errors.Join(db.CreateSchema(t.Context()), db.createLeaseTable(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	return own
+	return db
 }
 
-func exclusion(t *testing.T, own *DB) {
-	first, second := own.newLease(), own.newLease()
+func exclusion(t *testing.T, db *DB) {
+	first, second := db.newLease(), db.newLease()
 	working, over := make(chan struct{}), make(chan error)
 	err := first.during(t.Context(), func(ctx context.Context) error {
 		go func() {
 			over <- second.during(t.Context(), func(context.Context) error { close(working); return nil })
 		}()
-		if got, err := own.newLease().take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
+		if got, err := db.newLease().take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
 			t.Errorf("a third one got the lease: %v (%v)", got, err)
 		}
 		select {
@@ -340,22 +340,22 @@ func exclusion(t *testing.T, own *DB) {
 }
 
 // What a process leaves that dies is for the others once it has expired.
-func leaseOfTheDead(t *testing.T, own *DB) {
-	dead := own.newLease()
+func leaseOfTheDead(t *testing.T, db *DB) {
+	dead := db.newLease()
 	dead.life = 0
 	if err := dead.await(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := own.newLease().during(t.Context(), func(context.Context) error { return nil }); err != nil {
+	if err := db.newLease().during(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
 
-func leaseLost(t *testing.T, own *DB) {
-	l := own.newLease()
+func leaseLost(t *testing.T, db *DB) {
+	l := db.newLease()
 	l.renew = leaseWait
 	err := l.during(t.Context(), func(ctx context.Context) error {
-		thief := own.newLease()
+		thief := db.newLease()
 		if taken, err := thief.take(ctx, `1 = 1`); err != nil || !taken {
 			t.Fatalf("taken %v (%v)", taken, err)
 		}
@@ -413,7 +413,7 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 
 // A login that an older script made lacks the right to create views.
 func TestMigrationWithoutRight(t *testing.T) {
-	err := (&Migrator{own: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
+	err := (&Migrator{db: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
 	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)

@@ -70,7 +70,7 @@ func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
 	if err := o.Migrate(ctx); err != nil {
 		return o, err
 	}
-	if err := o.Watch(c.Path, c.Path+"-wal"); err != nil {
+	if err := o.WatchFiles(c.Path, c.Path+"-wal"); err != nil {
 		return o, executor.Unreachable(err)
 	}
 	file, err := OpenReader(c.Path, c.Connections, o.Drain)
@@ -138,7 +138,7 @@ func OpenFile(path string, first ...string) (*DB, error) {
 		db.Close()
 		return nil, err
 	}
-	o := &DB{Pool: db, end: db.Close, name: FileName, Dialect: OfFile, WriteLock: newWriteLock(), Drain: new(executor.Drain)}
+	o := &DB{Pool: db, end: db.Close, name: FileName, Dialect: FileDialect, WriteLock: newWriteLock(), Drain: new(executor.Drain)}
 	return o.init(FileMigrations), nil
 }
 
@@ -156,14 +156,14 @@ func OpenSchema(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, server.Close())
 	}
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
-	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema, Dialect: ofServer}
+	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema, Dialect: serverDialect}
 	o.prefix = mssql.LockTimeout(c.LockTimeout)
 	return o.init(serverMigrations), nil
 }
 
 // init sets what files and schemas have in common.
 func (o *DB) init(migrations string) *DB {
-	o.Holder, o.Probe.turn, o.Migrator = NewGUID(), newWriteLock(), &Migrator{own: o, folder: migrations}
+	o.Holder, o.Probe.turn, o.Migrator = NewGUID(), newWriteLock(), &Migrator{db: o, folder: migrations}
 	return o
 }
 
@@ -171,7 +171,7 @@ func (o *DB) init(migrations string) *DB {
 type openFiles map[string]os.FileInfo
 
 // note remembers files that are open now.
-func (f openFiles) note(paths ...string) error {
+func (f openFiles) add(paths ...string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -185,7 +185,7 @@ func (f openFiles) note(paths ...string) error {
 
 // lost reports whether a file is gone or another one has its name. What was
 // written to it then is in no file that can be opened again.
-func (f openFiles) lost() error {
+func (f openFiles) check() error {
 	for path, then := range f {
 		now, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {

@@ -25,15 +25,15 @@ func (m *Migrator) rescueSettings(ctx context.Context) error {
 	if there, err := m.hasTable(ctx, settingsTable); err != nil || !there {
 		return err
 	}
-	tx, err := m.own.Pool.BeginTx(ctx, nil)
+	tx, err := m.db.Pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // does nothing after Commit
-	if _, err := tx.ExecContext(ctx, m.own.Text(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
+	if _, err := tx.ExecContext(ctx, m.db.Qualify(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
-	all, err := storedSettings(ctx, m.own, tx)
+	all, err := storedSettings(ctx, m.db, tx)
 	if err != nil {
 		return err
 	}
@@ -58,12 +58,12 @@ func (m *Migrator) releaseSettings(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	if there, err := m.hasTable(ctx, settingsTable); err == nil && there {
-		_, _ = m.own.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
+		_, _ = m.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
 	}
 }
 
 func storedSettings(ctx context.Context, o *DB, tx *sql.Tx) (all []StoredSetting, err error) {
-	rows, err := tx.QueryContext(ctx, o.Text(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
+	rows, err := tx.QueryContext(ctx, o.Qualify(`SELECT Name, Value FROM whd.WH_Setting ORDER BY Name`))
 	if err != nil {
 		return nil, err
 	}

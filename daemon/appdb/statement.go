@@ -14,16 +14,16 @@ import (
 // Step is a statement of a transaction. One that must hit a row ends the
 // transaction where it hits none.
 type Step struct {
-	SQL  string
-	Args []any
-	Must bool
+	SQL        string
+	Args       []any
+	MustAffect bool
 }
 
 // Statement is a step that may hit no row.
 func Statement(text string, args ...any) Step { return Step{SQL: text, Args: args} }
 
 // MustHit is a step that must hit a row.
-func MustHit(text string, args ...any) Step { return Step{SQL: text, Args: args, Must: true} }
+func MustAffect(text string, args ...any) Step { return Step{SQL: text, Args: args, MustAffect: true} }
 
 func Affected(result sql.Result, err error) (int64, error) {
 	if err != nil {
@@ -72,7 +72,7 @@ func ScanTime(row Row) (t time.Time, err error) {
 // Stamp is a time as it is bound. SQLite keeps the text, SQL Server reads it as
 // the datetime2 of the column that it meets; a time.Time would reach it with a
 // zone.
-func Stamp(t time.Time) string { return t.UTC().Format(wire.DateLayout) }
+func Timestamp(t time.Time) string { return t.UTC().Format(wire.DateLayout) }
 
 // Time reads a stored time; null is the zero time.
 type Time time.Time
@@ -103,11 +103,11 @@ func nullableText(text *string) sql.NullString {
 }
 
 // NullableStamp is a time that may be absent.
-func NullableStamp(t time.Time) sql.NullString {
+func NullableTimestamp(t time.Time) sql.NullString {
 	if t.IsZero() {
 		return sql.NullString{}
 	}
-	return sql.NullString{String: Stamp(t), Valid: true}
+	return sql.NullString{String: Timestamp(t), Valid: true}
 }
 
 // NullIfEmpty is a text, or null for an empty one.
@@ -129,9 +129,9 @@ func Bit(b bool) int64 {
 // AuditStep is the step of a transaction that writes down what its other steps
 // have changed.
 func AuditStep(e audit.Entry) Step {
-	return MustHit(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
+	return MustAffect(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
-		sql.Named("Added", Stamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)), sql.Named("Via", Truncate(e.Via, 16)),
+		sql.Named("Added", Timestamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)), sql.Named("Via", Truncate(e.Via, 16)),
 		sql.Named("Address", Truncate(e.Address, 64)), sql.Named("Action", Truncate(string(e.Action), 64)),
 		sql.Named("Subject", Truncate(e.Subject, 256)), sql.Named("Detail", Truncate(e.Detail, 2000)),
 	)

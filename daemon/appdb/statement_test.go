@@ -23,13 +23,13 @@ import (
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 func TestOwnFaults(t *testing.T) {
-	own := &DB{}
+	db := &DB{}
 	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
-		if err := own.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
+		if err := db.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
 			t.Errorf("%v: got %v", missing, err)
 		}
 	}
-	if err := own.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
+	if err := db.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -137,9 +137,9 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 
 // A statement of a transaction ends with the statement limit, as one by itself.
 func TestTransactionsAreLimited(t *testing.T) {
-	own := openedOwn(t, filepath.Join(t.TempDir(), FileName))
+	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	limited := false
-	err := own.Transact(context.WithoutCancel(t.Context()), func(ctx context.Context, _ *sql.Tx) error {
+	err := db.Transact(context.WithoutCancel(t.Context()), func(ctx context.Context, _ *sql.Tx) error {
 		_, limited = ctx.Deadline()
 		return nil
 	})

@@ -56,7 +56,7 @@ const maxTargets = 20
 // checkTargets checks whether messages may go where subscriptions want them. It
 // sends nothing.
 func checkTargets(ctx context.Context, r *run) []check.Result {
-	if r.store == nil || !r.config.Webhooks.Enabled || r.store.Own.Ready(ctx) != nil {
+	if r.store == nil || !r.config.Webhooks.Enabled || r.store.AppDB.Ready(ctx) != nil {
 		return result(check.Skipped, "")
 	}
 	snapshot, err := r.store.Webhooks.Snapshot(ctx)

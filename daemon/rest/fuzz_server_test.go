@@ -30,7 +30,7 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	accounts, err := account.New(account.Config{Store: s.Own.Accounts()})
+	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 	if err != nil {
 		t.Fatal(err)
 	}

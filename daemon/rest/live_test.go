@@ -50,7 +50,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	}
 	t.Cleanup(func() { kept.Close() })
 	s := &streaming{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
-	if s.accounts, err = account.New(account.Config{Store: kept.Own.Accounts()}); err != nil {
+	if s.accounts, err = account.New(account.Config{Store: kept.AppDB.Accounts()}); err != nil {
 		t.Fatal(err)
 	}
 	s.key = s.addKey(t, "all")

@@ -34,7 +34,7 @@ func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		accounts, err := account.New(account.Config{Store: c.Store.(*storage.Store).Own.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+		accounts, err := account.New(account.Config{Store: c.Store.(*storage.Store).AppDB.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
 			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
 		if err != nil {
 			t.Fatal(err)

@@ -12,12 +12,12 @@ import (
 
 // Files returns the files of the embedded store.
 func Files() ([]backup.File, error) {
-	own, err := appdb.NewestMigration(appdb.FileMigrations)
+	db, err := appdb.LatestMigration(appdb.FileMigrations)
 	if err != nil {
 		return nil, err
 	}
-	log, err := appdb.NewestMigration(appdb.LogMigrations)
-	return []backup.File{{Name: recordsFile, Required: true}, {Name: appdb.FileName, MaxSchema: own, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
+	log, err := appdb.LatestMigration(appdb.LogMigrations)
+	return []backup.File{{Name: recordsFile, Required: true}, {Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
 }
 
 // checkFiles returns an error if the directory has held a store and one of its

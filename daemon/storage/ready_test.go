@@ -43,7 +43,7 @@ func openReadiness(t *testing.T) *readiness {
 
 // ask is Ready without what the last call has found.
 func (r *readiness) ask(ctx context.Context) error {
-	r.store.Own.Probe.At = time.Time{}
+	r.store.AppDB.Probe.At = time.Time{}
 	return r.store.Ready(ctx)
 }
 
@@ -70,9 +70,9 @@ func (r *readiness) exec(statement string) {
 
 func TestReadyOfAReadOnlyFile(t *testing.T) {
 	r := openReadiness(t)
-	r.store.Own.Pool.SetMaxOpenConns(1) // the one that is set
+	r.store.AppDB.Pool.SetMaxOpenConns(1) // the one that is set
 	for _, step := range []struct{ pragma, why string }{{"ON", "the store cannot be used at the moment: the file is read-only"}, {"OFF", ""}} {
-		if _, err := r.store.Own.Pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
+		if _, err := r.store.AppDB.Pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
 			t.Fatal(err)
 		}
 		r.expect(step.why)
@@ -130,7 +130,7 @@ func TestReadyOfADamagedFile(t *testing.T) {
 // that does not end. Those who ask do not wait for it.
 func TestReadyOfAFileThatHangs(t *testing.T) {
 	r := openReadiness(t)
-	leave, err := r.store.Own.Lock(t.Context())
+	leave, err := r.store.AppDB.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,14 +153,14 @@ func TestReadyOfAFileThatHangs(t *testing.T) {
 func TestReadyWritesSeldom(t *testing.T) {
 	r := openReadiness(t)
 	writes := func() int64 {
-		n, err := appdb.QueryOne(t.Context(), r.store.Own, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
+		n, err := appdb.QueryOne(t.Context(), r.store.AppDB, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return *n
 	}
 	before := writes()
-	r.store.Own.Probe.At = time.Now().Add(time.Hour)
+	r.store.AppDB.Probe.At = time.Now().Add(time.Hour)
 	for range 100 {
 		if err := r.store.Ready(t.Context()); err != nil {
 			t.Fatal(err)

@@ -58,7 +58,7 @@ type Store struct {
 	lock   *datadir.Lock  // of the data directory, embedded store only
 	log    *logstore.File // embedded store only
 
-	Own      *appdb.DB       // the service's own tables
+	AppDB    *appdb.DB       // the service's own tables
 	Webhooks *sqlstore.Store // the webhook tables
 }
 
@@ -91,14 +91,14 @@ func (s *Store) open(ctx context.Context) error {
 	if s.Records, err = erp.Open(s.config.records()); err != nil {
 		return err
 	}
-	if s.Own, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, SaveSettings: s.config.SaveSettings}); err != nil {
+	if s.AppDB, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, SaveSettings: s.config.SaveSettings}); err != nil {
 		return err
 	}
-	if err := s.Own.Watch(s.path(recordsFile)); err != nil {
+	if err := s.AppDB.WatchFiles(s.path(recordsFile)); err != nil {
 		return executor.Unreachable(err)
 	}
 	s.lock.MarkStore()
-	if s.Webhooks, err = sqlstore.Open(s.Own, s.path(appdb.FileName)); err != nil {
+	if s.Webhooks, err = sqlstore.Open(s.AppDB, s.path(appdb.FileName)); err != nil {
 		return executor.Unreachable(err)
 	}
 	s.log = logstore.NewFile(s.path(appdb.LogFileName), s.config.Connections)
@@ -112,9 +112,9 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err
 	}
-	s.Own, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, SaveSettings: c.SaveSettings})
+	s.AppDB, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, SaveSettings: c.SaveSettings})
 	if err == nil {
-		s.Webhooks, err = sqlstore.Open(s.Own, "")
+		s.Webhooks, err = sqlstore.Open(s.AppDB, "")
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	var from executor.Database = s.Own
+	var from executor.Database = s.AppDB
 	switch {
 	case plan.Kind.Database == record.InRecords:
 		from = s.Records
@@ -142,28 +142,28 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 
 // Bills returns the store of custom field values of bill stages; zone is the time
 // zone of its times.
-func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.Own, zone) }
+func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.AppDB, zone) }
 
 // Report is the result of Check.
 type Report struct {
 	erp.Report
-	Own    appdb.Migration
-	Rights []string // missing rights on the service's tables; only checked if those are up to date
+	Migration appdb.Migration
+	Rights    []string // missing rights on the service's tables; only checked if those are up to date
 }
 
 // Failed reports whether a problem was found that the service cannot work with.
 func (r Report) Failed() bool {
-	return r.Report.Failed() || r.Own.After < r.Own.Latest || len(r.Rights) > 0
+	return r.Report.Failed() || r.Migration.After < r.Migration.Latest || len(r.Rights) > 0
 }
 
 // Check compares the record kinds and the service's tables with the database. It
 // changes nothing.
 func (s *Store) Check(ctx context.Context) (r Report, err error) {
-	if r.Own, err = s.Own.Migration(ctx); err != nil {
+	if r.Migration, err = s.AppDB.Migration(ctx); err != nil {
 		return r, err
 	}
-	if r.Own.After >= r.Own.Latest {
-		if r.Rights, err = s.Own.Rights(ctx); err != nil {
+	if r.Migration.After >= r.Migration.Latest {
+		if r.Rights, err = s.AppDB.MissingRights(ctx); err != nil {
 			return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
 		}
 	}
@@ -176,21 +176,21 @@ func (s *Store) RequestLog() requestlog.Store {
 	if s.log != nil {
 		return s.log
 	}
-	return logstore.OnServer(s.Own)
+	return logstore.OnServer(s.AppDB)
 }
 
 // Ready returns an error that says why the store cannot be used, or nil.
 func (s *Store) Ready(ctx context.Context) error {
-	if err := s.Own.Lost(); err != nil {
+	if err := s.AppDB.CheckFiles(); err != nil {
 		return err
 	}
 	if err := s.Ping(ctx); err != nil {
 		return executor.NotReady(err)
 	}
-	if err := s.Own.Ready(ctx); err != nil {
+	if err := s.AppDB.Ready(ctx); err != nil {
 		return err
 	}
-	return s.Own.Writable(ctx)
+	return s.AppDB.Writable(ctx)
 }
 
 // Close closes the store. All results must be closed before.
@@ -205,8 +205,8 @@ func (s *Store) Close() error {
 	if s.Webhooks != nil {
 		errs = append(errs, s.Webhooks.Close())
 	}
-	if s.Own != nil {
-		errs = append(errs, s.Own.Close())
+	if s.AppDB != nil {
+		errs = append(errs, s.AppDB.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.Release())

@@ -66,7 +66,7 @@ func upgrade(t *testing.T, c Config, from int64) {
 			t.Error(err)
 		}
 	})
-	m, err := s.Own.Migration(t.Context())
+	m, err := s.AppDB.Migration(t.Context())
 	if err != nil || m.Before != from || m.After != m.Latest {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -77,7 +77,7 @@ func upgrade(t *testing.T, c Config, from int64) {
 		if table.name == "WH_Setting" {
 			continue
 		}
-		if after := table.read(t, s.Own); !slices.Equal(after, table.rows) {
+		if after := table.read(t, s.AppDB); !slices.Equal(after, table.rows) {
 			t.Errorf("%s had\n%s\nand has\n%s", table.name, strings.Join(table.rows, "\n"), strings.Join(after, "\n"))
 		}
 	}
@@ -88,11 +88,11 @@ func upgrade(t *testing.T, c Config, from int64) {
 func used(t *testing.T, s *Store, from int64) {
 	t.Helper()
 	ctx := t.Context()
-	users, err := s.Own.Accounts().Users(ctx)
+	users, err := s.AppDB.Accounts().Users(ctx)
 	if err != nil || len(users) != 1 || users[0].Name != "Ann Ö." {
 		t.Errorf("users: %+v, %v", users, err)
 	}
-	if key, err := s.Own.Accounts().Key(ctx, strings.Repeat("b", 64)); err != nil || key == nil || key.Name != "till" {
+	if key, err := s.AppDB.Accounts().Key(ctx, strings.Repeat("b", 64)); err != nil || key == nil || key.Name != "till" {
 		t.Errorf("the key: %+v, %v", key, err)
 	}
 	if from < firstWebhooks {
@@ -170,9 +170,9 @@ type kept struct {
 // hold.
 func filled(t *testing.T, c Config, version int64) (all []*kept) {
 	t.Helper()
-	own := openedAt(t, c)
-	defer own.Close()
-	provider, err := own.Migrations()
+	db := openedAt(t, c)
+	defer db.Close()
+	provider, err := db.Provider()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,18 +181,18 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 	}
 	for _, s := range seeds {
 		if s.in(version) {
-			s.plant(t, own)
+			s.plant(t, db)
 		}
 	}
 	if version >= firstWebhooks {
-		if _, err := own.Exec(t.Context(), `UPDATE whd.WH_Number SET Next = 7 WHERE Name = 'SubscriptionVersion'`); err != nil {
+		if _, err := db.Exec(t.Context(), `UPDATE whd.WH_Number SET Next = 7 WHERE Name = 'SubscriptionVersion'`); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, s := range seeds {
 		if s.in(version) && !slices.ContainsFunc(all, func(k *kept) bool { return k.name == s.table }) {
 			k := &kept{name: s.table}
-			k.rows = k.read(t, own)
+			k.rows = k.read(t, db)
 			all = append(all, k)
 		}
 	}
@@ -202,23 +202,23 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 func openedAt(t *testing.T, c Config) *appdb.DB {
 	t.Helper()
 	if c.DSN == "" {
-		own, err := appdb.OpenFile(filepath.Join(c.Dir, appdb.FileName))
+		db, err := appdb.OpenFile(filepath.Join(c.Dir, appdb.FileName))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return own
+		return db
 	}
-	own, err := appdb.OpenSchema(t.Context(), appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout})
+	db, err := appdb.OpenSchema(t.Context(), appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout})
 	if err == nil {
-		err = own.MakeSchema(t.Context())
+		err = db.CreateSchema(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return own
+	return db
 }
 
-func (s seed) plant(t *testing.T, own *appdb.DB) {
+func (s seed) plant(t *testing.T, db *appdb.DB) {
 	t.Helper()
 	var places []string
 	var args []any
@@ -227,20 +227,20 @@ func (s seed) plant(t *testing.T, own *appdb.DB) {
 		places = append(places, "@"+name)
 		args = append(args, sql.Named(name, value))
 	}
-	if _, err := own.Exec(t.Context(), "INSERT INTO whd."+s.table+" ("+s.columns+") VALUES ("+strings.Join(places, ", ")+")", args...); err != nil {
+	if _, err := db.Exec(t.Context(), "INSERT INTO whd."+s.table+" ("+s.columns+") VALUES ("+strings.Join(places, ", ")+")", args...); err != nil {
 		t.Fatalf("%s: %v", s.table, err)
 	}
 }
 
 // read gives the rows of the columns that the table had when it was read first,
 // in an order of their own.
-func (k *kept) read(t *testing.T, own *appdb.DB) (all []string) {
+func (k *kept) read(t *testing.T, db *appdb.DB) (all []string) {
 	t.Helper()
 	columns := "*"
 	if k.columns != nil {
 		columns = strings.Join(k.columns, ", ")
 	}
-	rows, err := own.Pool.QueryContext(t.Context(), own.Text("SELECT "+columns+" FROM whd."+k.name))
+	rows, err := db.Pool.QueryContext(t.Context(), db.Qualify("SELECT "+columns+" FROM whd."+k.name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,14 +275,14 @@ func TestSettingsAreNotLost(t *testing.T) {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	}
-	own := openedAt(t, c)
-	defer own.Close()
+	db := openedAt(t, c)
+	defer db.Close()
 	for _, table := range before {
-		if after := table.read(t, own); !slices.Equal(after, table.rows) {
+		if after := table.read(t, db); !slices.Equal(after, table.rows) {
 			t.Errorf("%s had %s and has %s", table.name, table.rows, after)
 		}
 	}
-	if n, err := appdb.QueryOne(t.Context(), own, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`); err != nil || *n != 1 {
+	if n, err := appdb.QueryOne(t.Context(), db, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`); err != nil || *n != 1 {
 		t.Errorf("the version of the settings has changed (%v)", err)
 	}
 }

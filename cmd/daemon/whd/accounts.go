@@ -23,14 +23,14 @@ type accounts struct{ *base }
 // same store sees the changes within seconds.
 func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) error) error {
 	return p.withStore(ctx, nil, func(s *storage.Store) error {
-		err := s.Own.Ready(ctx)
-		if errors.Is(err, appdb.ErrBehind) {
+		err := s.AppDB.Ready(ctx)
+		if errors.Is(err, appdb.ErrOutdated) {
 			return errors.New(fault.Of(err).Message) // the store was reached, so it is no such failure
 		}
 		if err != nil {
 			return err
 		}
-		accounts, err := account.New(account.Config{Store: s.Own.Accounts()})
+		accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 		if err != nil {
 			return err
 		}

@@ -88,9 +88,9 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		return err
 	}
 	text := ""
-	if r.Own.Name != "" {
+	if r.Migration.Name != "" {
 		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
-			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Own.Name, state(r.Own))
+			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Migration.Name, state(r.Migration))
 	}
 	for _, problem := range r.Rights {
 		text += problem + "\n"
@@ -143,7 +143,7 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Findings []erp.Finding
 		Checks   []check.Result
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Own.Name, r.Own.After, r.Own.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), r.Results, append([]string{}, r.Warnings...)}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Migration.Name, r.Migration.After, r.Migration.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), r.Results, append([]string{}, r.Warnings...)}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)

@@ -26,7 +26,7 @@ func (p stores) commands() []*urfave.Command {
 // their version before and after.
 func (p stores) migrate(c *urfave.Context) error {
 	return p.withStore(c.Context, func(s *storage.Config) { s.Migrate = true }, func(s *storage.Store) error {
-		m, err := s.Own.Migration(c.Context)
+		m, err := s.AppDB.Migration(c.Context)
 		switch {
 		case err != nil:
 		case m.After > m.Latest:

@@ -32,7 +32,7 @@ func Accounts(t *testing.T, open func(t *testing.T) *storage.Store) {
 		"LongestTexts":     longestTexts,
 		"TextsAsTheyStand": textsAsTheyStand,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, books{open(t).Own.Accounts(), t}) })
+		t.Run(name, func(t *testing.T) { test(t, books{open(t).AppDB.Accounts(), t}) })
 	}
 	t.Run("Closed", func(t *testing.T) { accountsClosed(t, open(t)) })
 }
@@ -269,7 +269,7 @@ func accountsClosed(t *testing.T, s *storage.Store) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range operations(t.Context(), s.Own.Accounts()) {
+	for name, err := range operations(t.Context(), s.AppDB.Accounts()) {
 		if !fault.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter <= 0 {
 			t.Errorf("%s: %v, want unavailable with a time to wait", name, err)
 		}

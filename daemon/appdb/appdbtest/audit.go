@@ -18,7 +18,7 @@ import (
 // Audit proves of the accounts of a store that a change and its entry in the
 // audit trail are stored both or not at all, and that the trail can be queried.
 func Audit(t *testing.T, opened *storage.Store) {
-	b := books{opened.Own.Accounts(), t}
+	b := books{opened.AppDB.Accounts(), t}
 	u := account.User{ID: "1", Name: "Ann", Role: account.Admin, Added: noon, Saved: noon}
 	role := account.Reader
 	step := 0

@@ -55,7 +55,7 @@ func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 // addKey adds the client's key. The first user is added as well: else the
 // daemon would do it, and the memory of hashing a password would be in R8.
 func addKey(ctx context.Context, s *storage.Store) (string, error) {
-	accounts, err := account.New(account.Config{Store: s.Own.Accounts()})
+	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 	if err != nil {
 		return "", err
 	}

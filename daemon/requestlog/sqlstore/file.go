@@ -154,7 +154,7 @@ var logFileInsert = func() string {
 }()
 
 func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
-	stmt.BindText(logAt, appdb.Stamp(e.At))
+	stmt.BindText(logAt, appdb.Timestamp(e.At))
 	stmt.BindInt(logStatus, int64(e.Status))
 	stmt.BindInt(logDuration, logTicks(e.Duration))
 	for i, text := range e.Texts {
@@ -213,7 +213,7 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		if most == 0 {
 			most = size.Pages
 		}
-		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/appdb.ShrinkShare)))
+		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/appdb.MaxFreeShare)))
 		more = more || shrunk
 		return err
 	})
@@ -221,7 +221,7 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 }
 
 func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, all bool) (int64, error) {
-	err := conn.Query(pruneFile, nil, limit, appdb.Stamp(before), appdb.Bit(all))
+	err := conn.Query(pruneFile, nil, limit, appdb.Timestamp(before), appdb.Bit(all))
 	return conn.Changes(), err
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // OnServer keeps the entries of the request log in the tables of db, on a server.
-func OnServer(db *appdb.DB) requestlog.Store { return &logTable{own: db} }
+func OnServer(db *appdb.DB) requestlog.Store { return &logTable{db: db} }
 
 // pruneBatch is how many entries are removed at a time, so that it takes
 // moments.
@@ -25,15 +25,15 @@ func logTicks(d time.Duration) int64 { return int64(d / 100) }
 
 // logTable is the request log on a server. Several daemons write to it.
 type logTable struct {
-	own      *appdb.DB
+	db       *appdb.DB
 	measured time.Time // when excess was found out
 	excess   int64     // rows that are too many, as far as known
 }
 
 // Append adds entries by one statement: an array of arrays in JSON.
 func (l *logTable) Append(ctx context.Context, entries []requestlog.Entry) error {
-	_, err := l.own.Exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
-	return l.own.Fault(err, "writing the request log")
+	_, err := l.db.Exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
+	return l.db.Fault(err, "writing the request log")
 }
 
 // logInsert numbers the rows in their order, since that of their ids follows.
@@ -65,7 +65,7 @@ func logRows(entries []requestlog.Entry) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Stamp(e.At), e.Status, logTicks(e.Duration), e.Size())
+		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Timestamp(e.At), e.Status, logTicks(e.Duration), e.Size())
 		for _, text := range e.Texts {
 			if text == "" {
 				b = append(b, ",null"...)
@@ -96,12 +96,12 @@ const logMeasure = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0)
 // are is found out by an index now and then.
 func (l *logTable) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
 	if err := l.measure(ctx, maxBytes); err != nil {
-		return false, l.own.Fault(err, "measuring the request log")
+		return false, l.db.Fault(err, "measuring the request log")
 	}
-	n, err := l.own.Exec(ctx, logPrune,
-		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Stamp(before)), sql.Named("TooMany", l.excess))
+	n, err := l.db.Exec(ctx, logPrune,
+		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Timestamp(before)), sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
-	return n == pruneBatch, l.own.Fault(err, "pruning the request log")
+	return n == pruneBatch, l.db.Fault(err, "pruning the request log")
 }
 
 // measureEvery is between two times of adding up what all rows take.
@@ -112,7 +112,7 @@ func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
 		return nil
 	}
 	type extent struct{ rows, bytes int64 }
-	all, err := appdb.QueryOne(ctx, l.own, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, logMeasure)
+	all, err := appdb.QueryOne(ctx, l.db, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, logMeasure)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // TestRequestLogStatements shows the statements of both databases side by side,
 // with the rows as a server gets them.
 func TestRequestLogStatements(t *testing.T) {
-	own := &appdb.DB{Schema: "own tables"}
+	db := &appdb.DB{Schema: "own tables"}
 	entry := requestlog.Entry{At: time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC), Status: 404, Duration: 1500 * time.Microsecond}
 	entry.Texts[requestlog.PathInfo] = "/a^b"
 	entry.Texts[requestlog.Headers] = `{"Host":"x\\y"}`
@@ -25,7 +25,7 @@ func TestRequestLogStatements(t *testing.T) {
 	var got strings.Builder
 	for _, part := range []string{
 		"== SQLite", logFileInsert, pruneFile,
-		"== SQL Server", own.Text(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), own.Text(logMeasure), own.Text(logPrune),
+		"== SQL Server", db.Qualify(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(logMeasure), db.Qualify(logPrune),
 	} {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}

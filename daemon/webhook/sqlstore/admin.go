@@ -22,7 +22,7 @@ type Admin struct{ tables }
 
 // Note adds an entry to the audit trail by itself.
 func (a *Admin) Note(ctx context.Context, e audit.Entry) error {
-	_, err := a.own.Run(ctx, appdb.AuditStep(e))
+	_, err := a.db.Run(ctx, appdb.AuditStep(e))
 	return a.fault(err, "writing the audit trail")
 }
 
@@ -56,7 +56,7 @@ func (a *Admin) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
 }
 
 func (a *Admin) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
-	all, err := appdb.QueryAll(ctx, a.own, into(func(s *admin.Subscriber) []any {
+	all, err := appdb.QueryAll(ctx, a.db, into(func(s *admin.Subscriber) []any {
 		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
 	}), `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
@@ -87,10 +87,10 @@ func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.E
 	}
 	guid := appdb.NewGUID()
 	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
-	_, err = a.own.Run(ctx, append(steps, appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+	_, err = a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
-		sql.Named("Saved", appdb.Stamp(e.At)), sql.Named("RowHash", newRowHash()),
+		sql.Named("Saved", appdb.Timestamp(e.At)), sql.Named("RowHash", newRowHash()),
 	), appdb.AuditStep(e))...)
 	if err != nil {
 		return admin.Subscriber{}, a.fault(err, "adding a subscriber")
@@ -113,7 +113,7 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	if c.Enabled != nil { // what failed before does not count against it
 		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
 	}
-	hit, err := a.own.Run(ctx, append(steps, appdb.AuditStep(e))...)
+	hit, err := a.db.Run(ctx, append(steps, appdb.AuditStep(e))...)
 	if err != nil {
 		return admin.Subscriber{}, a.fault(err, "changing a subscriber")
 	}
@@ -133,8 +133,8 @@ func stale(thing string) error {
 // reports whether it was there. Messages are removed by Sweep.
 func (a *Admin) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
 	steps := append(a.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
-		appdb.MustHit(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
-	removed, err := a.own.Run(ctx, steps...)
+		appdb.MustAffect(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
+	removed, err := a.db.Run(ctx, steps...)
 	return removed, a.fault(err, "removing a subscriber")
 }
 
@@ -158,13 +158,13 @@ func setIf[T any](u *changes, column string, value *T) {
 // step is the UPDATE, which must hit a row, with a new row hash. It hits none
 // whose row hash is not the one that the change is based on.
 func (u *changes) step(table, where string, at []any, now time.Time, based []byte) appdb.Step {
-	u.set("LastSavedDateTime", appdb.Stamp(now))
+	u.set("LastSavedDateTime", appdb.Timestamp(now))
 	u.set("RowHash", newRowHash())
 	if based != nil {
 		where += ` AND RowHash = @Based`
 		at = append(at, sql.Named("Based", based))
 	}
-	return appdb.MustHit(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, at...)...)
+	return appdb.MustAffect(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, at...)...)
 }
 
 // Subscription finds a subscription of a subscriber.
@@ -198,11 +198,11 @@ func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ 
 		values.WriteString("@" + c.name + ", ")
 		args = append(args, sql.Named(c.name, valueOf(c.of(&s))))
 	}
-	insert := appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscription (`+into.String()+`SubscriberID, ItemNo, MaxRetries)
+	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+into.String()+`SubscriberID, ItemNo, MaxRetries)
 SELECT `+values.String()+`b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
 FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
 	steps := slices.Concat([]appdb.Step{raiseVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
-	added, err := a.own.Run(ctx, steps...)
+	added, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.fault(err, "adding a subscription")
 	}
@@ -232,7 +232,7 @@ func (a *Admin) room(guid, subscriber string, headers *[]webhook.Header, bounded
 	for _, h := range *headers {
 		size += len(h.Name) + len(h.Value)
 	}
-	if a.own.IsServer() {
+	if a.db.IsServer() {
 		length = `LEN` // in characters: it has no UTF-8
 	}
 	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
@@ -246,7 +246,7 @@ const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.R
 func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
 	steps := make([]appdb.Step, len(headers))
 	for i, h := range headers {
-		steps[i] = appdb.MustHit(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
+		steps[i] = appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
 SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`,
 			sql.Named("RecID", appdb.NewGUID()), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
 			sql.Named("Subscription", guid),
@@ -278,7 +278,7 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 			sql.Named("Subscription", guid)))
 		steps = append(steps, headerSteps(guid, *c.Headers)...)
 	}
-	hit, err := a.own.Run(ctx, steps...)
+	hit, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.fault(err, "changing a subscription")
 	}
@@ -309,7 +309,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	}
 	if c.Secret != nil {
 		u.sets = append(u.sets, "OldSecret = CASE WHEN @OldSecretUntil IS NOT NULL THEN Secret END")
-		u.set("OldSecretUntil", appdb.NullableStamp(c.Secret.OldUntil))
+		u.set("OldSecretUntil", appdb.NullableTimestamp(c.Secret.OldUntil))
 		u.set("Secret", c.Secret.Secret)
 	}
 	return u
@@ -319,8 +319,8 @@ func changesOf(c admin.SubscriptionChange) *changes {
 // From then on its messages are neither shown nor sent; Sweep removes them.
 func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
 	steps := a.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
-	steps[len(steps)-1].Must = true
-	removed, err := a.own.Run(ctx, steps...)
+	steps[len(steps)-1].MustAffect = true
+	removed, err := a.db.Run(ctx, steps...)
 	return removed, a.fault(err, "removing a subscription")
 }
 
@@ -328,7 +328,7 @@ func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string,
 // the first one of a transaction on.
 func (a *Admin) removal(which string, at time.Time, args ...any) []appdb.Step {
 	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(which, args...)...)
-	args = append(args, sql.Named("At", appdb.Stamp(at)))
+	args = append(args, sql.Named("At", appdb.Timestamp(at)))
 	return append(steps,
 		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)
 SELECT ID, @At FROM whd.SY_WebhookSubscription`+which, args...),

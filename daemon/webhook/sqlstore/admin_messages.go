@@ -15,7 +15,7 @@ import (
 
 // Message finds a message.
 func (a *Admin) Message(ctx context.Context, at admin.Address) (*webhook.Message, error) {
-	m, err := appdb.QueryOne(ctx, a.own, scanMessage(func(e *webhook.Event) any { return &e.Body }), `SELECT `+messageRead+`, e.Body`+messageTables+`
+	m, err := appdb.QueryOne(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Body }), `SELECT `+messageRead+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 		append(subscriptionArgs(at.Subscriber, at.Subscription), sql.Named("Message", at.Message))...)
@@ -35,9 +35,9 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 		}
 		return nil, err
 	}
-	steps := append(removeSteps(a.own, []int64{m.ID}, []int64{m.Event.ID}), a.peerEventSteps(delivery.PeerDeleted, m.Subscription)...)
-	steps[0].Must = true
-	removed, err := a.own.Run(ctx, steps...)
+	steps := append(removeSteps(a.db, []int64{m.ID}, []int64{m.Event.ID}), a.peerEventSteps(delivery.PeerDeleted, m.Subscription)...)
+	steps[0].MustAffect = true
+	removed, err := a.db.Run(ctx, steps...)
 	if err != nil || !removed {
 		return nil, a.fault(err, "removing a message")
 	}
@@ -47,13 +47,13 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 // removeSteps remove messages, what is known of their attempts, and events that no
 // other message needs. The messages go first: an outcome that is written at the
 // same moment finds none, or has been written already.
-func removeSteps(own *appdb.DB, messages, events []int64) []appdb.Step {
-	these, list := own.ListArg(messages), own.InList
+func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
+	these, list := db.ListArg(messages), db.InList
 	return []appdb.Step{
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+list, these),
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+list, these),
 		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+list+`
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, own.ListArg(events)),
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, db.ListArg(events)),
 	}
 }
 
@@ -65,7 +65,7 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 	if err != nil {
 		return nil, err
 	}
-	if _, err = a.own.Run(ctx, append([]appdb.Step{retryStep(a.own, []int64{m.ID}, now)}, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)...); err != nil {
+	if _, err = a.db.Run(ctx, append([]appdb.Step{retryStep(a.db, []int64{m.ID}, now)}, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)...); err != nil {
 		return nil, a.fault(err, "making a message due")
 	}
 	if m, err = a.Message(ctx, at); err == nil && m.Status == webhook.Successful {
@@ -74,9 +74,9 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 	return m, err
 }
 
-func retryStep(own *appdb.DB, messages []int64, at time.Time) appdb.Step {
+func retryStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
 	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID IN `+own.InList+` AND Status IN (2, 3)`, own.ListArg(messages), sql.Named("At", appdb.Stamp(at)))
+WHERE ID IN `+db.InList+` AND Status IN (2, 3)`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
 }
 
 // RetryMessages makes those messages due that are still as they were picked and
@@ -87,7 +87,7 @@ func (a *Admin) RetryMessages(ctx context.Context, picked []admin.Candidate, at 
 		for i := range all {
 			all[i].Status, all[i].Next, all[i].At = webhook.RetryPending, at, at
 		}
-		return all, append([]appdb.Step{retryStep(a.own, numbersOf(all, messageNumber), at)}, a.peerEventSteps(delivery.PeerDue, numbersOf(all, subscriptionNumber)...)...)
+		return all, append([]appdb.Step{retryStep(a.db, numbersOf(all, messageNumber), at)}, a.peerEventSteps(delivery.PeerDue, numbersOf(all, subscriptionNumber)...)...)
 	})
 	return done, a.fault(err, "making messages due")
 }
@@ -100,7 +100,7 @@ func (a *Admin) RemoveMessages(ctx context.Context, picked []admin.Candidate, at
 		for i := range all {
 			all[i].Deleted, all[i].Next, all[i].At = true, time.Time{}, at
 		}
-		return all, append(removeSteps(a.own, numbersOf(all, messageNumber), numbersOf(all, eventNumber)), a.peerEventSteps(delivery.PeerDeleted, numbersOf(all, subscriptionNumber)...)...)
+		return all, append(removeSteps(a.db, numbersOf(all, messageNumber), numbersOf(all, eventNumber)), a.peerEventSteps(delivery.PeerDeleted, numbersOf(all, subscriptionNumber)...)...)
 	})
 	return done, a.fault(err, "removing messages")
 }
@@ -131,9 +131,9 @@ func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func
 	if len(picked) == 0 {
 		return nil, nil
 	}
-	err = a.own.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = a.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		done = nil
-		all, err := unchanged(ctx, a.own, tx, picked)
+		all, err := unchanged(ctx, a.db, tx, picked)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func
 			return nil
 		}
 		for _, s := range steps {
-			if _, err := tx.ExecContext(ctx, a.own.Text(s.SQL), s.Args...); err != nil {
+			if _, err := tx.ExecContext(ctx, a.db.Qualify(s.SQL), s.Args...); err != nil {
 				return err
 			}
 		}
@@ -159,25 +159,25 @@ func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func
 
 // unchanged locks the messages and gives those that are as they were picked. A
 // file is locked as a whole already.
-func unchanged(ctx context.Context, own *appdb.DB, tx *sql.Tx, picked []admin.Candidate) ([]bulkMessage, error) {
+func unchanged(ctx context.Context, db *appdb.DB, tx *sql.Tx, picked []admin.Candidate) ([]bulkMessage, error) {
 	ids := make([]int64, len(picked))
 	as := make(map[int64]admin.Candidate, len(picked))
 	for i, p := range picked {
 		ids[i], as[p.ID] = p.ID, p
 	}
-	these := own.ListArg(ids)
-	if own.IsServer() {
-		if _, err := tx.ExecContext(ctx, own.Text(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+own.InList), these); err != nil {
+	these := db.ListArg(ids)
+	if db.IsServer() {
+		if _, err := tx.ExecContext(ctx, db.Qualify(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+db.InList), these); err != nil {
 			return nil, err
 		}
 	}
-	rows, err := tx.QueryContext(ctx, own.Text(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, COALESCE(m.HTTPCode, 0),
+	rows, err := tx.QueryContext(ctx, db.Qualify(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, COALESCE(m.HTTPCode, 0),
 	m.RecID, s.RecID, b.RecID, e.EventName
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE m.ID IN `+own.InList+` ORDER BY m.ID`), these)
+WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), these)
 	if err != nil {
 		return nil, err
 	}

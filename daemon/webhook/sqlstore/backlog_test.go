@@ -13,7 +13,7 @@ import (
 // The backlog is counted in the order of one index, without a look at the rows.
 func TestBacklogByIndex(t *testing.T) {
 	w := hooksInFile(t)
-	plan, err := appdb.QueryAll(t.Context(), w.own, func(row appdb.Row) (text string, err error) {
+	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
 		var n sql.NullInt64
 		err = row.Scan(&n, &n, &n, &text)
 		return text, err
@@ -46,19 +46,19 @@ func benchmarkBacklog(b *testing.B, w *Store) {
 
 func fillBacklog(b *testing.B, w *Store) {
 	r, _ := subscribed(b, w)
-	if _, err := w.own.Exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
+	if _, err := w.db.Exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
 	Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 SELECT 1000000 + h.N, CONCAT('subscription ', h.N), s.SubscriberID, s.EventName, s.URL, s.ItemNo, 1, 0, s.Secret, 0, s.LastSavedDateTime, s.RowHash
 FROM whd.SY_WebhookSubscription s CROSS JOIN `+numbers(100)+` h WHERE s.ID = @ID`, sql.Named("ID", r.ID)); err != nil {
 		b.Fatal(err)
 	}
 	for part := range 30 {
-		if _, err := w.own.Pool.ExecContext(b.Context(), w.own.Text(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+		if _, err := w.db.Pool.ExecContext(b.Context(), w.db.Qualify(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
 	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
 SELECT m.N, CONCAT('message ', m.N), m.N, 1 + m.N % 2, 1000000 + m.N % 100, 'https://shop.example/in/some/longer/path',
 	CASE WHEN m.N % 3 = 0 THEN 1 WHEN m.N % 10 = 1 THEN 2 ELSE 0 END, 1, CASE WHEN m.N % 3 = 0 THEN NULL ELSE @At END, @At, @At, 0
 FROM (SELECT @First + a.N * 500 + b.N AS N FROM `+numbers(100)+` a CROSS JOIN `+numbers(500)+` b) m`),
-			sql.Named("At", appdb.Stamp(hookNoon)), sql.Named("First", 50_000*part)); err != nil {
+			sql.Named("At", appdb.Timestamp(hookNoon)), sql.Named("First", 50_000*part)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ var (
 		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
 		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
-		{"AddedDateTime", moment, func(e *webhook.Event) any { return appdb.Stamp(e.AddedAt) }},
+		{"AddedDateTime", moment, func(e *webhook.Event) any { return appdb.Timestamp(e.AddedAt) }},
 		{"Body", beside, func(e *webhook.Event) any { return string(e.Body) }},
 	}
 	attemptColumns = columns[*attempt]{
@@ -68,7 +68,7 @@ var (
 	disabledColumns = columns[delivery.Disabled]{
 		{"ID", number, func(d delivery.Disabled) any { return d.Subscription }},
 		{"DisabledReason", text, func(d delivery.Disabled) any { return readable(d.Reason, mostDisabled) }},
-		{"LastSavedDateTime", moment, func(d delivery.Disabled) any { return appdb.Stamp(d.At) }},
+		{"LastSavedDateTime", moment, func(d delivery.Disabled) any { return appdb.Timestamp(d.At) }},
 	}
 	healthColumns = columns[delivery.Health]{
 		{"ID", number, func(h delivery.Health) any { return h.Subscription }},
@@ -80,7 +80,7 @@ var (
 		{"Digest", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Digest[:]) }},
 		{"EventGUID", guid, func(k delivery.Key) any { return k.Event }},
 		{"Messages", integer, func(k delivery.Key) any { return int64(k.Count) }},
-		{"ExpiryDateTime", moment, func(k delivery.Key) any { return appdb.Stamp(k.Until) }},
+		{"ExpiryDateTime", moment, func(k delivery.Key) any { return appdb.Timestamp(k.Until) }},
 	}
 	peerEventColumns = columns[delivery.PeerEvent]{
 		{"SubscriptionID", number, func(n delivery.PeerEvent) any { return n.Subscription }},
@@ -106,7 +106,7 @@ type attempt struct {
 	hash   string // that the answer is stored under; empty for a short one
 }
 
-func (a *attempt) ended() string { return appdb.Stamp(a.Began.Add(a.Took)) }
+func (a *attempt) ended() string { return appdb.Timestamp(a.Began.Add(a.Took)) }
 
 func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
 	made, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
@@ -138,7 +138,7 @@ func dueText(s webhook.State) string {
 	if !s.Status.Open() {
 		return ""
 	}
-	return appdb.Stamp(s.Next)
+	return appdb.Timestamp(s.Next)
 }
 
 // readable is the beginning of a text of foreign origin, as every

@@ -34,16 +34,16 @@ func bulkRows(t *testing.T, w *Store) {
 	if done, err := w.RemoveMessages(t.Context(), picked, hookNoon); err != nil || len(done) != 2 {
 		t.Fatalf("removed %+v (%v)", done, err)
 	}
-	expectRows(t, w.own, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
-	expectRows(t, w.own, `MessageID FROM whd.SY_WebhookMessageResponse`, "16")
-	expectRows(t, w.own, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
-	expectRows(t, w.own, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
+	expectRows(t, w.db, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
+	expectRows(t, w.db, `MessageID FROM whd.SY_WebhookMessageResponse`, "16")
+	expectRows(t, w.db, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
+	expectRows(t, w.db, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
 
 	e := audit.Entry{Actor: audit.Actor{Name: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
 	if err := w.Note(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	expectRows(t, w.own, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,
+	expectRows(t, w.db, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,
 		"ann|basic|192.0.2.1|messages delete|messages|Status=3")
 }
 
@@ -57,7 +57,7 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var old, end sql.NullString
-		if err := w.own.Pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
+		if err := w.db.Pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
 			t.Fatal(err)
 		}
 		if old.Valid != !until.IsZero() || end.Valid != old.Valid {

@@ -203,7 +203,7 @@ func valueOf(pointer any) any {
 	case *string:
 		return *p
 	case *time.Time:
-		return appdb.Stamp(*p)
+		return appdb.Timestamp(*p)
 	case *[]byte:
 		return *p
 	case *webhook.Status:
@@ -227,5 +227,5 @@ func momentText(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return appdb.Stamp(t)
+	return appdb.Timestamp(t)
 }

@@ -38,7 +38,7 @@ func (e *Engine) Close() error { return e.writer.close() }
 
 // Now is delivery.Store's.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) {
-	now, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT `+e.own.Clock)
+	now, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT `+e.db.Clock)
 	if err != nil {
 		return time.Time{}, e.fault(err, "reading the store's clock")
 	}
@@ -48,7 +48,7 @@ func (e *Engine) Now(ctx context.Context) (time.Time, error) {
 // SetDefaultRetries notes how many retries messages have whose subscription has
 // no schedule of its own. It is only shown.
 func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
-	_, err := e.own.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Count WHERE Name = @Name AND Next <> @Count`,
+	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Count WHERE Name = @Name AND Next <> @Count`,
 		sql.Named("Count", n), sql.Named("Name", defaultRetries))
 	return e.fault(err, "noting the number of retries")
 }
@@ -62,7 +62,7 @@ func (e *Engine) Version(ctx context.Context) (int64, error) {
 // older program, or its rows are gone.
 func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
 	type change struct{ version, id int64 }
-	changes, err := appdb.QueryAll(ctx, e.own, into(func(c *change) []any { return []any{&c.version, &c.id} }),
+	changes, err := appdb.QueryAll(ctx, e.db, into(func(c *change) []any { return []any{&c.version, &c.id} }),
 		`SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
 		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
 	if err != nil {
@@ -73,7 +73,7 @@ func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map
 	for _, c := range changes {
 		versions[c.version], changed[c.id] = true, nil
 	}
-	where, args := ` WHERE s.ID IN `+e.own.InList, []any{e.own.ListArg(slices.Collect(maps.Keys(changed)))}
+	where, args := ` WHERE s.ID IN `+e.db.InList, []any{e.db.ListArg(slices.Collect(maps.Keys(changed)))}
 	if whole = version <= after || int64(len(versions)) < version-after; whole {
 		where, args = ``, nil
 	}
@@ -147,8 +147,8 @@ func clash(keys []delivery.Key) bool {
 
 // Key is delivery.Store's.
 func (e *Engine) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	k, err := appdb.QueryOne(ctx, e.own, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
-WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.own.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
+	k, err := appdb.QueryOne(ctx, e.db, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
+WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.db.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, e.fault(err, "finding an idempotency key")
 }
 
@@ -210,22 +210,22 @@ func (e *Engine) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message,
 }
 
 func (e *Engine) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
-	page, err := appdb.QueryAll(ctx, e.own, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, `+e.own.Size+`(e.Body)`+messageTables+openMessages+condition+e.own.Limit,
-		append(pageArgs(p), sql.Named("Until", appdb.Stamp(p.Until)), sql.Named("Limit", p.Limit))...)
+	page, err := appdb.QueryAll(ctx, e.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
+		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+openMessages+condition+e.db.Limit,
+		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(p.Until)), sql.Named("Limit", p.Limit))...)
 	return page, e.fault(err, "reading messages")
 }
 
 func pageArgs(p delivery.Page) []any {
 	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
-		sql.Named("Next", appdb.Stamp(p.After.Next)), sql.Named("ID", p.After.ID)}
+		sql.Named("Next", appdb.Timestamp(p.After.Next)), sql.Named("ID", p.After.ID)}
 }
 
 // Bodies is delivery.Store's.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))
-	all, err := appdb.QueryAll(ctx, e.own, into(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
-		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.own.InList, e.own.ListArg(events))
+	all, err := appdb.QueryAll(ctx, e.db, into(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
+		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.db.InList, e.db.ListArg(events))
 	for _, event := range all {
 		bodies[event.ID] = event.Body
 	}
@@ -238,7 +238,7 @@ func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,
 	} {
-		due, err := appdb.QueryOne(ctx, e.own, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
+		due, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
 			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
 		if err != nil {
 			return time.Time{}, e.fault(err, "looking for the next message")
@@ -252,7 +252,7 @@ func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 
 // Open is delivery.Store's.
 func (e *Engine) Open(ctx context.Context, partition int64) ([]int64, error) {
-	open, err := appdb.QueryAll(ctx, e.own, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
+	open, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,
 		sql.Named("Partition", partition))
@@ -263,7 +263,7 @@ func (e *Engine) Open(ctx context.Context, partition int64) ([]int64, error) {
 func (e *Engine) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
 	n, err := e.number(ctx, "looking for a success", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
-		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Stamp(since)))
+		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Timestamp(since)))
 	return n > 0, err
 }
 
@@ -278,7 +278,7 @@ LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
 // Backlog is delivery.Store's. No writer waits for it.
 func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
-	parts, err := appdb.QueryAll(ctx, e.own, into(func(b *stats.Backlog) []any {
+	parts, err := appdb.QueryAll(ctx, e.db, into(func(b *stats.Backlog) []any {
 		return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
 	}), backlogRows)
 	slices.SortFunc(parts, func(a, b stats.Backlog) int { return cmp.Compare(a.Subscription, b.Subscription) })
@@ -304,10 +304,10 @@ const (
 // no outbox, since no other program writes to it. Without the CAST, Babelfish gives
 // out what a CASE holds as varchar.
 func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
-	if !e.own.IsServer() {
+	if !e.db.IsServer() {
 		return nil, ctx.Err()
 	}
-	err = e.own.Query(ctx, func(rows *sql.Rows) error {
+	err = e.db.Query(ctx, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
 			var r delivery.OutboxEvent
@@ -320,14 +320,14 @@ func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEv
 		}
 		return nil
 	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
-FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.own.Limit,
+FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.db.Limit,
 		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
 	return all, e.fault(err, "reading the outbox")
 }
 
 // RefuseOutbox is delivery.Store's.
 func (e *Engine) RefuseOutbox(ctx context.Context, id int64, reason string) error {
-	_, err := e.own.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
+	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
 		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
 	return e.fault(err, "refusing a row of the outbox")
 }

@@ -14,7 +14,7 @@ import (
 // fileWriter writes batches to the file of our own tables, over a connection of
 // its own whose statements stay prepared. All that write to the file take turns.
 type fileWriter struct {
-	own  *appdb.DB
+	db   *appdb.DB
 	path string
 
 	// What follows is guarded by the write lock.
@@ -34,7 +34,7 @@ func (f *fileWriter) open() (err error) {
 }
 
 func (f *fileWriter) close() error {
-	leave, err := f.own.Lock(context.Background())
+	leave, err := f.db.Lock(context.Background())
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 // inTurn waits for the turn and writes. Where it is time to, the log is written
 // back.
 func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
-	leave, err := f.own.Lock(ctx)
+	leave, err := f.db.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 		err = f.conn.Exec("COMMIT")
 	}
 	if err == nil {
-		return f.own.Lost()
+		return f.db.CheckFiles()
 	}
 	if f.conn.InTransaction() && f.conn.Exec("ROLLBACK") != nil {
 		f.conn.Close()
@@ -190,7 +190,7 @@ WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`)
 WHERE ID = @ID AND (@FailingSince IS NULL OR @Anew = 1 OR FailingSince IS NULL)`)
 	fileKey = newStatement(keyColumns, `INSERT INTO WH_IdempotencyKey (`+keyColumns.names()+`) VALUES (`+keyColumns.parameters()+`)
 ON CONFLICT (KeyHash) DO UPDATE SET `+keyGiven("excluded.")+`
-WHERE ExpiryDateTime <= `+appdb.OfFile.Clock+` OR EventGUID = excluded.EventGUID`)
+WHERE ExpiryDateTime <= `+appdb.FileDialect.Clock+` OR EventGUID = excluded.EventGUID`)
 )
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
@@ -246,7 +246,7 @@ func (f *fileWriter) notify(number string, all []delivery.PeerEvent) error {
 	for _, n := range all {
 		if err == nil {
 			err = f.conn.Query(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, `+f.own.Clock+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.own.Holder, number)
+SELECT n.Next, ?1, ?2, ?3, `+f.db.Clock+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.db.Holder, number)
 		}
 	}
 	return err
@@ -266,7 +266,7 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
 	}
-	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.own.Clock+`, ?3)`, nil,
+	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.db.Clock+`, ?3)`, nil,
 		b.Home, b.Number, changesText(b))
 }
 
@@ -321,7 +321,7 @@ func (f *fileWriter) loosely(work func() error) error {
 // removeEach removes messages one by one, until another writer waits.
 func (f *fileWriter) removeEach(all []deletion) (left []deletion, n int, err error) {
 	for i, c := range all {
-		if i >= max(leastRemoved, len(all)/2) && f.own.WriteLock.Wanted() {
+		if i >= max(leastRemoved, len(all)/2) && f.db.WriteLock.Wanted() {
 			return all[i:], n, nil
 		}
 		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
@@ -352,7 +352,7 @@ func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error)
 	err = f.inTurn(ctx, func() error {
 		began := time.Now()
 		size, err := appdb.SizeOf(f.conn)
-		if err != nil || size.Free < size.Pages/appdb.ShrinkShare+shrinkPages {
+		if err != nil || size.Free < size.Pages/appdb.MaxFreeShare+shrinkPages {
 			return err
 		}
 		err = f.loosely(func() (err error) {

@@ -20,7 +20,7 @@ func put(t *testing.T, w *Store, to interface {
 }, bodies ...string) {
 	t.Helper()
 	for _, body := range bodies {
-		if _, err := to.ExecContext(t.Context(), w.own.Text(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`), sql.Named("Body", body)); err != nil {
+		if _, err := to.ExecContext(t.Context(), w.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`), sql.Named("Body", body)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []deli
 func TestOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	for _, kept := range []bool{false, true} {
-		tx, err := w.own.Pool.BeginTx(t.Context(), nil)
+		tx, err := w.db.Pool.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,14 +57,14 @@ func TestOutbox(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(t, w, w.own.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	put(t, w, w.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	all := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	expectOutbox(t, w, 2, "a", "b")
 	if err := w.RefuseOutbox(t.Context(), all[0].ID, "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
 	expectOutbox(t, w, 10, "b", string(all[2].Body))
-	expectRows(t, w.own, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`, "205|because of \uFFFDé")
+	expectRows(t, w.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`, "205|because of \uFFFDé")
 }
 
 // Large bodies are read a few at a time, and those that are too large not at
@@ -72,7 +72,7 @@ func TestOutbox(t *testing.T) {
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
-	put(t, w, w.own.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
+	put(t, w, w.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
 	first, err := w.Outbox(t.Context(), 10)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
@@ -97,7 +97,7 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 func TestOutboxInABatch(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	r, l := subscribed(t, w)
-	put(t, w, w.own.Pool, "a", "b", "c", "d")
+	put(t, w, w.db.Pool, "a", "b", "c", "d")
 	all := expectOutbox(t, w, 10, "a", "b", "c", "d")
 	a, b, c, d := all[0].ID, all[1].ID, all[2].ID, all[3].ID
 	if err := w.RefuseOutbox(t.Context(), b, "no event"); err != nil {
@@ -131,7 +131,7 @@ func TestOutboxAtOnce(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	w := hooksOnServer(t, dsn)
 	r, l := subscribed(t, w)
-	put(t, w, w.own.Pool, "a", "b", "c")
+	put(t, w, w.db.Pool, "a", "b", "c")
 	for _, row := range expectOutbox(t, w, 10, "a", "b", "c") {
 		version, results := w.mustVersion(t), make(chan error)
 		for i := range int64(4) {
@@ -154,7 +154,7 @@ func TestOutboxAtOnce(t *testing.T) {
 			t.Errorf("row %d was taken %d times", row.ID, written)
 		}
 	}
-	expectRows(t, w.own, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
+	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
 }
 
 // A file has no outbox.

@@ -36,8 +36,8 @@ func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, 
 			return mine[0], nil
 		}
 		// Another daemon may be faster to make a partition, or to take it.
-		_, err = p.own.Exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
-SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", appdb.Stamp(time.Time{})))
+		_, err = p.db.Exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
+SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", appdb.Timestamp(time.Time{})))
 		if err != nil && !executor.IsDuplicate(err) {
 			return delivery.Lease{}, p.fault(err, "making a partition")
 		}
@@ -56,9 +56,9 @@ const orphan = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookM
 
 // free are the partitions that may be leased, until when they would be.
 func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
-	all, err := appdb.QueryAll(ctx, p.own, into(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
-		`SELECT p.PartitionID, p.Fence, `+p.own.ClockAfter+` FROM whd.WH_Partition p
-WHERE p.LeaseUntil <= `+p.own.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
+	all, err := appdb.QueryAll(ctx, p.db, into(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
+		`SELECT p.PartitionID, p.Fence, `+p.db.ClockAfter+` FROM whd.WH_Partition p
+WHERE p.LeaseUntil <= `+p.db.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
 	return all, p.fault(err, "looking for partitions")
 }
 
@@ -69,9 +69,9 @@ func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, 
 		return nil, err
 	}
 	for _, l := range free {
-		n, err := p.own.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.own.ClockAfter+`
-WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Clock,
-			append(leaseArgs(l), termArg(term), p.own.HolderArg())...)
+		n, err := p.db.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.db.ClockAfter+`
+WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock,
+			append(leaseArgs(l), termArg(term), p.db.HolderArg())...)
 		if err != nil {
 			return mine, p.fault(err, "leasing a partition")
 		}
@@ -87,12 +87,12 @@ WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.own.Cloc
 
 // Renew is delivery.Store's.
 func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) (held []delivery.Lease, err error) {
-	until, err := appdb.QueryOne(ctx, p.own, appdb.ScanTime, `SELECT `+p.own.ClockAfter, termArg(term))
+	until, err := appdb.QueryOne(ctx, p.db, appdb.ScanTime, `SELECT `+p.db.ClockAfter, termArg(term))
 	if err != nil {
 		return nil, p.fault(err, "renewing a lease")
 	}
 	for _, l := range leases {
-		n, err := p.set(ctx, l, `LeaseUntil = `+p.own.ClockAfter, termArg(term))
+		n, err := p.set(ctx, l, `LeaseUntil = `+p.db.ClockAfter, termArg(term))
 		if err != nil {
 			return nil, p.fault(err, "renewing a lease")
 		}
@@ -105,7 +105,7 @@ func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Du
 
 // set changes the row of a partition whose lease is held.
 func (p *Peers) set(ctx context.Context, l delivery.Lease, sets string, args ...any) (int64, error) {
-	return p.own.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
+	return p.db.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
 }
 
@@ -113,7 +113,7 @@ WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...
 // may be written until another daemon takes the partition.
 func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 	for _, l := range leases {
-		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Stamp(time.Time{}))); err != nil {
+		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Timestamp(time.Time{}))); err != nil {
 			return p.fault(err, "giving a lease back")
 		}
 	}
@@ -122,14 +122,14 @@ func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 
 // Watch is delivery.Store's.
 func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	_, err := p.set(ctx, home, `WatchedUntil = `+p.own.ClockAfter, termArg(term))
+	_, err := p.set(ctx, home, `WatchedUntil = `+p.db.ClockAfter, termArg(term))
 	return p.fault(err, "noting that changes are read")
 }
 
 // PeerEvents is delivery.Store's. Where nothing has happened it reads a few rows.
 func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
 	numbers := map[string]*int64{subscriptionVersion: &news.Version, lastPeerEvent: &news.Last}
-	err = p.own.Query(ctx, func(rows *sql.Rows) error {
+	err = p.db.Query(ctx, func(rows *sql.Rows) error {
 		for rows.Next() {
 			var name string
 			var next int64
@@ -145,9 +145,9 @@ func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.Peer
 	if err != nil {
 		return news, p.fault(err, "looking for news")
 	}
-	watched, err := appdb.QueryAll(ctx, p.own, into(func(watched *bool) []any { return []any{watched} }),
-		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.own.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
-FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.own.Clock+` GROUP BY p.Holder`, p.own.HolderArg())
+	watched, err := appdb.QueryAll(ctx, p.db, into(func(watched *bool) []any { return []any{watched} }),
+		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
+FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
 	if err != nil {
 		return news, p.fault(err, "looking for other daemons")
 	}
@@ -158,10 +158,10 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.own.Clock+` GROUP BY p.Holder`,
 	}
 	news.Orphans = len(orphans) > 0
 	if after >= 0 && after < news.Last {
-		news.Events, err = appdb.QueryAll(ctx, p.own, into(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
+		news.Events, err = appdb.QueryAll(ctx, p.db, into(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
 			`SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), p.own.HolderArg())
+			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), p.db.HolderArg())
 	}
 	return news, p.fault(err, "reading nudges")
 }
@@ -177,7 +177,7 @@ const nowhere = 0
 func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
 	begins := len(marks) == 0
 	marks[nowhere] = 0
-	partitions, err := appdb.QueryAll(ctx, p.own, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
+	partitions, err := appdb.QueryAll(ctx, p.db, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
 	if err != nil {
 		return nil, p.fault(err, "looking for other daemons")
 	}
@@ -193,7 +193,7 @@ func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) 
 			marks[partition] = last
 			continue
 		}
-		rows, err := appdb.QueryAll(ctx, p.own, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.own.Limit,
+		rows, err := appdb.QueryAll(ctx, p.db, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
 			of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
 		if err != nil {
 			return all, p.fault(err, doing)
@@ -241,11 +241,11 @@ const (
 
 // PrunePeerEvents is delivery.Store's.
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
-	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.own.ClockAfter+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.own.Limit+`)`, changeLife)
+	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeLife)
 	if err == nil {
-		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.own.ClockAfter+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.own.Limit+`)`, peerEventLife, sql.Named("Changed", changedKind))
+		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`, peerEventLife, sql.Named("Changed", changedKind))
 	}
 	return p.fault(err, "removing what everybody has read")
 }
@@ -254,7 +254,7 @@ func (p *Peers) PrunePeerEvents(ctx context.Context) error {
 func (p *Peers) prune(ctx context.Context, statement string, life time.Duration, args ...any) error {
 	args = append(args, termArg(-life), sql.Named("Limit", prunedRows))
 	for {
-		n, err := p.own.Exec(ctx, statement, args...)
+		n, err := p.db.Exec(ctx, statement, args...)
 		if err != nil || n < prunedRows/2 {
 			return err
 		}

@@ -36,7 +36,7 @@ func removedToTheLastRow(t *testing.T, w *Store) {
 			`ID FROM whd.SY_WebhookMessage ORDER BY ID`: messages, `MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
 			`EventID FROM whd.WH_Event ORDER BY EventID`: events,
 		} {
-			all, err := appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT `+column)
+			all, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT `+column)
 			if got := fmt.Sprint(all); err != nil || got != want {
 				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
 			}
@@ -85,9 +85,9 @@ func TestRemovalGivesWay(t *testing.T) {
 		}
 		p.After = got.Last
 	}
-	w.own.WriteLock.Waiting.Add(1)
+	w.db.WriteLock.Waiting.Add(1)
 	step(12, true)
-	w.own.WriteLock.Waiting.Add(-1)
+	w.db.WriteLock.Waiting.Add(-1)
 	step(18, false)
 }
 

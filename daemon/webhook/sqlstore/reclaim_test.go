@@ -42,11 +42,11 @@ func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 // their messages, and the number of texts that are stored for them.
 func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
-	lengths, err := appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
-	if !w.own.IsServer() {
-		lengths, err = appdb.QueryAll(t.Context(), w.own, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	lengths, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	if !w.db.IsServer() {
+		lengths, err = appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
 	}
-	n, err2 := appdb.QueryOne(t.Context(), w.own, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
+	n, err2 := appdb.QueryOne(t.Context(), w.db, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -70,14 +70,14 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 		write(111, page(1))
 		write(211, page(2))
 		write(311, []byte("no"))
-		if _, err := w.own.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
+		if _, err := w.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
 			t.Fatal(err)
 		}
 		lengths, stored := w.answers(t)
 		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != mostAnswer || lengths[79] != 2 {
 			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
 		}
-		expectRows(t, w.own, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // as if it were a column
+		expectRows(t, w.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // as if it were a column
 	})
 }
 
@@ -114,7 +114,7 @@ func TestAnswersAreBounded(t *testing.T) {
 		if err := w.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		expectRows(t, w.own, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
+		expectRows(t, w.db, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
 FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
 	lengths, stored := w.answers(t)
@@ -147,7 +147,7 @@ func TestReclaimTexts(t *testing.T) {
 			}
 		}
 		reclaim(0, 30)
-		if _, err := w.own.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
+		if _, err := w.db.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
 			t.Fatal(err)
 		}
 		reclaim(0, 20)
@@ -197,7 +197,7 @@ func TestFileShrinks(t *testing.T) {
 				if after.Pages != before.Pages || steps > 2 {
 					t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 				}
-				if err := errors.Join(w.Close(), w.own.Close()); err != nil {
+				if err := errors.Join(w.Close(), w.db.Close()); err != nil {
 					t.Fatal(err)
 				}
 				was, is, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
@@ -240,13 +240,13 @@ func openedIn(t *testing.T, dir, vacuum string) *Store {
 // expectVacuum looks whether the file can shrink now.
 func expectVacuum(t *testing.T, dir string) {
 	t.Helper()
-	own, err := appdb.OpenFile(filepath.Join(dir, appdb.FileName))
+	db, err := appdb.OpenFile(filepath.Join(dir, appdb.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = own.Close() })
+	t.Cleanup(func() { _ = db.Close() })
 	const incremental = 2
-	if mode, err := appdb.QueryOne(t.Context(), own, appdb.ScanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
+	if mode, err := appdb.QueryOne(t.Context(), db, appdb.ScanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
 		t.Errorf("auto_vacuum is %v (%v)", mode, err)
 	}
 }

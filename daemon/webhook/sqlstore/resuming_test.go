@@ -42,7 +42,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 		write(again)
 	}
 	restart := func() bool {
-		leave, err := f.own.Lock(t.Context())
+		leave, err := f.db.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 		}
 		read := func(step func()) (rows []string) {
 			t.Helper()
-			result, err := executor.Select(t.Context(), w.own, func() executor.Limits { return executor.Limits{} }, plan)
+			result, err := executor.Select(t.Context(), w.db, func() executor.Limits { return executor.Limits{} }, plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			case 3:
 				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Anew: true}}})
 				go func() { restarted <- restart() }()
-				for f.own.Drain.Asked() == nil && len(restarted) == 0 {
+				for f.db.Drain.Asked() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)
 				}
 			case 6:

@@ -16,7 +16,7 @@ import (
 )
 
 // serverWriter writes batches to a server, each in one round trip.
-type serverWriter struct{ own *appdb.DB }
+type serverWriter struct{ db *appdb.DB }
 
 func (s *serverWriter) close() error { return nil }
 
@@ -35,12 +35,12 @@ var batchErrors = map[int64]error{
 }
 
 func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
-	statement, args := serverBatch(b, s.own.HolderArg())
+	statement, args := serverBatch(b, s.db.HolderArg())
 	// Of two daemons that write the same key or text at once, the second finds
 	// the first's when it tries again.
 	worth := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 	return executor.Retry(ctx, worth, func(ctx context.Context) error {
-		result, err := s.own.QueryInt(ctx, statement, args...)
+		result, err := s.db.QueryInt(ctx, statement, args...)
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []delet
 	rows := mssql.Document(deletionColumns.encode(all, nil))
 	began := time.Now()
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		removed, err := s.own.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
+		removed, err := s.db.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
 		r.Rows = int(removed)
 		return err
 	})

@@ -22,7 +22,7 @@ import (
 type Store struct {
 	*Admin
 	*Engine
-	own *appdb.DB
+	db *appdb.DB
 }
 
 var (
@@ -38,7 +38,7 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	if db.IsServer() {
 		engine.writer = &serverWriter{db}
 	} else {
-		f := &fileWriter{own: db, path: path, wal: checkpointer{drain: db.Drain}}
+		f := &fileWriter{db: db, path: path, wal: checkpointer{drain: db.Drain}}
 		if err := f.open(); err != nil {
 			return nil, err
 		}
@@ -48,11 +48,11 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 }
 
 // tables are our own tables, with what is done to them for several stores.
-type tables struct{ own *appdb.DB }
+type tables struct{ db *appdb.DB }
 
 // fault is what those who asked may know of an error of our own tables, and what
 // the engine has to.
-func (t tables) fault(err error, doing string) error { return t.own.Fault(engineError(err), doing) }
+func (t tables) fault(err error, doing string) error { return t.db.Fault(engineError(err), doing) }
 
 // engineError adds the engine's name of an error to it.
 func engineError(err error) error {
@@ -75,7 +75,7 @@ func (t tables) missing(err error, thing string) error {
 
 // number is the one that a statement finds, or 0.
 func (t tables) number(ctx context.Context, doing, statement string, args ...any) (int64, error) {
-	n, err := appdb.QueryOne(ctx, t.own, appdb.ScanInt, statement, args...)
+	n, err := appdb.QueryOne(ctx, t.db, appdb.ScanInt, statement, args...)
 	if err != nil || n == nil {
 		return 0, t.fault(err, doing)
 	}
@@ -111,16 +111,16 @@ COMMIT TRANSACTION;`
 // AllocateIDs is delivery.Store's.
 func (t tables) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
 	statement := fileNumbers
-	if t.own.IsServer() {
+	if t.db.IsServer() {
 		statement = serverNumbers
 	}
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		leave, err := t.own.Lock(ctx)
+		leave, err := t.db.Lock(ctx)
 		if err != nil {
 			return err
 		}
 		defer leave()
-		first, err = t.own.QueryInt(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastNumber))
+		first, err = t.db.QueryInt(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastNumber))
 		return err
 	})
 	return first, t.fault(err, "setting numbers aside")
@@ -138,7 +138,7 @@ const changesKept = 1000
 // raiseVersion is the first step of every transaction that changes subscriptions, so
 // that these come one after another.
 func raiseVersion() appdb.Step {
-	return appdb.MustHit(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
+	return appdb.MustAffect(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 }
 
 // changedSteps are the steps of a transaction that say which subscriptions it changes.
@@ -146,10 +146,10 @@ func raiseVersion() appdb.Step {
 func (t tables) changedSteps(which string, args ...any) []appdb.Step {
 	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
 	return []appdb.Step{
-		appdb.MustHit(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, `+t.own.Clock+` FROM whd.WH_Number n
+		appdb.MustAffect(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n
 LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_WebhookSubscription`+which+`) WHERE n.Name = @Name`,
-			append(args, sql.Named("Kind", changedKind), t.own.HolderArg())...),
+			append(args, sql.Named("Kind", changedKind), t.db.HolderArg())...),
 		appdb.Statement(`DELETE FROM whd.WH_Nudge WHERE Kind = @Kind AND Number <= (SELECT n.Next - @Kept FROM whd.WH_Number n WHERE n.Name = @Name)
 	AND Number >= (SELECT n.Next - 2 * @Kept FROM whd.WH_Number n WHERE n.Name = @Name)`,
 			sql.Named("Kind", changedKind), sql.Named("Kept", changesKept), sql.Named("Name", subscriptionVersion)),
@@ -164,8 +164,8 @@ func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int
 	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
 	for _, s := range subscriptions {
 		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+t.own.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.own.HolderArg(), sql.Named("Name", lastPeerEvent)))
+SELECT n.Next, @Subscription, @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
+			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.db.HolderArg(), sql.Named("Name", lastPeerEvent)))
 	}
 	return steps
 }

@@ -37,19 +37,19 @@ var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 func hooksInFile(tb testing.TB) *Store {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), appdb.FileName)
-	own, err := appdb.OpenFile(path)
+	db, err := appdb.OpenFile(path)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	if err := own.Migrate(tb.Context()); err != nil {
+	if err := db.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	w, err := Open(own, path)
+	w, err := Open(db, path)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := errors.Join(w.Close(), own.Close()); err != nil {
+		if err := errors.Join(w.Close(), db.Close()); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -74,19 +74,19 @@ func openedHooks(t *testing.T, path string) *Store {
 // hooksOnServer opens webhooks in a schema of their own.
 func hooksOnServer(tb testing.TB, dsn string) *Store {
 	tb.Helper()
-	own, err := appdb.OpenSchema(tb.Context(), appdb.Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
+	db, err := appdb.OpenSchema(tb.Context(), appdb.Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := own.Close(); err != nil {
+		if err := db.Close(); err != nil {
 			tb.Error(err)
 		}
 	})
-	if err := own.Migrate(tb.Context()); err != nil {
+	if err := db.Migrate(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
-	w, err := Open(own, "")
+	w, err := Open(db, "")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -157,20 +157,20 @@ func webhookViews(t *testing.T, w *Store) {
 	const message = `00000000-0000-7000-8000-00000000000`
 	at, later, ended := "2030-01-02T12:00:00.1234560", "2030-01-02T12:01:00.1234560", "2030-01-02T12:00:00.1434560"
 	ids := r.Subscriber + "|" + r.GUID + "|"
-	expectRows(t, w.own, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
+	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
 	LastMessageResponseHTTPCode, LastMessageResponseMessage, NextAttemptDateTime, MaxRetries FROM whd.WH_MessageView ORDER BY ItemNo`,
 		ids+message+`c|debtor.created|https://shop.example/in|{"a":1}|12|2|0|`+at+"|"+ended+"|null|timeout|"+later+"|7",
 		ids+message+`e|debtor.created|https://shop.example/in|{"a":1}|14|0|0|`+at+"|"+at+"|null|null|"+at+"|7")
-	expectRows(t, w.own, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
+	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
 	HTTPCode, Message, ItemNo, LastSavedDateTime, Duration, Detail, AnswerText FROM whd.WH_MessageResponseView`,
 		ids+message+`c|debtor.created|12|2|0|`+at+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
-	expectRows(t, w.own, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
+	expectRows(t, w.db, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
 		r.GUID+"|"+r.Subscriber+"|*|1|null")
 	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range []string{"WH_MessageView", "WH_MessageResponseView", "WH_SubscriptionView"} {
-		expectRows(t, w.own, `EventName FROM whd.`+view)
+		expectRows(t, w.db, `EventName FROM whd.`+view)
 	}
 }
 
@@ -183,12 +183,12 @@ func TestColumnsOfTables(t *testing.T) {
 		names = append(names, c.name)
 	}
 	slices.Sort(names)
-	expectRows(t, w.own, `name FROM pragma_table_info('SY_WebhookMessage')
+	expectRows(t, w.db, `name FROM pragma_table_info('SY_WebhookMessage')
 WHERE name NOT IN ('LastSavedDateTime', 'HTTPCode', 'ResponseMessage') -- which attempts change
 ORDER BY name`, names...)
 	for _, kind := range record.System().Kinds() {
 		if kind.Database == record.InOwn {
-			expectRows(t, w.own, strings.Join(kind.FieldNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
+			expectRows(t, w.db, strings.Join(kind.FieldNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func (w *Store) mustVersion(tb testing.TB) int64 {
 // expectRows compares what a SELECT gives, as texts.
 func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 	t.Helper()
-	rows, err := o.Pool.QueryContext(t.Context(), o.Text(`SELECT `+columns))
+	rows, err := o.Pool.QueryContext(t.Context(), o.Qualify(`SELECT `+columns))
 	if err != nil {
 		t.Fatalf("%s: %v", columns, err)
 	}
@@ -230,7 +230,7 @@ func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 			case nil:
 				texts = append(texts, "null")
 			case time.Time:
-				texts = append(texts, appdb.Stamp(c))
+				texts = append(texts, appdb.Timestamp(c))
 			default:
 				texts = append(texts, fmt.Sprint(c))
 			}
@@ -250,7 +250,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 		` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
 		` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
 	} {
-		plan, err := appdb.QueryAll(t.Context(), w.own, func(row appdb.Row) (text string, err error) {
+		plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
@@ -357,7 +357,7 @@ func TestLogIsWrittenBack(t *testing.T) {
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	inTurn := func(do func()) {
 		t.Helper()
-		leave, err := f.own.Lock(t.Context())
+		leave, err := f.db.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,7 +381,7 @@ func TestLogIsWrittenBack(t *testing.T) {
 func TestSubscriptionsAreBounded(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
-	_, err := w.own.Exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+	_, err := w.db.Exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 WITH RECURSIVE n (N) AS (SELECT 2 UNION ALL SELECT N + 1 FROM n WHERE N < 999)
 SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s.LastSavedDateTime, s.RowHash FROM n JOIN SY_WebhookSubscription s ON s.ItemNo = 1`)
 	if err != nil {
@@ -406,7 +406,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 // to already are not walked over.
 func TestOrderingLooksForOtherPartitions(t *testing.T) {
 	w := hooksInFile(t)
-	plan, err := appdb.QueryAll(t.Context(), w.own, func(row appdb.Row) (detail string, err error) {
+	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (detail string, err error) {
 		var a, b, c int
 		err = row.Scan(&a, &b, &c, &detail)
 		return detail, err
@@ -443,7 +443,7 @@ func TestLogStaysBounded(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for {
-			over := f.own.Drain.Asked()
+			over := f.db.Drain.Asked()
 			if over != nil {
 				if err := reader.Exec("COMMIT"); err != nil {
 					t.Error(err)

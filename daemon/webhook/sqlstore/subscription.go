@@ -56,7 +56,7 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 	for _, c := range subscriptionRead {
 		list.WriteString(c.name + ", ")
 	}
-	err = t.own.Query(ctx, func(rows *sql.Rows) error {
+	err = t.db.Query(ctx, func(rows *sql.Rows) error {
 		for all = nil; rows.Next(); {
 			var s webhook.Subscription
 			var header, value sql.NullString
@@ -77,7 +77,7 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 			}
 		}
 		return nil
-	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.own.Clock)+`h.Name, h.Value
+	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
 	return all, err

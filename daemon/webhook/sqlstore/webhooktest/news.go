@@ -33,8 +33,8 @@ func newsOfOthers(h hooks) {
 	h.raise(&b, noon, "a", r.ID)
 	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}, {Subscription: r.ID, Kind: delivery.PeerDue}}
 	h.check(h.Write(h.t.Context(), b))
-	if own := h.news(began.Last); len(own.Events) != 0 || own.Last <= began.Last {
-		h.t.Errorf("a daemon tells itself %+v", own)
+	if db := h.news(began.Last); len(db.Events) != 0 || db.Last <= began.Last {
+		h.t.Errorf("a daemon tells itself %+v", db)
 	}
 	theirs := other.news(began.Last)
 	if want := []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerDue}, {Subscription: r.ID, Kind: delivery.PeerAdded}}; !slices.Equal(theirs.Events, want) {
