@@ -122,7 +122,7 @@ func TestServerCommands(t *testing.T) {
 	o := newOnServer(t)
 	o.do(0, "schema whd: version 0 -> ", "migrate")
 	o.do(0, "", "user", "add", "ann", "--role", "admin", "--password-stdin")
-	o.do(1, "There is a user of this name already", "user", "add", "ANN", "--role", "reader", "--password-stdin")
+	o.do(1, "A user of this name already exists", "user", "add", "ANN", "--role", "reader", "--password-stdin")
 	o.do(1, "last admin", "user", "remove", "ann")
 	o.do(0, "ann", "user", "list")
 	o.do(0, "whd_", "key", "add", "till", "--role", "reader")

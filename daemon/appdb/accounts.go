@@ -13,19 +13,19 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Accounts keeps users, sessions and API keys.
+// Accounts stores users, sessions and API keys.
 type Accounts struct{ db *DB }
 
 const userColumns = `u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash, u.AddedDateTime, u.LastSavedDateTime`
 
-// User finds a user by folded name.
+// User returns a user by folded name, or nil.
 func (a *Accounts) User(ctx context.Context, name string) (*account.User, error) {
 	u, err := QueryOne(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u WHERE u.UserKey = @UserKey`,
 		sql.Named("UserKey", name))
 	return u, a.db.Fault(err, "finding a user")
 }
 
-// Users lists the users by name.
+// Users returns all users ordered by name.
 func (a *Accounts) Users(ctx context.Context) ([]account.User, error) {
 	all, err := QueryAll(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u ORDER BY u.UserKey`)
 	return all, a.db.Fault(err, "listing users")
@@ -42,20 +42,20 @@ func userArgs(u account.User) []any {
 	}
 }
 
-// AddUser adds a user whose name is free.
+// AddUser adds a user. It fails with Conflict if the name is taken.
 func (a *Accounts) AddUser(ctx context.Context, u account.User, e audit.Entry) error {
 	_, err := a.db.Run(ctx, MustAffect(insertUser, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
-		return taken("UserName", "There is a user of this name already")
+		return conflict("UserName", "A user of this name already exists")
 	}
 	return a.db.Fault(err, "adding a user")
 }
 
-func taken(member, message string) error {
+func conflict(member, message string) error {
 	return &fault.Error{Kind: fault.Conflict, Message: message, Fields: []fault.Field{{Name: member, Message: "is taken"}}}
 }
 
-// AddFirstUser adds a user where there is none at all.
+// AddFirstUser adds a user if there are no users, and reports whether it did.
 func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
 	added, err := a.db.Run(ctx, MustAffect(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
@@ -64,7 +64,7 @@ func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Ent
 	return added, a.db.Fault(err, "adding the first user")
 }
 
-// anotherAdmin is true of a user without whom there is an admin still.
+// anotherAdmin is a condition on a user whose removal leaves an admin.
 const anotherAdmin = `(Role <> 'admin' OR EXISTS (SELECT 1 FROM whd.WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))`
 
 const updateUser = `UPDATE whd.WH_User SET
@@ -74,14 +74,14 @@ const updateUser = `UPDATE whd.WH_User SET
 	LastSavedDateTime = @Saved
 WHERE UserKey = @UserKey AND (@Role IS NULL OR @Role = 'admin' OR ` + anotherAdmin + `)`
 
-// lockUsers changes nothing, but makes transactions over the same user, and
-// those that may leave no admin, wait for each other. Else two of them could
-// each count on the admin that the other one takes away.
+// lockUsers changes nothing, but serializes transactions on the same user and those
+// that may remove an admin. Otherwise two of them could each rely on the admin that
+// the other removes.
 const lockUsers = `UPDATE whd.WH_User SET Role = Role WHERE UserKey = @UserKey OR Role = 'admin'`
 
 const deleteUserSessions = `DELETE FROM whd.WH_Session WHERE WH_User_RecID IN (SELECT RecID FROM whd.WH_User WHERE UserKey = @UserKey)`
 
-// ChangeUser changes a user, and ends the user's sessions with the password.
+// ChangeUser changes a user, and ends the user's sessions if the password changes.
 func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change, e audit.Entry) (bool, error) {
 	key := sql.Named("UserKey", name)
 	var role sql.NullString
@@ -99,8 +99,8 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 	return changed, a.db.Fault(err, "changing a user")
 }
 
-// Rehash gives a user another hash of the same password. The time of the last
-// change stays, since nothing has changed for anybody.
+// Rehash replaces the hash of an unchanged password. LastSavedDateTime stays, since
+// the user did not change.
 func (a *Accounts) Rehash(ctx context.Context, name, was, hash string) error {
 	_, err := a.db.Exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
 		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", was))
@@ -118,7 +118,7 @@ func (a *Accounts) RemoveUser(ctx context.Context, name string, e audit.Entry) (
 	return removed, a.db.Fault(err, "removing a user")
 }
 
-// Session finds a session by its hash.
+// Session returns a session by its hash, or nil.
 func (a *Accounts) Session(ctx context.Context, hash string) (*account.Session, error) {
 	s, err := QueryOne(ctx, a.db, scanSession, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, `+userColumns+`
 FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash`,
@@ -126,9 +126,9 @@ FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.Se
 	return s, a.db.Fault(err, "finding a session")
 }
 
-// AddSession adds a session of a user who still has the same password. The user
-// is locked first: a change of the password then ends this session too, or
-// comes before it.
+// AddSession adds a session if the user's password has not changed meanwhile. It
+// locks the user first: a concurrent change of the password either ends this
+// session too, or is already visible.
 func (a *Accounts) AddSession(ctx context.Context, s account.Session) (bool, error) {
 	added, err := a.db.Run(ctx,
 		MustAffect(`UPDATE whd.WH_User SET Role = Role WHERE RecID = @UserID AND PasswordHash = @PasswordHash`,
@@ -146,7 +146,8 @@ func (a *Accounts) RemoveSession(ctx context.Context, hash string) error {
 	return a.db.Fault(err, "removing a session")
 }
 
-// RemoveExpired removes the sessions that expired before a time.
+// RemoveExpired removes the sessions that expired before a time, and returns their
+// number.
 func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (int64, error) {
 	n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE ExpiryDateTime < @Before`, sql.Named("Before", Timestamp(before)))
 	return n, a.db.Fault(err, "removing expired sessions")
@@ -154,20 +155,20 @@ func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (int64, 
 
 const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime`
 
-// Key finds an API key by its hash.
+// Key returns an API key by its hash, or nil.
 func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
 	k, err := QueryOne(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.KeyHash = @KeyHash`,
 		sql.Named("KeyHash", hash))
 	return k, a.db.Fault(err, "finding an API key")
 }
 
-// Keys lists the API keys by name.
+// Keys returns all API keys ordered by name.
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
 	all, err := QueryAll(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k ORDER BY k.NameKey`)
 	return all, a.db.Fault(err, "listing API keys")
 }
 
-// AddKey adds an API key whose name is free.
+// AddKey adds an API key. It fails with Conflict if the name is taken.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
 	_, err := a.db.Run(ctx, MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
@@ -176,21 +177,20 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 		sql.Named("Added", Timestamp(k.Added)), sql.Named("Expires", NullableTimestamp(k.Expires)),
 	), AuditStep(e))
 	if executor.IsDuplicate(err) {
-		return taken("Name", "There is an API key of this name already")
+		return conflict("Name", "An API key of this name already exists")
 	}
 	return a.db.Fault(err, "adding an API key")
 }
 
-// RemoveKey ends an API key.
+// RemoveKey removes an API key and reports whether it existed.
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
 	removed, err := a.db.Run(ctx,
 		MustAffect(`DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, sql.Named("RecID", id)), AuditStep(e))
 	return removed, a.db.Fault(err, "removing an API key")
 }
 
-// Write stores the times at which sessions expire and keys were used. All
-// daemons go through the rows in one order, so that none waits for another that
-// waits for it.
+// Write stores when sessions expire and when keys were last used. All daemons
+// update the rows in the same order, which prevents deadlocks.
 func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 	var steps []Step
 	for _, hash := range slices.Sorted(maps.Keys(u.Sessions)) {
@@ -207,7 +207,7 @@ func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 
 func scanUser(row Row) (account.User, error) { return scanUserAfter(row) }
 
-// scanUserAfter reads the user columns that follow others.
+// scanUserAfter scans the user columns, after the given destinations.
 func scanUserAfter(row Row, before ...any) (account.User, error) {
 	var u account.User
 	err := row.Scan(append(before, &u.ID, &u.Name, &u.DisplayName, (*roleText)(&u.Role), &u.PasswordHash,
@@ -226,7 +226,7 @@ func scanKey(row Row) (account.Key, error) {
 	return k, err
 }
 
-// roleText reads a stored role.
+// roleText scans a stored role.
 type roleText account.Role
 
 // Scan implements sql.Scanner.

@@ -14,17 +14,18 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// Compact rewrites a file of the embedded store, which no other process may use,
-// without the room that nothing takes any more. From then on the file shrinks by
-// itself. It needs room for a copy of the file, and for the WAL by which the copy
-// takes the file's place. It gives the size before and after, 0 without a file.
+// Compact rewrites a file of the embedded store without its free pages, and enables
+// auto_vacuum, so that the file can shrink from then on. No other process may use
+// the file. It needs free disk space for a copy of the file and for the WAL through
+// which the copy replaces the file. It returns the sizes in bytes before and after,
+// 0 if there is no file.
 func Compact(ctx context.Context, path string) (before, after int64, err error) {
 	if before, err = diskSize(path); err != nil || before == 0 {
 		return 0, 0, err
 	}
 	dir := filepath.Dir(path)
 	if free, err := datadir.Free(dir); err != nil || free < 2*before {
-		return before, 0, errors.Join(err, fmt.Errorf("compacting %s needs %d MB free, and there are %d: free some room or move the directory to a larger disk",
+		return before, 0, errors.Join(err, fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: free some space or move the directory to a larger disk",
 			path, before>>19+1, free>>20))
 	}
 	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: FileTimeout})
@@ -41,7 +42,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	return before, after, err
 }
 
-// diskSize is that of a database with its log.
+// diskSize returns the size of a database file and its WAL, in bytes.
 func diskSize(path string) (size int64, err error) {
 	for _, name := range []string{path, path + "-wal"} {
 		if info, err := os.Stat(name); err == nil {
@@ -53,9 +54,10 @@ func diskSize(path string) (size int64, err error) {
 	return size, nil
 }
 
-// Size is that of a database file.
+// Size is the size of a database file: pages, free pages, and bytes per page.
 type Size struct{ Pages, Free, Page int64 }
 
+// SizeOf returns the size of the connection's file.
 func SizeOf(conn *sqlite.Conn) (s Size, err error) {
 	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
 		s = Size{r.Int(0), r.Int(1), r.Int(2)}
@@ -64,21 +66,22 @@ func SizeOf(conn *sqlite.Conn) (s Size, err error) {
 	return s, err
 }
 
-// Shrink gives some pages back, in a transaction of its own. It reports whether
-// the file could.
-func Shrink(conn *sqlite.Conn, before Size, pages int64) (shrunk bool, err error) {
-	if pages <= 0 {
+// Shrink returns free pages to the file system, at most maxPages, in a transaction
+// of its own. It reports whether the file became smaller.
+func Shrink(conn *sqlite.Conn, before Size, maxPages int64) (shrunk bool, err error) {
+	if maxPages <= 0 {
 		return false, nil
 	}
-	if err := conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", pages)); err != nil {
+	if err := conn.Exec(fmt.Sprintf("PRAGMA incremental_vacuum(%d)", maxPages)); err != nil {
 		return false, err
 	}
 	after, err := SizeOf(conn)
 	return after.Pages < before.Pages, err
 }
 
-// FileTimeout is how long other processes are waited for that write to a file.
+// FileTimeout is how long a statement waits for other processes that write to the
+// file.
 const FileTimeout = 5 * time.Second
 
-// ShrinkShare is the part of a file that may be free: it will be written to again.
+// MaxFreeShare is the part of a file (1/8) that may stay free for later writes.
 const MaxFreeShare = 8

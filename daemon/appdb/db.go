@@ -1,6 +1,6 @@
-// Package appdb keeps the service's own tables, in a file or in a schema on a
-// server: it opens and migrates them, runs statements on them, and has the users,
-// sessions, keys and the audit trail.
+// Package appdb provides the service's own tables, in a file or in a schema on SQL
+// Server: it opens and migrates them, runs statements on them, and stores users,
+// sessions, API keys and the audit trail.
 package appdb
 
 import (
@@ -19,43 +19,43 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// DB is where our own tables are: a file, or a schema on a server. Its
-// statements are the subset of SQL that SQLite and SQL Server share, with
-// parameters @Name, which the drivers of both understand, and tables whd.Name.
+// DB is the database with the service's own tables: a file, or a schema on SQL
+// Server. Statements use the subset of SQL that SQLite and SQL Server share, with
+// parameters @Name, which both drivers support, and tables whd.Name.
 type DB struct {
 	Pool   *sql.DB
-	files  openFiles    // see Watch; none on a server
+	files  openFiles    // see WatchFiles; nil on SQL Server
 	end    func() error // closes the pool
-	name   string       // for people
-	Schema string       // on a server, else ""
-	prefix string       // before each statement
+	name   string       // for display
+	Schema string       // on SQL Server, else ""
+	prefix string       // prepended to each statement
 	Dialect
-	Holder    string          // of leases: this process, as others know it
-	WriteLock *writeLock      // to write to a file; nil on a server
-	Drain     *executor.Drain // of long reads of a file; nil on a server
+	Holder    string          // of leases: identifies this process
+	WriteLock *writeLock      // for writes to a file; nil on SQL Server
+	Drain     *executor.Drain // interrupts long reads of a file; nil on SQL Server
 	Probe     probe
 
 	*Migrator
-	reader // of the kinds that the service itself keeps; nil where they are not read
+	reader // queries of the service's record kinds; nil if not opened for reading
 }
 
-// The errors of the file of our own tables.
+// Errors of the file.
 var (
 	ErrDamaged  = errors.New("the file is damaged")
 	ErrReplaced = errors.New("the file was deleted or replaced")
 )
 
-// Dialect is what differs between the statements for a file and for a server.
+// Dialect contains the SQL that differs between SQLite and SQL Server.
 type Dialect struct {
-	Clock      string // the store's time: a server's own, so that all daemons have the same, or the host's
-	ClockAfter string // the time after @Term, in milliseconds
-	Limit      string // ends a statement with ORDER BY, of whose rows it gives @Limit
+	Clock      string // current time: of the server, so that all daemons agree, or of the host
+	ClockAfter string // the time @Term milliseconds from now
+	Limit      string // follows ORDER BY and limits the rows to @Limit
 	InList     string // the numbers of the parameter @List, see ListArg
-	Size       string // the function that counts the bytes of a column, without reading it
+	Size       string // function that returns a column's length in bytes without reading it
 	document   func([]byte) any
 }
 
-// OfFile is the dialect of a file.
+// FileDialect is the dialect of SQLite.
 var FileDialect = Dialect{
 	Clock:      `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`,
 	ClockAfter: `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`,
@@ -74,7 +74,7 @@ var serverDialect = Dialect{
 	document:   mssql.Document,
 }
 
-// reader reads plans.
+// reader runs query plans.
 type reader interface {
 	executor.Database
 	Close() error
@@ -88,14 +88,14 @@ func (o *DB) Close() error {
 	return errors.Join(o.reader.Close(), o.end())
 }
 
-// Accounts are the stored users, keys and sessions.
+// Accounts returns the store of users, API keys and sessions.
 func (o *DB) Accounts() *Accounts { return &Accounts{o} }
 
-// IsServer reports whether the tables are on a server.
+// IsServer reports whether the tables are on SQL Server.
 func (o *DB) IsServer() bool { return o.Schema != "" }
 
-// Watch has the tables refuse what was written once a file is gone or another
-// one has its name.
+// WatchFiles makes writes fail with ErrReplaced once one of the files is deleted or
+// replaced.
 func (o *DB) WatchFiles(paths ...string) error {
 	if o.files == nil {
 		o.files = make(openFiles)
@@ -103,15 +103,16 @@ func (o *DB) WatchFiles(paths ...string) error {
 	return o.files.add(paths...)
 }
 
-// Lost reports whether files were deleted or replaced since they were opened.
+// CheckFiles returns ErrReplaced if a file was deleted or replaced since it was
+// opened.
 func (o *DB) CheckFiles() error { return o.files.check() }
 
-// Text is a statement with the schema that it works in.
+// Qualify returns a statement with the actual schema and the connection's prefix.
 func (o *DB) Qualify(statement string) string {
 	return o.prefix + o.inSchema(statement)
 }
 
-// inSchema puts the schema where the text has ours by its usual name.
+// inSchema replaces "whd." with the actual schema.
 func (o *DB) inSchema(text string) string {
 	if o.Schema == "" {
 		return strings.ReplaceAll(text, "whd.", "")
@@ -119,18 +120,19 @@ func (o *DB) inSchema(text string) string {
 	return strings.ReplaceAll(text, "whd.", mssql.Quote(o.Schema)+".")
 }
 
-// Lock waits for the turn to write, where there are turns. leave ends it.
-func (o *DB) Lock(ctx context.Context) (leave func(), err error) {
+// Lock waits for the write lock of a file and returns a function that releases it.
+// It does nothing on SQL Server.
+func (o *DB) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil || o.WriteLock == nil {
 		return func() {}, err
 	}
 	return o.WriteLock.lock(ctx)
 }
 
-// Run runs the steps in one transaction. It reports whether they hit what they
-// must; if not, nothing has changed. The first statement of each transaction
-// writes, since SQLite cannot wait for a lock once it has read.
-func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
+// Run runs the steps in one transaction. It returns false, and changes nothing, if
+// a step affects no row although it must. The first statement of each transaction
+// must write: SQLite cannot wait for a lock after a read.
+func (o *DB) Run(ctx context.Context, steps ...Step) (affected bool, err error) {
 	err = o.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, s := range steps {
 			n, err := Affected(tx.ExecContext(ctx, o.Qualify(s.SQL), s.Args...))
@@ -138,34 +140,34 @@ func (o *DB) Run(ctx context.Context, steps ...Step) (hit bool, err error) {
 				return err
 			}
 			if s.MustAffect && n == 0 {
-				return errMissed
+				return errNotAffected
 			}
 		}
 		return nil
 	})
-	if errors.Is(err, errMissed) {
+	if errors.Is(err, errNotAffected) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// errMissed ends a transaction that did not hit what it must.
-var errMissed = errors.New("no row was hit")
+// errNotAffected rolls back a transaction with a step that had to affect a row.
+var errNotAffected = errors.New("no row was affected")
 
-// Transact does work in a transaction, again where the server ended it in favour
-// of another one. The context that work gets ends with the statement limit.
+// Transact calls work in a transaction, and again if the server chose it as a
+// deadlock victim. The context passed to work has the statement timeout.
 func (o *DB) Transact(ctx context.Context, work func(context.Context, *sql.Tx) error) error {
 	return executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		leave, err := o.Lock(ctx)
+		unlock, err := o.Lock(ctx)
 		if err != nil {
 			return err
 		}
-		defer leave()
+		defer unlock()
 		tx, err := o.Pool.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() // does nothing after Commit
+		defer tx.Rollback() // no effect after Commit
 		if err := work(ctx, tx); err != nil {
 			return err
 		}
@@ -176,18 +178,18 @@ func (o *DB) Transact(ctx context.Context, work func(context.Context, *sql.Tx) e
 	})
 }
 
-// Exec runs a statement by itself and counts the rows that it hit.
+// Exec runs a statement and returns the number of affected rows.
 func (o *DB) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	return o.execText(ctx, o.Qualify(statement), args...)
 }
 
 func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, err error) {
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		leave, err := o.Lock(ctx)
+		unlock, err := o.Lock(ctx)
 		if err != nil {
 			return err
 		}
-		defer leave()
+		defer unlock()
 		if n, err = Affected(o.Pool.ExecContext(ctx, text, args...)); err != nil {
 			return err
 		}
@@ -196,7 +198,7 @@ func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, e
 	return n, err
 }
 
-// Query has work read the rows of a statement, again where the first time failed.
+// Query passes the rows of a statement to work, and retries transient failures.
 func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement string, args ...any) error {
 	return executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
 		rows, err := o.Pool.QueryContext(ctx, o.Qualify(statement), args...)
@@ -211,8 +213,8 @@ func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement st
 	})
 }
 
-// QueryInt runs a statement that changes something and gives one number. It reads
-// to the end: that is where a transaction is committed.
+// QueryInt runs a statement that writes and returns one number. It reads all rows:
+// only then is the statement's transaction committed.
 func (o *DB) QueryInt(ctx context.Context, statement string, args ...any) (n int64, err error) {
 	rows, err := o.Pool.QueryContext(ctx, o.Qualify(statement), args...)
 	if err != nil {
@@ -227,32 +229,33 @@ func (o *DB) QueryInt(ctx context.Context, statement string, args ...any) (n int
 	return n, rows.Err()
 }
 
-// ListArg is the parameter @List.
+// ListArg returns the parameter @List.
 func (o *DB) ListArg(values any) sql.NamedArg {
 	text, err := json.Marshal(values)
 	if err != nil {
-		panic("store: " + err.Error()) // numbers and texts can always be written
+		panic("store: " + err.Error()) // numbers and texts can always be encoded
 	}
 	return sql.Named("List", o.document(text))
 }
 
-// HolderArg is the parameter @Holder.
+// HolderArg returns the parameter @Holder.
 func (o *DB) HolderArg() sql.NamedArg { return sql.Named("Holder", o.Holder) }
 
-// LockKey keeps the transactions of other daemons on the server from locking the
-// key until tx ends: it changes a row of WH_Lock, which tx need not be one of our
-// own connections for.
+// LockKey locks a key until tx ends, so that transactions of other daemons on the
+// same server wait. It updates a row of WH_Lock; tx may be of another connection
+// pool.
 func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
 	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
-		return executor.Unavailable(err, "the service's own table WH_Lock is missing or not whole; it needs whd migrate")
+		return executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
 	}
 	return err
 }
 
-// Fault is what those who asked may know of an error of our own tables.
+// Fault wraps an error of the service's tables into one that is safe to return to
+// clients; doing is the action that failed.
 func (o *DB) Fault(err error, doing string) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -261,47 +264,46 @@ func (o *DB) Fault(err error, doing string) error {
 	if sqlite.IsDamaged(err) {
 		return executor.Unavailable(errors.Join(ErrDamaged, err), "the file "+o.name+" is damaged")
 	}
-	if e, is := errors.AsType[*mssql.Error](err); is && (e.NoTable() || e.NoColumn()) {
-		return executor.Unavailable(err, "the service's own tables are missing or of an older version; they need whd migrate")
+	if e, ok := errors.AsType[*mssql.Error](err); ok && (e.NoTable() || e.NoColumn()) {
+		return executor.Unavailable(err, "the service's tables are missing or outdated; run whd migrate")
 	}
-	return executor.Unavailable(err, "the service's own tables cannot be used at the moment")
+	return executor.Unavailable(err, "the service's tables are unavailable")
 }
 
-// Ready reports why the tables cannot be used, if so.
+// Ready returns an error if the tables cannot be used or are outdated.
 func (o *DB) Ready(ctx context.Context) error {
 	current, latest, err := o.versions(ctx)
 	if err != nil {
 		return executor.NotReady(err)
 	}
 	if current < latest {
-		return behind(o.name, current, latest)
+		return outdated(o.name, current, latest)
 	}
 	return nil
 }
 
-// probe is the last attempt to write to our own tables, and how it ended. The
-// turn guards it.
+// probe is the result of the last write test. Its lock guards it.
 type probe struct {
-	turn *writeLock
+	lock *writeLock
 	At   time.Time
 	err  error
 }
 
 const (
-	probeInterval = time.Second     // between two attempts, however many ask
-	probeLimit    = 2 * time.Second // that one may take
+	probeInterval = time.Second     // between two attempts, independent of the number of callers
+	probeTimeout  = 2 * time.Second // timeout of one attempt
 )
 
-// Writable reports why nothing can be written to the tables, if so. It writes,
-// since nothing less shows a disk that is full or a database that is read-only.
+// Writable returns an error if the tables cannot be written. It writes a row, since
+// only a write detects a full disk or a read-only database.
 func (o *DB) Writable(ctx context.Context) error {
-	leave, err := o.Probe.turn.lock(ctx)
+	unlock, err := o.Probe.lock.lock(ctx)
 	if err != nil {
 		return executor.NotReady(err)
 	}
-	defer leave()
+	defer unlock()
 	if time.Since(o.Probe.At) >= probeInterval {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeLimit)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		_, err := o.Exec(limited, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
 		o.Probe.err, o.Probe.At = executor.NotReady(err), time.Now()
@@ -309,17 +311,16 @@ func (o *DB) Writable(ctx context.Context) error {
 	return o.Probe.err
 }
 
-// ErrBehind is what is wrapped where our own tables are older than this program
-// needs them. On a server it is for people to end this, by whd migrate.
-var ErrOutdated = errors.New("its own tables are behind")
+// ErrOutdated is wrapped by errors about tables that are older than this program
+// requires. On SQL Server an administrator has to run whd migrate.
+var ErrOutdated = errors.New("the service's tables are outdated")
 
-func behind(name string, current, latest int64) *fault.Error {
+func outdated(name string, current, latest int64) *fault.Error {
 	return fault.Because(ErrOutdated, fault.Unavailable,
-		"the tables of %s have version %d and this program needs version %d; they need whd migrate", name, current, latest)
+		"the tables of %s have version %d, but this program requires version %d; run whd migrate", name, current, latest)
 }
 
-// NewGUID makes a random GUID, the form that ids of records have. It cannot be
-// guessed.
+// NewGUID returns a random GUID, in the format of record IDs. It cannot be guessed.
 func NewGUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

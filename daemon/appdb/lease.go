@@ -9,77 +9,77 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 )
 
-// Daemons that start at the same moment migrate the same schema of a server,
-// and goose takes no lock there. A row says who does, until when: a lock that
-// needs nothing but UPDATE, and that a daemon which dies leaves to the others.
-// The clock is the server's.
+// Daemons that start at the same time migrate the same schema on SQL Server, and
+// goose takes no lock there. The lease is a row with a holder and an expiry time:
+// it needs only UPDATE, and expires if its daemon dies. The clock is the server's.
 
 const leaseTable = "WH_MigrationLease"
 
 const (
-	leaseLife  = 30 * time.Second
-	leaseRenew = 5 * time.Second
-	leaseWait  = 100 * time.Millisecond // between two attempts to get it
+	leaseDuration      = 30 * time.Second
+	leaseRenewInterval = 5 * time.Second
+	leaseRetryInterval = 100 * time.Millisecond // between two attempts to acquire it
 )
 
-var errLeaseLost = errors.New("another process has taken over the migration, since this one did not renew its lease")
+var errLeaseLost = errors.New("another process took over the migration because this one did not renew its lease in time")
 
-// lease is one attempt of a process to migrate.
+// lease is the right of a process to migrate.
 type lease struct {
-	db          *DB
-	holder      sql.NamedArg
-	life, renew time.Duration
+	db                      *DB
+	holder                  sql.NamedArg
+	duration, renewInterval time.Duration
 }
 
-// during waits for the lease and works while it is held.
-func (l *lease) during(ctx context.Context, work func(context.Context) error) error {
-	if err := l.await(ctx); err != nil {
+// run waits for the lease and calls work while it is held. The context of work is
+// cancelled if the lease is lost.
+func (l *lease) run(ctx context.Context, work func(context.Context) error) error {
+	if err := l.acquire(ctx); err != nil {
 		return err
 	}
 	working, lose := context.WithCancelCause(ctx)
-	kept := make(chan struct{})
+	renewed := make(chan struct{})
 	go func() {
-		defer close(kept)
-		l.keep(working, lose)
+		defer close(renewed)
+		l.renew(working, lose)
 	}()
 	err := work(working)
 	if lost := context.Cause(working); err != nil && lost != nil {
 		err = lost
 	}
 	lose(nil)
-	<-kept
-	return errors.Join(err, l.give(context.WithoutCancel(ctx)))
+	<-renewed
+	return errors.Join(err, l.release(context.WithoutCancel(ctx)))
 }
 
-func (l *lease) await(ctx context.Context) error {
+func (l *lease) acquire(ctx context.Context) error {
 	for {
-		got, err := l.take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`)
-		if err != nil || got {
+		acquired, err := l.tryAcquire(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`)
+		if err != nil || acquired {
 			return err
 		}
-		if err := executor.Sleep(ctx, leaseWait); err != nil {
+		if err := executor.Sleep(ctx, leaseRetryInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// take takes or prolongs the lease under a condition.
-func (l *lease) take(ctx context.Context, condition string) (bool, error) {
+// tryAcquire acquires or extends the lease if the condition holds.
+func (l *lease) tryAcquire(ctx context.Context, condition string) (bool, error) {
 	n, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
-WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.life.Milliseconds()))
+WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.duration.Milliseconds()))
 	return n > 0, err
 }
 
-// keep prolongs the lease until ctx ends. What it cannot prolong in time is
-// lost.
-func (l *lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
-	until := time.Now().Add(l.life)
-	for executor.Sleep(ctx, l.renew) == nil {
+// renew extends the lease until ctx is done. If it cannot extend the lease in time,
+// it calls lose.
+func (l *lease) renew(ctx context.Context, lose context.CancelCauseFunc) {
+	until := time.Now().Add(l.duration)
+	for executor.Sleep(ctx, l.renewInterval) == nil {
 		now := time.Now()
-		held, err := l.take(ctx, `Holder = @Holder`)
+		held, err := l.tryAcquire(ctx, `Holder = @Holder`)
 		switch {
 		case err == nil && held:
-			until = now.Add(l.life)
+			until = now.Add(l.duration)
 		case err == nil, time.Now().After(until):
 			lose(errLeaseLost)
 			return
@@ -87,7 +87,7 @@ func (l *lease) keep(ctx context.Context, lose context.CancelCauseFunc) {
 	}
 }
 
-func (l *lease) give(ctx context.Context) error {
+func (l *lease) release(ctx context.Context) error {
 	_, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, l.holder)
 	return err
 }

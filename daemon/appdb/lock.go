@@ -6,19 +6,18 @@ import (
 	"sync/atomic"
 )
 
-// lockRows is the number of rows of WH_Lock, of which each locks some keys.
+// lockRows is the number of rows of WH_Lock; each locks the keys that hash to it.
 const lockRows = 64
 
-// lockRow is the row of WH_Lock that locks a key.
+// lockRow returns the ID of the row of WH_Lock that locks a key.
 func lockRow(key string) int64 {
 	h := fnv.New32a()
 	h.Write([]byte(key))
 	return int64(h.Sum32() % lockRows)
 }
 
-// writeLock is the right to write to a file, which one has at a time. SQLite would
-// let writers try until one of them is lucky, and those whose next transaction
-// follows at once would leave none to the others.
+// writeLock serializes writers to a file in first-come order. SQLite itself lets
+// writers poll, so a writer with consecutive transactions would starve the others.
 type writeLock struct {
 	taken   chan struct{} // holds one element while the lock is taken
 	Waiting atomic.Int32
@@ -26,18 +25,18 @@ type writeLock struct {
 
 func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
 
-// lock waits for the turn, which leave ends.
-func (t *writeLock) lock(ctx context.Context) (leave func(), err error) {
-	t.Waiting.Add(1)
-	defer t.Waiting.Add(-1)
+// lock waits for the lock and returns a function that releases it.
+func (l *writeLock) lock(ctx context.Context) (unlock func(), err error) {
+	l.Waiting.Add(1)
+	defer l.Waiting.Add(-1)
 	select {
-	case t.taken <- struct{}{}:
-		return func() { <-t.taken }, nil
+	case l.taken <- struct{}{}:
+		return func() { <-l.taken }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // Wanted reports whether other writers wait for the lock. A holder that can stop
-// anywhere does so then.
-func (t *writeLock) Wanted() bool { return t.Waiting.Load() > 0 }
+// early should release it then.
+func (l *writeLock) Wanted() bool { return l.Waiting.Load() > 0 }

@@ -18,8 +18,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// schema holds the migrations, a folder for each database system and in it one
-// for each database.
+// schema contains the migrations: a directory for each database system, and in it
+// one for each database.
 //
 //go:embed schema
 var schema embed.FS
@@ -30,26 +30,25 @@ const (
 	serverMigrations = "schema/mssql"
 )
 
-// migrationTable is where goose notes the versions.
+// migrationTable is the version table of goose.
 const migrationTable = "WH_Migration"
 
-// Migrator brings our own tables to the version that this program needs.
+// Migrator migrates the service's tables to the latest version.
 type Migrator struct {
 	db           *DB
 	folder       string // of the migrations
-	before       int64  // version of the tables when they were opened
+	before       int64  // schema version at opening
 	saveSettings func([]StoredSetting) error
 }
 
-// Migration is what became of our own tables when the store was opened.
+// Migration is the migration status of the service's tables.
 type Migration struct {
-	Name          string // for people: the file, or the schema on a server
-	Before, After int64  // versions
-	Latest        int64  // that this program knows
+	Name          string // for display: the file, or the schema on SQL Server
+	Before, After int64  // schema versions at opening and now
+	Latest        int64  // latest version that this program supports
 }
 
-// Migration is what became of the tables when they were opened, and their
-// version now.
+// Migration returns the version of the tables at opening and now.
 func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 	current, latest, err := m.versions(ctx)
 	if err != nil {
@@ -58,7 +57,7 @@ func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 	return Migration{Name: m.db.name, Before: m.before, After: current, Latest: latest}, nil
 }
 
-// Migrate notes the version of the tables and brings them to the latest.
+// Migrate records the current version and migrates the tables to the latest.
 func (m *Migrator) Migrate(ctx context.Context) (err error) {
 	if m.before, _, err = m.versions(ctx); err == nil {
 		err = m.apply(ctx)
@@ -67,18 +66,18 @@ func (m *Migrator) Migrate(ctx context.Context) (err error) {
 }
 
 func (m *Migrator) migrationError(err error) error {
-	switch refused, is := errors.AsType[*mssql.Error](err); {
+	switch refused, found := errors.AsType[*mssql.Error](err); {
 	case err == nil:
 		return nil
 	case errors.Is(err, mssql.ErrLost):
 		return executor.Unreachable(err)
-	case is && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a right: have an administrator run GRANT CREATE TABLE, CREATE VIEW for it, as login.sql does: %w", m.db.name, err)
+	case found && refused.Forbidden():
+		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as login.sql does: %w", m.db.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", m.db.name, err)
 }
 
-// Migrations are those of the database, with the schema that they work in.
+// Provider returns the goose provider of the database's migrations.
 func (m *Migrator) Provider() (*goose.Provider, error) {
 	dialect, table := goose.DialectSQLite3, migrationTable
 	if m.db.Schema != "" {
@@ -92,13 +91,13 @@ func (m *Migrator) Provider() (*goose.Provider, error) {
 		goose.WithTableName(table), goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
 }
 
-// schemaFiles are files whose statements have the schema that they work in.
+// schemaFiles are migration files with "whd." replaced by the actual schema.
 type schemaFiles struct {
 	fs.FS
 	db *DB
 }
 
-// Open is fs.FS's.
+// Open implements fs.FS.
 func (s schemaFiles) Open(name string) (fs.File, error) {
 	file, err := s.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -113,11 +112,11 @@ type schemaFile struct {
 	text *strings.Reader
 }
 
-// Read is fs.File's.
+// Read implements fs.File.
 func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 
-// versions are that of the tables, 0 where there are none, and the latest that
-// this program knows. Nothing is changed.
+// versions returns the version of the tables, 0 if there are none, and the latest
+// that this program supports. It changes nothing.
 func (m *Migrator) versions(ctx context.Context) (current, latest int64, err error) {
 	provider, err := m.Provider()
 	if err != nil {
@@ -125,27 +124,28 @@ func (m *Migrator) versions(ctx context.Context) (current, latest int64, err err
 	}
 	sources := provider.ListSources()
 	latest = sources[len(sources)-1].Version
-	there, err := m.hasTable(ctx, migrationTable)
-	if err != nil || !there {
+	exists, err := m.hasTable(ctx, migrationTable)
+	if err != nil || !exists {
 		return 0, latest, err
 	}
 	applied, err := QueryAll(ctx, m.db, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
 	if err != nil {
 		return 0, latest, err
 	}
-	return reached(sources, applied), latest, nil
+	return currentVersion(sources, applied), latest, nil
 }
 
-// reached is the version up to which nothing is missing: migrations come into
-// being side by side, so a later one may have been applied before an earlier.
-func reached(sources []*goose.Source, applied []int64) (version int64) {
+// currentVersion returns the last version that is applied without a gap. A later
+// migration may have been applied before an earlier one, since migrations are
+// developed in parallel.
+func currentVersion(sources []*goose.Source, applied []int64) (version int64) {
 	for _, source := range sources {
 		if !slices.Contains(applied, source.Version) {
 			return version
 		}
 		version = source.Version
 	}
-	return slices.Max(applied) // of a newer program, perhaps
+	return slices.Max(applied) // possibly a version of a newer program
 }
 
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
@@ -157,7 +157,7 @@ func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
 	return err == nil && *n > 0, err
 }
 
-// apply brings our own tables to the latest version.
+// apply migrates the tables to the latest version.
 func (m *Migrator) apply(ctx context.Context) error {
 	provider, err := m.Provider()
 	if err != nil {
@@ -172,18 +172,18 @@ func (m *Migrator) apply(ctx context.Context) error {
 	if err := m.createLeaseTable(ctx); err != nil {
 		return err
 	}
-	// Not goose.WithLocker, since goose makes its own table before it locks.
-	return m.newLease().during(ctx, func(ctx context.Context) (err error) {
-		if m.before, _, err = m.versions(ctx); err == nil { // of several that start at once, one makes the step
+	// Not goose.WithLocker: goose creates its table before it locks.
+	return m.newLease().run(ctx, func(ctx context.Context) (err error) {
+		if m.before, _, err = m.versions(ctx); err == nil { // another daemon may have migrated meanwhile
 			err = m.up(ctx, provider)
 		}
 		return err
 	})
 }
 
-// migrateFile needs no lock, as a migration there happens whole or not at all.
-// Where another process migrates the same file at the same time, one of them
-// fails, and finds on looking again that the version has moved on.
+// migrateFile needs no lock, as each migration of a file is atomic. If another
+// process migrates the same file concurrently, one of the two fails and finds the
+// version changed when it reads it again.
 func (m *Migrator) migrateFile(ctx context.Context, provider *goose.Provider) error {
 	for {
 		before, _, err := provider.GetVersions(ctx)
@@ -200,7 +200,7 @@ func (m *Migrator) migrateFile(ctx context.Context, provider *goose.Provider) er
 }
 
 func (m *Migrator) up(ctx context.Context, provider *goose.Provider) error {
-	if err := m.rescueSettings(ctx); err != nil {
+	if err := m.exportSettings(ctx); err != nil {
 		return err
 	}
 	_, err := provider.Up(ctx)
@@ -210,7 +210,7 @@ func (m *Migrator) up(ctx context.Context, provider *goose.Provider) error {
 	return err
 }
 
-// NewestMigration is the version of the last migration in a folder.
+// LatestMigration returns the version of the last migration in a folder.
 func LatestMigration(folder string) (newest int64, err error) {
 	files, err := fs.Glob(schema, folder+"/*.sql")
 	if err != nil || len(files) == 0 {
@@ -220,22 +220,22 @@ func LatestMigration(folder string) (newest int64, err error) {
 	return newest, err
 }
 
-// MakeSchema makes the schema if it is missing.
+// CreateSchema creates the schema if it is missing.
 func (m *Migrator) CreateSchema(ctx context.Context) error {
-	there := func() (bool, error) {
+	exists := func() (bool, error) {
 		n, err := QueryOne(ctx, m.db, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.db.Schema))
 		return err == nil && *n > 0, err
 	}
-	err := m.ensure(ctx, there, m.db.prefix+schemaText(m.db.Schema))
+	err := m.ensure(ctx, exists, m.db.prefix+schemaText(m.db.Schema))
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
-	return fmt.Errorf("the schema %s is missing and could not be made; let somebody who may do so run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
+	return fmt.Errorf("the schema %s is missing and could not be created; have an administrator run CREATE SCHEMA %s AUTHORIZATION ... for the login that whd uses: %w",
 		m.db.Schema, mssql.Quote(m.db.Schema), err)
 }
 
-// schemaText is a batch of its own wherever it is, since SQL Server makes a
-// schema only in the first statement of one.
+// schemaText returns a statement that creates the schema. SQL Server requires
+// CREATE SCHEMA to be the first statement of a batch, hence EXEC.
 func schemaText(schema string) string {
 	return `EXEC(N'CREATE SCHEMA ` + strings.ReplaceAll(mssql.Quote(schema), `'`, `''`) + `')`
 }
@@ -254,19 +254,20 @@ SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTabl
 	return err
 }
 
-// ensure runs what makes something unless it is there. Who does so at the same
-// time as another one fails, in any way, and finds it made.
-func (m *Migrator) ensure(ctx context.Context, there func() (bool, error), text string) error {
+// ensure runs a statement that creates an object, unless the object exists. If
+// another process creates it concurrently, the statement fails with any error; the
+// next attempt finds the object.
+func (m *Migrator) ensure(ctx context.Context, exists func() (bool, error), text string) error {
 	var failed error
 	for range executor.MaxAttempts {
-		is, err := there()
-		if err != nil || is {
+		found, err := exists()
+		if err != nil || found {
 			return err
 		}
 		if _, failed = m.db.execText(ctx, text); failed == nil {
 			return nil
 		}
-		if err := executor.Sleep(ctx, leaseWait); err != nil {
+		if err := executor.Sleep(ctx, leaseRetryInterval); err != nil {
 			return err
 		}
 	}
@@ -274,13 +275,13 @@ func (m *Migrator) ensure(ctx context.Context, there func() (bool, error), text 
 }
 
 func (m *Migrator) newLease() *lease {
-	return &lease{db: m.db, holder: sql.Named("Holder", rand.Text()), life: leaseLife, renew: leaseRenew}
+	return &lease{db: m.db, holder: sql.Named("Holder", rand.Text()), duration: leaseDuration, renewInterval: leaseRenewInterval}
 }
 
-// tableChange is how migrations make and drop tables.
+// tableChange matches how migrations create and drop tables.
 var tableChange = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE whd\.(\w+)`)
 
-// serverTables lists the tables that a server has after all migrations.
+// serverTables lists the tables of the schema on SQL Server after all migrations.
 func serverTables() (names []string, err error) {
 	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
 	if err != nil {
@@ -303,31 +304,31 @@ func serverTables() (names []string, err error) {
 	return names, nil
 }
 
-// Rights finds what the login may not do with the service's own tables, and
-// those that are missing although the version says that they are there.
+// MissingRights returns the rights on the service's tables that the login lacks,
+// and the tables that are missing although the schema is up to date.
 func (m *Migrator) MissingRights(ctx context.Context) (problems []string, err error) {
 	if m.db.Schema == "" {
-		return nil, nil // the files are its own
+		return nil, nil // the files belong to the service
 	}
 	tables, err := serverTables()
 	if err != nil {
 		return nil, err
 	}
 	for _, table := range tables {
-		there, err := m.hasTable(ctx, table)
+		exists, err := m.hasTable(ctx, table)
 		if err != nil {
 			return nil, err
 		}
-		if !there {
-			problems = append(problems, m.db.inSchema("whd.")+table+": there is no such table, or no right to it")
+		if !exists {
+			problems = append(problems, m.db.inSchema("whd.")+table+": the table does not exist, or the login has no permission on it")
 			continue
 		}
-		lacking, err := mssql.MissingRights(ctx, m.db.Pool, m.db.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
+		missing, err := mssql.MissingRights(ctx, m.db.Pool, m.db.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
 		if err != nil {
 			return nil, err
 		}
-		if lacking != nil {
-			problems = append(problems, fmt.Sprintf("%s%s: the service's login has no right to %s", m.db.inSchema("whd."), table, strings.Join(lacking, ", ")))
+		if missing != nil {
+			problems = append(problems, fmt.Sprintf("%s%s: the login lacks the permissions %s", m.db.inSchema("whd."), table, strings.Join(missing, ", ")))
 		}
 	}
 	return problems, nil

@@ -320,11 +320,11 @@ func leased(t *testing.T, db *DB) *DB {
 func exclusion(t *testing.T, db *DB) {
 	first, second := db.newLease(), db.newLease()
 	working, over := make(chan struct{}), make(chan error)
-	err := first.during(t.Context(), func(ctx context.Context) error {
+	err := first.run(t.Context(), func(ctx context.Context) error {
 		go func() {
-			over <- second.during(t.Context(), func(context.Context) error { close(working); return nil })
+			over <- second.run(t.Context(), func(context.Context) error { close(working); return nil })
 		}()
-		if got, err := db.newLease().take(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
+		if got, err := db.newLease().tryAcquire(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
 			t.Errorf("a third one got the lease: %v (%v)", got, err)
 		}
 		select {
@@ -342,21 +342,21 @@ func exclusion(t *testing.T, db *DB) {
 // What a process leaves that dies is for the others once it has expired.
 func leaseOfTheDead(t *testing.T, db *DB) {
 	dead := db.newLease()
-	dead.life = 0
-	if err := dead.await(t.Context()); err != nil {
+	dead.duration = 0
+	if err := dead.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.newLease().during(t.Context(), func(context.Context) error { return nil }); err != nil {
+	if err := db.newLease().run(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
 }
 
 func leaseLost(t *testing.T, db *DB) {
 	l := db.newLease()
-	l.renew = leaseWait
-	err := l.during(t.Context(), func(ctx context.Context) error {
+	l.renewInterval = leaseRetryInterval
+	err := l.run(t.Context(), func(ctx context.Context) error {
 		thief := db.newLease()
-		if taken, err := thief.take(ctx, `1 = 1`); err != nil || !taken {
+		if taken, err := thief.tryAcquire(ctx, `1 = 1`); err != nil || !taken {
 			t.Fatalf("taken %v (%v)", taken, err)
 		}
 		<-ctx.Done()

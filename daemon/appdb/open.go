@@ -18,34 +18,34 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// DefaultSchema is that of our own tables on a server, unless the settings name
-// another.
+// DefaultSchema is the default of Config.Schema.
 const DefaultSchema = "whd"
 
-// The files of our own tables in the data directory.
+// Files in the data directory.
 const (
 	FileName    = "whd.db"
 	LogFileName = "requestlog.db"
 )
 
-// Config says where our own tables are.
+// Config selects the database.
 type Config struct {
-	Path        string        // of the file; it is made where it is missing
-	DSN         string        // of a server, instead
-	Schema      string        // on a server; DefaultSchema if empty
-	LockTimeout time.Duration // how long a statement on a server waits for a lock; 0 for no limit
-	Migrate     bool          // bring the tables on a server up to date; those of a file always are
-	Connections int           // largest number of queries on a file at once
+	Path        string        // of the file; it is created if missing
+	DSN         string        // of SQL Server, instead of a file
+	Schema      string        // on SQL Server; DefaultSchema if empty
+	LockTimeout time.Duration // lock timeout of statements on SQL Server; 0 for no limit
+	Migrate     bool          // migrate the tables on SQL Server; those of a file are always migrated
+	Connections int           // max. concurrent queries on a file
 	Limits      func() executor.Limits
 
-	// KeepSettings writes settings that an earlier version kept in the database to
-	// a file, before their table is dropped. Without it such tables are not migrated.
+	// SaveSettings writes the settings that an earlier version stored in the
+	// database to a file, before their table is dropped. If nil, such a database is
+	// not migrated.
 	SaveSettings func([]StoredSetting) error
 }
 
-// Open opens our own tables, those of a file at the version that this program
-// needs. They are only migrated on a server where that was asked for: changing a
-// server's schema is for its administrators to decide.
+// Open opens the service's tables. A file is created and migrated to the latest
+// version. Tables on SQL Server are migrated only if configured: schema changes on
+// a server are its administrators' decision.
 func Open(ctx context.Context, c Config) (o *DB, err error) {
 	if c.DSN == "" {
 		o, err = openAndMigrate(ctx, c)
@@ -62,7 +62,7 @@ func Open(ctx context.Context, c Config) (o *DB, err error) {
 }
 
 func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
-	o, err := OpenFile(c.Path, rarelyBack, walSize)
+	o, err := OpenFile(c.Path, rareCheckpoints, walSizeLimit)
 	if err != nil {
 		return nil, executor.Unreachable(err)
 	}
@@ -81,7 +81,7 @@ func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
 	return o, nil
 }
 
-// OpenReader opens one of our own files for reading.
+// OpenReader opens a file of the service for queries.
 func OpenReader(path string, connections int, drain *executor.Drain) (*executor.File, error) {
 	o := sqlite.Options{ReadOnly: true, BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000"}}
 	pool, err := sqlite.NewPool(path, o, connections)
@@ -95,11 +95,11 @@ func OpenReader(path string, connections int, drain *executor.Drain) (*executor.
 	return executor.NewFile(pool, tables, drain), nil
 }
 
-// systemConnections is how many may read our own tables on a server at once.
-// They are apart from those of logins, as the readers of records are.
+// systemConnections bounds the connections for queries of the service's tables on
+// SQL Server. Logins use other connections, as do queries of ERP records.
 const systemConnections = 8
 
-// readServer opens our own schema on a server for reading. It does not connect.
+// readServer returns a reader of the service's schema. It does not connect yet.
 func readServer(c Config, schema string) (reader, error) {
 	pool, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: systemConnections})
 	if err != nil {
@@ -112,11 +112,11 @@ func readServer(c Config, schema string) (reader, error) {
 	return server, nil
 }
 
-// OpenFile opens the file of our own tables. One connection writes at a time
-// anyway, so a few are enough. The driver comes with package sqlite, and so do
-// the collations of the columns. What comes first decides about a new file,
-// which can shrink. The file is created here, since a connection that is opened
-// later must not create one in the place of a file that was deleted.
+// OpenFile opens the file of the service's tables for statements. A few connections
+// suffice, since SQLite has one writer at a time. The pragmas in first are set
+// before the others, which matters for a new file. OpenFile creates a missing file
+// and opens connections in mode rw: a connection that is opened later must not
+// create a new file in place of a deleted one.
 func OpenFile(path string, first ...string) (*DB, error) {
 	if err := sqlite.RegisterDriver(); err != nil {
 		return nil, err
@@ -142,13 +142,14 @@ func OpenFile(path string, first ...string) (*DB, error) {
 	return o.init(FileMigrations), nil
 }
 
-// ownConnections are apart from those that read records, so that slow readers
-// of large results do not hold up logins. What is asked is small.
-const ownConnections = 8
+// dbConnections bounds the connections for statements on SQL Server. Queries of
+// records use other connections, so that slow readers of large results do not delay
+// logins.
+const dbConnections = 8
 
-// OpenSchema opens the schema of our own tables on a server.
+// OpenSchema opens the schema of the service's tables on SQL Server.
 func OpenSchema(ctx context.Context, c Config) (*DB, error) {
-	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: ownConnections})
+	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: dbConnections})
 	if err != nil {
 		return nil, err
 	}
@@ -161,30 +162,30 @@ func OpenSchema(ctx context.Context, c Config) (*DB, error) {
 	return o.init(serverMigrations), nil
 }
 
-// init sets what files and schemas have in common.
+// init sets the fields that files and schemas have in common.
 func (o *DB) init(migrations string) *DB {
-	o.Holder, o.Probe.turn, o.Migrator = NewGUID(), newWriteLock(), &Migrator{db: o, folder: migrations}
+	o.Holder, o.Probe.lock, o.Migrator = NewGUID(), newWriteLock(), &Migrator{db: o, folder: migrations}
 	return o
 }
 
-// openFiles are files that are open, by path, as they were then.
+// openFiles maps paths of open files to their file info at opening.
 type openFiles map[string]os.FileInfo
 
-// note remembers files that are open now.
+// add records files that are open now.
 func (f openFiles) add(paths ...string) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			return err
 		}
-		os.SameFile(info, info) // Windows reads now which file it is
+		os.SameFile(info, info) // on Windows this loads the file's identity
 		f[path] = info
 	}
 	return nil
 }
 
-// lost reports whether a file is gone or another one has its name. What was
-// written to it then is in no file that can be opened again.
+// check returns ErrReplaced if a file was deleted or replaced. Data written to it
+// since then cannot be read again.
 func (f openFiles) check() error {
 	for path, then := range f {
 		now, err := os.Stat(path)
@@ -195,21 +196,19 @@ func (f openFiles) check() error {
 	return nil
 }
 
-// rarelyBack has the connections beside the writer's, whose commits hold up the
-// batches, leave the log to the writer. They write it back where there are no
-// batches.
-const rarelyBack = "wal_autocheckpoint(8192)" // pages, as many as walBehind
+// rareCheckpoints leaves checkpoints to the batch writer: a checkpoint during a
+// commit of another connection would delay the batches. Without batches, these
+// connections write the WAL back themselves.
+const rareCheckpoints = "wal_autocheckpoint(8192)" // pages; equals maxWALBehind of package sqlstore
 
-// walSize truncates the log when it begins again, after a long read had made it
-// grow.
-const walSize = "journal_size_limit(33554432)"
+// walSizeLimit truncates the WAL when it restarts after a long read made it grow.
+const walSizeLimit = "journal_size_limit(33554432)"
 
-// logPageSize takes a fifth off the work of adding rows to the request log, which
-// are only ever appended.
+// logPageSize makes adding rows to the request log about a fifth cheaper; rows are
+// only appended.
 const logPageSize = "page_size(16384)"
 
-// MigrateLog makes the file of the request log, or brings it to the version that
-// this program needs.
+// MigrateLog creates the request log file or migrates it to the latest version.
 func MigrateLog(ctx context.Context, path string) error {
 	o, err := OpenFile(path, logPageSize)
 	if err != nil {

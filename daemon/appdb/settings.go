@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// StoredSetting is a setting that an earlier version kept in the database.
+// StoredSetting is a setting that an earlier version stored in the database.
 type StoredSetting struct{ Name, Value string }
 
 // settingsTable is the table of settings that the migration to version 9 drops.
 const settingsTable = "WH_Setting"
 
-// ErrSettingsStay refuses a migration that would lose settings.
-var ErrSettingsNotSaved = errors.New("the database holds settings, which this program cannot write to a file")
+// ErrSettingsNotSaved refuses a migration that would lose settings.
+var ErrSettingsNotSaved = errors.New("the database contains settings of an earlier version, which this command cannot save to a file")
 
-// rescueSettings hands the stored settings to keepSettings before the migration
-// that drops their table. The table stays where they cannot be kept. A daemon of
-// an earlier version changes no settings from then on, since each of its changes
-// must find a version that it knows: the negative one is none.
-func (m *Migrator) rescueSettings(ctx context.Context) error {
-	if there, err := m.hasTable(ctx, settingsTable); err != nil || !there {
+// exportSettings passes the stored settings to saveSettings before the migration
+// that drops their table. If they cannot be saved, the table is not dropped. It
+// makes the version of the settings negative: a daemon of an earlier version then
+// refuses to change them, since no change matches such a version.
+func (m *Migrator) exportSettings(ctx context.Context) error {
+	if exists, err := m.hasTable(ctx, settingsTable); err != nil || !exists {
 		return err
 	}
 	tx, err := m.db.Pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // does nothing after Commit
+	defer tx.Rollback() // no effect after Commit
 	if _, err := tx.ExecContext(ctx, m.db.Qualify(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
 		return err
 	}
@@ -42,22 +42,22 @@ func (m *Migrator) rescueSettings(ctx context.Context) error {
 	}
 	if len(all) > 0 {
 		if err := m.saveSettings(all); err != nil {
-			return fmt.Errorf("the settings that the database holds cannot be written to a file: %w", err)
+			return fmt.Errorf("saving the settings from the database to a file: %w", err)
 		}
 	}
 	return tx.Commit()
 }
 
-// releaseTimeout bounds the time for putting the version of the settings back.
+// releaseTimeout bounds the time to restore the version of the settings.
 const releaseTimeout = 5 * time.Second
 
-// releaseSettings has daemons of an earlier version read their settings again,
-// after a migration that did not drop the table. Where it fails, so did the
-// migration, whose error says why.
+// releaseSettings lets daemons of an earlier version change their settings again
+// after a migration that did not drop the table. Its own error is ignored: the
+// caller reports the error of the migration.
 func (m *Migrator) releaseSettings(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	if there, err := m.hasTable(ctx, settingsTable); err == nil && there {
+	if exists, err := m.hasTable(ctx, settingsTable); err == nil && exists {
 		_, _ = m.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = 1 - Next WHERE Name = 'SettingsVersion' AND Next < 0`)
 	}
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 )
 
-// Step is a statement of a transaction. One that must hit a row ends the
-// transaction where it hits none.
+// Step is one statement of a transaction.
 type Step struct {
 	SQL        string
 	Args       []any
-	MustAffect bool
+	MustAffect bool // roll the transaction back if no row is affected
 }
 
-// Statement is a step that may hit no row.
+// Statement returns a step that may affect no row.
 func Statement(text string, args ...any) Step { return Step{SQL: text, Args: args} }
 
-// MustHit is a step that must hit a row.
+// MustAffect returns a step that must affect a row.
 func MustAffect(text string, args ...any) Step { return Step{SQL: text, Args: args, MustAffect: true} }
 
+// Affected returns the number of rows that a statement affected, or its error.
 func Affected(result sql.Result, err error) (int64, error) {
 	if err != nil {
 		return 0, err
@@ -32,10 +32,10 @@ func Affected(result sql.Result, err error) (int64, error) {
 	return result.RowsAffected()
 }
 
-// Row is the current one of some rows.
+// Row is the current row of a result.
 type Row interface{ Scan(into ...any) error }
 
-// QueryAll reads the rows of a statement.
+// QueryAll returns the rows of a statement.
 func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) (all []T, err error) {
 	err = o.Query(ctx, func(rows *sql.Rows) error {
 		for all = nil; rows.Next(); {
@@ -50,7 +50,7 @@ func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), stat
 	return all, err
 }
 
-// QueryOne is the row of a statement that finds one at most, or nil.
+// QueryOne returns the first row of a statement, or nil if there is none.
 func QueryOne[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) (*T, error) {
 	all, err := QueryAll(ctx, o, scan, statement, args...)
 	if err != nil || len(all) == 0 {
@@ -59,22 +59,24 @@ func QueryOne[T any](ctx context.Context, o *DB, scan func(Row) (T, error), stat
 	return &all[0], nil
 }
 
+// ScanInt scans a row of one integer.
 func ScanInt(row Row) (n int64, err error) {
 	err = row.Scan(&n)
 	return n, err
 }
 
+// ScanTime scans a row of one time.
 func ScanTime(row Row) (t time.Time, err error) {
 	err = row.Scan((*Time)(&t))
 	return t, err
 }
 
-// Stamp is a time as it is bound. SQLite keeps the text, SQL Server reads it as
-// the datetime2 of the column that it meets; a time.Time would reach it with a
-// zone.
+// Timestamp formats a time as a parameter, in UTC. SQLite stores the text; SQL
+// Server converts it to the datetime2 of the column. A time.Time would be sent with
+// a time zone.
 func Timestamp(t time.Time) string { return t.UTC().Format(wire.DateLayout) }
 
-// Time reads a stored time; null is the zero time.
+// Time scans a stored time; NULL is the zero time.
 type Time time.Time
 
 // Scan implements sql.Scanner.
@@ -93,8 +95,8 @@ func (m *Time) Scan(value any) (err error) {
 	return err
 }
 
-// nullableText is a text whose absence keeps its type: SQL Server's parameters have
-// one.
+// nullableText returns a typed NULL for a nil text: parameters of SQL Server have a
+// type.
 func nullableText(text *string) sql.NullString {
 	if text == nil {
 		return sql.NullString{}
@@ -102,7 +104,7 @@ func nullableText(text *string) sql.NullString {
 	return sql.NullString{String: *text, Valid: true}
 }
 
-// NullableStamp is a time that may be absent.
+// NullableTimestamp is Timestamp, or NULL for the zero time.
 func NullableTimestamp(t time.Time) sql.NullString {
 	if t.IsZero() {
 		return sql.NullString{}
@@ -110,7 +112,7 @@ func NullableTimestamp(t time.Time) sql.NullString {
 	return sql.NullString{String: Timestamp(t), Valid: true}
 }
 
-// NullIfEmpty is a text, or null for an empty one.
+// NullIfEmpty returns NULL for an empty text.
 func NullIfEmpty(text string) any {
 	if text == "" {
 		return nil
@@ -118,7 +120,7 @@ func NullIfEmpty(text string) any {
 	return text
 }
 
-// Bit is a bool as both databases take it.
+// Bit returns a bool as a value that both databases accept.
 func Bit(b bool) int64 {
 	if b {
 		return 1
@@ -126,8 +128,8 @@ func Bit(b bool) int64 {
 	return 0
 }
 
-// AuditStep is the step of a transaction that writes down what its other steps
-// have changed.
+// AuditStep returns the step that adds an entry to the audit trail, in the
+// transaction of the change.
 func AuditStep(e audit.Entry) Step {
 	return MustAffect(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
@@ -137,14 +139,15 @@ VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
 	)
 }
 
-// Truncate cuts a text to what its column holds, counted in bytes, of which no
-// text has fewer than the characters that the server counts.
-func Truncate(text string, most int) string {
-	if len(text) <= most {
+// Truncate shortens a text to maxBytes without splitting a UTF-8 character. The
+// columns of SQL Server count UTF-16 units, of which a text never has more than
+// bytes.
+func Truncate(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
+	for maxBytes > 0 && !utf8.RuneStart(text[maxBytes]) {
+		maxBytes--
 	}
-	return text[:most]
+	return text[:maxBytes]
 }
