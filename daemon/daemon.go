@@ -73,7 +73,7 @@ func (d *Daemon) lockDirectory(context.Context) error {
 		d.directory, err = datadir.Serve(d.config.DataDir, describe(d.config.Listen))
 	}
 	if err != nil {
-		return fault.Because(err, fault.Unavailable, "the data directory cannot be used")
+		return fault.Wrap(err, fault.Unavailable, "the data directory cannot be used")
 	}
 	d.onStop("data directory", func(context.Context) error { return d.directory.Release() })
 	return nil
@@ -135,7 +135,7 @@ func (d *Daemon) openAccounts(ctx context.Context) (err error) {
 	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
 	err = d.store.AppDB.Ready(ctx)
 	if errors.Is(err, appdb.ErrOutdated) {
-		d.log.Warn("nobody can sign in yet", "reason", fault.Of(err).Message)
+		d.log.Warn("nobody can sign in yet", "reason", fault.From(err).Message)
 		d.repeat("first user", tablesInterval, d.tablesCame)
 		return nil
 	}

@@ -96,7 +96,7 @@ func (w *webhooks) start(ctx context.Context, life *lifecycle) error {
 		return w.engine.Stop(ctx)
 	})
 	if err := w.store.AppDB.Ready(ctx); errors.Is(err, appdb.ErrOutdated) {
-		w.log.Warn("no webhook is delivered yet", "reason", fault.Of(err).Message)
+		w.log.Warn("no webhook is delivered yet", "reason", fault.From(err).Message)
 		life.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.begin(ctx) == nil })
 		return nil
 	}

@@ -56,11 +56,11 @@ func TestIdentities(t *testing.T) {
 		want    account.Identity
 		ambient bool
 	}{
-		{"cookie", cookie(id), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, Via: account.Cookie}, true},
-		{"header", account.Credentials{SessionHeader: id}, account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, Via: account.Header}, false},
-		{"basic", basic("ann", goodPassword), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, Via: account.Basic}, true},
-		{"bearer", bearer(key), account.Identity{Name: "till", Role: account.Writer, Via: account.Bearer}, false},
-		{"key as basic", basic(key, ""), account.Identity{Name: "till", Role: account.Writer, Via: account.Basic}, true},
+		{"cookie", cookie(id), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Cookie}, true},
+		{"header", account.Credentials{SessionHeader: id}, account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Header}, false},
+		{"basic", basic("ann", goodPassword), account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Admin, AuthMethod: account.Basic}, true},
+		{"bearer", bearer(key), account.Identity{Name: "till", Role: account.Writer, AuthMethod: account.Bearer}, false},
+		{"key as basic", basic(key, ""), account.Identity{Name: "till", Role: account.Writer, AuthMethod: account.Basic}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestIdentities(t *testing.T) {
 				t.Errorf("%+v has half a session", got)
 			}
 			got.UserID, got.KeyID, got.SessionHash, got.Expires = "", "", "", time.Time{}
-			if got != tt.want || !got.Known() || got.Via.Ambient() != tt.ambient {
-				t.Errorf("got %+v (ambient %v), want %+v", got, got.Via.Ambient(), tt.want)
+			if got != tt.want || !got.Known() || got.AuthMethod.Ambient() != tt.ambient {
+				t.Errorf("got %+v (ambient %v), want %+v", got, got.AuthMethod.Ambient(), tt.want)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func TestAuthenticateMessages(t *testing.T) {
 		"Invalid API Key":              bearer("x"),
 		"Invalid Username or Password": basic("Ann", badPassword),
 	} {
-		if _, err := p.Authenticate(t.Context(), c); fault.Of(err).Message != text {
+		if _, err := p.Authenticate(t.Context(), c); fault.From(err).Message != text {
 			t.Errorf("got %v, want %s", err, text)
 		}
 	}

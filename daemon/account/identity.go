@@ -7,31 +7,31 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Via is the way in which someone proved who they are.
-type Via uint8
+// AuthMethod is the method by which a request was authenticated.
+type AuthMethod uint8
 
-// The ways.
+// The methods.
 const (
-	Nothing Via = iota
-	Cookie      // a session id in the cookie
-	Header      // a session id in X-ss-id
-	Basic       // HTTP Basic, with a password or a key
-	Bearer      // Authorization: Bearer with a key
+	NotAuthenticated AuthMethod = iota
+	Cookie                      // a session id in the cookie
+	Header                      // a session id in X-ss-id
+	Basic                       // HTTP Basic, with a password or a key
+	Bearer                      // Authorization: Bearer with a key
 )
 
 // String names the way.
-func (v Via) String() string { return [...]string{"", "cookie", "header", "basic", "bearer"}[v] }
+func (m AuthMethod) String() string { return [...]string{"", "cookie", "header", "basic", "bearer"}[m] }
 
 // Ambient reports whether browsers send such proof on their own, so that a
 // request from a foreign page would carry it.
-func (v Via) Ambient() bool { return v == Cookie || v == Basic }
+func (m AuthMethod) Ambient() bool { return m == Cookie || m == Basic }
 
 // Identity is who asks. The zero value is nobody, who may do nothing.
 type Identity struct {
 	Name        string // of the user or the key
 	DisplayName string
 	Role        Role
-	Via         Via
+	AuthMethod  AuthMethod
 	UserID      string    // "" for a key
 	KeyID       string    // "" for a user
 	SessionHash string    // "" without a session
@@ -40,7 +40,7 @@ type Identity struct {
 }
 
 // Known reports whether someone has proved who they are.
-func (i Identity) Known() bool { return i.Via != Nothing }
+func (i Identity) Known() bool { return i.AuthMethod != NotAuthenticated }
 
 // Credentials are what a request brought along.
 type Credentials struct {
@@ -60,11 +60,11 @@ func (c Credentials) Empty() bool {
 
 func notAuthenticated() error { return fault.New(fault.Unauthorized, "Not Authenticated") }
 
-func identityOf(u *User, via Via) Identity {
-	return Identity{Name: u.Name, DisplayName: u.DisplayName, Role: u.Role, Via: via, UserID: u.ID}
+func identityOf(u *User, method AuthMethod) Identity {
+	return Identity{Name: u.Name, DisplayName: u.DisplayName, Role: u.Role, AuthMethod: method, UserID: u.ID}
 }
 
 // Actor is an identity as the audit trail names it.
 func (i Identity) Actor(address string) audit.Actor {
-	return audit.Actor{Name: i.Name, Via: i.Via.String(), Address: address}
+	return audit.Actor{Name: i.Name, Via: i.AuthMethod.String(), Address: address}
 }

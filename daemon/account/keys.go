@@ -17,7 +17,7 @@ type keys struct {
 }
 
 // authenticate finds the key of a secret.
-func (s *keys) authenticate(ctx context.Context, secret string, via Via) (Identity, error) {
+func (s *keys) authenticate(ctx context.Context, secret string, method AuthMethod) (Identity, error) {
 	now := s.clock()
 	var key *Key
 	var err error
@@ -32,7 +32,7 @@ func (s *keys) authenticate(ctx context.Context, secret string, via Via) (Identi
 		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
 	}
 	s.lastUses.note(key.ID, now)
-	return Identity{Name: key.Name, Role: key.Role, Via: via, KeyID: key.ID}, nil
+	return Identity{Name: key.Name, Role: key.Role, AuthMethod: method, KeyID: key.ID}, nil
 }
 
 // NewKey is an API key to add.

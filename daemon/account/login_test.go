@@ -40,8 +40,8 @@ func TestLogin(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := p.Login(t.Context(), tt.login)
 			expectKind(t, err, tt.want)
-			if tt.text != "" && fault.Of(err).Message != tt.text {
-				t.Errorf("message %q", fault.Of(err).Message)
+			if tt.text != "" && fault.From(err).Message != tt.text {
+				t.Errorf("message %q", fault.From(err).Message)
 			}
 			if err != nil && !slices.Equal(fieldsOf(err), tt.fields) {
 				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
@@ -69,7 +69,7 @@ func TestTicket(t *testing.T) {
 	if ticket.Identity != want {
 		t.Errorf("ticket is for %+v, want %+v", ticket.Identity, want)
 	}
-	want.Via = account.Cookie
+	want.AuthMethod = account.Cookie
 	if who != want {
 		t.Errorf("session is %+v, want %+v", who, want)
 	}
@@ -109,7 +109,7 @@ func TestThrottledLogin(t *testing.T) {
 	before := p.hashes.Load()
 	err := try("aNN", goodPassword, "10.0.0.1:4711")
 	expectKind(t, err, "too many")
-	if wait := fault.Of(err).RetryAfter; wait != 50*time.Second {
+	if wait := fault.From(err).RetryAfter; wait != 50*time.Second {
 		t.Errorf("Retry-After %v, want 50s", wait)
 	}
 	if p.hashes.Load() != before {
@@ -198,7 +198,7 @@ func TestFloodOfWrongPasswords(t *testing.T) {
 	for range 200 - served {
 		err := <-results
 		counts[kindOf(err)]++
-		if fault.Of(err).RetryAfter <= 0 {
+		if fault.From(err).RetryAfter <= 0 {
 			t.Fatal("no Retry-After")
 		}
 	}

@@ -60,7 +60,7 @@ func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
 	} else {
 		s.next() // the turn came at the same moment
 	}
-	return fault.Because(ctx.Err(), fault.Unavailable, "the request ended before its password was checked")
+	return fault.Wrap(ctx.Err(), fault.Unavailable, "the request ended before its password was checked")
 }
 
 func (s *semaphore) release() {

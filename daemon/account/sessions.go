@@ -15,7 +15,7 @@ type sessions struct {
 }
 
 // authenticate finds out whose session an id is of.
-func (s *sessions) authenticate(ctx context.Context, id string, via Via) (Identity, error) {
+func (s *sessions) authenticate(ctx context.Context, id string, method AuthMethod) (Identity, error) {
 	session, expires, err := s.find(ctx, id)
 	if err != nil {
 		return Identity{}, err
@@ -23,7 +23,7 @@ func (s *sessions) authenticate(ctx context.Context, id string, via Via) (Identi
 	if session == nil {
 		return Identity{}, notAuthenticated()
 	}
-	who := identityOf(&session.User, via)
+	who := identityOf(&session.User, method)
 	if slid := s.clock().Add(s.ttl(session.Remember)); slid.After(expires) {
 		s.expiries.note(session.Hash, slid)
 		// Each reply could set the cookie of a remembered session, but once in a
@@ -71,7 +71,7 @@ func (s *sessions) begin(ctx context.Context, user *User, remember bool) (t Tick
 	if began, err = s.store.AddSession(ctx, session); err != nil {
 		return Ticket{}, false, err
 	}
-	who := identityOf(user, Nothing)
+	who := identityOf(user, NotAuthenticated)
 	who.SessionHash, who.Expires = session.Hash, session.Expires
 	return Ticket{SessionID: id, Remember: remember, Identity: who}, began, nil
 }

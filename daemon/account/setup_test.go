@@ -166,7 +166,7 @@ func kindOf(err error) string {
 	if err == nil {
 		return "ok"
 	}
-	return kinds[fault.Of(err).Kind]
+	return kinds[fault.From(err).Kind]
 }
 
 func expectKind(t *testing.T, err error, want string) {
@@ -179,7 +179,7 @@ func expectKind(t *testing.T, err error, want string) {
 // fieldsOf are the names of the members that a failure complains about.
 func fieldsOf(err error) []string {
 	var names []string
-	for _, f := range fault.Of(err).Fields {
+	for _, f := range fault.From(err).Fields {
 		names = append(names, f.Name)
 	}
 	slices.Sort(names)

@@ -51,7 +51,7 @@ func share[V any](ctx context.Context, flights *singleflight.Group, name, gone s
 			}
 		case <-ctx.Done():
 			var none V
-			return none, fault.Because(ctx.Err(), fault.Unavailable, "%s", gone)
+			return none, fault.Wrap(ctx.Err(), fault.Unavailable, "%s", gone)
 		}
 	}
 }

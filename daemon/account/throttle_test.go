@@ -60,7 +60,7 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 				t.Fatalf("%d failures in the last minute, but begin says %v", count, err)
 			}
 			if err != nil {
-				wait := fault.Of(err).RetryAfter
+				wait := fault.From(err).RetryAfter
 				if wait <= 0 || wait > time.Minute || kept(th).wait(now.Add(wait), maxFailures) != 0 || kept(th).wait(now.Add(wait-1), maxFailures) == 0 {
 					t.Fatalf("Retry-After is %v", wait)
 				}

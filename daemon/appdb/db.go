@@ -316,7 +316,7 @@ func (o *DB) Writable(ctx context.Context) error {
 var ErrOutdated = errors.New("the service's tables are outdated")
 
 func outdated(name string, current, latest int64) *fault.Error {
-	return fault.Because(ErrOutdated, fault.Unavailable,
+	return fault.Wrap(ErrOutdated, fault.Unavailable,
 		"the tables of %s have version %d, but this program requires version %d; run whd migrate", name, current, latest)
 }
 

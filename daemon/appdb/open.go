@@ -190,7 +190,7 @@ func (f openFiles) check() error {
 	for path, then := range f {
 		now, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {
-			return fault.Because(ErrReplaced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
+			return fault.Wrap(ErrReplaced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
 		}
 	}
 	return nil

@@ -25,11 +25,11 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 func TestOwnFaults(t *testing.T) {
 	db := &DB{}
 	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
-		if err := db.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "whd migrate") {
+		if err := db.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "whd migrate") {
 			t.Errorf("%v: got %v", missing, err)
 		}
 	}
-	if err := db.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.Of(err).Message, "whd migrate") {
+	if err := db.Fault(mssql.ErrLost, "x"); !fault.Is(err, fault.Unavailable) || strings.Contains(fault.From(err).Message, "whd migrate") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -110,7 +110,7 @@ func TestBillsOfOthers(t *testing.T) {
 	} {
 		s := open(values)
 		_, err := s.Bills(time.UTC).Set(t.Context(), erp.StageField{BillID: "B", StageID: "s", SettingID: "7"}, new("x"))
-		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, says) {
+		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, says) {
 			t.Errorf("%s: %v, want %s", values, err, says)
 		}
 		report, err := s.Check(t.Context())

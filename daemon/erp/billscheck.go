@@ -61,7 +61,7 @@ func aboutTables(err error) bool {
 // blame names the table that is to blame for a failure that the asker can do
 // nothing about.
 func (b *Bills) blame(ctx context.Context, err error) error {
-	if err == nil || !aboutTables(err) || fault.Of(err).Kind != fault.Internal {
+	if err == nil || !aboutTables(err) || fault.From(err).Kind != fault.Internal {
 		return executor.Classify(err)
 	}
 	findings, _ := checkBillTables(ctx, b.records) // where it fails too, the error itself has to do

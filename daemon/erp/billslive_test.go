@@ -88,7 +88,7 @@ func TestBillColumns(t *testing.T) {
 				if mayHold && err == nil && *v.Contents == c.contents {
 					continue
 				}
-				f := fault.Of(err)
+				f := fault.From(err)
 				if f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "Contents" || !strings.Contains(f.Fields[0].Message, refused) {
 					t.Errorf("%s: %v", turn, err)
 				}
@@ -152,7 +152,7 @@ func TestBillTroubles(t *testing.T) {
 	s := openServer(t, config)
 	expect := func(step, says string) {
 		t.Helper()
-		if _, err := setLive(t, s, livePlace, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, says) {
+		if _, err := setLive(t, s, livePlace, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, says) {
 			t.Errorf("%s: %v, want %q", step, err, says)
 		}
 	}

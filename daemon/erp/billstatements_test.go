@@ -77,4 +77,4 @@ func TestBillRefused(t *testing.T) {
 	}
 }
 
-func classifiedMessage(err error) string { return fault.Of(executor.Classify(err)).Message }
+func classifiedMessage(err error) string { return fault.From(executor.Classify(err)).Message }

@@ -50,7 +50,7 @@ func TestCheckReads(t *testing.T) {
 	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "may not read") {
 		t.Errorf("the check finds %q", failures)
 	}
-	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "may not read") {
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "may not read") {
 		t.Errorf("the query: %v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestFailingView(t *testing.T) {
 		`CAST(LOG(n) AS nvarchar(20)) AS Class FROM (VALUES (1), (-5)) AS q(n)`,
 	} {
 		mssqltest.Exec(t, dsn, `CREATE VIEW DB_Class AS SELECT `+of)
-		if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "dbo.DB_Class") {
+		if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "dbo.DB_Class") {
 			t.Errorf("%s: %v", of, err)
 		}
 		mssqltest.Exec(t, dsn, `DROP VIEW DB_Class`)

@@ -132,7 +132,7 @@ func TestMissingTables(t *testing.T) {
 		expectFirsts(t, s, "retail", "DB_Class")
 		for kind, says := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
 			_, err := firsts(t, s, kind)
-			if f := fault.Of(err); f.Kind != fault.Unavailable || !strings.Contains(f.Message, says) {
+			if f := fault.From(err); f.Kind != fault.Unavailable || !strings.Contains(f.Message, says) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
@@ -226,7 +226,7 @@ func TestLocked(t *testing.T) {
 	if _, err := tx.ExecContext(t.Context(), `ALTER TABLE DB_Class ADD More int`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, "busy") {
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "busy") {
 		t.Errorf("locked: %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func Classify(err error) error {
 	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.Because(err, fault.Timeout, "the store took longer than the time limit")
+		return fault.Wrap(err, fault.Timeout, "the store took longer than the time limit")
 	case errors.Is(err, sqlite.ErrPoolClosed):
 		return Unavailable(err, "the service is stopping")
 	case errors.Is(err, mssql.ErrLost):
@@ -53,13 +53,13 @@ func classifyServer(e *mssql.Error, err error) error {
 	case e.Busy():
 		return Unavailable(err, "the database is busy")
 	case e.Overflow():
-		return fault.Because(err, fault.Invalid, "a value that this query computes or compares with is larger than the database can work with")
+		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is larger than the database can work with")
 	case e.Conversion():
-		return fault.Because(err, fault.Invalid, "a value of this query cannot be compared with its field, whose type in the database is another one; whd check tells more")
+		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose type in the database is another one; whd check tells more")
 	case e.Incomparable():
-		return fault.Because(err, fault.Invalid, "the database can neither compare nor order by a field of this query, for the type of its column; whd check tells more")
+		return fault.Wrap(err, fault.Invalid, "the database can neither compare nor order by a field of this query, for the type of its column; whd check tells more")
 	case e.TooComplex():
-		return fault.Because(err, fault.Invalid, "this query has more parts than the database can work with")
+		return fault.Wrap(err, fault.Invalid, "this query has more parts than the database can work with")
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func NotReady(err error) error {
 		return nil
 	}
 	text := "the store cannot be used at the moment"
-	switch f := fault.Of(Classify(err)); f.Kind {
+	switch f := fault.From(Classify(err)); f.Kind {
 	case fault.Unavailable:
 		text = f.Message
 	case fault.Timeout:
@@ -144,5 +144,5 @@ func IsDuplicate(err error) bool {
 
 // Unreachable makes the failure of what could not be opened.
 func Unreachable(err error) error {
-	return fault.Because(err, fault.Unavailable, "the store cannot be opened")
+	return fault.Wrap(err, fault.Unavailable, "the store cannot be opened")
 }

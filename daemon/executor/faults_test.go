@@ -44,7 +44,7 @@ func TestServerFaults(t *testing.T) {
 		for _, number := range c.numbers {
 			s := &serverSession{ctx: t.Context(), source: table, asks: c.asks}
 			err := s.classify(&mssql.Error{Number: number, Message: "m"})
-			if f := fault.Of(err); f.Kind != c.kind || !strings.Contains(f.Message, c.says) {
+			if f := fault.From(err); f.Kind != c.kind || !strings.Contains(f.Message, c.says) {
 				t.Errorf("%d, asks %v: %d %q, want %d %q", number, c.asks, f.Kind, f.Message, c.kind, c.says)
 			}
 		}

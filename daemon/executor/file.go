@@ -118,7 +118,7 @@ func (s *fileSession) classify(err error) error {
 }
 
 func overLimit(err error) error {
-	return fault.Because(err, fault.Timeout, "the query took longer than its time limit; ask for less, or filter by an indexed field")
+	return fault.Wrap(err, fault.Timeout, "the query took longer than its time limit; ask for less, or filter by an indexed field")
 }
 
 // fileRows steps a statement. Its cells point into SQLite's memory.

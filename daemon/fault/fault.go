@@ -70,13 +70,13 @@ func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Because makes a failure that was caused by err, which only the log sees.
-func Because(err error, kind Kind, format string, args ...any) *Error {
+// Wrap makes a failure that was caused by err, which only the log sees.
+func Wrap(err error, kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// Of is the failure inside err. An error that holds none is Internal.
-func Of(err error) *Error {
+// From is the failure inside err. An error that holds none is Internal.
+func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
@@ -85,4 +85,4 @@ func Of(err error) *Error {
 }
 
 // Is reports whether err is a failure of the kind.
-func Is(err error, kind Kind) bool { return err != nil && Of(err).Kind == kind }
+func Is(err error, kind Kind) bool { return err != nil && From(err).Kind == kind }

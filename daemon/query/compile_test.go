@@ -24,7 +24,7 @@ func compileAll(t rapid.TB, request *Request) {
 	t.Helper()
 	plan, err := NewPlan(request, true)
 	if err != nil {
-		if !fault.Is(err, fault.Invalid) || len(fault.Of(err).Fields) == 0 {
+		if !fault.Is(err, fault.Invalid) || len(fault.From(err).Fields) == 0 {
 			t.Fatalf("plan: %v", err)
 		}
 		return
@@ -38,7 +38,7 @@ func compileAll(t rapid.TB, request *Request) {
 		for _, compile := range compilers {
 			s, err := compile(plan, d, source)
 			if err != nil {
-				if !fault.Is(err, fault.Invalid) || len(fault.Of(err).Fields) == 0 {
+				if !fault.Is(err, fault.Invalid) || len(fault.From(err).Fields) == 0 {
 					t.Fatalf("%s: %v", d.Name, err)
 				}
 				continue
@@ -231,7 +231,7 @@ func TestCompileLongPattern(t *testing.T) {
 			t.Errorf("sqlite: %v", err)
 		}
 		_, err = Compile(plan, dialect.TSQL(), "t")
-		if c.fits != (err == nil) || err != nil && fault.Of(err).Fields[0].Name != c.member {
+		if c.fits != (err == nil) || err != nil && fault.From(err).Fields[0].Name != c.member {
 			t.Errorf("%s with %d bytes: %v", c.member, len(c.text), err)
 		}
 	}

@@ -16,7 +16,7 @@ func ReadCSV(body []byte) (Members, error) {
 	}
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
 	if err != nil {
-		return nil, fault.Because(err, fault.Malformed, "the CSV body cannot be read")
+		return nil, fault.Wrap(err, fault.Malformed, "the CSV body cannot be read")
 	}
 	if len(lines) == 0 {
 		return nil, nil

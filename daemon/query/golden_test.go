@@ -177,7 +177,7 @@ func read(format, body string) (Members, error) {
 
 // failure shows an error with every field of it.
 func failure(err error) string {
-	e := fault.Of(err)
+	e := fault.From(err)
 	kind := map[fault.Kind]string{fault.Invalid: "invalid", fault.Malformed: "malformed"}[e.Kind]
 	if len(e.Fields) == 0 {
 		return kind + "\t" + e.Message

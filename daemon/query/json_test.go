@@ -125,7 +125,7 @@ func TestReadJSONRefuses(t *testing.T) {
 		`{"a":null,"A":1}`:              "the member A stands twice in the body",
 	} {
 		_, err := ReadJSON([]byte(body))
-		if !fault.Is(err, fault.Malformed) || fault.Of(err).Message != want {
+		if !fault.Is(err, fault.Malformed) || fault.From(err).Message != want {
 			t.Errorf("%s\ngot  %v\nwant %s", body, err, want)
 		}
 	}
@@ -177,7 +177,7 @@ func FuzzReadJSON(f *testing.F) {
 		dec.UseNumber()
 		object := json.Valid(body) && dec.Decode(&want) == nil && want != nil
 		if err != nil {
-			message := fault.Of(err).Message
+			message := fault.From(err).Message
 			ours := strings.Contains(message, "twice") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
 			if object && !ours {
 				t.Fatalf("%q refused: %v", body, err)

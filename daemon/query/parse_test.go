@@ -129,7 +129,7 @@ func TestNonsenseIsCheap(t *testing.T) {
 			request, err := Parse(kind, members, inUTC)
 			if err == nil {
 				compileAll(t, request)
-			} else if e := fault.Of(err); len(e.Fields) != 1 || len(e.Error()) > 3000 {
+			} else if e := fault.From(err); len(e.Fields) != 1 || len(e.Error()) > 3000 {
 				t.Errorf("%s of %s: %d fields, %d bytes", name, part, len(e.Fields), len(e.Error()))
 			}
 		}
@@ -163,7 +163,7 @@ func FuzzParse(f *testing.F) {
 			compileAll(t, request)
 			return
 		}
-		e := fault.Of(err)
+		e := fault.From(err)
 		if e.Kind != fault.Invalid || len(e.Fields) == 0 || len(e.Fields) > len(members) || e.Message == "" {
 			t.Fatalf("%+v: %+v", members, e)
 		}
@@ -201,7 +201,7 @@ func TestLongPatterns(t *testing.T) {
 		if !c.wrong && err != nil {
 			t.Errorf("%s of %d: %v", name, c.n, err)
 		}
-		if f := fault.Of(err); c.wrong && (f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != name || f.Fields[0].Message != "takes at most 4000 characters, not 4001") {
+		if f := fault.From(err); c.wrong && (f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != name || f.Fields[0].Message != "takes at most 4000 characters, not 4001") {
 			t.Errorf("%s of %d: %v", name, c.n, err)
 		}
 	}

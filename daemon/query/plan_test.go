@@ -104,7 +104,7 @@ func TestPlanDistinctOrder(t *testing.T) {
 		if shown == by && err != nil {
 			t.Fatal(err)
 		}
-		if shown != by && (!fault.Is(err, fault.Invalid) || fault.Of(err).Fields[0].Name != member) {
+		if shown != by && (!fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != member) {
 			t.Fatalf("got %v", err)
 		}
 	})

@@ -238,7 +238,7 @@ func TestBytesAreBounded(t *testing.T) {
 // while the buffer has room.
 func TestFailuresThatPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &shelf{fail: fault.Because(errors.New("disk full"), fault.Unavailable, "no")}
+		s := &shelf{fail: fault.Wrap(errors.New("disk full"), fault.Unavailable, "no")}
 		r, log := begin(t, s, Config{})
 		record(r, 0, 700)
 		time.Sleep(time.Minute)

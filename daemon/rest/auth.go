@@ -173,7 +173,7 @@ func endedCookie(x *edge.Context) *http.Cookie {
 
 // renewCookie lets the cookie of a remembered session follow the session.
 func renewCookie(x *edge.Context, given account.Credentials) {
-	if x.Identity.Via == account.Cookie && x.Identity.Renew {
+	if x.Identity.AuthMethod == account.Cookie && x.Identity.Renew {
 		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
 	}
 }

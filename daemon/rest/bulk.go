@@ -138,7 +138,7 @@ func (b *bulkForm) filter(m query.Member) {
 	req, err := query.Parse(b.kind, query.Members{m}, query.Options{})
 	switch {
 	case err != nil:
-		b.wrong = append(b.wrong, fault.Of(err).Fields...)
+		b.wrong = append(b.wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
 		b.refuse(shownName(m.Name), "has no value: give one, or leave the member out")
 	default:

@@ -39,7 +39,7 @@ func (h *health) ready(x *edge.Context) error {
 	}
 	if h.engine != nil {
 		if err := h.engine.Ready(); err != nil {
-			return fault.Because(err, fault.Unavailable, "no webhook is delivered: %s", fault.Of(err).Message)
+			return fault.Wrap(err, fault.Unavailable, "no webhook is delivered: %s", fault.From(err).Message)
 		}
 	}
 	text := "ready\n"

@@ -97,7 +97,7 @@ func (h *sessions) logIn(x *edge.Context) error {
 	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {
 		return err
 	}
-	f := fault.Of(err)
+	f := fault.From(err)
 	switch f.Kind {
 	case fault.Unauthorized:
 	case fault.TooMany:
@@ -142,7 +142,7 @@ func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent(nil) }
 // current tells who asks.
 func (h *sessions) current(x *edge.Context) error {
 	document := wire.CurrentSession{
-		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.Via.String(),
+		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.AuthMethod.String(),
 		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
 	}
 	if x.Identity.SessionHash != "" {
@@ -214,7 +214,7 @@ func (h *sessions) whoAmI(x *edge.Context) error {
 		return err
 	}
 	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
-	switch x.Identity.Via {
+	switch x.Identity.AuthMethod {
 	case account.Header:
 		doc.SessionID = given.SessionHeader
 	case account.Cookie:

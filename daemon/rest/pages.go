@@ -28,7 +28,7 @@ func addFrame(x *edge.Context) {
 
 // site is what the frame of every page shows.
 func siteOf(x *edge.Context) encode.Site {
-	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.Via == account.Cookie}
+	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.AuthMethod == account.Cookie}
 	if site.User == "" {
 		site.User = x.Identity.Name
 	}

@@ -14,7 +14,7 @@ import (
 func TestMemoryOfABodyAfterAPanic(t *testing.T) {
 	s := New(Config{Edge: edge.Config{MaxBody: 1 << 20}}) // without a log there is a panic
 	x := s.begin(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 4<<10+100))))
-	x.Identity.Via, x.Route = account.Bearer, new(edge.CompiledRoute)
+	x.Identity.AuthMethod, x.Route = account.Bearer, new(edge.CompiledRoute)
 	if _, err := s.bodies.Read(x); err != nil || s.bodies.Held() != 100 {
 		t.Fatal(err)
 	}

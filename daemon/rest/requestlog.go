@@ -110,7 +110,7 @@ func describeAddress(x *edge.Context, d *requestlog.Draft) {
 
 // sessionTag tells sessions apart: the beginning of the hash that is stored.
 func sessionTag(x *edge.Context) string {
-	switch x.Identity.Via {
+	switch x.Identity.AuthMethod {
 	case account.Header:
 		return account.SessionTag(credentials(x).SessionHeader)
 	case account.Cookie:
@@ -256,7 +256,7 @@ func (o *observer) showRequest(x *edge.Context) {
 // reported is the failure as the asker may know it. Of what is not the asker's
 // doing the log learns the rest, under the request's id.
 func reported(x *edge.Context, err error) *fault.Error {
-	f := fault.Of(err)
+	f := fault.From(err)
 	switch f.Kind {
 	case fault.Internal:
 		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", logPath(x), "error", err.Error())

@@ -45,7 +45,7 @@ func (h *statistics) show(x *edge.Context) error {
 	d.Subscriptions, d.Disabled = h.engine.Subscriptions().Count()
 	d.Depth = depthDocument(open)
 	if problem != nil {
-		d.DepthMessage = fault.Of(problem).Message
+		d.DepthMessage = fault.From(problem).Message
 	}
 	return x.Document(http.StatusOK, "Stats", d)
 }

@@ -128,7 +128,7 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 		return false, err
 	}
 	if err = h.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
-		fault.Of(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
+		fault.From(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
 			"wait as long as Retry-After says, or make them as an administrator"
 	}
 	return false, err

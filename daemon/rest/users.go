@@ -107,7 +107,7 @@ func (h *users) change(x *edge.Context) error {
 			return err
 		}
 	}
-	if up.Password != nil && isOwn(x, name) && x.Identity.Via == account.Cookie {
+	if up.Password != nil && isOwn(x, name) && x.Identity.AuthMethod == account.Cookie {
 		http.SetCookie(x.Response, endedCookie(x)) // of a session that the change has ended
 	}
 	return h.write(x, name)

@@ -51,7 +51,7 @@ func (r *readiness) ask(ctx context.Context) error {
 func (r *readiness) expect(why string) {
 	r.Helper()
 	err := r.ask(r.Context())
-	if why == "" && err != nil || why != "" && (!fault.Is(err, fault.Unavailable) || !strings.Contains(fault.Of(err).Message, why)) {
+	if why == "" && err != nil || why != "" && (!fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, why)) {
 		r.Errorf("ready: %v, want %q", err, why)
 	}
 }

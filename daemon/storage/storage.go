@@ -83,7 +83,7 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	var err error
 	if s.lock, err = datadir.Share(s.config.Dir); err != nil {
-		return fault.Because(err, fault.Unavailable, "the store cannot be opened: %s", err)
+		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
 	if err := s.checkFiles(); err != nil {
 		return err

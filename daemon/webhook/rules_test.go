@@ -53,7 +53,7 @@ func TestRulesOfURLs(t *testing.T) {
 			if (err == nil) != want {
 				t.Errorf("%.60q, admin %v: %v", tt.url, admin, err)
 			}
-			if err != nil && (len(fault.Of(err).Fields) != 1 || fault.Of(err).Fields[0].Name != MemberURL) {
+			if err != nil && (len(fault.From(err).Fields) != 1 || fault.From(err).Fields[0].Name != MemberURL) {
 				t.Errorf("%.60q: the error names no field: %v", tt.url, err)
 			}
 		}

@@ -25,7 +25,7 @@ func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) 
 	return p.withStore(ctx, nil, func(s *storage.Store) error {
 		err := s.AppDB.Ready(ctx)
 		if errors.Is(err, appdb.ErrOutdated) {
-			return errors.New(fault.Of(err).Message) // the store was reached, so it is no such failure
+			return errors.New(fault.From(err).Message) // the store was reached, so it is no such failure
 		}
 		if err != nil {
 			return err

@@ -270,7 +270,7 @@ func accountsClosed(t *testing.T, s *storage.Store) {
 		t.Fatal(err)
 	}
 	for name, err := range operations(t.Context(), s.AppDB.Accounts()) {
-		if !fault.Is(err, fault.Unavailable) || fault.Of(err).RetryAfter <= 0 {
+		if !fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter <= 0 {
 			t.Errorf("%s: %v, want unavailable with a time to wait", name, err)
 		}
 	}

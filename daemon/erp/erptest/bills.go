@@ -245,7 +245,7 @@ func missingPlaces(t *testing.T, w workshop) {
 			t.Errorf("the stage of another bill: %v", err)
 		}
 	}
-	if _, err := w.Set(t.Context(), red, nil); !fault.Is(err, fault.Missing) || fault.Of(err).Fields[0].Name != "Contents" {
+	if _, err := w.Set(t.Context(), red, nil); !fault.Is(err, fault.Missing) || fault.From(err).Fields[0].Name != "Contents" {
 		t.Errorf("no contents: %v", err)
 	}
 	if after := w.rows(); !slices.Equal(after, before) {

@@ -132,7 +132,7 @@ func (b *Bodies) fault(x *Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.New(fault.SlowBody, "the body arrived more slowly than %d bytes a second", bodyRate)
 	}
-	return fault.Because(err, fault.Malformed, "the body did not arrive whole")
+	return fault.Wrap(err, fault.Malformed, "the body did not arrive whole")
 }
 
 // receive reads a body in pieces. Memory for a piece is reserved when the pieces

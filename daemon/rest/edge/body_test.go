@@ -85,7 +85,7 @@ func TestMemoryOfABody(t *testing.T) {
 	receive := func(announced, sent int64) (allocated uint64, body []byte, err error) {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.ContentLength, r.Body = announced, io.NopCloser(bytes.NewReader(make([]byte, sent)))
-		x := &Context{Response: NewResponse(httptest.NewRecorder(), time.Minute), Request: r, Identity: account.Identity{Via: account.Bearer}, Route: &CompiledRoute{}}
+		x := &Context{Response: NewResponse(httptest.NewRecorder(), time.Minute), Request: r, Identity: account.Identity{AuthMethod: account.Bearer}, Route: &CompiledRoute{}}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		body, err = b.Read(x)

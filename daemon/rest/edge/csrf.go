@@ -32,7 +32,7 @@ func NewCSRF(origins CORS) *CSRF {
 // also one that needs no proof, such as a login in another's name; and rows by
 // a callback, which the page could read.
 func (c *CSRF) Check(x *Context) error {
-	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.Via.Ambient() || !x.Identity.Known())
+	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.AuthMethod.Ambient() || !x.Identity.Known())
 	switch {
 	case !x.Route.Changes && !readable, deliberate(x.Request), c.sameOrigin(x):
 		return nil

@@ -12,8 +12,8 @@ func TestLimiter(t *testing.T) {
 	l, now := NewLimiter(Rate{PerSecond: 2, Burst: 3}), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	allowed := func(who string) bool {
 		err := l.Take(who, now)
-		if err != nil && (!fault.Is(err, fault.TooMany) || fault.Of(err).RetryAfter <= 0 || fault.Of(err).RetryAfter > time.Second/2) {
-			t.Errorf("%v, after %v", err, fault.Of(err).RetryAfter)
+		if err != nil && (!fault.Is(err, fault.TooMany) || fault.From(err).RetryAfter <= 0 || fault.From(err).RetryAfter > time.Second/2) {
+			t.Errorf("%v, after %v", err, fault.From(err).RetryAfter)
 		}
 		return err == nil
 	}

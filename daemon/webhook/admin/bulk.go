@@ -115,7 +115,7 @@ func (b *bulk) interrupted(err error) error {
 	if err == nil || b.tally.Done == 0 || fault.Is(err, fault.Internal) {
 		return err
 	}
-	f := *fault.Of(err)
+	f := *fault.From(err)
 	f.Message += fmt.Sprintf("; %d messages had been dealt with by then, and stay so", b.tally.Done)
 	f.Err = err
 	return &f

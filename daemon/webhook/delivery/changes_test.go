@@ -171,7 +171,7 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 				}
 			}
 			_, err := desk.ChangeSubscription(ctx, x.subject, r.GUID, tt.change, tt.admin)
-			if refused := fault.Is(err, fault.Invalid) && fault.Of(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
+			if refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
 				t.Fatalf("answered %v", err)
 			}
 			is, err := x.desk.Subscription(ctx, x.subject, r.GUID)

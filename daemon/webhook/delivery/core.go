@@ -31,7 +31,7 @@ type readiness struct {
 var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not begun", RetryAfter: 2 * time.Second}
 
 // errFencedOff is why an engine without leases to renew has nothing to do.
-var errFencedOff = fault.Because(ErrFenced, fault.Unavailable, "the files of the store were replaced, or another whd works with them; this one has stopped delivering")
+var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced, or another whd works with them; this one has stopped delivering")
 
 func overloaded() error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "more events wait to be stored than the service can hold; try again", RetryAfter: time.Second}
@@ -76,5 +76,5 @@ func (r *readiness) Ready() error {
 	if r.unavailable != nil || r.failure == nil || time.Since(r.failedAt) > failedFor && !errors.Is(r.failure, ErrDamaged) {
 		return r.unavailable
 	}
-	return fault.Because(r.failure, fault.Unavailable, "the last events could not be stored: %s", fault.Of(r.failure).Message)
+	return fault.Wrap(r.failure, fault.Unavailable, "the last events could not be stored: %s", fault.From(r.failure).Message)
 }

@@ -87,7 +87,7 @@ func (o *outboxReader) acceptable(r OutboxEvent) (name, reason string) {
 	}
 	name, err := o.EventName(r.Name)
 	if err != nil {
-		return "", fault.Of(err).Message
+		return "", fault.From(err).Message
 	}
 	return name, ""
 }

@@ -42,7 +42,7 @@ func (w *batchWriter) run(ctx context.Context) {
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
 			if w.LeaseTerm > 0 {
-				refusal = fault.Because(err, fault.Unavailable, "the service's lease has run out; try again")
+				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has run out; try again")
 			}
 			w.refuse(l.publications, refusal)
 			w.relinquish(ctx, l)
@@ -185,7 +185,7 @@ func (w *batchWriter) dropTaken(ctx context.Context, l *batch) error {
 	before := len(l.publications)
 	l.reject(ErrKeyTaken, func(p *publication) bool { return taken[p] })
 	if len(l.publications) == before { // its day has ended this moment
-		return fault.Because(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
+		return fault.Wrap(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (w *batchWriter) written(l *batch) {
 func (w *batchWriter) failed(l *batch, err error) {
 	w.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fault.Because(err, fault.Unavailable, "the store did not answer in time; try again")
+		err = fault.Wrap(err, fault.Unavailable, "the store did not answer in time; try again")
 	}
 	w.wrote(err)
 	w.refuse(l.publications, err)

@@ -394,7 +394,7 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 	if err := add(false); err != nil {
 		t.Errorf("the last: %v", err)
 	}
-	if err := add(false); !fault.Is(err, fault.Invalid) || fault.Of(err).Fields[0].Name != "SubscriberID" {
+	if err := add(false); !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != "SubscriberID" {
 		t.Errorf("one more: %v", err)
 	}
 	if err := add(true); err != nil {

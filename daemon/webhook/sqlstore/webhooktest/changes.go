@@ -96,7 +96,7 @@ func boundedHeaders(h hooks) {
 	}
 	refused := func(what string, err error) {
 		h.t.Helper()
-		if !fault.Is(err, fault.Invalid) || fault.Of(err).Fields[0].Name != webhook.MemberHeaders {
+		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != webhook.MemberHeaders {
 			h.t.Errorf("%s: %v", what, err)
 		}
 	}
