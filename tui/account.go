@@ -89,7 +89,7 @@ func (a *account) onSession(m whoMsg) tea.Cmd {
 func (a *account) forbid() tea.Cmd {
 	a.ReadOnly, a.locked[a.Profile] = true, true
 	a.forbidden++
-	a.Tell(ui.Info, "nothing can be changed now (:rw lifts it)")
+	a.Notify(ui.Info, "nothing can be changed now (:rw lifts it)")
 	return nil
 }
 
@@ -98,11 +98,11 @@ func (a *account) forbid() tea.Cmd {
 func (a *account) allow(name string) tea.Cmd {
 	switch {
 	case !a.ReadOnly:
-		a.Tell(ui.Info, "changes are allowed already")
+		a.Notify(ui.Info, "changes are allowed already")
 	case a.options.Unlock == nil:
-		a.Tell(ui.Warning, "this session can only read; start whctl tui without --read-only")
+		a.Notify(ui.Warning, "this session can only read; start whctl tui without --read-only")
 	case a.Protected && name != a.Profile:
-		a.Tell(ui.Warning, "the profile is protected: type :rw "+a.Profile)
+		a.Notify(ui.Warning, "the profile is protected: type :rw "+a.Profile)
 	default:
 		return a.unlock()
 	}
@@ -112,20 +112,20 @@ func (a *account) allow(name string) tea.Cmd {
 // signedIn goes on after the sign-in.
 func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil && m.form.IsOpen() {
-		a.toasts.Note(signingIn+": "+ui.Describe(m.err), a.Now)
+		a.toasts.Log(signingIn+": "+ui.Describe(m.err), a.Now)
 		askAgain(m.form, m.err)
 		return nil
 	}
 	if m.err != nil {
-		a.FetchFailed(signingIn, m.err)
+		a.ShowFetchError(signingIn, m.err)
 		return nil
 	}
 	m.form.Finish()
-	if f, asked := a.over.(*ui.Form); asked && f.Login && a.held != nil {
+	if f, asked := a.over.(*ui.Form); asked && f.IsSignIn && a.held != nil {
 		a.over = nil // what it was asked for is made now
 	}
 	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
-	a.Tell(ui.Info, "signed in as "+m.user)
+	a.Notify(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
 }
 
@@ -146,9 +146,9 @@ func (a *account) repeatable(what string, cmd tea.Cmd) tea.Cmd {
 func (a *account) hold(h unsent) {
 	h.under = a.over
 	if s, told := a.over.(*ui.Secret); told {
-		h.under = s.Under // the password is asked for below it
+		h.under = s.Below // the password is asked for below it
 	}
-	if f, asked := h.under.(*ui.Form); asked && f.Login {
+	if f, asked := h.under.(*ui.Form); asked && f.IsSignIn {
 		h.under = nil
 		if a.held != nil {
 			h.under = a.held.under
@@ -167,12 +167,12 @@ func (a *account) release() tea.Cmd {
 	if a.held = nil; a.over == nil {
 		a.over = h.under
 	}
-	a.Tell(ui.Info, "now: "+h.what)
+	a.Notify(ui.Info, "now: "+h.what)
 	again := a.repeatable(h.what, h.again)
 	if h.form == nil {
 		return again
 	}
-	return h.form.Through(again)
+	return h.form.Track(again)
 }
 
 // giveUp forgets what was held: nobody signed in.
@@ -181,7 +181,7 @@ func (a *account) giveUp() {
 		return
 	}
 	a.over = a.held.under
-	a.Tell(ui.Warning, "not done: "+a.held.what)
+	a.Notify(ui.Warning, "not done: "+a.held.what)
 	a.held = nil
 }
 
@@ -207,7 +207,7 @@ type heldMsg struct {
 // login asks for a password, where the session has ended.
 func (a *account) login() ui.Overlay {
 	f := ui.NewForm(a.App, "Sign in to "+ui.ShortURL(a.URL), "sign in")
-	f.Login = true
+	f.IsSignIn = true
 	if a.held != nil {
 		f.Notes = []string{"your action (" + a.held.what + ") runs after"}
 	}
@@ -219,7 +219,7 @@ func (a *account) login() ui.Overlay {
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		return a.signIn(f, values["UserName"], values["Password"])
 	}
-	f.Leave = a.giveUp
+	f.OnCancel = a.giveUp
 	return f
 }
 
@@ -231,7 +231,7 @@ func askAgain(f *ui.Form, err error) {
 	f.At = len(f.Fields) - 1
 	password := f.Fields[f.At]
 	password.Input.SetValue("")
-	password.Wrong = err.Error()
+	password.Error = err.Error()
 }
 
 // switcher switches between profiles.
@@ -261,8 +261,8 @@ func (s *switcher) choice() ui.Overlay {
 		}
 		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(one.Name, one.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
-			Take:  func() tea.Cmd { return s.switchTo(one.Name) },
+			Spans:  append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
+			Choose: func() tea.Cmd { return s.switchTo(one.Name) },
 		})
 	}
 	if len(s.profiles) == 0 {
@@ -276,7 +276,7 @@ func (s *switcher) listProfiles(ask bool) tea.Cmd {
 	list, session := s.options.Profiles, s.Session
 	if list == nil {
 		if ask {
-			s.Tell(ui.Warning, "this session knows no other profiles")
+			s.Notify(ui.Warning, "this session knows no other profiles")
 		}
 		return nil
 	}
@@ -289,7 +289,7 @@ func (s *switcher) listProfiles(ask bool) tea.Cmd {
 // listed takes up the profiles, and asks which one where that is wanted.
 func (s *switcher) listed(m profilesMsg) {
 	if m.err != nil {
-		s.Fail("reading the profiles", m.err)
+		s.ShowError("reading the profiles", m.err)
 		return
 	}
 	s.profiles = m.list
@@ -302,13 +302,13 @@ func (s *switcher) listed(m profilesMsg) {
 func (s *switcher) switchTo(name string) tea.Cmd {
 	switch {
 	case name == s.Profile:
-		s.Tell(ui.Info, "this is "+name+" already")
+		s.Notify(ui.Info, "this is "+name+" already")
 	case s.bound() != "":
-		s.Tell(ui.Warning, s.bound())
+		s.Notify(ui.Warning, s.bound())
 	case s.options.Switch == nil:
-		s.Tell(ui.Warning, "this session knows no other profiles")
+		s.Notify(ui.Warning, "this session knows no other profiles")
 	default:
-		s.Tell(ui.Info, "switching to "+name)
+		s.Notify(ui.Info, "switching to "+name)
 		return s.openProfile(name)
 	}
 	return nil
@@ -318,7 +318,7 @@ func (s *switcher) switchTo(name string) tea.Cmd {
 func (s *switcher) bound() string {
 	switch {
 	case len(s.delayed) > 0:
-		return "a delete still waits here: " + keymap.KeyFor(keymap.Everywhere, keymap.TakeBack) + " takes it back, or wait until it is sent"
+		return "a delete still waits here: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " takes it back, or wait until it is sent"
 	case s.jobs.running() > 0:
 		return "an export is still on the way here: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
 	}
@@ -329,11 +329,11 @@ func (s *switcher) bound() string {
 // look of things.
 func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	if m.err != nil {
-		s.Fail("still "+s.Profile+", since the other profile cannot be used", m.err)
+		s.ShowError("still "+s.Profile+", since the other profile cannot be used", m.err)
 		return nil
 	}
 	if why := s.bound(); why != "" { // since then
-		s.Tell(ui.Warning, why)
+		s.Notify(ui.Warning, why)
 		return nil
 	}
 	s.abandon()
@@ -345,9 +345,9 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	s.link = link{session: s.link.session}
 	s.resize()
 	if m.unkept != nil {
-		s.Fail("what was kept of "+s.Profile, m.unkept)
+		s.ShowError("what was kept of "+s.Profile, m.unkept)
 	} else {
-		s.Tell(ui.Info, "this is "+s.Profile+" now")
+		s.Notify(ui.Info, "this is "+s.Profile+" now")
 	}
 	return tea.Batch(s.openTab(homeTab), s.whoAmI(), s.listen())
 }

@@ -44,8 +44,8 @@ type App struct {
 
 	root     context.Context // of all profiles
 	leave    context.CancelFunc
-	over     ui.Overlay // what lies over the screen, nil for nothing
-	line     *ui.Line   // that is typed, nil for none
+	over     ui.Overlay    // what lies over the screen, nil for nothing
+	line     *ui.InputLine // that is typed, nil for none
 	watchers []ui.Watcher
 	toasts   ui.Toasts
 	todo     []tea.Cmd // what the present message leads to besides
@@ -62,7 +62,7 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	kept, err := state.Open(o.State, o.Profile)
 	a.begin(c, kept, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
-		a.Fail("what was kept of the last session", err)
+		a.ShowError("what was kept of the last session", err)
 	}
 	return a
 }
@@ -92,7 +92,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.handle(m)
 	a.showSecret()
 	if a.link.fine() {
-		a.toasts.Reached()
+		a.toasts.ClearConnection()
 	}
 	if len(a.todo) > 0 {
 		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
@@ -100,8 +100,8 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	return a, a.crash.guard(cmd)
 }
 
-// Later is a command that the present message leads to besides.
-func (a *App) Later(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
+// AddCmd is a command that the present message leads to besides.
+func (a *App) AddCmd(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
 
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
@@ -124,8 +124,8 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.ResumeMsg:
 		return a.takeMouse()
 	case toastMsg:
-		a.Tell(m.level, m.text)
-	case ui.Answer, answered:
+		a.Notify(m.level, m.text)
+	case ui.Response, answered:
 		return a.answer(m)
 	}
 	return nil
@@ -164,43 +164,45 @@ func (a *App) quit() tea.Cmd {
 	}
 	if len(open) > 0 && !a.ending {
 		a.ending = true
-		a.Tell(ui.Warning, strings.Join(open, ", ")+": once more ends it")
+		a.Notify(ui.Warning, strings.Join(open, ", ")+": once more ends it")
 		return nil
 	}
 	return tea.Quit
 }
 
-// Tell shows a message to the user.
-func (a *App) Tell(l ui.Level, text string) { a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now}) }
+// Notify shows a message to the user.
+func (a *App) Notify(l ui.Level, text string) {
+	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now})
+}
 
-// Fail shows what went wrong of what the user asked for: what was to be done,
+// ShowError shows what went wrong of what the user asked for: what was to be done,
 // and the service's words.
-func (a *App) Fail(what string, err error) { a.failed(what, err, false) }
+func (a *App) ShowError(what string, err error) { a.failed(what, err, false) }
 
-// FetchFailed shows what could not be fetched. Where only the way to the service is
+// ShowFetchError shows what could not be fetched. Where only the way to the service is
 // to blame, that is over once it answers again.
-func (a *App) FetchFailed(what string, err error) { a.failed(what, err, ofLink(err)) }
+func (a *App) ShowFetchError(what string, err error) { a.failed(what, err, ofLink(err)) }
 
 func (a *App) failed(what string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
 	text := what + ": " + ui.Describe(err)
-	if f, asked := a.over.(*ui.Form); asked && f.Login && ui.SignedOut(err) && what != signingIn {
-		a.toasts.Note(text, a.Now) // the question for the password says as much
+	if f, asked := a.over.(*ui.Form); asked && f.IsSignIn && ui.SignedOut(err) && what != signingIn {
+		a.toasts.Log(text, a.Now) // the question for the password says as much
 		return
 	}
-	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Link: link})
+	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Connection: link})
 }
 
 // Copy copies a text, and tells how that was done.
 func (a *App) Copy(text string) {
 	if text == "" {
-		a.Tell(ui.Warning, "there is nothing to copy")
+		a.Notify(ui.Warning, "there is nothing to copy")
 		return
 	}
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
-	a.Later(func() tea.Msg {
+	a.AddCmd(func() tea.Msg {
 		how, err := c.Copy(text)
 		if err != nil {
 			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
@@ -217,7 +219,7 @@ func (a *App) writeState() tea.Cmd {
 	}
 	return func() tea.Msg {
 		err := k.Write()
-		if told := k.Fails(err != nil); err != nil && !told {
+		if told := k.RecordWrite(err != nil); err != nil && !told {
 			return keptMsg{reply{err: err}}
 		}
 		return nil
@@ -239,7 +241,7 @@ func (a *App) nextTimes() tea.Cmd {
 	if note != "" {
 		note = "   " + note
 	}
-	a.Tell(ui.Info, "times: "+ui.TimeModes[a.Times]+note)
+	a.Notify(ui.Info, "times: "+ui.TimeModes[a.Times]+note)
 	return cmd
 }
 
@@ -285,24 +287,24 @@ func (a *App) openSubscription(q wire.Lane) tea.Cmd {
 	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))
 }
 
-// Current is what the screens of the profile share.
-func (a *App) Current() *ui.Session { return a.Session }
+// CurrentSession is what the screens of the profile share.
+func (a *App) CurrentSession() *ui.Session { return a.Session }
 
 // ClearToast takes away a message that would cover the line of status.
-func (a *App) ClearToast() { a.toasts.Passing = nil }
+func (a *App) ClearToast() { a.toasts.Transient = nil }
 
 // Overlay is what lies over the screen; nil for nothing.
 func (a *App) Overlay() ui.Overlay { return a.over }
 
-// Show puts an overlay over the screen; nil takes away what is there.
-func (a *App) Show(o ui.Overlay) { a.over = o }
+// ShowOverlay puts an overlay over the screen; nil takes away what is there.
+func (a *App) ShowOverlay(o ui.Overlay) { a.over = o }
 
-// Close takes an overlay away, also where it waits below something else.
-func (a *App) Close(o ui.Overlay) {
+// CloseOverlay takes an overlay away, also where it waits below something else.
+func (a *App) CloseOverlay(o ui.Overlay) {
 	if a.over == o {
 		a.over = nil
 		if s, secret := o.(*ui.Secret); secret {
-			a.over = s.Under
+			a.over = s.Below
 		}
 	}
 	if a.held != nil && a.held.under == o {
@@ -310,17 +312,17 @@ func (a *App) Close(o ui.Overlay) {
 	}
 	a.waiting = slices.DeleteFunc(a.waiting, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
 	for _, s := range a.waiting {
-		if s.Under == o {
-			s.Under = nil
+		if s.Below == o {
+			s.Below = nil
 		}
 	}
 }
 
-// Type opens a line below the tabs; nil closes it.
-func (a *App) Type(l *ui.Line) { a.line = l }
+// ShowInput opens a line below the tabs; nil closes it.
+func (a *App) ShowInput(l *ui.InputLine) { a.line = l }
 
-// Typing reports whether such a line is open.
-func (a *App) Typing() bool { return a.line != nil }
+// InputOpen reports whether such a line is open.
+func (a *App) InputOpen() bool { return a.line != nil }
 
 // Watch calls a watcher until it is done.
 func (a *App) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
@@ -341,15 +343,15 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 func (a *App) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
 		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.Filter.Conditions, m.Typed = browse.RecallFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.Dialog, ui.MessageKind(), v.Where)
 		m.SetViewName(v.Name)
 		m.Arrange(v.Arrangement)
 		m.Order = messages.MessageOrder(v.OrderBy)
 		return a.pushIn(messagesTab, m)
 	}
-	kind, ok := browse.KindNamed(a.Registry, v.Record)
+	kind, ok := browse.LookupKind(a.Registry, v.Record)
 	if !ok {
-		a.Tell(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
+		a.Notify(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
 		return nil
 	}
 	b := requests.NewRows(a, "")
@@ -377,16 +379,16 @@ var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
 // repeats it after a sign-in.
 func (a *App) Change(one ui.Change) tea.Cmd {
 	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
-	told := one.Told
+	told := one.OnDone
 	if told == nil {
-		told = func(err error) { a.changed(one.What, err) }
+		told = func(err error) { a.changed(one.Name, err) }
 	}
-	return a.repeatable(one.What, func() tea.Msg {
+	return a.repeatable(one.Name, func() tea.Msg {
 		err := errReadOnly
 		if !readOnly {
 			err = one.Do(ctx, c)
 		}
-		return ui.Answer{To: one.Of, Err: err, Late: func() { told(err) }, Take: func() tea.Cmd {
+		return ui.Response{To: one.Screen, Err: err, ApplyLate: func() { told(err) }, Apply: func() tea.Cmd {
 			if told(err); one.Then == nil {
 				return nil
 			}
@@ -398,10 +400,10 @@ func (a *App) Change(one ui.Change) tea.Cmd {
 // changed tells how a change went.
 func (a *App) changed(what string, err error) {
 	if err != nil {
-		a.Fail(what, ui.NotSent(err))
+		a.ShowError(what, ui.MarkNotSent(err))
 		return
 	}
-	a.Tell(ui.Info, what+": done")
+	a.Notify(ui.Info, what+": done")
 }
 
 // Wait waits for what reads the stream, and for exports to put their files in
@@ -421,7 +423,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Appearance.Theme == "" && theme.MayAsk(o.Env) {
+	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
 		o.Appearance.Theme = askedTheme(o.Input, o.Output)
 	}
 	a := New(ctx, c, o)

@@ -40,8 +40,8 @@ func TestScreensWithoutService(t *testing.T) {
 		d.App.HoldRetry("retry of salesorder.created")
 		d.Golden("S14-login-held", appearance)
 		d.Press("esc")
-		d.App.Fail("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})
-		d.App.Fail("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no answer within 30s"})
+		d.App.ShowError("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})
+		d.App.ShowError("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no answer within 30s"})
 		d.Press("ctrl+e")
 		d.Golden("S00-errors", appearance)
 		d.Press("esc", "esc")
@@ -66,7 +66,7 @@ var pastes = []string{"DyDyTyry", "Dear colleague\n:rw\nD\ny\n", ":ro\n", "4/a\n
 // was answered with y a moment after it was asked.
 func TestRandomKeysChangeNothing(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	counter, changes := tuitest.CountChanges(t, s.URL)
+	counter, changes := tuitest.RecordChanges(t, s.URL)
 	c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 
 // billValue is the answer that brings what a bill's field holds.
 func billValue(d *tuitest.Driver, field client.BillField, value *wire.CustomFieldValue) tea.Msg {
-	return ui.Answer{Take: func() tea.Cmd {
+	return ui.Response{Apply: func() tea.Cmd {
 		records.NewBill(d.App).Fetched(field, value, nil, nil)
 		return nil
 	}}

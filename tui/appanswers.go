@@ -15,10 +15,10 @@ import (
 // answer hands an answer to the screen that asked, if it is still there.
 func (a *App) answer(m tea.Msg) tea.Cmd {
 	r, _ := about(m)
-	one, ofScreen := m.(ui.Answer)
+	one, ofScreen := m.(ui.Response)
 	if r.to != nil && !a.isOpen(r.to) {
-		if one.Late != nil {
-			one.Late()
+		if one.ApplyLate != nil {
+			one.ApplyLate()
 		}
 		return nil
 	}
@@ -32,7 +32,7 @@ func (a *App) answer(m tea.Msg) tea.Cmd {
 	case r.to != nil && client.Is(r.err, client.Cancelled):
 		return nil
 	}
-	return one.Take()
+	return one.Apply()
 }
 
 // ofService reports whether an answer is the service's: others say nothing of
@@ -41,7 +41,7 @@ func ofService(m tea.Msg) bool {
 	switch m := m.(type) {
 	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
-	case ui.Answer:
+	case ui.Response:
 		return !m.Local
 	}
 	return true
@@ -57,12 +57,12 @@ func (a *App) own(m tea.Msg) tea.Cmd {
 			return nil
 		}
 		if m.err != nil {
-			a.Fail("read-only as before", m.err)
+			a.ShowError("read-only as before", m.err)
 			return nil
 		}
 		a.Client, a.ReadOnly = m.client, false
 		delete(a.locked, a.Profile)
-		a.Tell(ui.Warning, "changes are allowed for this session (:ro forbids them)")
+		a.Notify(ui.Warning, "changes are allowed for this session (:ro forbids them)")
 	case signedInMsg:
 		if m.session != a.Session {
 			return nil
@@ -73,7 +73,7 @@ func (a *App) own(m tea.Msg) tea.Cmd {
 	case profilesMsg:
 		a.listed(m)
 	case keptMsg:
-		a.Fail("keeping how things are shown", m.err)
+		a.ShowError("keeping how things are shown", m.err)
 	case heldMsg:
 		if m.session == a.Session {
 			a.hold(m.unsent)
@@ -88,14 +88,14 @@ func (a *App) own(m tea.Msg) tea.Cmd {
 // send it again.
 func (a *App) arrived(m ui.SentMsg) tea.Cmd {
 	m.Form.Sent = false
-	switch one := m.Answer.(type) {
+	switch one := m.Response.(type) {
 	case heldMsg:
 		one.unsent.form = m.Form
 		return a.answer(one)
-	case ui.Answer, answered:
+	case ui.Response, answered:
 		return a.answer(one)
 	}
-	return func() tea.Msg { return m.Answer }
+	return func() tea.Msg { return m.Response }
 }
 
 // reply is what every answer to a command begins with: who asked, and what went
@@ -110,7 +110,7 @@ func (r reply) about() reply { return r }
 // about is who asked for what a message brings, false for other messages.
 func about(m tea.Msg) (reply, bool) {
 	switch m := m.(type) {
-	case ui.Answer:
+	case ui.Response:
 		return reply{m.To, m.Err}, true
 	case answered:
 		return m.about(), true

@@ -37,7 +37,7 @@ func BenchmarkScreen(b *testing.B) {
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
 			for i := range b.N {
-				if test.name == "page" && w.b.Grid.At() == wideRows-1 {
+				if test.name == "page" && w.b.Grid.Index() == wideRows-1 {
 					w.app.Update(tuitest.Keys["home"])
 				}
 				b.StopTimer()

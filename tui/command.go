@@ -69,8 +69,8 @@ func verbNames() string {
 }
 
 // open takes a record kind with conditions, a tab or a verb.
-func (p *palette) open() *ui.Line {
-	l := ui.NewLine(p.App, ui.CommandHistory, ":", "")
+func (p *palette) open() *ui.InputLine {
+	l := ui.NewInputLine(p.App, ui.CommandHistory, ":", "")
 	l.Help = "a kind with conditions, tab, view, @profile or these words"
 	l.Words = verbNames()
 	l.Suggest = p.suggestCommands
@@ -112,11 +112,11 @@ func (p *palette) command(text string) (func() tea.Cmd, error) {
 	if best.kind == nil {
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := browse.ReadFilters(p.Now, best.kind, rest)
+	filters, err := browse.ParseFilters(p.Now, best.kind, rest)
 	if err != nil {
 		return nil, err
 	}
-	typed := browse.NoteTyped(p.Now, best.kind, rest)
+	typed := browse.ParseTyped(p.Now, best.kind, rest)
 	return func() tea.Cmd { return p.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
@@ -259,11 +259,11 @@ func (p *palette) viewNames() []string {
 func (p *palette) save(name string) tea.Cmd {
 	v, ok := p.Front().(ui.Viewer)
 	if !ok {
-		p.Tell(ui.Warning, "rows and messages can be saved as a view, this cannot")
+		p.Notify(ui.Warning, "rows and messages can be saved as a view, this cannot")
 		return nil
 	}
 	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
-		p.Tell(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
+		p.Notify(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
 		return nil
 	}
 	one := v.AsView()
@@ -275,13 +275,13 @@ func (p *palette) save(name string) tea.Cmd {
 	if was {
 		text = name + " is saved anew"
 	}
-	p.Tell(ui.Info, text)
+	p.Notify(ui.Info, text)
 	return nil
 }
 
 // dropView forgets a view.
 func (p *palette) dropView(name string) tea.Cmd {
-	p.State.DropView(name)
-	p.Tell(ui.Info, name+" is not a view any more")
+	p.State.DeleteView(name)
+	p.Notify(ui.Info, name+" is not a view any more")
 	return nil
 }

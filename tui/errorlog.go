@@ -28,7 +28,7 @@ func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErro
 
 // failures are those that are remembered, the last first.
 func (l *errorLog) failure(i int) (ui.Toast, bool) {
-	all := l.toasts.Failed
+	all := l.toasts.Errors
 	if i < 0 || i >= len(all) {
 		return ui.Toast{}, false
 	}
@@ -38,18 +38,18 @@ func (l *errorLog) failure(i int) (ui.Toast, bool) {
 func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		l.Show(nil)
+		l.ShowOverlay(nil)
 	case keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case keymap.GoDown:
-		l.at = max(0, min(len(l.toasts.Failed)-1, l.at+1))
+		l.at = max(0, min(len(l.toasts.Errors)-1, l.at+1))
 	case keymap.CopyCell:
 		if one, ok := l.failure(l.at); ok {
 			l.Copy(copiedFailure(one))
 		}
 	case keymap.CopyRow:
 		var all []string
-		for i := range l.toasts.Failed {
+		for i := range l.toasts.Errors {
 			one, _ := l.failure(i)
 			all = append(all, copiedFailure(one))
 		}
@@ -65,7 +65,7 @@ func copiedFailure(one ui.Toast) string { return one.At.UTC().Format(time.RFC333
 func (l *errorLog) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
-	if len(l.toasts.Failed) == 0 {
+	if len(l.toasts.Errors) == 0 {
 		return l.Theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
 	}
 	var lines []string
@@ -76,7 +76,7 @@ func (l *errorLog) Box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.Theme.Frame("Errors ("+display.Count(len(l.toasts.Failed), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Theme.Frame("Errors ("+display.Count(len(l.toasts.Errors), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry is one failure: its time and, over as many lines as it takes, what it

@@ -43,9 +43,9 @@ func TestExport(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
-	d.Sees("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
+	d.WantText("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
 	d.Press("e", "up", "up", "right", "ctrl+s")
-	d.Sees("rows written to")
+	d.WantText("rows written to")
 	text := exported(t, d, "IN_Colours.csv")
 	lines := strings.Split(text, "\r\n")
 	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
@@ -72,9 +72,9 @@ func TestExportFormats(t *testing.T) {
 		for range len(d.App.Jobs()) + 1 {
 			d.Press("right")
 		}
-		d.Sees("the 2 rows that are marked")
+		d.WantText("the 2 rows that are marked")
 		d.Press("ctrl+s")
-		d.Sees("2 rows written to")
+		d.WantText("2 rows written to")
 	}
 	if got := invoices(t, exported(t, d, "SO_Totals-2.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("csv has %v, want %v", got, want)
@@ -87,18 +87,18 @@ func TestExportFormats(t *testing.T) {
 		t.Errorf("ndjson has %q", lines)
 	}
 	d.Press("e", "up", "right", "down", "ctrl+s")
-	d.Sees("SO_Totals.xlsx")
+	d.WantText("SO_Totals.xlsx")
 	d.Press("u", "space", "e")
-	d.Sees("the row that is marked", filepath.Dir(d.App.Downloads)[:16])
+	d.WantText("the row that is marked", filepath.Dir(d.App.Downloads)[:16])
 	d.Press("esc")
 	sheet := sheetOf(t, filepath.Join(d.App.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row>"); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
 		t.Errorf("the workbook has %d rows, of %d", rows, b.Pages.Total())
 	}
 	d.Press("J")
-	d.Sees("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
+	d.WantText("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
 	d.Press("y")
-	d.Sees("copied")
+	d.WantText("copied")
 }
 
 // invoices are the first cells of a file of CSV.
@@ -142,7 +142,7 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 	want := b.Grid.MarkedIDs()
 	b.Pages.Reset()
 	d.Press("e", "up", "up", "right", "right", "ctrl+s")
-	d.Sees("2 rows written to")
+	d.WantText("2 rows written to")
 	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -162,15 +162,15 @@ func TestExportTarget(t *testing.T) {
 	form := d.App.Overlay().(*ui.Form)
 	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
 	d.Press("ctrl+s")
-	d.Sees("there is no directory")
+	d.WantText("there is no directory")
 	form.Fields[2].Input.SetValue(path)
 	d.Press("ctrl+s")
-	d.Sees("it is there already")
+	d.WantText("it is there already")
 	if text, _ := os.ReadFile(path); string(text) != "old" {
 		t.Error("it was replaced at once")
 	}
 	d.Press("ctrl+s")
-	d.Sees("rows written to")
+	d.WantText("rows written to")
 	if text, _ := os.ReadFile(path); string(text) == "old" {
 		t.Error("it was not replaced")
 	}
@@ -189,20 +189,20 @@ func TestExportIsCancelled(t *testing.T) {
 	d := tuitest.Drive(t, c, tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'SO_Totals", "enter", "e")
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.Take(tuitest.Keys["ctrl+s"]) // not press, which would wait for the end
+	d.Deliver(tuitest.Keys["ctrl+s"]) // not press, which would wait for the end
 	<-stalled
-	d.Take(tui.TickMsg())
-	d.Sees("export ", " of 12,000")
+	d.Deliver(tui.TickMsg())
+	d.WantText("export ", " of 12,000")
 	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("meanwhile there is %v", rest)
 	}
-	d.Take(tuitest.Keys["ctrl+c"])
-	d.Sees("1 export is on the way: once more ends it")
-	d.Take(tuitest.Letter("J"))
-	d.Sees("Exports", "SO_Totals")
-	d.Take(tuitest.Letter("D"))
+	d.Deliver(tuitest.Keys["ctrl+c"])
+	d.WantText("1 export is on the way: once more ends it")
+	d.Deliver(tuitest.Letter("J"))
+	d.WantText("Exports", "SO_Totals")
+	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
-	d.Sees("cancelled: export to")
+	d.WantText("cancelled: export to")
 	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) > 0 {
 		t.Errorf("%v is left", rest)
 	}
@@ -248,7 +248,7 @@ func TestExportOfMessages(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "!", "e", "up", "up", "left", "left", "ctrl+s")
-	d.Sees("4 rows written to")
+	d.WantText("4 rows written to")
 	text := exported(t, d, "Messages.ndjson")
 	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
 		t.Errorf("got %s", text)

@@ -22,12 +22,12 @@ func TestPollsWithoutStream(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
-	d.Until("the stream is refused", func() bool { return d.App.Refused() != nil })
-	d.Sees("This user may not see deliveries", "POLL 2s")
+	d.WaitUntil("the stream is refused", func() bool { return d.App.Refused() != nil })
+	d.WantText("This user may not see deliveries", "POLL 2s")
 	d.Press(":", "'DB_Class", "enter")
 	before := d.App.Front().(*browse.Browser).Pages.Generation()
-	d.Later(3000 * time.Millisecond)
-	d.Sees("POLL 2s", "row 1 of 14")
+	d.Advance(3000 * time.Millisecond)
+	d.WantText("POLL 2s", "row 1 of 14")
 	if after := d.App.Front().(*browse.Browser).Pages.Generation(); after == before {
 		t.Error("nothing was fetched again")
 	}

@@ -33,7 +33,7 @@ func TestFormsSayWhatTheyDo(t *testing.T) {
 		if !strings.Contains(last, "ctrl+s "+test.does+"  ") || strings.Contains(last, tries) != test.try {
 			t.Errorf("%v: the hints are %q", test.keys, last)
 		}
-		d.Sees("ctrl+s " + test.does + "   ")
+		d.WantText("ctrl+s " + test.does + "   ")
 		d.Press("esc", "esc", "esc")
 	}
 }

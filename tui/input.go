@@ -39,7 +39,7 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
 		return false
 	}
-	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < ui.PasteWithin && !moves
+	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < ui.PasteInterval && !moves
 	copy(b.recent[:], b.recent[1:])
 	b.recent[len(b.recent)-1] = now
 	if fast {
@@ -60,7 +60,7 @@ func (k *keyboard) moves(m tea.KeyMsg) bool {
 	scopes := k.scopes()
 	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
 		b, _ := keymap.Bindings.Lookup(scopes, string(r))
-		return !slices.Contains(keymap.Movers, b.Action)
+		return !slices.Contains(keymap.Navigation, b.Action)
 	})
 }
 
@@ -84,9 +84,9 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 	if k.line != nil {
 		return k.line.Key(m)
 	}
-	if form, typing := k.over.(ui.Typist); typing {
+	if form, typing := k.over.(ui.KeyHandler); typing {
 		if b, ok := keymap.Bindings.Lookup(k.over.Scopes(), m.String()); !ok || m.Paste {
-			return form.Typed(m)
+			return form.HandleKey(m)
 		} else if !m.Paste {
 			return k.over.Do(b)
 		}
@@ -95,7 +95,7 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if k.burst.pasted(m, k.Now, k.moves(m)) {
-		k.Tell(ui.Warning, "a paste was ignored: nothing is typed here")
+		k.Notify(ui.Warning, "a paste was ignored: nothing is typed here")
 		return nil
 	}
 	return k.keys(m)
@@ -112,7 +112,7 @@ func (k *keyboard) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 		b, _ := keymap.Bindings.Lookup(k.scopes(), string(r))
 		switch b.Action {
 		case keymap.GoTab: // which many press before it
-		case keymap.AskCommand, keymap.AskFilter:
+		case keymap.OpenCommandLine, keymap.OpenFilter:
 			before := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
 			if k.line == nil {
 				return before, true // nothing can be filtered here
@@ -170,7 +170,7 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 		return k.do(b, key)
 	}
 	if reason := k.reason(b); reason != "" {
-		k.Tell(ui.Warning, reason+"   ("+b.Name()+")")
+		k.Notify(ui.Warning, reason+"   ("+b.Name()+")")
 		return nil
 	}
 	return k.Front().Do(b)
@@ -193,11 +193,11 @@ var needs = map[keymap.Action]string{keymap.MarkAll: "bulk"}
 // do is what keys mean everywhere.
 func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
-	case keymap.AskHelp:
+	case keymap.ShowHelp:
 		k.over = k.help()
-	case keymap.AskCommand:
+	case keymap.OpenCommandLine:
 		k.line = (&palette{k.App}).open()
-	case keymap.AskFilter:
+	case keymap.OpenFilter:
 		if f, ok := k.Front().(ui.Finder); ok {
 			k.line = f.Find()
 		}
@@ -212,15 +212,15 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 		return k.quit()
 	case keymap.GoTab:
 		return k.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
-	case keymap.GoPrevious:
+	case keymap.PreviousLocation:
 		return k.goBefore()
 	case keymap.SwitchProfile:
 		return k.listProfiles(true)
-	case keymap.SwitchMouse:
+	case keymap.ToggleMouse:
 		return k.turnMouse()
-	case keymap.TakeBack:
+	case keymap.Undo:
 		return k.takeBack()
-	case keymap.SwitchTimes:
+	case keymap.SwitchTimeMode:
 		return k.nextTimes()
 	case keymap.PauseLive:
 		return k.pause()
@@ -236,7 +236,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 		k.over = newErrors(k.App, &k.toasts)
 	case keymap.ShowJobs:
 		k.over = k.jobs.list()
-	case keymap.ShowTwin:
+	case keymap.ShowCommand:
 		k.over = k.equivalent()
 	case keymap.Redraw:
 		return tea.ClearScreen
@@ -260,7 +260,7 @@ func (k *keyboard) back() tea.Cmd {
 // means reports whether a binding does anything on the screen in front.
 func (k *keyboard) means(b keymap.Binding) bool {
 	switch b.Action {
-	case keymap.AskFilter:
+	case keymap.OpenFilter:
 		_, ok := k.Front().(ui.Finder)
 		return ok
 	case keymap.GoLeft, keymap.GoRight:
@@ -278,13 +278,13 @@ func (k *keyboard) inUse(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding
 // unused answers a key that means something on other screens. Those that mean
 // nothing anywhere are left alone.
 func (k *keyboard) unused(key string) {
-	if k.over != nil || !keymap.Bindings.OnScreens(key) {
+	if k.over != nil || !keymap.Bindings.BoundOnAnyScreen(key) {
 		return
 	}
 	if key == " " {
-		key = keymap.Blank
+		key = keymap.SpaceKey
 	}
-	k.Tell(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
+	k.Notify(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
 }
 
 // hinted is what the line of hints shows: a form has words of its own.
@@ -300,7 +300,7 @@ func (k *keyboard) hinted() []keymap.Binding {
 func (k *keyboard) help() ui.Overlay {
 	const keys = 18 // cells
 	t := ui.NewText(k.App, "Help")
-	t.Hang = 2 + keys + 1
+	t.HangingIndent = 2 + keys + 1
 	scopes := append(k.Front().Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if len(t.Lines) > 0 {
@@ -308,8 +308,8 @@ func (k *keyboard) help() ui.Overlay {
 		}
 		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
 		for _, b := range k.inUse(scopes, s) {
-			t.Named(len(t.Lines), strings.Fields(b.Keys))
-			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Said()})
+			t.AddKeywords(len(t.Lines), strings.Fields(b.Keys))
+			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
 		}
 	}
 	return t
@@ -365,11 +365,11 @@ func (m *menu) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		m.at = min(len(m.rows)-1, m.at+1)
 	case keymap.GoBack:
-		m.Show(nil)
+		m.ShowOverlay(nil)
 	case keymap.Accept:
-		m.Show(nil)
+		m.ShowOverlay(nil)
 		if m.Front() != m.of {
-			m.Tell(ui.Warning, "nothing was done, since another screen took the place of the one that it was about")
+			m.Notify(ui.Warning, "nothing was done, since another screen took the place of the one that it was about")
 			return nil
 		}
 		return m.perform(m.rows[m.at], "")
@@ -383,7 +383,7 @@ func (m *menu) Box(width, height int) []string {
 	room := max(1, height-2)
 	var lines []string
 	for i := max(0, m.at-room+1); i < len(m.rows) && len(lines) < room; i++ {
-		pointer, role := t.Choice(i == m.at)
+		pointer, role := t.RowPrefix(i == m.at)
 		if m.reason(m.rows[i]) != "" && m.rows[i].Scope != keymap.Everywhere {
 			role = theme.Dim
 		}
@@ -403,7 +403,7 @@ func (m *menu) line(b keymap.Binding) string {
 	if reason := m.reason(b); reason != "" && b.Scope != keymap.Everywhere {
 		return text + m.Theme.Fit(b.Name(), widestName, false) + "  " + reason
 	}
-	return text + b.Said()
+	return text + b.Description()
 }
 
 // widestName is what is seen of what a key does where the reason why it cannot

@@ -28,7 +28,7 @@ func TestTypedAhead(t *testing.T) {
 	if d.App.Line() != nil {
 		t.Error("what begins with another key opens a line")
 	}
-	d.Later(tui.BurstPause)
+	d.Advance(tui.BurstPause)
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(":SO_Totals"), Paste: true})
 	if d.App.Line() != nil {
 		t.Error("a paste opens a line")

@@ -53,7 +53,7 @@ func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
 	return switchedMsg{client: c, options: o, state: a.State}
 }
 
-func (a *App) Line() *ui.Line                { return a.line }
+func (a *App) Line() *ui.InputLine           { return a.line }
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
 func (a *App) Watchers() []ui.Watcher        { return a.watchers }
 func (a *App) Jobs() []*export.Job           { return a.jobs.all }

@@ -26,12 +26,12 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	d.Press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.Press("C", "j", "j", "space", "enter")
 	before := d.App.Front().(*browse.Browser)
-	if before.Grid.Marks() != 2 || len(before.Fields) != 7 || before.Grid.Frozen() != 1 {
-		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.Marks(), len(before.Fields), before.Grid.Frozen())
+	if before.Grid.MarkCount() != 2 || len(before.Fields) != 7 || before.Grid.Frozen() != 1 {
+		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.MarkCount(), len(before.Fields), before.Grid.Frozen())
 	}
 	d.Press("0", "l", "z")
 	kept := before.Arrangement()
-	d.Later(1000 * time.Millisecond) // when it is written
+	d.Advance(1000 * time.Millisecond) // when it is written
 
 	for name, again := range map[string]*tuitest.Driver{"this session": d, "the next": tuitest.Drive(t, c, o)} {
 		again.Press(":", "'SO_Totals", "enter")
@@ -41,14 +41,14 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
 			t.Errorf("in %s the rows look as %+v, want %+v", name, now, kept)
 		}
-		again.Sees("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
-		if b.Grid.Marks() != 0 {
-			t.Errorf("in %s %d rows are marked", name, b.Grid.Marks())
+		again.WantText("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
+		if b.Grid.MarkCount() != 0 {
+			t.Errorf("in %s %d rows are marked", name, b.Grid.MarkCount())
 		}
 	}
 	other := tuitest.Drive(t, c, tui.Options{State: o.State, Profile: "test"})
 	other.Press(":", "'SO_Totals", "enter")
-	other.Sees("row 1 of 12,000")
+	other.WantText("row 1 of 12,000")
 }
 
 // A file that makes no sense is set aside with a word, and a newer one is left
@@ -72,7 +72,7 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 			t.Errorf("%s: the errors are\n%s", text, d.Text())
 		}
 		d.Press("esc", "esc", ":", "'DB_Class", "enter", "s")
-		d.Later(1000 * time.Millisecond)
+		d.Advance(1000 * time.Millisecond)
 		kept, readErr := state.Open(dir, "prod")
 		aside, asideErr := os.ReadFile(path + ".unreadable")
 		if newer := strings.Contains(text, "99"); newer && (readErr == nil || asideErr == nil) || !newer && (string(aside) != text || kept.Grids["DB_Class"].OrderBy == "") {
@@ -94,9 +94,9 @@ func TestKeptOfAnotherTime(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{State: dir})
 	d.Press(":", "'SO_Totals", "enter")
 	d.CheckScreen()
-	d.Sees("[InvoiceTotal>=1000]", `the saved filter "Gone=1" of SO_Totals does not hold any more`)
+	d.WantText("[InvoiceTotal>=1000]", `the saved filter "Gone=1" of SO_Totals does not hold any more`)
 	d.Press(":", "'old", "enter")
-	d.Sees("there is no record XX_Gone any more")
+	d.WantText("there is no record XX_Gone any more")
 }
 
 // Rows and messages are saved under a name, counted on the first screen, opened
@@ -107,16 +107,16 @@ func TestSavedViews(t *testing.T) {
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, o)
 	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", ":", "'save big-invoices", "enter")
-	d.Sees("big-invoices is saved", "SO_Totals (big-invoices)")
+	d.WantText("big-invoices is saved", "SO_Totals (big-invoices)")
 	d.Press("F") // a view is changed by save alone
 	d.Press("4", "/", "'Status=3  AddedDateTime>=today", "enter", ":", "'save failed-today", "enter")
-	d.Sees("failed-today is saved", "Messages (failed-today)")
+	d.WantText("failed-today is saved", "Messages (failed-today)")
 	d.Press(":", "'save Home", "enter")
-	d.Sees("Home is something else already")
+	d.WantText("Home is something else already")
 	d.Press("esc", ":", "'save a b", "enter")
-	d.Sees("one word")
+	d.WantText("one word")
 	d.Press("esc")
-	d.Later(1000 * time.Millisecond)
+	d.Advance(1000 * time.Millisecond)
 
 	next := tuitest.Drive(t, c, o)
 	next.AwaitLive()
@@ -125,7 +125,7 @@ func TestSavedViews(t *testing.T) {
 		t.Errorf("the view of messages is %+v", v)
 	}
 	kind, _ := record.Builtin().Lookup("SO_Totals")
-	filters, err := browse.ReadFilters(next.App.Now, kind, "InvoiceTotal>=1000")
+	filters, err := browse.ParseFilters(next.App.Now, kind, "InvoiceTotal>=1000")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,18 +133,18 @@ func TestSavedViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next.Sees("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
+	next.WantText("Saved views", "big-invoices  SO_Totals", "failed-today  Message")
 	lines := strings.Split(next.Text(), "\n")
 	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "big-invoices") })
 	if !strings.HasSuffix(strings.TrimSpace(lines[at]), " "+display.Thousands(total)) {
 		t.Errorf("%q does not count %d rows", lines[at], total)
 	}
 	next.Press("enter")
-	next.Sees("SO_Totals (big-invoices)", "[InvoiceTotal>=1000]", "InvoiceTotal ▲")
+	next.WantText("SO_Totals (big-invoices)", "[InvoiceTotal>=1000]", "InvoiceTotal ▲")
 	next.Press(":", "'failed", "enter")
-	next.Sees("Messages (failed-today)", "[Status=3]", "[AddedDateTime>=2026-07-01]")
+	next.WantText("Messages (failed-today)", "[Status=3]", "[AddedDateTime>=2026-07-01]")
 	next.Press(":", "'drop big", "tab", "enter")
-	next.Sees("big-invoices is not a view any more")
+	next.WantText("big-invoices is not a view any more")
 	next.Press("1")
 	if strings.Contains(next.Text(), "big-invoices  SO_Totals") {
 		t.Errorf("it is still there:\n%s", next.Text())
@@ -158,12 +158,12 @@ func TestCommandsAreKept(t *testing.T) {
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, o)
 	d.Press(":", "'DB_Class", "enter", ":", "'IN_Colours", "enter", ":", "'DB_Class", "enter")
-	d.Later(1000 * time.Millisecond)
+	d.Advance(1000 * time.Millisecond)
 	next := tuitest.Drive(t, c, o)
 	next.Press(":", "up")
-	next.Sees(" : DB_Class")
+	next.WantText(" : DB_Class")
 	next.Press("up")
-	next.Sees(" : IN_Colours")
+	next.WantText(" : IN_Colours")
 	next.Press("up", "down")
-	next.Sees(" : DB_Class")
+	next.WantText(" : DB_Class")
 }

@@ -26,13 +26,13 @@ func TestKeysAreFound(t *testing.T) {
 				found = i
 			}
 		}
-		if d.App.Overlay().(*ui.Text).Shown()[0].Text == "" || found < 0 || found > len(top)-3 {
+		if d.App.Overlay().(*ui.Text).WrappedLines()[0].Text == "" || found < 0 || found > len(top)-3 {
 			t.Errorf("%s finds\n%s", sought, d.Text())
 		}
 		d.Press("esc")
 	}
 	d.Press("?", "/", "'r", "enter")
-	if first := d.App.Overlay().(*ui.Text).Shown()[0].Text; !strings.Contains(first, "retry") {
+	if first := d.App.Overlay().(*ui.Text).WrappedLines()[0].Text; !strings.Contains(first, "retry") {
 		t.Errorf("r finds %q first", first)
 	}
 }
@@ -56,7 +56,7 @@ func TestKeysWithoutMeaning(t *testing.T) {
 		d.Resize(200, 60)
 		*d.App.Toasts() = ui.Toasts{}
 		d.Press(test.key)
-		d.Sees(test.says)
+		d.WantText(test.says)
 	}
 	*d.App.Toasts() = ui.Toasts{}
 	d.Press("%", "ü", "8")
@@ -100,11 +100,11 @@ func TestReasonsAreSeen(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 		d.Press("esc", "r")
-		d.Sees("read-only: :rw lifts it   (retry)")
+		d.WantText("read-only: :rw lifts it   (retry)")
 	}
 	d.Resize(80, 24)
 	d.Press("enter", "x")
-	d.Sees("shift+tab  the tab before")
+	d.WantText("shift+tab  the tab before")
 }
 
 // All that can be typed by its name is seen before anything is typed.
@@ -114,7 +114,7 @@ func TestVerbsAreSeen(t *testing.T) {
 		d.Resize(size[0], size[1])
 		d.Press(":")
 		for _, one := range tui.Verbs() {
-			d.Sees(" " + one)
+			d.WantText(" " + one)
 		}
 		d.CheckScreen()
 		d.Press("esc")

@@ -18,10 +18,10 @@ func TestClocksDiffer(t *testing.T) {
 		if got := d.App.Clocks(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
-		if got, want := d.App.Moment(at), ui.Age(time.Minute+ahead); got != want {
+		if got, want := d.App.TimeText(at), ui.Age(time.Minute+ahead); got != want {
 			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
 		}
 	}
 	d.Live(tui.LiveMsg{Connected: true, Beat: true, Ahead: 3 * time.Second})
-	d.Sees("+3s there")
+	d.WantText("+3s there")
 }

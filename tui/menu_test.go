@@ -41,9 +41,9 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	if d.App.Overlay() != nil {
 		t.Errorf("%T is open:\n%s", d.App.Overlay(), d.Text())
 	}
-	d.Sees("nothing was done, since another screen")
+	d.WantText("nothing was done, since another screen")
 	d.Press("x", "esc", "x")
 	d.App.ChooseAction(isToggle)
 	d.Press("enter")
-	d.Sees("Disable salesorder.created?")
+	d.WantText("Disable salesorder.created?")
 }

@@ -43,10 +43,10 @@ func (p *pointing) takeMouse() tea.Cmd {
 func (p *pointing) turnMouse() tea.Cmd {
 	p.mouse = !p.mouse
 	if p.mouse {
-		p.Tell(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" gives it back")
+		p.Notify(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" gives it back")
 		return tea.EnableMouseCellMotion
 	}
-	p.Tell(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.SwitchMouse)+" takes it again")
+	p.Notify(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" takes it again")
 	return tea.DisableMouse
 }
 
@@ -69,8 +69,8 @@ func (p *pointing) point(m tea.MouseMsg) tea.Cmd {
 	if m.Y == ui.TabRow {
 		return p.clickTab(m.X)
 	}
-	if c, ok := p.Front().(ui.Clicker); ok && m.Y >= ui.LinesAbove && m.Y < p.height-2 {
-		return c.Click(m.X, m.Y-ui.LinesAbove, again)
+	if c, ok := p.Front().(ui.Clicker); ok && m.Y >= ui.HeaderHeight && m.Y < p.height-2 {
+		return c.Click(m.X, m.Y-ui.HeaderHeight, again)
 	}
 	return nil
 }
@@ -94,13 +94,13 @@ func (p *pointing) clickTab(x int) tea.Cmd {
 	at := 0
 	left, right := p.tabSpans()
 	for i, s := range left {
-		_, width := p.Theme.Inert(s.Text, p.width)
+		_, width := p.Theme.Sanitize(s.Text, p.width)
 		if x >= at && x < at+width && i%2 == 1 {
 			return p.openTab(i / 2)
 		}
 		at += width
 	}
-	if _, width := p.Theme.Inert(right[0].Text, p.width); x >= p.width-width {
+	if _, width := p.Theme.Sanitize(right[0].Text, p.width); x >= p.width-width {
 		p.over = p.help()
 	}
 	return nil

@@ -64,8 +64,8 @@ type Appearance struct {
 
 // Loop is what tests put in place of time and of the stream.
 type Loop struct {
-	Tick func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
-	Hear func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+	Tick   func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
+	Listen func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
 }
 
 // complete fills in what was left open.
@@ -77,7 +77,7 @@ func (o Options) complete() Options {
 		o.Appearance.glyphs = theme.ASCII
 	}
 	if o.Appearance.Theme == "" || o.Appearance.Theme == theme.Auto {
-		o.Appearance.Theme = theme.Hinted(o.Env)
+		o.Appearance.Theme = theme.ThemeFromEnv(o.Env)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -93,8 +93,8 @@ func (o Options) complete() Options {
 			return tea.Tick(d, func(time.Time) tea.Msg { return m })
 		}
 	}
-	if o.Loop.Hear == nil {
-		o.Loop.Hear = func(wait tea.Cmd) tea.Cmd { return wait }
+	if o.Loop.Listen == nil {
+		o.Loop.Listen = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
 }

@@ -13,16 +13,16 @@ import (
 func TestHelpIsSearched(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	d.Press("?", "/", "'errors so")
-	d.Sees("the errors so far", "ctrl+e")
+	d.WantText("the errors so far", "ctrl+e")
 	if strings.Contains(d.Text(), "everything that can be done") {
 		t.Errorf("other lines are shown too:\n%s", d.Text())
 	}
 	d.Press("enter")
-	d.Sees("the errors so far")
+	d.WantText("the errors so far")
 	d.Press("/", "'zzz")
-	d.Sees("nothing holds errors sozzz")
+	d.WantText("nothing holds errors sozzz")
 	d.Press("esc")
-	d.Sees("the errors so far")
+	d.WantText("the errors so far")
 	d.Press("esc")
 	if d.App.Overlay() != nil {
 		t.Error("esc does not close the help")
@@ -38,7 +38,7 @@ func TestLeftSearchNarrowsNothing(t *testing.T) {
 		t.Fatalf("nothing is narrowed:\n%s", d.Text())
 	}
 	d.Press("esc")
-	d.Sees("SO_Totals")
+	d.WantText("SO_Totals")
 	if strings.Contains(d.Text(), "zzz") {
 		t.Errorf("the word stays:\n%s", d.Text())
 	}
@@ -48,7 +48,7 @@ func TestLeftSearchNarrowsNothing(t *testing.T) {
 func TestTwinNamesTheProfile(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "test"})
 	d.Press("4", "c")
-	d.Sees("whctl messages list --order-by -AddedDateTime --profile", `"test"`)
+	d.WantText("whctl messages list --order-by -AddedDateTime --profile", `"test"`)
 	d.Copied.Reset()
 	d.Press("y")
 	if text := d.LastCopied(); !strings.HasSuffix(text, `--profile "test"`) {

@@ -35,7 +35,7 @@ type undo struct {
 
 // Delay makes a change in a moment.
 func (u *undo) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
-	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoTime), what, ids, run})
+	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoDelay), what, ids, run})
 	return u.Front().Shown()
 }
 
@@ -43,12 +43,12 @@ func (u *undo) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
 func (u *undo) takeBack() tea.Cmd {
 	last := len(u.delayed) - 1
 	if last < 0 {
-		u.Tell(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoTime))
+		u.Notify(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoDelay))
 		return nil
 	}
 	what := u.delayed[last].what
 	u.delayed = u.delayed[:last]
-	u.Tell(ui.Info, what+": taken back, nothing was sent")
+	u.Notify(ui.Info, what+": taken back, nothing was sent")
 	return u.Front().Shown()
 }
 
@@ -77,7 +77,7 @@ func (u *undo) undoSpans() []theme.Span {
 	}
 	last := u.delayed[len(u.delayed)-1]
 	left := (last.due.Sub(u.Now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.TakeBack), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
+	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
 }
 
 // secrets are shown one after the other.
@@ -89,7 +89,7 @@ type secrets struct {
 // ShowSecret has a secret shown as soon as nothing else is typed or read.
 func (s *secrets) ShowSecret(one *ui.Secret) {
 	if s.over != nil || s.line != nil {
-		s.Tell(ui.Warning, "there is a secret to be read: it is shown when this is closed")
+		s.Notify(ui.Warning, "there is a secret to be read: it is shown when this is closed")
 	}
 	s.waiting = append(s.waiting, one)
 }
@@ -102,17 +102,17 @@ func (s *secrets) showSecret() {
 	}
 	switch one := s.waiting[0]; {
 	case s.over == ui.Overlay(one):
-	case !one.Since.IsZero():
-		one.Under, s.over = s.over, one
+	case !one.ShownAt.IsZero():
+		one.Below, s.over = s.over, one
 	case s.over == nil && s.line == nil:
-		one.Since, s.over = s.Now, one
+		one.ShownAt, s.over = s.Now, one
 	}
 }
 
 // unread is how many secrets wait to be shown.
 func (s *secrets) unread() (n int) {
 	for _, one := range s.waiting {
-		if one.Since.IsZero() {
+		if one.ShownAt.IsZero() {
 			n++
 		}
 	}
@@ -143,10 +143,10 @@ func (j *jobs) wait() { j.writing.Wait() }
 // Export writes rows to a file, in the background. The writing begins at once,
 // so that whoever waits for it waits for all of it.
 func (j *jobs) Export(one *export.Job) tea.Cmd {
-	one.Began = j.Now
+	one.Started = j.Now
 	one.Context, one.Cancel = context.WithCancel(j.Context)
 	j.all = append(j.all, one)
-	j.Tell(ui.Info, "export to "+one.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	j.Notify(ui.Info, "export to "+one.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 	c, ctx := j.Client, j.Context
 	written := make(chan error, 1)
 	j.writing.Go(func() { written <- one.Write(c, ctx) })
@@ -158,14 +158,14 @@ func (j *jobs) exported(m exportMsg) {
 	one := m.job
 	one.Ended, one.Err = j.Now, m.err
 	one.Cancel()
-	one.Held, one.Only = nil, nil
+	one.Fetched, one.Only = nil, nil
 	switch {
 	case client.Is(m.err, client.Cancelled):
-		j.Tell(ui.Warning, "cancelled: export to "+one.Path)
+		j.Notify(ui.Warning, "cancelled: export to "+one.Path)
 	case m.err != nil:
-		j.Fail("export to "+filepath.Base(one.Path), m.err)
+		j.ShowError("export to "+filepath.Base(one.Path), m.err)
 	default:
-		j.Tell(ui.Info, display.Count(one.Rows.Load(), "row", "rows")+" written to "+one.Path)
+		j.Notify(ui.Info, display.Count(one.Rows.Load(), "row", "rows")+" written to "+one.Path)
 	}
 }
 
@@ -226,7 +226,7 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	one := l.selected()
 	switch {
 	case b.Action == keymap.GoBack:
-		l.Show(nil)
+		l.ShowOverlay(nil)
 	case one == nil:
 	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
@@ -251,9 +251,9 @@ func (l *jobList) Box(width, height int) []string {
 	var lines []string
 	for i := max(0, l.at-room+1); i < len(all) && len(lines) < 2*room; i++ {
 		j := all[len(all)-1-i]
-		pointer, role := t.Choice(i == l.at)
+		pointer, role := t.RowPrefix(i == l.at)
 		lines = append(lines,
-			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Began) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
+			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Started) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
 			t.Paint(theme.Dim, t.Fit("            "+l.below(j), width, false)))
 	}
 	return l.Theme.Frame("Exports", width, lines)

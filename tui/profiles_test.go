@@ -42,24 +42,24 @@ func TestProfilesAreSwitched(t *testing.T) {
 	prod, test := tuitest.DemoDaemon(t), daemontest.Start(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfiles(t, prod, test))
 	d.AwaitLive()
-	d.Sees(" PROD ", "RW")
+	d.WantText(" PROD ", "RW")
 	d.Press(":", "'DB_Class", "enter", "space", "space", "s")
 	former := d.App.Front().(*browse.Browser)
 	d.Press("@")
-	d.Sees("Profiles", "PROD", "TEST", "read-only")
+	d.WantText("Profiles", "PROD", "TEST", "read-only")
 	d.Press("j", "enter")
-	d.Sees(" TEST ", "RO", "this is test now", ui.ShortURL(test.URL))
-	d.Until("the other stream is live", func() bool { return d.App.IsLive(d.Clock) })
+	d.WantText(" TEST ", "RO", "this is test now", ui.ShortURL(test.URL))
+	d.WaitUntil("the other stream is live", func() bool { return d.App.IsLive(d.Clock) })
 	if former.Ctx.Err() == nil || d.App.IsOpen(former) {
 		t.Error("a screen of the former profile is still open")
 	}
 	d.Send(tui.WhoMsg(nil, errors.New("of the former one")))
-	d.AnswerTo(former, nil, func(error) tea.Cmd {
+	d.Respond(former, nil, func(error) tea.Cmd {
 		t.Error("an answer to the former one is taken")
 		return nil
 	})
 	d.Press(":", "'DB_Class", "enter")
-	d.Sees("no rows match")
+	d.WantText("no rows match")
 }
 
 // What was allowed in one profile is not in another, and is forgotten when one
@@ -69,20 +69,20 @@ func TestProfilesAndReadOnly(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfiles(t, prod, test))
 	d.AwaitLive()
 	d.Press(":", "'@test", "enter", ":", "'rw", "enter")
-	d.Sees("protected: type :rw test", "RO")
+	d.WantText("protected: type :rw test", "RO")
 	d.Press(":", "'rw test", "enter")
-	d.Sees("changes are allowed for this session", "RW")
+	d.WantText("changes are allowed for this session", "RW")
 	d.Press(":", "up")
 	if strings.Contains(d.Text(), ": rw test") {
 		t.Error("the name need not be typed again")
 	}
 	d.Press("esc")
 	d.Press(":", "'@prod", "enter")
-	d.Sees(" PROD ", "RW")
+	d.WantText(" PROD ", "RW")
 	d.Press(":", "'ro", "enter", ":", "'@test", "enter")
-	d.Sees(" TEST ", "RO")
+	d.WantText(" TEST ", "RO")
 	d.Press(":", "'@prod", "enter")
-	d.Sees(" PROD ", "RO")
+	d.WantText(" PROD ", "RO")
 }
 
 // A profile that cannot be used leaves everything as it is.
@@ -94,7 +94,7 @@ func TestProfileThatFails(t *testing.T) {
 	}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press(":", "'DB_Class", "enter", "space", ":", "'@test", "enter")
-	d.Sees("still prod, since the other profile cannot be used: no such file", "●")
+	d.WantText("still prod, since the other profile cannot be used: no such file", "●")
 }
 
 // What was seen before is a key away, also where it was closed.
@@ -103,22 +103,22 @@ func TestViewBefore(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("-")
 	d.Press(":", "'DB_Class", "enter", "j", "j", "enter")
-	d.Sees("Records › DB_Class › ")
+	d.WantText("Records › DB_Class › ")
 	record := strings.Split(d.Text(), "\n")[2]
 	d.Press("esc", "-")
 	if now := strings.Split(d.Text(), "\n")[2]; now != record {
 		t.Errorf("- shows %q, want %q", now, record)
 	}
 	d.Press("5")
-	d.Sees(" Events")
+	d.WantText(" Events")
 	d.Press("-")
 	if now := strings.Split(d.Text(), "\n")[2]; now != record {
 		t.Errorf("- shows %q, want %q", now, record)
 	}
 	d.Press("-")
-	d.Sees("\n Events")
+	d.WantText("\n Events")
 	d.Press(":", "'IN_Colours", "enter", "-", "-")
-	d.Sees("Records › IN_Colours", "row 1 of")
+	d.WantText("Records › IN_Colours", "row 1 of")
 }
 
 // The mouse selects, sorts, opens and scrolls, and answers no question.
@@ -126,30 +126,30 @@ func TestMouse(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.ClickOn("2 Records")
-	d.Sees("Fields  ")
+	d.WantText("Fields  ")
 	d.ClickOn("DB_Class")
 	d.ClickOn("DB_Class")
-	d.Sees("Records › DB_Class")
-	d.Click(4, ui.LinesAbove) // the title
-	d.Sees("Class ▲")
+	d.WantText("Records › DB_Class")
+	d.Click(4, ui.HeaderHeight) // the title
+	d.WantText("Class ▲")
 	d.ClickOn("Class ▲")
-	d.Sees("Class ▼")
+	d.WantText("Class ▼")
 	d.ClickOn("4 Messages")
 	d.ClickOn("FAIL")
 	if one, _ := d.App.Front().(*messages.List).Selected(); one.Status != 3 {
 		t.Errorf("%+v is selected", one)
 	}
 	d.Send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
-	if at := d.App.Front().(*messages.List).Grid.At(); at < 3 {
+	if at := d.App.Front().(*messages.List).Grid.Index(); at < 3 {
 		t.Errorf("the wheel went to row %d", at)
 	}
 	d.Press("D")
 	d.ClickOn("delete it")
 	d.ClickOn("delete it")
-	d.Sees("Delete this message?")
+	d.WantText("Delete this message?")
 	d.Press("esc")
 	d.ClickOn("? help")
-	d.Sees("Help")
+	d.WantText("Help")
 	for y := range 24 {
 		for x := range 80 {
 			d.Send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})

@@ -112,7 +112,7 @@ func (w *wideBrowser) feed(t testing.TB) {
 	first, last := w.b.Grid.Window()
 	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
 		if w.b.Pages.Row(number*grid.PageRows) == nil {
-			w.app.Update(ui.Answer{To: w.b, Take: func() tea.Cmd {
+			w.app.Update(ui.Response{To: w.b, Apply: func() tea.Cmd {
 				return w.b.Put(w.b.Pages.Generation(), number, browse.FetchedRows{Rows: widePage(t, w.kind, number)}, nil)
 			}})
 		}
@@ -125,7 +125,7 @@ func BenchmarkHeap(b *testing.B) {
 		before := heap()
 		w := newWideBrowser(b)
 		for at := 0; at < wideRows; at += 50 {
-			w.b.Grid.To(at)
+			w.b.Grid.GoTo(at)
 			w.feed(b)
 			w.app.Update(tea.KeyMsg{Type: tea.KeyDown})
 			_ = w.app.View()
@@ -168,7 +168,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	i := daemontest.Start(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Profile: hostileText, User: hostileText})
 	checkInert(d, "the first line")
-	d.App.Fail(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
+	d.App.ShowError(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
 	checkInert(d, "a failure")
 	d.Press("ctrl+e")
 	checkInert(d, "the list of errors")
@@ -179,14 +179,14 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.Resize(100, 30)
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
-	d.AnswerTo(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
+	d.Respond(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
 	checkInert(d, "the list of messages")
 	s := messages.NewDetail(list, one)
 	d.App.Push(s)
 	d.Resize(100, 30)
 	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
-	d.AnswerTo(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
+	d.Respond(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
 	for _, tab := range messages.MessageTabs {
 		checkInert(d, "the tab "+tab.Name)
 		d.Press("tab")

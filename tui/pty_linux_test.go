@@ -111,8 +111,8 @@ func (m *terminal) drawn() string {
 // comes faster is taken for a paste.
 func (m *terminal) press(text string) {
 	m.t.Helper()
-	if since := time.Since(m.pressed); since < ui.PasteWithin {
-		<-time.After(ui.PasteWithin - since)
+	if since := time.Since(m.pressed); since < ui.PasteInterval {
+		<-time.After(ui.PasteInterval - since)
 	}
 	m.pressed = time.Now()
 	if _, err := m.keys.WriteString(text); err != nil {
@@ -166,7 +166,7 @@ func TestFlood(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	s.Subscribe(t, "salesorder.created", s.Receiver)
 	for i := range 50 {
-		s.Raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
+		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
 	}
 	m := onTerminal(t, s.Client, 120, 40, tui.Options{URL: s.URL})
 	m.await("LIVE", isLive, tuitest.Timeout)

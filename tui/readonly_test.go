@@ -73,7 +73,7 @@ func (w *walk) yes() {
 // fill puts something into every field of a form.
 func (w *walk) fill(f *ui.Form) {
 	for _, one := range f.Fields {
-		if one.Among == nil && !one.Kept && one.Name != webhooks.HeadersField {
+		if one.Options == nil && !one.Stored && one.Name != webhooks.HeadersField {
 			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
 		}
 		if one.Input.Value() == "" && !one.Masked && one.Name != webhooks.HeadersField {
@@ -155,7 +155,7 @@ func (w *walk) forms() {
 		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),
 		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
 	} {
-		a.Show(f)
+		a.ShowOverlay(f)
 		w.yes()
 	}
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
@@ -182,7 +182,7 @@ func TestReadOnlyLetsNothingThrough(t *testing.T) {
 		screens, under bool // what is read-only
 	}{{"screens and client", true, true}, {"the screens alone", true, false}, {"the client alone", false, true}, {"nothing", false, false}} {
 		t.Run(test.name, func(t *testing.T) {
-			counter, changes := tuitest.CountChanges(t, s.URL)
+			counter, changes := tuitest.RecordChanges(t, s.URL)
 			c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword, ReadOnly: test.under})
 			if err != nil {
 				t.Fatal(err)

@@ -27,7 +27,7 @@ func TestRecordScreens(t *testing.T) {
 		d.Press("/", "'InvoiceTotal>=1000  Invoi")
 		d.Golden("S04-filter", appearance)
 		d.Press("backspace", "backspace", "backspace", "backspace", "backspace", "'InvoiceID^=D106", "enter")
-		d.Sees("[InvoiceTotal>=1000]  [InvoiceID^=D106]", "of 527")
+		d.WantText("[InvoiceTotal>=1000]  [InvoiceID^=D106]", "of 527")
 		d.Press("enter")
 		d.Golden("S05-record", appearance)
 		d.Press("tab")
@@ -37,7 +37,7 @@ func TestRecordScreens(t *testing.T) {
 		d.Press("esc", "C", "j", "j", "space")
 		d.Golden("S06-columns", appearance)
 		d.Press("enter")
-		d.Sees("cols 1-5 of 7")
+		d.WantText("cols 1-5 of 7")
 		d.Press("?")
 		d.Golden("S00-help", appearance)
 		d.Press("esc", "x")
@@ -47,9 +47,9 @@ func TestRecordScreens(t *testing.T) {
 		d.Press("esc", "e")
 		d.Golden("S00-export", appearance)
 		d.Press("esc")
-		done := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.xlsx", Began: d.Clock, Ended: d.Clock}
-		running := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.csv", Total: 12_000, Began: d.Clock}
-		failed := &export.Job{Name: "Messages", Path: "/home/jsmith/Downloads/Messages.xlsx", Began: d.Clock, Ended: d.Clock, Err: errors.New("no space left on device")}
+		done := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.xlsx", Started: d.Clock, Ended: d.Clock}
+		running := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.csv", Total: 12_000, Started: d.Clock}
+		failed := &export.Job{Name: "Messages", Path: "/home/jsmith/Downloads/Messages.xlsx", Started: d.Clock, Ended: d.Clock, Err: errors.New("no space left on device")}
 		done.Rows.Store(12_000)
 		running.Rows.Store(3_400)
 		d.App.SetJobs(done, failed, running)

@@ -17,7 +17,7 @@ import (
 
 // renewed is the answer that brings a new secret.
 func renewed(d *tuitest.Driver, event, secret string) tea.Msg {
-	return ui.Answer{Take: func() tea.Cmd {
+	return ui.Response{Apply: func() tea.Cmd {
 		d.App.ShowSecret(webhooks.RotatedSecret(d.App, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
@@ -31,9 +31,9 @@ func TestSecretsWait(t *testing.T) {
 	d.Send(renewed(d, "two", "whsec_second"))
 	d.Send(renewed(d, "three", "whsec_third"))
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
-		d.Sees(secret)
+		d.WantText(secret)
 		d.Send(tuitest.Keys["esc"]) // of whoever has not seen it yet
-		d.Sees(secret)
+		d.WantText(secret)
 		d.Copied.Reset()
 		d.Press("y", "esc")
 		if got := d.LastCopied(); got != secret {
@@ -51,7 +51,7 @@ func TestSecretStays(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Send(renewed(d, "one", "whsec_first"))
 	d.Press("q", "?", "f1", "enter", "x", "D", "/", "'q")
-	d.Sees("whsec_first")
+	d.WantText("whsec_first")
 	d.Press("esc")
 	if strings.Contains(d.Text(), "whsec_first") {
 		t.Error("esc does not close it")
@@ -65,9 +65,9 @@ func TestSecretWaitsForForm(t *testing.T) {
 	d.Press("n", "'debtor.created", "tab", "'hooks.test/")
 	typed := d.App.Overlay().(*ui.Form)
 	d.Send(renewed(d, "one", "whsec_first"))
-	d.Sees("there is a secret to be read")
+	d.WantText("there is a secret to be read")
 	d.Send(renewed(d, "two", "whsec_second"))
-	d.AnswerTo(d.App.Front(), nil, func(error) tea.Cmd {
+	d.Respond(d.App.Front(), nil, func(error) tea.Cmd {
 		webhooks.ShowCreated(d.App, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
 		return nil
 	})
@@ -76,13 +76,13 @@ func TestSecretWaitsForForm(t *testing.T) {
 		t.Fatalf("the form is gone:\n%s", d.Text())
 	}
 	d.Press("ctrl+c")
-	d.Sees("3 secrets are not read yet")
+	d.WantText("3 secrets are not read yet")
 	if d.Quit {
 		t.Error("it ends with secrets that nobody has read")
 	}
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.Press("esc")
-		d.Sees(secret)
+		d.WantText(secret)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
 	bills := records.NewBill(d.App)
 	answer := func(take func()) tea.Msg {
-		return ui.Answer{Take: func() tea.Cmd {
+		return ui.Response{Apply: func() tea.Cmd {
 			take()
 			return nil
 		}}
@@ -129,10 +129,10 @@ func TestPasswordIsAskedBelowSecret(t *testing.T) {
 	d.Send(renewed(d, "one", "whsec_first"))
 	done := false
 	d.Send(tui.HeldMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
-	d.Sees("whsec_first")
+	d.WantText("whsec_first")
 	d.Press("esc")
-	d.Sees("Sign in to", "your action (a change) runs after")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Answer: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	d.WantText("Sign in to", "your action (a change) runs after")
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if !done || d.App.Overlay() != nil {
 		t.Errorf("made: %v; open is %T", done, d.App.Overlay())
 	}

@@ -72,7 +72,7 @@ func (s *stream) listen() tea.Cmd {
 func (s *stream) hear(ctx context.Context) tea.Cmd {
 	f := s.feed
 	s.hearing = ctx
-	return s.options.Loop.Hear(func() tea.Msg {
+	return s.options.Loop.Listen(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
 		}
@@ -91,11 +91,11 @@ func (s *stream) live(m LiveMsg) tea.Cmd {
 	wasAway := !s.link.live(s.Now)
 	was := s.link.signedOut
 	s.link.Take(m, s.Now)
-	s.Ahead = s.link.ahead
+	s.ServerOffset = s.link.ahead
 	s.askWho(was)
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
-		s.Queues.Changed()
+		s.Queues.MarkChanged()
 	}
 	if m.Final == nil {
 		cmds = append(cmds, s.hear(s.hearing))

@@ -130,7 +130,7 @@ func (t *tabs) leavePlace() {
 func (t *tabs) goBefore() tea.Cmd {
 	to := t.former
 	if len(to.stack) == 0 {
-		t.Tell(ui.Info, "nothing was seen before this")
+		t.Notify(ui.Info, "nothing was seen before this")
 		return nil
 	}
 	t.leavePlace()
@@ -183,7 +183,7 @@ func (t *tabs) renew(s ui.Screen) tea.Cmd {
 func (t *tabs) isOpen(s ui.Screen) bool {
 	for _, stack := range t.stacks {
 		for _, one := range stack {
-			if h, ok := one.(ui.Holder); one == s || ok && h.Holds(s) {
+			if h, ok := one.(ui.Parent); one == s || ok && h.HasChild(s) {
 				return true
 			}
 		}
@@ -200,5 +200,5 @@ func (t *tabs) Front() ui.Screen {
 	return stack[len(stack)-1]
 }
 
-// Outdate has a screen fetched again when it is seen.
-func (t *tabs) Outdate(s ui.Screen) { t.outdated[s] = true }
+// MarkStale has a screen fetched again when it is seen.
+func (t *tabs) MarkStale(s ui.Screen) { t.outdated[s] = true }

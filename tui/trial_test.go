@@ -24,11 +24,11 @@ func TestTrialWithoutAnswer(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("T", "y")
-	d.Sees("test: waiting for the answer")
+	d.WantText("test: waiting for the answer")
 	d.Press("i")
-	d.Sees("Subscribers › acme-shop › debtor.*")
-	d.Later(11 * time.Second)
-	d.Sees("test: no answer yet after 10s; its message is in Messages")
+	d.WantText("Subscribers › acme-shop › debtor.*")
+	d.Advance(11 * time.Second)
+	d.WantText("test: no answer yet after 10s; its message is in Messages")
 	if len(d.App.Watchers()) != 0 {
 		t.Errorf("it still waits: %v", d.App.Watchers())
 	}
@@ -38,7 +38,7 @@ func TestTrialWithoutAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Press("R", "T")
-	d.Sees("The subscription is off")
+	d.WantText("The subscription is off")
 	d.Press("y")
-	d.Sees("test: the subscription is off, the message waits")
+	d.WantText("test: the subscription is off, the message waits")
 }

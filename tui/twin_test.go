@@ -69,6 +69,6 @@ func TestTwinsRun(t *testing.T) {
 			}
 		}
 		d.Press("c")
-		d.Sees("The same on the command line")
+		d.WantText("The same on the command line")
 	}
 }

@@ -15,22 +15,22 @@ func TestDeleteCanBeTakenBack(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y")
-	d.Sees("delete of", "U undo", " x ")
+	d.WantText("delete of", "U undo", " x ")
 	d.Press("q")
-	d.Sees("still waits")
+	d.WantText("still waits")
 	if d.Quit {
 		t.Fatal("the program ends although a delete waits")
 	}
 	d.Press("U")
-	d.Sees("taken back, nothing was sent")
-	d.Later(2 * ui.UndoTime)
+	d.WantText("taken back, nothing was sent")
+	d.Advance(2 * ui.UndoDelay)
 	if n := s.MessageCount(t); n != 8 {
 		t.Fatalf("there are %d messages", n)
 	}
 
 	d.Press("space", "space", "D", "y")
-	d.Sees("delete of 2 messages")
-	d.Later(ui.UndoTime)
+	d.WantText("delete of 2 messages")
+	d.Advance(ui.UndoDelay)
 	if n := s.MessageCount(t); n != 6 {
 		t.Errorf("there are %d messages", n)
 	}
@@ -48,8 +48,8 @@ func TestDelayedDeleteAndReadOnly(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y", ":", "'ro", "enter")
-	d.Later(ui.UndoTime)
-	d.Sees("read-only: nothing was sent")
+	d.Advance(ui.UndoDelay)
+	d.WantText("read-only: nothing was sent")
 	if n := s.MessageCount(t); n != 8 {
 		t.Errorf("there are %d messages", n)
 	}
@@ -65,5 +65,5 @@ func TestNoSwitchWhileADeleteWaits(t *testing.T) {
 	if d.App.Client != was || d.App.Profile != "a" || d.App.DelayedCount() != 1 {
 		t.Errorf("profile %s, %d deletes wait", d.App.Profile, d.App.DelayedCount())
 	}
-	d.Sees("a delete still waits here")
+	d.WantText("a delete still waits here")
 }

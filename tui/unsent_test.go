@@ -44,22 +44,22 @@ func TestChangeRunsAfterSignIn(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d, end := expiring(t, s)
 	d.Press("4", "!", "r")
-	d.Sees("Retry this message?")
+	d.WantText("Retry this message?")
 	end()
 	d.Press("y")
-	d.Sees("Sign in to", "AUTH", "your action (retry of", "runs after")
+	d.WantText("Sign in to", "AUTH", "your action (retry of", "runs after")
 	d.Press("esc")
-	d.Sees("not done: retry of")
+	d.WantText("not done: retry of")
 
 	d.Press("r", "y")
-	d.Sees("your action (retry of")
+	d.WantText("your action (retry of")
 	d.Press("'a wrong one", "enter")
-	d.Sees("Invalid Username or Password", "Sign in to", "your action (retry of")
+	d.WantText("Invalid Username or Password", "Sign in to", "your action (retry of")
 	d.Press("'"+daemontest.AdminPassword, "enter")
 	if strings.Contains(d.Text(), "Sign in to") {
 		t.Fatalf("the question is still there:\n%s", d.Text())
 	}
-	d.Until("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
+	d.WaitUntil("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
 }
 
 // A form that was sent without a session comes back with what was typed, until
@@ -70,11 +70,11 @@ func TestFormRunsAfterSignIn(t *testing.T) {
 	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	end()
 	d.Press("ctrl+s")
-	d.Sees("your action (new subscription) runs after")
+	d.WantText("your action (new subscription) runs after")
 	d.Press("esc")
-	d.Sees("New subscription for acme-shop", "salesorder.updated")
+	d.WantText("New subscription for acme-shop", "salesorder.updated")
 	d.Press("ctrl+s", "'"+daemontest.AdminPassword, "enter")
-	d.Sees("Created", "whsec_")
+	d.WantText("Created", "whsec_")
 	admin := tuitest.Connect(t, s.Instance)
 	page, err := admin.AllSubscriptions(t.Context(), nil)
 	if err != nil || page.Total != 4 {
@@ -87,10 +87,10 @@ func TestErrorLog(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	d.Resize(100, 24)
 	for _, id := range []string{"r1", "r2"} {
-		d.App.Fail("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
+		d.App.ShowError("retry", &client.Error{Kind: client.Rejected, Message: "Conflict: a text that is long enough to take more than one line of the list of the errors", RequestID: id, Fields: []wire.FieldError{{FieldName: "MessageID", Message: "is gone"}}})
 	}
 	d.Press("ctrl+e")
-	d.Sees("Errors (", "(request r2)", "(request r1)", "MessageID: is gone")
+	d.WantText("Errors (", "(request r2)", "(request r1)", "MessageID: is gone")
 	d.Press("j")
 	d.Copied.Reset()
 	d.Press("y")
@@ -111,15 +111,15 @@ func TestFormIsSentOnceAfterSignIn(t *testing.T) {
 	end()
 	d.Press("ctrl+s", "'"+daemontest.AdminPassword)
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.Take(tuitest.Keys["enter"])
+	d.Deliver(tuitest.Keys["enter"])
 	for !strings.Contains(d.Text(), "now: new subscription") {
-		d.TakeNext()
+		d.DeliverNext()
 	}
 	if f, back := d.App.Overlay().(*ui.Form); !back || !f.Sent {
 		t.Error("the form is not on its way")
 	}
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.Take(tuitest.Keys["ctrl+s"])
+	d.Deliver(tuitest.Keys["ctrl+s"])
 	d.Settle()
 	page, err := tuitest.Connect(t, s.Instance).AllSubscriptions(t.Context(), nil)
 	if err != nil || page.Total != 4 {
@@ -135,16 +135,16 @@ func TestSignInClosesItsFormOnly(t *testing.T) {
 	login := d.App.Overlay().(*ui.Form)
 	d.Press("esc", "n", "'debtor.created")
 	typed := d.App.Overlay()
-	d.Send(ui.SentMsg{Form: login, Answer: tui.SignedInMsg(login, d.App.Session, "admin", nil)})
+	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", nil)})
 	if d.App.Overlay() != typed {
 		t.Errorf("the form that is typed is gone:\n%s", d.Text())
 	}
-	d.Send(ui.SentMsg{Form: login, Answer: tui.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
-	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Wrong+f.Fields[1].Wrong != "" {
+	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
+	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Error+f.Fields[1].Error != "" {
 		t.Error("another form is blamed for a wrong password")
 	}
 	d.Press("esc", ":", "'login", "enter")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Answer: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if d.App.Overlay() != nil {
 		t.Error("the question for the password stays")
 	}

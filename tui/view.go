@@ -18,16 +18,16 @@ type frame struct {
 	width, height int
 }
 
-func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.LeastHeight }
+func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.MinHeight }
 
 // resize tells what is open how much room there is.
 func (f *frame) resize() {
 	if f.tooSmall() {
 		return
 	}
-	f.Columns, f.Rows = f.width, f.height-ui.LinesAround
+	f.Columns, f.Rows = f.width, f.height-ui.ChromeHeight
 	if s := f.Front(); s != nil {
-		s.SetSize(f.width, f.height-ui.LinesAround)
+		s.SetSize(f.width, f.height-ui.ChromeHeight)
 	}
 }
 
@@ -65,7 +65,7 @@ func (f *frame) faded(body []string) []string {
 
 // smallView says how large the terminal has to be.
 func (f *frame) smallView() string {
-	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", f.width, f.height, ui.MinWidth, ui.LeastHeight)
+	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", f.width, f.height, ui.MinWidth, ui.MinHeight)
 	words := theme.Wrap(text, f.width)
 	lines := make([]string, f.height)
 	for i := range lines {
@@ -141,7 +141,7 @@ func (f *frame) tabSpans() (left, right []theme.Span) {
 		}
 		left = append(left, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
 	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.AskHelp) + " help ", Role: theme.Dim}}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp) + " help ", Role: theme.Dim}}
 }
 
 // breadcrumbs is line 3: how we came here and what limits the rows; or the line that
@@ -164,7 +164,7 @@ func (f *frame) breadcrumbs() string {
 	}
 	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], step)) > room; first++ {
 		names[first] = "" // what limits the rows matters more than how one came here
-		names[first+1] = f.Theme.Cut + step + names[first+1]
+		names[first+1] = f.Theme.Ellipsis + step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
@@ -172,7 +172,7 @@ func (f *frame) breadcrumbs() string {
 
 // statusLine is a message where there is one, else what the screen says.
 func (f *frame) statusLine() string {
-	if s := f.toasts.Shown(); s != nil && !(s.Link && f.link.away(f.Now)) {
+	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.link.away(f.Now)) {
 		right := append(f.undoSpans(), f.jobSpans()...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " all of it ", Role: theme.Dim})

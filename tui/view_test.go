@@ -14,7 +14,7 @@ func TestCrumbsGiveWay(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "down", "enter", "enter")
 	d.Resize(120, 24)
-	d.Sees("Subscribers › ", " › Messages › ")
+	d.WantText("Subscribers › ", " › Messages › ")
 	d.Resize(70, 24)
 	line := strings.Split(d.Text(), "\n")[2]
 	for _, want := range []string{" … › ", "[debtor.updated]", "[~ RETRY]", "[try 1/3]"} {

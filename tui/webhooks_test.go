@@ -42,7 +42,7 @@ func TestWebhookScreens(t *testing.T) {
 		d.Press("esc", "a", "r")
 		d.Golden("S11-retry-all", appearance)
 		d.Press("esc")
-		ui.AskMany(d.App, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
+		ui.OpenConfirmMany(d.App, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent once more, oldest first."}, nil)
 		d.Press("'12")
 		d.Golden("S11-retry-many", appearance)
 		d.Press("esc", "esc", "enter")
@@ -64,9 +64,9 @@ func TestWebhookScreens(t *testing.T) {
 func TestReadOnlySendsNothing(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{ReadOnly: true})
-	d.Sees(" RO  LIVE")
+	d.WantText(" RO  LIVE")
 	d.Press("4", "r")
-	d.Sees("read-only")
+	d.WantText("read-only")
 	d.Press("y", "D", "y", "3", "o", "y", "n", "esc", "enter", "T", "y", "D", "y")
 	page, err := s.Client.AllMessages(t.Context(), nil)
 	if err != nil || page.Total != 8 {

@@ -25,26 +25,26 @@ type Browser struct {
 	Table
 	selection
 	Pages   *grid.Pages
-	Records map[*grid.Row]Held
-	as      string // the time of what is shown
+	Records map[*grid.Row]CachedRecord
+	asOf    string // the time of what is shown
 	counted bool
 	wrap    bool // long values of one record stand on several lines
 }
 
 // Options say what is different where the rows are not any records.
 type Options struct {
-	Name    string                 // of the list; empty for the kind's
-	Usual   []string               // fields that are shown at first; nil for all that can be read
-	Columns map[string]grid.Column // of fields whose names are longer than what they hold
-	Scopes  []keymap.Scope         // before those of all browsers
-	Command string                 // of whctl, which lists the rows; empty for that of records
-	Newest  bool                   // the newest come first, and are followed while they are in sight
-	Paint   func(b *Browser, rows []*grid.Row)
-	Problem client.Filter // of the rows that are problems
+	Name          string                 // of the list; empty for the kind's
+	DefaultFields []string               // fields that are shown at first; nil for all that can be read
+	Columns       map[string]grid.Column // of fields whose names are longer than what they hold
+	Scopes        []keymap.Scope         // before those of all browsers
+	Command       string                 // of whctl, which lists the rows; empty for that of records
+	NewestFirst   bool                   // the newest come first, and are followed while they are in sight
+	Paint         func(b *Browser, rows []*grid.Row)
+	Problem       client.Filter // of the rows that are problems
 }
 
-// Held is the record behind a row.
-type Held struct {
+// CachedRecord is the record behind a row.
+type CachedRecord struct {
 	Row client.Row
 	cut bool // some of its values
 }
@@ -53,8 +53,8 @@ type Held struct {
 // any.
 func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Browser {
 	o.Name = cmp.Or(o.Name, kind.Name)
-	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]Held)}
-	b.SetFields(b.usual())
+	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]CachedRecord)}
+	b.SetFields(b.defaultFields())
 	b.Grid.SetRows(b.Pages)
 	if as, was := b.State.Grids[kind.Name]; was {
 		b.Arrange(as)
@@ -79,11 +79,11 @@ func (b *Browser) Arrange(as state.Arrangement) {
 		b.Grid.Freeze(as.Frozen)
 	}
 	b.Grid.SetWidths(as.Widths)
-	b.order = SortOf(as.OrderBy)
+	b.order = ParseOrder(as.OrderBy)
 	if _, known := b.Kind.Column(b.order.Column); !known {
-		b.order = SortOf("")
+		b.order = ParseOrder("")
 	}
-	b.filters, b.Typed = RecallFilters(b.Dialog, b.Kind, as.Where)
+	b.filters, b.Typed = RestoreFilters(b.Dialog, b.Kind, as.Where)
 }
 
 // Arrangement is how the rows are shown now.
@@ -96,7 +96,7 @@ func (b *Browser) Arrangement() state.Arrangement {
 
 // Remember keeps how the rows are shown now. A view is kept by :save alone.
 func (b *Browser) Remember() {
-	if b.saved == "" {
+	if b.viewName == "" {
 		b.State.SetGrid(b.Kind.Name, b.Arrangement())
 	}
 }
@@ -108,14 +108,14 @@ func (b *Browser) AsView() state.View {
 
 // Start implements ui.Screen.
 func (b *Browser) Start() tea.Cmd {
-	if !b.options.Newest {
+	if !b.options.NewestFirst {
 		b.State.SetOpened(b.Kind.Name, b.Now)
 	}
 	return b.reload()
 }
 
 // Shown implements ui.Screen.
-func (b *Browser) Shown() tea.Cmd { return b.want() }
+func (b *Browser) Shown() tea.Cmd { return b.fetchVisible() }
 
 // Waiting implements ui.Waiter.
 func (b *Browser) Waiting() bool { return b.Pages.Loading() }
@@ -132,16 +132,16 @@ func (b *Browser) reload() tea.Cmd {
 	clear(b.Records)
 	b.counted = false
 	b.Grid.SetSort(b.order)
-	b.Grid.Follow(b.follows())
-	b.Grid.To(0)
-	return tea.Batch(b.want(), b.count())
+	b.Grid.Follow(b.followsNewest())
+	b.Grid.GoTo(0)
+	return tea.Batch(b.fetchVisible(), b.count())
 }
 
 // Poll asks for the same again; what is here stays until the answer comes.
 func (b *Browser) Poll() tea.Cmd {
 	b.Reset()
-	b.Pages.Renew()
-	return tea.Batch(b.want(), b.count())
+	b.Pages.MarkStale()
+	return tea.Batch(b.fetchVisible(), b.count())
 }
 
 // Follow fetches the request log again when requests were answered, as long as
@@ -150,18 +150,18 @@ func (b *Browser) Follow(_ []wire.MessageChange, requests int) tea.Cmd {
 	switch {
 	case requests == 0 || !b.Grid.Following():
 	case b.Front() != ui.Screen(b):
-		b.Outdate(b)
+		b.MarkStale(b)
 	case !b.Pages.Loading():
 		return b.Poll()
 	}
 	return nil
 }
 
-// want fetches the pages near what is seen.
-func (b *Browser) want() tea.Cmd {
+// fetchVisible fetches the pages near what is seen.
+func (b *Browser) fetchVisible() tea.Cmd {
 	first, last := b.Grid.Window()
 	var cmds []tea.Cmd
-	for _, number := range b.Pages.Wanted(first, last) {
+	for _, number := range b.Pages.Request(first, last) {
 		generation := b.Pages.Generation()
 		cmds = append(cmds, ui.Fetch(b.Ctx, b, fetchRows(b.query(), number), func(got FetchedRows, err error) tea.Cmd { return b.Put(generation, number, got, err) }))
 	}
@@ -173,11 +173,11 @@ func (b *Browser) count() tea.Cmd {
 	generation, q := b.Pages.Generation(), b.query()
 	return ui.Fetch(b.Ctx, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
 		if err != nil {
-			b.FetchFailed("counting "+b.options.Name, err)
+			b.ShowFetchError("counting "+b.options.Name, err)
 			return nil
 		}
 		b.counted = true
-		if short := b.Pages.Total(); !b.options.Newest || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
+		if short := b.Pages.Total(); !b.options.NewestFirst || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
 			b.Pages.SetTotal(generation, int(total))
 		}
 		b.Grid.Sync()
@@ -188,22 +188,22 @@ func (b *Browser) count() tea.Cmd {
 // Put takes a page of rows.
 func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cmd {
 	if err != nil {
-		if b.Pages.Failed(generation, number) {
-			b.FetchFailed("fetching "+b.options.Name, err)
+		if b.Pages.RequestFailed(generation, number) {
+			b.ShowFetchError("fetching "+b.options.Name, err)
 		}
 		return nil
 	}
-	rows := b.made(got.Rows)
+	rows := b.buildRows(got.Rows)
 	if !b.Pages.Put(generation, number, rows) {
 		return nil
 	}
 	for i, row := range rows {
-		b.Records[row] = Held{got.Rows[i], got.cut[i]}
+		b.Records[row] = CachedRecord{got.Rows[i], got.cut[i]}
 	}
-	b.forget()
-	b.as = b.TimeOfDay(b.Now)
+	b.pruneRecords()
+	b.asOf = b.TimeOfDay(b.Now)
 	b.Grid.Sync()
-	return b.want()
+	return b.fetchVisible()
 }
 
 // Do implements ui.Screen.
@@ -211,11 +211,11 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	if b.Move(k) {
 		switch k.Action {
 		case keymap.GoTop:
-			b.Grid.Follow(b.follows())
-		case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
+			b.Grid.Follow(b.followsNewest())
+		case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
 			b.Remember()
 		}
-		return b.want()
+		return b.fetchVisible()
 	}
 	switch k.Action {
 	case keymap.Open:
@@ -226,22 +226,22 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		return b.sort()
 	case keymap.FilterColumn:
 		if c, ok := b.Grid.Column(); ok {
-			b.Type(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
+			b.ShowInput(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
 		}
-	case keymap.KeepValue:
-		return b.keep()
+	case keymap.FilterByValue:
+		return b.filterByValue()
 	case keymap.ClearFilters:
-		return b.limit(nil)
+		return b.setFilters(nil)
 	case keymap.ProblemsOnly:
-		return b.problems()
+		return b.toggleProblems()
 	case keymap.ChooseColumns:
-		b.Show(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.usual(), b.empty, func(fields []string) tea.Cmd {
+		b.ShowOverlay(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.defaultFields(), b.isEmptyField, func(fields []string) tea.Cmd {
 			b.SetFields(fields)
 			b.Remember()
 			return b.reload()
 		}))
 	case keymap.Export:
-		b.Show(NewExportForm(b.Host, b.exportable()))
+		b.ShowOverlay(NewExportForm(b.Host, b.exportable()))
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:
@@ -250,10 +250,10 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// empty reports whether a field has no value in the rows that are here.
-func (b *Browser) empty(name string) bool {
-	for _, held := range b.Records {
-		if held.Row.Text(name) != "" {
+// isEmptyField reports whether a field has no value in the rows that are here.
+func (b *Browser) isEmptyField(name string) bool {
+	for _, cached := range b.Records {
+		if cached.Row.Text(name) != "" {
 			return false
 		}
 	}
@@ -271,8 +271,8 @@ func (b *Browser) sort() tea.Cmd {
 	return b.reload()
 }
 
-// keep keeps the rows with the selected value.
-func (b *Browser) keep() tea.Cmd {
+// filterByValue keeps the rows with the selected value.
+func (b *Browser) filterByValue() tea.Cmd {
 	c, ok := b.Grid.Column()
 	row := b.Grid.Row()
 	if !ok || row == nil {
@@ -282,28 +282,28 @@ func (b *Browser) keep() tea.Cmd {
 	value := b.Records[row].Row.Value(c.Name)
 	switch {
 	case !b.Kind.Fields[at].Filter.Takes(record.Equal):
-		b.Tell(ui.Warning, c.Name+" cannot be filtered")
+		b.Notify(ui.Warning, c.Name+" cannot be filtered")
 		return nil
 	case value.Null():
-		b.Tell(ui.Warning, "no filter finds rows without a value")
+		b.Notify(ui.Warning, "no filter finds rows without a value")
 		return nil
 	}
 	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}
-	return b.limit(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
+	return b.setFilters(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
 }
 
-// problems keeps the rows that are problems, or all of them.
-func (b *Browser) problems() tea.Cmd {
+// toggleProblems keeps the rows that are problems, or all of them.
+func (b *Browser) toggleProblems() tea.Cmd {
 	only := b.options.Problem
 	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == only.Member() })
 	if len(others) == len(b.filters) {
 		others = append(others, only)
 	}
-	return b.limit(others)
+	return b.setFilters(others)
 }
 
-// limit asks for other rows. Marks do not outlive that.
-func (b *Browser) limit(filters []client.Filter) tea.Cmd {
+// setFilters asks for other rows. Marks do not outlive that.
+func (b *Browser) setFilters(filters []client.Filter) tea.Cmd {
 	b.filters = filters
 	b.Grid.Unmark()
 	b.Remember()
@@ -313,58 +313,58 @@ func (b *Browser) limit(filters []client.Filter) tea.Cmd {
 // Status tells the place, and the sum of the marked values of a column of
 // numbers.
 func (b *Browser) Status() string {
-	text := b.Grid.Place()
+	text := b.Grid.PositionText()
 	if b.Grid.Len() == 0 && b.counted {
 		text = "no rows match"
 	}
-	if n := b.Grid.Marks(); n > 0 {
+	if n := b.Grid.MarkCount(); n > 0 {
 		return text + fmt.Sprintf("   %d marked", n) + b.sum()
 	}
-	if b.as != "" {
-		text += "   as of " + b.as
+	if b.asOf != "" {
+		text += "   as of " + b.asOf
 	}
 	return text
 }
 
 // Click of a title sorts by it.
 func (b *Browser) Click(x, y int, again bool) tea.Cmd {
-	row, title := b.Press(x, y)
+	row, title := b.SelectAt(x, y)
 	switch {
 	case title:
 		return b.sort()
 	case row && again:
 		return b.Do(keymap.Binding{Action: keymap.Open})
 	}
-	return b.want()
+	return b.fetchVisible()
 }
 
 // exportable is what can be exported of the rows of a kind.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
-	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.whole}
+	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.completeRecords}
 	for _, name := range b.Fields {
 		at, _ := b.Kind.Column(name)
 		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Fields[at].Type})
 	}
-	for _, row := range b.Pages.Here() {
+	for _, row := range b.Pages.Loaded() {
 		e.Loaded = append(e.Loaded, row.ID)
 	}
 	return e
 }
 
-// whole are the records of some keys, in the order of the list; false where one
+// completeRecords are the records of some keys, in the order of the list; false where one
 // of them is not here, or not all of it.
-func (b *Browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
+func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool) {
 	var rows []client.Row
-	for _, row := range b.Pages.Here() {
-		if _, meant := keys[row.ID]; !meant {
+	for _, row := range b.Pages.Loaded() {
+		if _, wanted := keys[row.ID]; !wanted {
 			continue
 		}
-		held, known := b.Records[row]
-		if !known || held.cut {
+		cached, known := b.Records[row]
+		if !known || cached.cut {
 			return nil, false
 		}
-		rows = append(rows, held.Row)
+		rows = append(rows, cached.Row)
 	}
 	return rows, len(rows) == len(keys)
 }
@@ -373,23 +373,23 @@ func (b *Browser) whole(keys map[string]struct{}) ([]client.Row, bool) {
 func (b *Browser) Equivalent() string { return b.command(b.Now, b.URL) }
 
 // Commands implements ui.Commander.
-func (b *Browser) Commands() []string { return []string{b.Equivalent() + ToFile(b.options.Name)} }
+func (b *Browser) Commands() []string { return []string{b.Equivalent() + OutputFlags(b.options.Name)} }
 
 // Find is the line of filters.
-func (b *Browser) Find() *ui.Line { return b.filterLine(b.filterText()) }
+func (b *Browser) Find() *ui.InputLine { return b.filterLine(b.filterText()) }
 
-func (b *Browser) filterLine(text string) *ui.Line {
-	l := ui.NewLine(b.Host, "filter "+b.Kind.Name, "/", text)
+func (b *Browser) filterLine(text string) *ui.InputLine {
+	l := ui.NewInputLine(b.Host, "filter "+b.Kind.Name, "/", text)
 	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
 	l.Check = func(text string) error {
-		_, err := ReadFilters(b.Now, b.Kind, text)
+		_, err := ParseFilters(b.Now, b.Kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ReadFilters(b.Now, b.Kind, text) // it was checked just now
-		b.Typed = NoteTyped(b.Now, b.Kind, text)
-		return b.limit(filters)
+		filters, _ := ParseFilters(b.Now, b.Kind, text) // it was checked just now
+		b.Typed = ParseTyped(b.Now, b.Kind, text)
+		return b.setFilters(filters)
 	}
 	return l
 }

@@ -20,27 +20,27 @@ func TestBytesOfARecord(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{Downloads: dir})
 	d.Press(":", "'CR_BatchTransDocuments", "enter", "enter")
 	r := d.App.Front().(*browse.Record)
-	for r.Whole.Value("FileBinary").Null() {
+	for r.Full.Value("FileBinary").Null() {
 		d.Press("]")
 	}
-	content, err := base64.StdEncoding.DecodeString(r.Whole.Text("FileBinary"))
+	content, err := base64.StdEncoding.DecodeString(r.Full.Text("FileBinary"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Sees(ui.Size(len(content))+" of "+browse.Sniffed(content), "o saves them to a file")
+	d.WantText(ui.Size(len(content))+" of "+browse.DetectType(content), "o saves them to a file")
 	d.Press("o")
-	d.Sees("save FileBinary to", "enter saves")
+	d.WantText("save FileBinary to", "enter saves")
 	d.Press("enter")
-	d.Sees("written to " + dir[:20])
+	d.WantText("written to " + dir[:20])
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(files) != 1 {
 		t.Fatalf("%v", files)
 	}
-	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != browse.EndOf(content) {
+	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != browse.Extension(content) {
 		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
 	}
 	d.Press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
-	d.Sees("no field of this record holds bytes")
+	d.WantText("no field of this record holds bytes")
 }
 
 func TestSniffedBytes(t *testing.T) {
@@ -51,15 +51,15 @@ func TestSniffedBytes(t *testing.T) {
 		{"\x00\x01\x02", "3 B of bytes", ".bin"},
 		{"", "0 B of bytes", ".bin"},
 	} {
-		if got := browse.BytesText(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || browse.EndOf([]byte(test.content)) != test.end {
-			t.Errorf("%q is %q (%s)", test.content, got, browse.EndOf([]byte(test.content)))
+		if got := browse.DescribeBytes(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || browse.Extension([]byte(test.content)) != test.end {
+			t.Errorf("%q is %q (%s)", test.content, got, browse.Extension([]byte(test.content)))
 		}
 	}
-	if got := browse.BytesText("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
+	if got := browse.DescribeBytes("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
 		t.Errorf("%q", got)
 	}
 	for id, want := range map[string]string{"../etc/x": ".._etc_x", strings.Repeat("é", 80): strings.Repeat("é", 60), "A\x1b1": "A_1"} {
-		if got := browse.FileName(id); got != want {
+		if got := browse.SafeFileName(id); got != want {
 			t.Errorf("%q is %q", id, got)
 		}
 	}

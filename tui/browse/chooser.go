@@ -16,26 +16,26 @@ import (
 // Chooser chooses and orders the columns of a list, which are fields of a kind.
 type Chooser struct {
 	ui.Dialog
-	kind   *record.Kind
-	name   string   // of the list
-	names  []string // all of them, the chosen first
-	chosen map[string]bool
-	usual  []string                      // that are chosen at first
-	sought string                        // part of the names that are listed
-	at     int                           // the selected one of those
-	empty  func(name string) bool        // no row that is here has a value there
-	accept func(fields []string) tea.Cmd // shows these
+	kind     *record.Kind
+	name     string   // of the list
+	names    []string // all of them, the chosen first
+	chosen   map[string]bool
+	defaults []string                      // that are chosen at first
+	search   string                        // part of the names that are listed
+	at       int                           // the selected one of those
+	empty    func(name string) bool        // no row that is here has a value there
+	accept   func(fields []string) tea.Cmd // shows these
 }
 
 // NewChooser lets the columns of a list be chosen; accept shows them.
-func NewChooser(h ui.Host, kind *record.Kind, name string, fields, usual []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
-	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, usual: usual, chosen: make(map[string]bool), empty: empty, accept: accept}
-	c.set(fields)
+func NewChooser(h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
+	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, defaults: defaults, chosen: make(map[string]bool), empty: empty, accept: accept}
+	c.setFields(fields)
 	return c
 }
 
-// set puts the chosen fields first, in their order.
-func (c *Chooser) set(fields []string) {
+// setFields puts the chosen fields first, in their order.
+func (c *Chooser) setFields(fields []string) {
 	clear(c.chosen)
 	c.names = slices.Clone(fields)
 	for _, name := range fields {
@@ -63,37 +63,37 @@ func (c *Chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColum
 
 // Listed are the fields whose names hold what is sought.
 func (c *Chooser) Listed() []string {
-	sought := strings.ToLower(c.sought)
-	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), sought) })
+	search := strings.ToLower(c.search)
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), search) })
 }
 
 // Do implements ui.Overlay.
 func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		c.Show(nil)
+		c.ShowOverlay(nil)
 	case keymap.GoUp:
-		c.to(c.at - 1)
+		c.selectAt(c.at - 1)
 	case keymap.GoDown:
-		c.to(c.at + 1)
-	case keymap.AskFilter:
-		c.Type(c.Find())
+		c.selectAt(c.at + 1)
+	case keymap.OpenFilter:
+		c.ShowInput(c.Find())
 	case keymap.Toggle:
 		if list := c.Listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
-			c.to(c.at + 1)
+			c.selectAt(c.at + 1)
 		}
 	case keymap.ToggleAll:
-		c.all()
+		c.toggleAll()
 	case keymap.MoveEarlier:
 		c.swap(-1)
 	case keymap.MoveLater:
 		c.swap(1)
-	case keymap.ResetChoice:
-		c.set(c.usual)
-	case keymap.KeysAndMoney:
-		c.onlyMoney()
-	case keymap.HideEmpty:
+	case keymap.ResetColumns:
+		c.setFields(c.defaults)
+	case keymap.KeysAndAmounts:
+		c.onlyAmounts()
+	case keymap.HideEmptyColumns:
 		for _, name := range c.fields() {
 			if c.empty(name) {
 				c.chosen[name] = false
@@ -105,24 +105,24 @@ func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// to selects one of the fields that are listed.
-func (c *Chooser) to(at int) { c.at = max(0, min(at, len(c.Listed())-1)) }
+// selectAt selects one of the fields that are listed.
+func (c *Chooser) selectAt(at int) { c.at = max(0, min(at, len(c.Listed())-1)) }
 
 // Find narrows the list while it is typed.
-func (c *Chooser) Find() *ui.Line {
-	l := ui.NewLine(c.Host, "columns", "/", c.sought)
+func (c *Chooser) Find() *ui.InputLine {
+	l := ui.NewInputLine(c.Host, "columns", "/", c.search)
 	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.Check = func(text string) error {
-		c.sought = text
-		c.to(0)
+		c.search = text
+		c.selectAt(0)
 		return nil
 	}
 	l.Accept = func(string) tea.Cmd { return nil }
 	return l
 }
 
-// all chooses what is listed, or none of it where all of it is chosen.
-func (c *Chooser) all() {
+// toggleAll chooses what is listed, or none of it where all of it is chosen.
+func (c *Chooser) toggleAll() {
 	list := c.Listed()
 	every := !slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
 	for _, name := range list {
@@ -142,11 +142,11 @@ func (c *Chooser) swap(step int) {
 	c.at = to
 }
 
-// onlyMoney chooses what tells records apart and what they come to.
-func (c *Chooser) onlyMoney() {
+// onlyAmounts chooses what tells records apart and what they come to.
+func (c *Chooser) onlyAmounts() {
 	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.Tell(ui.Warning, kind.Name+" has no field of money")
+		c.Notify(ui.Warning, kind.Name+" has no field of money")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -157,10 +157,10 @@ func (c *Chooser) onlyMoney() {
 func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
-		c.Tell(ui.Warning, "at least one column has to be shown")
+		c.Notify(ui.Warning, "at least one column has to be shown")
 		return nil
 	}
-	c.Show(nil)
+	c.ShowOverlay(nil)
 	return c.accept(fields)
 }
 
@@ -170,16 +170,16 @@ func (c *Chooser) Box(width, height int) []string {
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.Listed()
-	left := theme.Span{Text: "/ " + c.sought, Role: theme.Key}
-	if c.sought == "" {
-		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.AskFilter) + " finds a field", Role: theme.Dim}
+	left := theme.Span{Text: "/ " + c.search, Role: theme.Key}
+	if c.search == "" {
+		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " finds a field", Role: theme.Dim}
 	}
 	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
-		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field's name holds "+c.sought, width, false)))
+		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field's name holds "+c.search, width, false)))
 	}
 	return c.Theme.Frame("Columns: "+c.name, width, lines)
 }
@@ -192,7 +192,7 @@ func (c *Chooser) row(name string, selected bool, width int) string {
 	if c.chosen[name] {
 		check = "[x] "
 	}
-	pointer, role := t.Choice(selected)
+	pointer, role := t.RowPrefix(selected)
 	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Fields[at].TypeName()
 	return t.Paint(role, t.Fit(text, width, false))
 }

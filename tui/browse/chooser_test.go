@@ -15,23 +15,23 @@ import (
 func TestColumnsAreFound(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "C")
-	d.Sees("8 of 8 shown", "/ finds a field")
+	d.WantText("8 of 8 shown", "/ finds a field")
 	d.Press("/", "'cartage2", "enter")
 	c := d.App.Overlay().(*browse.Chooser)
 	if list := c.Listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
 		t.Fatalf("%v is listed", list)
 	}
-	d.Sees("/ cartage2", "8 of 8 shown")
+	d.WantText("/ cartage2", "8 of 8 shown")
 	d.Press("*")
-	d.Sees("6 of 8 shown")
+	d.WantText("6 of 8 shown")
 	d.Press("*", "j", "space")
-	d.Sees("7 of 8 shown")
+	d.WantText("7 of 8 shown")
 	d.Press("K")
 	if list := c.Listed(); !strings.HasSuffix(list[0], "TaxTotal") {
 		t.Errorf("nothing was moved: %v", list)
 	}
 	d.Press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
-	d.Sees("no field's name holds cartage2zzz", "7 of 8 shown")
+	d.WantText("no field's name holds cartage2zzz", "7 of 8 shown")
 	d.Press("/", "ctrl+u", "enter", "enter")
 	b := d.App.Front().(*browse.Browser)
 	if len(b.Fields) != 7 || slices.Contains(b.Fields, "Cartage2TaxTotal") {
@@ -53,5 +53,5 @@ func TestKeysAndMoney(t *testing.T) {
 		}
 	}
 	d.Press(":", "'DB_Class", "enter", "C", "m")
-	d.Sees("DB_Class has no field of money")
+	d.WantText("DB_Class has no field of money")
 }

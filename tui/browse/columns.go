@@ -13,12 +13,12 @@ import (
 )
 
 // fieldColumns are the columns of some fields of a kind.
-func fieldColumns(kind *record.Kind, fields []string, own map[string]grid.Column) []grid.Column {
+func fieldColumns(kind *record.Kind, fields []string, overrides map[string]grid.Column) []grid.Column {
 	columns := make([]grid.Column, len(fields))
 	for i, name := range fields {
 		at, _ := kind.Column(name)
 		columns[i] = grid.FieldColumn(kind.Fields[at])
-		if one, ok := own[name]; ok {
+		if one, ok := overrides[name]; ok {
 			one.Name = name
 			columns[i] = one
 		}
@@ -26,8 +26,8 @@ func fieldColumns(kind *record.Kind, fields []string, own map[string]grid.Column
 	return columns
 }
 
-// UsualFields leaves out byte[], which nobody can read.
-func UsualFields(kind *record.Kind) []string {
+// DefaultFields leaves out byte[], which nobody can read.
+func DefaultFields(kind *record.Kind) []string {
 	var fields []string
 	for i, f := range kind.Fields {
 		if i == 0 || f.Type != record.Bytes {
@@ -87,7 +87,7 @@ func valueText(t record.Type, text string) string {
 
 // shortRow is a row of its own memory whose long values are cut.
 func shortRow(row client.Row) (short client.Row, cut bool) {
-	if len(row.JSON()) <= cellKept {
+	if len(row.JSON()) <= maxCellBytes {
 		return row.Clone(), false
 	}
 	var out bytes.Buffer
@@ -98,9 +98,9 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 		}
 		key, _ := json.Marshal(name)
 		out.Write(append(key, ':'))
-		if len(value) > cellKept {
+		if len(value) > maxCellBytes {
 			text := value.String()
-			value, _ = json.Marshal(text[:min(cellKept, len(text))])
+			value, _ = json.Marshal(text[:min(maxCellBytes, len(text))])
 			cut = true
 		}
 		out.Write(value)
@@ -113,5 +113,5 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 	return short, cut
 }
 
-// zoned reports whether the times of a kind are the service's own.
-func zoned(kind *record.Kind) bool { return kind.Database != record.InRecords }
+// hasServiceTimes reports whether the times of a kind are the service's own.
+func hasServiceTimes(kind *record.Kind) bool { return kind.Database != record.InRecords }

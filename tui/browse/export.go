@@ -31,30 +31,30 @@ type Exportable struct {
 func (e *Exportable) scopes() []string {
 	var all []string
 	if len(e.Marked) > 0 && !e.All {
-		all = append(all, e.marking())
+		all = append(all, e.markedLabel())
 	}
-	all = append(all, e.matching())
+	all = append(all, e.matchingLabel())
 	if len(e.Loaded) > 0 && len(e.Loaded) != e.Total {
-		all = append(all, e.loading())
+		all = append(all, e.loadedLabel())
 	}
 	return all
 }
 
-func (e *Exportable) marking() string {
-	return the(len(e.Marked)) + "marked"
+func (e *Exportable) markedLabel() string {
+	return rowsText(len(e.Marked)) + "marked"
 }
 
-func (e *Exportable) loading() string { return the(len(e.Loaded)) + "loaded" }
+func (e *Exportable) loadedLabel() string { return rowsText(len(e.Loaded)) + "loaded" }
 
-// the names rows by what they are.
-func the(rows int) string {
+// rowsText names rows by what they are.
+func rowsText(rows int) string {
 	if rows == 1 {
 		return "the row that is "
 	}
 	return "the " + display.Thousands(rows) + " rows that are "
 }
 
-func (e *Exportable) matching() string {
+func (e *Exportable) matchingLabel() string {
 	if e.Total < 0 {
 		return "all that match"
 	}
@@ -65,9 +65,9 @@ func (e *Exportable) matching() string {
 func (e *Exportable) narrow(j *export.Job, scope string) {
 	keys := e.Loaded
 	switch scope {
-	case e.matching():
+	case e.matchingLabel():
 		return
-	case e.marking():
+	case e.markedLabel():
 		keys = e.Marked
 	}
 	j.Only, j.Total = make(map[string]struct{}, len(keys)), len(keys)
@@ -75,7 +75,7 @@ func (e *Exportable) narrow(j *export.Job, scope string) {
 		j.Only[key] = struct{}{}
 	}
 	if rows, whole := e.Rows(j.Only); whole {
-		j.Held = rows
+		j.Fetched = rows
 	}
 }
 
@@ -89,41 +89,41 @@ const (
 // NewExportForm asks in which format, of what and where to.
 func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f := ui.NewForm(h, "Export "+e.Name, "export")
-	how := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
+	format := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
 	for _, one := range export.Formats {
-		how.Among = append(how.Among, one.Name)
+		format.Options = append(format.Options, one.Name)
 	}
-	what := f.Add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
-	what.Among = e.scopes()
-	dir := export.FullPath(f.Downloads)
-	free := export.FreeName(dir, e.Name, export.Formats[0].Suffix)
-	where := f.Add(ExportPath, "File", free, "it gets its name when it is complete")
-	how.Chosen = func() {
-		one := export.FormatOf(how.Input.Value())
-		how.Help = one.Help
-		path := where.Input.Value()
-		if path == free {
-			free = export.FreeName(dir, e.Name, one.Suffix)
-			path = free
+	rows := f.Add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
+	rows.Options = e.scopes()
+	dir := export.AbsPath(f.Downloads)
+	suggested := export.UnusedPath(dir, e.Name, export.Formats[0].Suffix)
+	file := f.Add(ExportPath, "File", suggested, "it gets its name when it is complete")
+	format.OnChoose = func() {
+		one := export.FormatNamed(format.Input.Value())
+		format.Help = one.Help
+		path := file.Input.Value()
+		if path == suggested {
+			suggested = export.UnusedPath(dir, e.Name, one.Suffix)
+			path = suggested
 		} else {
 			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
 		}
-		where.Input.SetValue(path)
-		where.Input.CursorEnd()
+		file.Input.SetValue(path)
+		file.Input.CursorEnd()
 	}
 	f.At = 2
-	replaces := ""
+	confirmed := ""
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[ExportPath]
 		if path != "" {
-			path = export.FullPath(path) // what is told later says where it is
+			path = export.AbsPath(path) // what is told later says where it is
 		}
-		if err := export.CheckTarget(path, replaces); err != nil {
-			where.Wrong, f.At, replaces = err.Error(), 2, path
+		if err := export.CheckPath(path, confirmed); err != nil {
+			file.Error, f.At, confirmed = err.Error(), 2, path
 			return nil
 		}
-		h.Show(nil)
-		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatOf(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
+		h.ShowOverlay(nil)
+		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatNamed(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
 		e.narrow(j, values[exportScope])
 		return h.Export(j)
 	}

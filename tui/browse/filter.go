@@ -15,15 +15,15 @@ import (
 
 // Filters are typed as for whctl query --where, several of them in a line.
 
-// ConditionGap stands between conditions that are written here.
-const ConditionGap = "  "
+// ConditionSeparator stands between conditions that are written here.
+const ConditionSeparator = "  "
 
-// ReadFilters reads a line of conditions.
-func ReadFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
+// ParseFilters reads a line of conditions.
+func ParseFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
 	f := filter.Reader{Kind: kind, Now: now}
 	filters, err := f.ParseAll(f.Split(text))
-	if why := errors.Unwrap(err); why != nil {
-		err = why // what is wrong stands on the line itself
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause // what is wrong stands on the line itself
 	}
 	return filters, err
 }
@@ -33,7 +33,7 @@ func ReadFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter
 func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	head := text[:strings.LastIndexByte(text, ' ')+1]
 	word := text[len(head):]
-	if before := strings.TrimSpace(head); before != "" && !lastWhole(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
+	if before := strings.TrimSpace(head); before != "" && !lastComplete(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
 		return nil
 	}
 	var exact, starts, holds []ui.Suggestion
@@ -55,16 +55,16 @@ func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	return slices.Concat(exact, starts, holds)
 }
 
-// lastWhole reports whether the last condition of a line has all that it needs.
-func lastWhole(kind *record.Kind, line string) bool {
+// lastComplete reports whether the last condition of a line has all that it needs.
+func lastComplete(kind *record.Kind, line string) bool {
 	f := filter.Reader{Kind: kind}
 	parts := f.Split(line)
 	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
 }
 
-// RecallFilters reads conditions that were kept. What is none any more is left
+// RestoreFilters reads conditions that were kept. What is none any more is left
 // out, with a word.
-func RecallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
+func RestoreFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
 	var all []client.Filter
 	typed := make(TypedConditions)
 	for _, text := range texts {
@@ -73,7 +73,7 @@ func RecallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Fil
 			all, err = filter.Append(all, one)
 		}
 		if err != nil {
-			d.Tell(ui.Warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
+			d.Notify(ui.Warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
 			continue
 		}
 		typed[one.Member()] = text
@@ -85,8 +85,8 @@ func RecallFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Fil
 // make: what says today is to mean the day when it is read again.
 type TypedConditions map[string]string
 
-// NoteTyped remembers how conditions were typed.
-func NoteTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
+// ParseTyped remembers how conditions were typed.
+func ParseTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
 	typed := make(TypedConditions)
 	f := filter.Reader{Kind: kind, Now: now}
 	for _, part := range f.Split(text) {

@@ -25,10 +25,10 @@ type Record struct {
 	Browser *Browser
 	tab     int
 	Row     *grid.Row
-	Whole   client.Row
+	Full    client.Row
 	cut     bool // values were too long to keep, the whole ones are on their way
-	wait    bool
-	Partly  bool // what the list does not hold of it has not come
+	loading bool
+	Partial bool // what the list does not hold of it has not come
 }
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
@@ -48,67 +48,67 @@ func (r *Record) Shown() tea.Cmd { return r.load() }
 func (r *Record) load() tea.Cmd {
 	b := r.Browser
 	r.Reset()
-	r.Row, r.wait, r.Partly = b.Grid.Row(), false, false
+	r.Row, r.loading, r.Partial = b.Grid.Row(), false, false
 	if r.Row == nil {
 		r.SetLines(nil)
-		return b.want()
+		return b.fetchVisible()
 	}
-	held := b.Records[r.Row]
-	r.Whole, r.cut = held.Row, held.cut
+	cached := b.Records[r.Row]
+	r.Full, r.cut = cached.Row, cached.cut
 	r.Top = 0
-	r.fill()
-	if held.cut || len(b.Fields) < len(b.Kind.Fields) {
-		r.wait, r.Partly = true, true
-		q, at := r.asked()
-		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.took)
+	r.buildLines()
+	if cached.cut || len(b.Fields) < len(b.Kind.Fields) {
+		r.loading, r.Partial = true, true
+		q, at := r.fullQuery()
+		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.onFetched)
 	}
 	return nil
 }
 
-// asked is the query of the record, and its place there. One of the service's
+// fullQuery is the query of the record, and its place there. One of the service's
 // own is asked for by its number, since there are new ones all the time.
-func (r *Record) asked() (client.Query, int) {
+func (r *Record) fullQuery() (client.Query, int) {
 	b := r.Browser
 	q := b.query()
-	if !zoned(b.Kind) {
-		return q, b.Grid.At()
+	if !hasServiceTimes(b.Kind) {
+		return q, b.Grid.Index()
 	}
 	q.Where = []client.Filter{{Field: b.Kind.Fields[0].Name, Operator: record.Equal, Values: []string{r.Row.ID}}}
 	return q, 0
 }
 
-// took takes the whole record.
-func (r *Record) took(row client.Row, err error) tea.Cmd {
-	r.wait = false
-	r.fill()
+// onFetched takes the whole record.
+func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
+	r.loading = false
+	r.buildLines()
 	if err != nil {
-		r.FetchFailed("fetching the record", err)
+		r.ShowFetchError("fetching the record", err)
 		return nil
 	}
 	if row.Text(r.Browser.Kind.Fields[0].Name) != r.Row.ID {
-		r.Tell(ui.Warning, "the rows have changed meanwhile: R fetches them again")
+		r.Notify(ui.Warning, "the rows have changed meanwhile: R fetches them again")
 		return nil
 	}
-	r.Whole, r.cut, r.Partly = row, false, false
-	r.fill()
+	r.Full, r.cut, r.Partial = row, false, false
+	r.buildLines()
 	return nil
 }
 
 // SetSize implements ui.Screen.
 func (r *Record) SetSize(width, height int) {
 	r.Base.SetSize(width, height)
-	r.Fit(width, height-1)
-	r.fill()
+	r.Resize(width, height-1)
+	r.buildLines()
 }
 
-// fill makes the lines of the open tab.
-func (r *Record) fill() {
+// buildLines makes the lines of the open tab.
+func (r *Record) buildLines() {
 	switch {
 	case r.Row == nil || r.Width == 0:
 	case r.tab == 0:
 		r.SetLines(r.fieldLines())
 	case r.tab == 1:
-		r.SetJSON(ui.JsonLines(r.Whole.JSON(), r.Width))
+		r.SetJSON(ui.JSONLines(r.Full.JSON(), r.Width))
 	default:
 		r.SetLines(r.requestLines())
 	}
@@ -124,15 +124,15 @@ func (r *Record) fieldLines() []theme.Span {
 	}
 	var lines []theme.Span
 	for _, f := range r.Browser.Kind.Fields {
-		v := r.Whole.Value(f.Name)
+		v := r.Full.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
 		switch text := v.String(); {
-		case v.Null() && r.wait:
+		case v.Null() && r.loading:
 			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Role: theme.Dim})
-		case v.Null() && r.Partly && !slices.Contains(r.Browser.Fields, f.Name):
+		case v.Null() && r.Partial && !slices.Contains(r.Browser.Fields, f.Name):
 			lines = append(lines, theme.Span{Text: name + "?", Role: theme.Dim})
 		case v.Null():
-			lines = append(lines, theme.Span{Text: name + theme.Nothing + "   null", Role: theme.Dim})
+			lines = append(lines, theme.Span{Text: name + theme.NullText + "   null", Role: theme.Dim})
 		default:
 			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
 		}
@@ -143,12 +143,12 @@ func (r *Record) fieldLines() []theme.Span {
 // valueText is a value where there is room for all of it.
 func (r *Record) valueText(t record.Type, text string) string {
 	switch {
-	case t == record.Bytes && r.wait:
+	case t == record.Bytes && r.loading:
 		return strings.Repeat(r.Theme.Loading, 3)
 	case t == record.Bytes:
-		return BytesText(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBytes) + " saves them to a file"
-	case t == record.DateTime && zoned(r.Browser.Kind):
-		return r.WholeInstant(text)
+		return DescribeBytes(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBinary) + " saves them to a file"
+	case t == record.DateTime && hasServiceTimes(r.Browser.Kind):
+		return r.FullServerTime(text)
 	}
 	return valueText(t, text)
 }
@@ -158,7 +158,7 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	if !r.Browser.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
-	parts := theme.Chop(text, r.Width-len(name)-1)
+	parts := theme.HardWrap(text, r.Width-len(name)-1)
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}
 	}
@@ -187,7 +187,7 @@ func (r *Record) requestLines() []theme.Span {
 
 // View implements ui.Screen.
 func (r *Record) View() string {
-	return strings.Join(append(r.Draw(), r.Theme.Tabbed(recordTabs, r.tab, r.Width)), "\n")
+	return strings.Join(append(r.Draw(), r.Theme.TabBar(recordTabs, r.tab, r.Width)), "\n")
 }
 
 // Title implements ui.Screen.
@@ -200,7 +200,7 @@ func (r *Record) Title() string {
 
 // Badges implements ui.Screen.
 func (r *Record) Badges() []string {
-	return []string{fmt.Sprintf("%s of %s", display.Thousands(r.Browser.Grid.At()+1), display.Thousands(r.Browser.Grid.Len()))}
+	return []string{fmt.Sprintf("%s of %s", display.Thousands(r.Browser.Grid.Index()+1), display.Thousands(r.Browser.Grid.Len()))}
 }
 
 // Status implements ui.Screen.
@@ -217,7 +217,7 @@ func (r *Record) Scopes() []keymap.Scope {
 }
 
 // Waiting implements ui.Waiter.
-func (r *Record) Waiting() bool { return r.wait }
+func (r *Record) Waiting() bool { return r.loading }
 
 // Equivalent implements ui.Screen.
 func (r *Record) Equivalent() string { return r.Browser.Equivalent() }
@@ -229,22 +229,22 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	}
 	switch b.Action {
 	case keymap.NextTab:
-		r.turn(1)
+		r.switchTab(1)
 	case keymap.PreviousTab:
-		r.turn(-1)
-	case keymap.PageBefore:
+		r.switchTab(-1)
+	case keymap.PreviousPage:
 		r.Browser.Grid.Move(-1)
-		return tea.Batch(r.Browser.want(), r.load())
-	case keymap.PageAfter:
+		return tea.Batch(r.Browser.fetchVisible(), r.load())
+	case keymap.NextPage:
 		r.Browser.Grid.Move(1)
-		return tea.Batch(r.Browser.want(), r.load())
+		return tea.Batch(r.Browser.fetchVisible(), r.load())
 	case keymap.WrapLines:
 		r.Browser.wrap = !r.Browser.wrap
-		r.fill()
-	case keymap.SaveBytes:
-		r.save()
+		r.buildLines()
+	case keymap.SaveBinary:
+		r.saveBytes()
 	case keymap.CopyRow:
-		r.Copy(string(r.Whole.JSON()))
+		r.Copy(string(r.Full.JSON()))
 	case keymap.CopyCell:
 		if r.Top < len(r.Lines) {
 			r.Copy(strings.TrimSpace(r.Lines[r.Top].Text))
@@ -253,10 +253,10 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (r *Record) turn(n int) {
+func (r *Record) switchTab(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
 	r.Top = 0
-	r.fill()
+	r.buildLines()
 }
 
 // fetchRecord fetches one whole record: the one at a place of a query.
@@ -276,18 +276,18 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 
 // Retime shows the times of the record in another way.
 func (r *Record) Retime() string {
-	r.fill()
-	if zoned(r.Browser.Kind) {
+	r.buildLines()
+	if hasServiceTimes(r.Browser.Kind) {
 		return ""
 	}
 	dated := slices.ContainsFunc(r.Browser.Kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
-	return zoneless(dated)
+	return zonelessNote(dated)
 }
 
 // Tick lets ages go on.
 func (r *Record) Tick() tea.Cmd {
-	if r.Times == ui.ByAge && r.tab == 0 && zoned(r.Browser.Kind) {
-		r.fill()
+	if r.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Browser.Kind) {
+		r.buildLines()
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ import (
 func (b *Browser) SetFields(fields []string) {
 	b.Fields = fields
 	frozen := 0
-	if len(fields) > 1 && !b.options.Newest {
+	if len(fields) > 1 && !b.options.NewestFirst {
 		frozen = 1
 	}
 	b.Grid.SetColumns(b.columns(), frozen)
@@ -34,9 +34,9 @@ func (b *Browser) SetFields(fields []string) {
 func (b *Browser) columns() []grid.Column {
 	columns := fieldColumns(b.Kind, b.Fields, b.options.Columns)
 	for i := range columns {
-		if at, _ := b.Kind.Column(columns[i].Name); b.Kind.Fields[at].Type == record.DateTime && zoned(b.Kind) {
+		if at, _ := b.Kind.Column(columns[i].Name); b.Kind.Fields[at].Type == record.DateTime && hasServiceTimes(b.Kind) {
 			columns[i].Title, columns[i].Right = "Time", false
-			if b.Times == ui.ByAge {
+			if b.Times == ui.Relative {
 				columns[i].Title, columns[i].Right = "Age", true
 			}
 		}
@@ -44,8 +44,8 @@ func (b *Browser) columns() []grid.Column {
 	return columns
 }
 
-// made makes the rows of records.
-func (b *Browser) made(records []client.Row) []*grid.Row {
+// buildRows makes the rows of records.
+func (b *Browser) buildRows(records []client.Row) []*grid.Row {
 	rows := gridRows(b.Kind, b.Fields, records, b.cell)
 	if b.options.Paint != nil {
 		b.options.Paint(b, rows)
@@ -55,28 +55,28 @@ func (b *Browser) made(records []client.Row) []*grid.Row {
 
 // cell is a value as this list shows it.
 func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
-	if t == record.DateTime && zoned(b.Kind) && !v.Null() {
-		return grid.Cell{Text: b.InstantText(v.String())}
+	if t == record.DateTime && hasServiceTimes(b.Kind) && !v.Null() {
+		return grid.Cell{Text: b.ServerTimeText(v.String())}
 	}
 	return cellOf(t, v)
 }
 
 // Retime shows the times of the service in another way.
 func (b *Browser) Retime() string {
-	if !zoned(b.Kind) {
-		return zoneless(b.dated())
+	if !hasServiceTimes(b.Kind) {
+		return zonelessNote(b.showsTimes())
 	}
-	for _, row := range b.Pages.Here() {
-		b.remake(row)
+	for _, row := range b.Pages.Loaded() {
+		b.refreshRow(row)
 	}
 	b.Grid.SetColumns(b.columns(), b.Grid.Frozen())
 	b.Grid.Sync()
 	return ""
 }
 
-// zoneless says that the times of the business stay as they are, where some are
+// zonelessNote says that the times of the business stay as they are, where some are
 // in sight.
-func zoneless(dated bool) string {
+func zonelessNote(dated bool) string {
 	if dated {
 		return "those of records have no zone and stay"
 	}
@@ -85,20 +85,20 @@ func zoneless(dated bool) string {
 
 // Tick lets ages go on.
 func (b *Browser) Tick() tea.Cmd {
-	if b.Times != ui.ByAge || !zoned(b.Kind) || !b.dated() {
+	if b.Times != ui.Relative || !hasServiceTimes(b.Kind) || !b.showsTimes() {
 		return nil
 	}
 	first, last := b.Grid.Window()
 	for i := first; i <= last; i++ {
-		b.remake(b.Pages.Row(i))
+		b.refreshRow(b.Pages.Row(i))
 	}
 	b.Grid.Sync()
 	return nil
 }
 
-// remake puts a new row in place of one that is here, if it looks different.
-func (b *Browser) remake(row *grid.Row) {
-	held, known := b.Records[row]
+// refreshRow puts a new row in place of one that is here, if it looks different.
+func (b *Browser) refreshRow(row *grid.Row) {
+	cached, known := b.Records[row]
 	i := -1
 	if known {
 		i = b.Pages.Find(row.ID)
@@ -106,15 +106,15 @@ func (b *Browser) remake(row *grid.Row) {
 	if i < 0 || b.Pages.Row(i) != row {
 		return
 	}
-	if fresh := b.made([]client.Row{held.Row})[0]; !slices.Equal(fresh.Cells, row.Cells) {
+	if fresh := b.buildRows([]client.Row{cached.Row})[0]; !slices.Equal(fresh.Cells, row.Cells) {
 		b.Pages.Replace(i, fresh)
 		delete(b.Records, row)
-		b.Records[fresh] = held
+		b.Records[fresh] = cached
 	}
 }
 
-// forget drops records whose rows are not kept any more.
-func (b *Browser) forget() {
+// pruneRecords drops records whose rows are not kept any more.
+func (b *Browser) pruneRecords() {
 	if len(b.Records) <= 2*grid.PageRows*20 {
 		return
 	}
@@ -153,11 +153,11 @@ func fetchRows(q client.Query, number int) func(context.Context, *client.Client)
 	}
 }
 
-// cellKept is how many bytes of a value a list keeps.
-const cellKept = 1 << 10
+// maxCellBytes is how many bytes of a value a list keeps.
+const maxCellBytes = 1 << 10
 
-// ToFile writes all rows that match to a file.
-func ToFile(name string) string {
+// OutputFlags writes all rows that match to a file.
+func OutputFlags(name string) string {
 	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
 }
 
@@ -179,15 +179,15 @@ func (b *Browser) copyRows() {
 	for _, row := range rows {
 		var cells []string
 		for _, name := range b.Fields {
-			cells = append(cells, strings.Map(Tabless, b.Records[row].Row.Text(name)))
+			cells = append(cells, strings.Map(ReplaceTabs, b.Records[row].Row.Text(name)))
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	b.Copy(strings.Join(lines, "\n"))
 }
 
-// Tabless keeps cells within their line and column.
-func Tabless(r rune) rune {
+// ReplaceTabs keeps cells within their line and column.
+func ReplaceTabs(r rune) rune {
 	if r == '\t' || r == '\n' || r == '\r' {
 		return ' '
 	}
@@ -198,7 +198,7 @@ func Tabless(r rune) rune {
 // smallest and the largest.
 func (b *Browser) sum() string {
 	c, ok := b.Grid.Column()
-	if !ok || !b.number(c.Name) {
+	if !ok || !b.isNumber(c.Name) {
 		return ""
 	}
 	var total, low, high *big.Rat
@@ -229,8 +229,8 @@ func (b *Browser) sum() string {
 	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
 }
 
-// Conditions are conditions as arguments of a command.
-func Conditions(texts []string) string {
+// WhereFlags are conditions as arguments of a command.
+func WhereFlags(texts []string) string {
 	var text strings.Builder
 	for _, one := range texts {
 		fmt.Fprintf(&text, " --where %s", ui.Quote(one))

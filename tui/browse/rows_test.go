@@ -18,11 +18,11 @@ func TestWrongFilterIsNotSent(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "/", "'InvoiceID>5", "enter")
-	d.Sees("/ InvoiceID>5", "InvoiceID is text")
+	d.WantText("/ InvoiceID>5", "InvoiceID is text")
 	d.Press("esc", "/", "'InvoiceTotal>=abc", "enter")
-	d.Sees("must be a number")
+	d.WantText("must be a number")
 	d.Press("esc")
-	d.Sees("row 1 of 12,000")
+	d.WantText("row 1 of 12,000")
 }
 
 // The last row is reached without the rows between, and the selection stays on
@@ -31,7 +31,7 @@ func TestLastRow(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "G")
-	d.Sees("row 12,000 of 12,000")
+	d.WantText("row 12,000 of 12,000")
 	b := d.App.Front().(*browse.Browser)
 	last := b.Grid.Row().ID
 	if b.Pages.Row(6000) != nil {
@@ -64,5 +64,5 @@ func TestSumOfMarked(t *testing.T) {
 	}
 	d.Resize(120, 24)
 	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
-	d.Sees("3 marked, InvoiceTotal sum "+display.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
+	d.WantText("3 marked, InvoiceTotal sum "+display.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }

@@ -15,34 +15,34 @@ import (
 
 // selection is which rows of a kind are shown, and which of their fields.
 type selection struct {
-	Kind    *record.Kind
-	Fields  []string // shown, in their order; the first of the kind is always fetched
-	filters []client.Filter
-	Typed   TypedConditions // the filters as they were typed
-	order   grid.Sort
-	saved   string // name of the view that was opened or saved
-	options Options
+	Kind     *record.Kind
+	Fields   []string // shown, in their order; the first of the kind is always fetched
+	filters  []client.Filter
+	Typed    TypedConditions // the filters as they were typed
+	order    grid.Sort
+	viewName string // name of the view that was opened or saved
+	options  Options
 }
 
 func (s *selection) Title() string {
-	if s.saved != "" {
-		return s.options.Name + " (" + s.saved + ")"
+	if s.viewName != "" {
+		return s.options.Name + " (" + s.viewName + ")"
 	}
 	return s.options.Name
 }
 
-func (s *selection) SetViewName(name string) { s.saved = name }
+func (s *selection) SetViewName(name string) { s.viewName = name }
 
-// usual are the fields that are shown at first.
-func (s *selection) usual() []string {
-	if s.options.Usual != nil {
-		return s.options.Usual
+// defaultFields are the fields that are shown at first.
+func (s *selection) defaultFields() []string {
+	if s.options.DefaultFields != nil {
+		return s.options.DefaultFields
 	}
-	return UsualFields(s.Kind)
+	return DefaultFields(s.Kind)
 }
 
-// follows reports whether the newest rows come first.
-func (s *selection) follows() bool { return s.options.Newest && s.order.Column == "" }
+// followsNewest reports whether the newest rows come first.
+func (s *selection) followsNewest() bool { return s.options.NewestFirst && s.order.Column == "" }
 
 func (s *selection) Badges() []string {
 	var badges []string
@@ -52,7 +52,7 @@ func (s *selection) Badges() []string {
 	return badges
 }
 
-func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionGap) }
+func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionSeparator) }
 
 // query is what is asked for. Nothing but what is shown is fetched, and the
 // field that tells rows apart.
@@ -70,16 +70,16 @@ func (s *selection) query() client.Query {
 	return q
 }
 
-// dated reports whether times are shown.
-func (s *selection) dated() bool {
+// showsTimes reports whether times are shown.
+func (s *selection) showsTimes() bool {
 	return slices.ContainsFunc(s.Fields, func(name string) bool {
 		at, _ := s.Kind.Column(name)
 		return s.Kind.Fields[at].Type == record.DateTime
 	})
 }
 
-// number reports whether a field holds numbers.
-func (s *selection) number(name string) bool {
+// isNumber reports whether a field holds numbers.
+func (s *selection) isNumber(name string) bool {
 	at, known := s.Kind.Column(name)
 	return known && s.Kind.Fields[at].Type.Number()
 }
@@ -91,11 +91,11 @@ func (s *selection) command(now time.Time, url string) string {
 		return s.curl(url)
 	}
 	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)
-	text += Conditions(s.Typed.Texts(now, s.Kind, s.filters))
+	text += WhereFlags(s.Typed.Texts(now, s.Kind, s.filters))
 	if q := s.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
-	if !slices.Equal(s.Fields, s.usual()) || len(s.Fields) < len(s.Kind.Fields) {
+	if !slices.Equal(s.Fields, s.defaultFields()) || len(s.Fields) < len(s.Kind.Fields) {
 		text += " --fields " + strings.Join(s.Fields, ",")
 	}
 	return text

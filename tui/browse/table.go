@@ -22,8 +22,8 @@ func OrderText(s grid.Sort) string {
 	return s.Column
 }
 
-// SortOf is an order that was kept.
-func SortOf(text string) grid.Sort {
+// ParseOrder is an order that was kept.
+func ParseOrder(text string) grid.Sort {
 	column, down := strings.CutPrefix(text, "-")
 	return grid.Sort{Column: column, Descending: down}
 }
@@ -36,7 +36,7 @@ type Table struct {
 
 // NewTable makes a table; lines says that whole rows are selected.
 func NewTable(h ui.Host, lines bool) Table {
-	return Table{ui.NewBase(h), grid.New(h.Current().Theme, lines)}
+	return Table{ui.NewBase(h), grid.New(h.CurrentSession().Theme, lines)}
 }
 
 // SetSize implements ui.Screen.
@@ -49,7 +49,7 @@ func (t *Table) SetSize(width, height int) {
 func (t *Table) View() string { return t.Grid.View() }
 
 // Status is where the selection is.
-func (t *Table) Status() string { return t.Grid.Place() }
+func (t *Table) Status() string { return t.Grid.PositionText() }
 
 // Move does what keys mean in all lists. It is false for other keys.
 func (t *Table) Move(b keymap.Binding) bool {
@@ -60,48 +60,48 @@ func (t *Table) Move(b keymap.Binding) bool {
 	case keymap.GoDown:
 		g.Move(1)
 	case keymap.GoTop:
-		g.To(0)
+		g.GoTo(0)
 	case keymap.GoBottom:
-		g.To(g.Len() - 1)
-	case keymap.PageUp, keymap.PageBefore:
-		g.Move(-g.Screen())
-	case keymap.PageDown, keymap.PageAfter:
-		g.Move(g.Screen())
+		g.GoTo(g.Len() - 1)
+	case keymap.PageUp, keymap.PreviousPage:
+		g.Move(-g.PageSize())
+	case keymap.PageDown, keymap.NextPage:
+		g.Move(g.PageSize())
 	case keymap.HalfUp:
-		g.Move(-g.Screen() / 2)
+		g.Move(-g.PageSize() / 2)
 	case keymap.HalfDown:
-		g.Move(g.Screen() / 2)
+		g.Move(g.PageSize() / 2)
 	case keymap.Mark:
 		g.Mark()
 	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
-			t.Tell(ui.Warning, display.Count(missing, "row is", "rows are")+" not here yet and was not marked")
+			t.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" not here yet and was not marked")
 		}
 	case keymap.Unmark:
 		g.Unmark()
 	default:
-		return t.sideways(b)
+		return t.moveColumn(b)
 	}
 	return true
 }
 
-// sideways does what keys mean for columns.
-func (t *Table) sideways(b keymap.Binding) bool {
+// moveColumn does what keys mean for columns.
+func (t *Table) moveColumn(b keymap.Binding) bool {
 	g := t.Grid
 	switch b.Action {
 	case keymap.GoLeft:
-		t.left(-1)
+		t.scrollLeft(-1)
 	case keymap.GoRight:
-		t.left(1)
+		t.scrollLeft(1)
 	case keymap.FirstColumn:
-		g.ToColumn(0)
+		g.GoToColumn(0)
 	case keymap.LastColumn:
-		g.ToColumn(len(g.Columns()) - 1)
+		g.GoToColumn(len(g.Columns()) - 1)
 	case keymap.Narrower:
 		g.Widen(-2)
 	case keymap.Wider:
 		g.Widen(2)
-	case keymap.FreezeHere:
+	case keymap.FreezeColumns:
 		t.freeze()
 	default:
 		return false
@@ -109,8 +109,8 @@ func (t *Table) sideways(b keymap.Binding) bool {
 	return true
 }
 
-func (t *Table) left(n int) {
-	if t.Grid.Lines() {
+func (t *Table) scrollLeft(n int) {
+	if t.Grid.RowMode() {
 		t.Grid.ScrollColumns(n)
 	} else {
 		t.Grid.MoveColumn(n)
@@ -120,7 +120,7 @@ func (t *Table) left(n int) {
 // freeze keeps the columns up to the selected one in place, or frees them where
 // they are.
 func (t *Table) freeze() {
-	at := t.Grid.ColumnAt() + 1
+	at := t.Grid.ColumnIndex() + 1
 	if t.Grid.Frozen() == at {
 		at = 0
 	}
@@ -129,7 +129,7 @@ func (t *Table) freeze() {
 
 // Unmark takes the marks away. It is false where there are none.
 func (t *Table) Unmark() bool {
-	had := t.Grid.Marks() > 0
+	had := t.Grid.MarkCount() > 0
 	t.Grid.Unmark()
 	return had
 }
@@ -139,26 +139,26 @@ func (t *Table) Unmark() bool {
 func (t *Table) FitColumns() { t.Grid.SetColumns(t.Grid.Columns(), t.Grid.Frozen()) }
 
 // Scrolls reports whether left and right do anything.
-func (t *Table) Scrolls() bool { return !t.Grid.Lines() || !t.Grid.Whole() }
+func (t *Table) Scrolls() bool { return !t.Grid.RowMode() || !t.Grid.AllVisible() }
 
-// Press selects the cell that was clicked. Row is false for anything but a row.
-func (t *Table) Press(x, y int) (row, title bool) {
+// SelectAt selects the cell that was clicked. Row is false for anything but a row.
+func (t *Table) SelectAt(x, y int) (row, title bool) {
 	at, column, on := t.Grid.Hit(x, y)
 	switch {
 	case !on:
 		return false, false
 	case column >= 0:
-		t.Grid.ToColumn(column)
+		t.Grid.GoToColumn(column)
 	}
 	if at >= 0 {
-		t.Grid.To(at)
+		t.Grid.GoTo(at)
 	}
 	return at >= 0, at < 0 && column >= 0
 }
 
 // ClickRow selects a row of a screen, and opens it when it is clicked again.
 func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
-	if row, _ := t.Press(x, y); row && again {
+	if row, _ := t.SelectAt(x, y); row && again {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return nil
@@ -167,16 +167,16 @@ func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
 // SearchTable is a table of which a search shows a part.
 type SearchTable struct {
 	Table
-	name   string // of the history of searches
-	by     string // what is searched, for people
-	Search string
-	Refill func()         // makes the rows
-	Found  func() tea.Cmd // after a search; nil for nothing
+	name     string // of the history of searches
+	help     string // what is searched, for people
+	Search   string
+	Refill   func()         // makes the rows
+	OnSearch func() tea.Cmd // after a search; nil for nothing
 }
 
 // NewSearchTable makes one whose searches are remembered by a name.
-func NewSearchTable(h ui.Host, name, by string) SearchTable {
-	return SearchTable{Table: NewTable(h, true), name: name, by: by}
+func NewSearchTable(h ui.Host, name, help string) SearchTable {
+	return SearchTable{Table: NewTable(h, true), name: name, help: help}
 }
 
 // Badges implements ui.Screen.
@@ -188,19 +188,19 @@ func (t *SearchTable) Badges() []string {
 }
 
 // Find narrows the table while it is typed.
-func (t *SearchTable) Find() *ui.Line {
-	l := ui.NewLine(t.Host, t.name, "/", t.Search)
-	l.Help = t.by + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+func (t *SearchTable) Find() *ui.InputLine {
+	l := ui.NewInputLine(t.Host, t.name, "/", t.Search)
+	l.Help = t.help + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
 	l.Check = func(text string) error {
 		t.Search = text
 		t.Refill()
 		return nil
 	}
 	l.Accept = func(string) tea.Cmd {
-		if t.Found == nil {
+		if t.OnSearch == nil {
 			return nil
 		}
-		return t.Found()
+		return t.OnSearch()
 	}
 	return l
 }
@@ -217,8 +217,8 @@ func (t *SearchTable) ContainsWords(texts ...string) bool {
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool { return !strings.Contains(text, word) })
 }
 
-// RowOf is what the selected row shows of a list.
-func RowOf[T any](t *Table, list []T, id func(T) string) (one T, ok bool) {
+// SelectedItem is what the selected row shows of a list.
+func SelectedItem[T any](t *Table, list []T, id func(T) string) (one T, ok bool) {
 	row := t.Grid.Row()
 	if row == nil {
 		return one, false

@@ -21,7 +21,7 @@ func TestTimesOfGrids(t *testing.T) {
 	d.Press("6")
 	b := d.App.Front().(*browse.Browser)
 	first := b.Records[b.Grid.Row()].Row.Text("DateTime")
-	at, ok := ui.Instant(first)
+	at, ok := ui.ParseTime(first)
 	if !ok {
 		t.Fatalf("%q is no time of the service", first)
 	}
@@ -39,8 +39,8 @@ func TestTimesOfGrids(t *testing.T) {
 		t.Errorf("in UTC it is %q, want %q", cell(), want)
 	}
 	d.Press("enter")
-	d.Sees(at.Format("2006-01-02 15:04:05") + ".")
-	d.Sees("UTC")
+	d.WantText(at.Format("2006-01-02 15:04:05") + ".")
+	d.WantText("UTC")
 	d.Press("esc", "t")
 	if again := d.LineWith("Status"); again != narrow {
 		t.Errorf("the columns are not as narrow as before:\n%s\n%s", narrow, again)
@@ -68,7 +68,7 @@ func TestTimesThatStay(t *testing.T) {
 		d.Press(test.keys...)
 		before := d.App.Front().View()
 		d.Press("t")
-		if d.Sees("times: local   " + test.says); d.App.Front().View() != before {
+		if d.WantText("times: local   " + test.says); d.App.Front().View() != before {
 			t.Errorf("%s look different:\n%s", name, d.Text())
 		}
 	}

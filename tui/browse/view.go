@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// KindNamed finds a kind, also of what the service keeps itself.
-func KindNamed(r *record.Registry, name string) (*record.Kind, bool) {
+// LookupKind finds a kind, also of what the service keeps itself.
+func LookupKind(r *record.Registry, name string) (*record.Kind, bool) {
 	if kind, ok := r.Lookup(name); ok {
 		return kind, true
 	}
@@ -20,12 +20,12 @@ func KindNamed(r *record.Registry, name string) (*record.Kind, bool) {
 
 // ViewQuery asks for the rows of a view, false where it makes no sense any more.
 func ViewQuery(v state.View, s *ui.Session) (client.Query, bool) {
-	kind, ok := KindNamed(s.Registry, v.Record)
+	kind, ok := LookupKind(s.Registry, v.Record)
 	if !ok {
 		return client.Query{}, false
 	}
 	texts := v.Where
-	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).Standing().Condition(); limits {
+	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).StatusFilter().Condition(); limits {
 		texts = append(slices.Clone(texts), filter.Text(c))
 	}
 	if v.Subscription != "" {

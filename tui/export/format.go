@@ -33,11 +33,11 @@ type Format struct {
 
 // Formats are the formats, the first choice first.
 var Formats = []Format{
-	{"xlsx", ".xlsx", "a workbook: numbers and dates are such, text stays text", newBook},
+	{"xlsx", ".xlsx", "a workbook: numbers and dates are such, text stays text", newXLSX},
 	{"csv for Excel", ".csv", "with byte order mark and CRLF; no text is taken for a formula", newExcelCSV},
 	{"csv", ".csv", "for programs: UTF-8, line feeds, values as the service sends them", newPlainCSV},
-	{"ndjson", ".ndjson", "for programs: an object a line, nulls left out", newLinesOfJSON},
-	{"json", ".json", "one array of objects, nulls left out", newArrayOfJSON},
+	{"ndjson", ".ndjson", "for programs: an object a line, nulls left out", newNDJSON},
+	{"json", ".json", "one array of objects, nulls left out", newJSONArray},
 }
 
 func (j *Job) names() []string {
@@ -48,19 +48,19 @@ func (j *Job) names() []string {
 	return names
 }
 
-type bookWriter struct{ *workbook.Writer }
+type xlsxWriter struct{ *workbook.Writer }
 
-func newBook(out io.Writer, j *Job) (rowWriter, error) {
+func newXLSX(out io.Writer, j *Job) (rowWriter, error) {
 	var columns []workbook.Column
 	for _, c := range j.Columns {
 		columns = append(columns, workbook.Column{Name: c.Name, Type: c.Type})
 	}
 	w, err := workbook.New(out, j.Name, columns)
-	return bookWriter{w}, err
+	return xlsxWriter{w}, err
 }
 
-func (w bookWriter) row(r client.Row) error { return w.Row(r) }
-func (w bookWriter) end() error             { return w.Close() }
+func (w xlsxWriter) row(r client.Row) error { return w.Row(r) }
+func (w xlsxWriter) end() error             { return w.Close() }
 
 // csvWriter writes RFC 4180.
 type csvWriter struct {
@@ -112,11 +112,11 @@ type jsonWriter struct {
 	last          string
 }
 
-func newLinesOfJSON(out io.Writer, _ *Job) (rowWriter, error) {
+func newNDJSON(out io.Writer, _ *Job) (rowWriter, error) {
 	return &jsonWriter{out: out, after: "\n"}, nil
 }
 
-func newArrayOfJSON(out io.Writer, _ *Job) (rowWriter, error) {
+func newJSONArray(out io.Writer, _ *Job) (rowWriter, error) {
 	_, err := io.WriteString(out, "[")
 	return &jsonWriter{out: out, before: "\n", last: "\n]\n"}, err
 }

@@ -24,13 +24,13 @@ type Job struct {
 	Query   client.Query
 	Key     string              // the field that tells rows apart
 	Only    map[string]struct{} // the rows that are meant, by their key; nil for all
-	Held    []client.Row        // the rows, where they are here already
+	Fetched []client.Row        // the rows, where they are here already
 	Total   int                 // -1 where nobody knows
 
 	Rows    atomic.Int64 // written so far
 	Context context.Context
 	Cancel  context.CancelFunc
-	Began   time.Time
+	Started time.Time
 	Ended   time.Time // zero while it runs
 	Err     error     // how it ended
 }
@@ -77,7 +77,7 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 		if err := j.Context.Err(); err != nil {
 			return err
 		}
-		if j.leavesOut(row) {
+		if j.excludes(row) {
 			continue
 		}
 		if err := to.row(row); err != nil {
@@ -88,20 +88,20 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 	return to.end()
 }
 
-// leavesOut reports whether a row is none of those that are meant.
-func (j *Job) leavesOut(row client.Row) bool {
+// excludes reports whether a row is none of those that are meant.
+func (j *Job) excludes(row client.Row) bool {
 	if j.Only == nil {
 		return false
 	}
-	_, meant := j.Only[row.Text(j.Key)]
-	return !meant
+	_, included := j.Only[row.Text(j.Key)]
+	return !included
 }
 
 // source gives the rows: those that are here, or what the service has.
 func (j *Job) source(c *client.Client) iter.Seq2[client.Row, error] {
-	if j.Held != nil {
+	if j.Fetched != nil {
 		return func(yield func(client.Row, error) bool) {
-			for _, row := range j.Held {
+			for _, row := range j.Fetched {
 				if !yield(row, nil) {
 					return
 				}

@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 )
 
-// FullPath is a path from its root on, as far as that is known.
-func FullPath(path string) string {
+// AbsPath is a path from its root on, as far as that is known.
+func AbsPath(path string) string {
 	if all, err := filepath.Abs(path); err == nil {
 		return all
 	}
 	return path
 }
 
-// FormatOf is the format of a name, else the first.
-func FormatOf(name string) Format {
+// FormatNamed is the format of a name, else the first.
+func FormatNamed(name string) Format {
 	for _, one := range Formats {
 		if one.Name == name {
 			return one
@@ -25,9 +25,9 @@ func FormatOf(name string) Format {
 	return Formats[0]
 }
 
-// CheckTarget refuses what cannot become a file. One that is there already is
+// CheckPath refuses what cannot become a file. One that is there already is
 // replaced where the user says so once more.
-func CheckTarget(path, replaces string) error {
+func CheckPath(path, confirmed string) error {
 	if path == "" {
 		return errors.New("where to?")
 	}
@@ -39,20 +39,20 @@ func CheckTarget(path, replaces string) error {
 		return nil
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is no file", path)
-	case path != replaces:
+	case path != confirmed:
 		return errors.New("it is there already: the same once more replaces it")
 	}
 	return nil
 }
 
-// FreeName is a path that nothing has yet.
-func FreeName(dir, name, end string) string {
-	path := filepath.Join(dir, name+end)
+// UnusedPath is a path that nothing has yet.
+func UnusedPath(dir, name, suffix string) string {
+	path := filepath.Join(dir, name+suffix)
 	for i := 2; i < 100; i++ {
 		if _, err := os.Lstat(path); err != nil {
 			break
 		}
-		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, i, end))
+		path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", name, i, suffix))
 	}
 	return path
 }

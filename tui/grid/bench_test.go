@@ -30,10 +30,10 @@ func BenchmarkKey(b *testing.B) {
 		name string
 		key  func(g *Grid, i int)
 	}{
-		{"down", func(g *Grid, i int) { g.To(i % 12000) }},
-		{"page", func(g *Grid, i int) { g.To(i * 57 % 12000) }},
-		{"jump", func(g *Grid, i int) { g.To(i * 7919 % 12000) }},
-		{"column", func(g *Grid, i int) { g.ToColumn(i % 24) }},
+		{"down", func(g *Grid, i int) { g.GoTo(i % 12000) }},
+		{"page", func(g *Grid, i int) { g.GoTo(i * 57 % 12000) }},
+		{"jump", func(g *Grid, i int) { g.GoTo(i * 7919 % 12000) }},
+		{"column", func(g *Grid, i int) { g.GoToColumn(i % 24) }},
 	} {
 		b.Run(test.name, func(b *testing.B) { benchmarkKey(b, test.key) })
 	}
@@ -55,7 +55,7 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 		start := used()
 		key(g, i)
 		first, last := g.Window()
-		if wanted := pages.Wanted(first, last); len(wanted) > 0 {
+		if wanted := pages.Request(first, last); len(wanted) > 0 {
 			for _, number := range wanted {
 				pages.Put(pages.Generation(), number, part(rows, number))
 			}
@@ -83,9 +83,9 @@ func BenchmarkMemory(b *testing.B) {
 	g.SetRows(pages)
 	for range b.N {
 		for at := 0; at < 12000; at += 55 {
-			g.To(at)
+			g.GoTo(at)
 			first, last := g.Window()
-			for _, number := range pages.Wanted(first, last) {
+			for _, number := range pages.Request(first, last) {
 				_, rows := wideRows(PageRows)
 				pages.Put(pages.Generation(), number, rows)
 			}

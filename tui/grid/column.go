@@ -4,14 +4,14 @@ import "github.com/bizhook/whd/client/record"
 
 // Column is one column of a grid.
 type Column struct {
-	Name  string // by which it is told apart
-	Title string // Name where empty
-	Right bool   // aligned right, as numbers are
-	Min   int    // cells that it takes at least
-	Max   int    // cells that it takes at most unless somebody widens it; DefaultMax where 0
-	Flex  bool   // gives way, down to Min, so that all columns can be seen
-	Both  bool   // texts are cut in their middle, since both ends tell them apart
-	From  int    // cells of the grid from which on others give way for it
+	Name           string // by which it is told apart
+	Title          string // Name where empty
+	Right          bool   // aligned right, as numbers are
+	Min            int    // cells that it takes at least
+	Max            int    // cells that it takes at most unless somebody widens it; DefaultMax where 0
+	Flex           bool   // gives way, down to Min, so that all columns can be seen
+	TruncateMiddle bool   // texts are cut in their middle, since both ends tell them apart
+	MinGridWidth   int    // cells of the grid from which on others give way for it
 }
 
 // DefaultMax is how wide a column becomes by itself.

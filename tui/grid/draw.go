@@ -19,37 +19,37 @@ func (g *Grid) View() string {
 	for i := range g.body() {
 		out = g.line(append(out, '\n'), g.top+i)
 	}
-	g.prune()
+	g.pruneDrawn()
 	return string(out)
 }
 
-// prune keeps the drawn cells from becoming ever more.
-func (g *Grid) prune() {
-	if len(g.drawn) <= keptRows*max(1, g.body()) {
+// pruneDrawn keeps the drawn cells from becoming ever more.
+func (g *Grid) pruneDrawn() {
+	if len(g.cellCache) <= cachedScreens*max(1, g.body()) {
 		return
 	}
 	seen := make(map[*Row][]string, g.body())
 	for i := range g.body() {
-		if row := g.rows.Row(g.top + i); row != nil && g.drawn[row] != nil {
-			seen[row] = g.drawn[row]
+		if row := g.rows.Row(g.top + i); row != nil && g.cellCache[row] != nil {
+			seen[row] = g.cellCache[row]
 		}
 	}
-	g.drawn = seen
+	g.cellCache = seen
 }
 
 // line draws one row.
 func (g *Grid) line(out []byte, i int) []byte {
 	if i >= g.rows.Len() {
-		return append(out, theme.Blanks(g.width)...)
+		return append(out, theme.Spaces(g.width)...)
 	}
 	row := g.rows.Row(i)
 	if row == nil {
-		return g.waiting(out, i)
+		return g.loadingLine(out, i)
 	}
 	cells := g.cells(row)
-	under := g.under(row, i == g.at)
+	under := g.under(row, i == g.index)
 	n := 0
-	return g.columnsOf(out, g.pointer(i == g.at, g.Marked(row.ID)), under, func(out []byte, p placed) []byte {
+	return g.drawLine(out, g.rowPrefix(i == g.index, g.Marked(row.ID)), under, func(out []byte, p visibleColumn) []byte {
 		text, over := cells[n], theme.Plain
 		n++
 		if p.column < len(row.Cells) {
@@ -58,7 +58,7 @@ func (g *Grid) line(out []byte, i int) []byte {
 				over = theme.Null
 			}
 		}
-		if i == g.at && p.column == g.column && !g.lines {
+		if i == g.index && p.column == g.column && !g.rowMode {
 			over = theme.Cursor
 		}
 		return g.theme.Append(out, under, over, text)
@@ -76,8 +76,8 @@ func (g *Grid) under(row *Row, selected bool) theme.Role {
 	return row.Role
 }
 
-// pointer is what stands before a row.
-func (g *Grid) pointer(selected, marked bool) string {
+// rowPrefix is what stands before a row.
+func (g *Grid) rowPrefix(selected, marked bool) string {
 	switch {
 	case selected && marked:
 		return g.theme.Pointer + g.theme.Mark + " "
@@ -86,48 +86,48 @@ func (g *Grid) pointer(selected, marked bool) string {
 	case marked:
 		return " " + g.theme.Mark + " "
 	}
-	return theme.Blanks(gutter)
+	return theme.Spaces(prefixWidth)
 }
 
-// waiting draws a row that is on its way.
-func (g *Grid) waiting(out []byte, i int) []byte {
-	return g.columnsOf(out, g.pointer(i == g.at, false), theme.Faded, func(out []byte, p placed) []byte {
+// loadingLine draws a row that is on its way.
+func (g *Grid) loadingLine(out []byte, i int) []byte {
+	return g.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
 		return g.theme.Append(out, theme.Faded, theme.Plain, g.theme.Fit(strings.TrimSpace(strings.Repeat(g.theme.Loading+" ", 3)), p.width, g.columns[p.column].Right))
 	})
 }
 
-// columnsOf draws one line: what stands before the columns, each column by
+// drawLine draws one line: what stands before the columns, each column by
 // cell, and blanks to the end.
-func (l *layout) columnsOf(out []byte, before string, under theme.Role, cell func(out []byte, p placed) []byte) []byte {
-	used := min(gutter, l.width)
-	if used < gutter {
-		before = theme.Blanks(used)
+func (l *layout) drawLine(out []byte, before string, under theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
+	used := min(prefixWidth, l.width)
+	if used < prefixWidth {
+		before = theme.Spaces(used)
 	}
 	out = l.theme.Append(out, under, theme.Plain, before)
-	for i, p := range l.seen {
+	for i, p := range l.visible {
 		out = cell(out, p)
 		used += p.width
-		if l.fenced() && p.column == l.frozen-1 && i+1 < len(l.seen) {
-			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Fence)
-			used += fence - between
+		if l.hasSeparator() && p.column == l.frozen-1 && i+1 < len(l.visible) {
+			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Separator)
+			used += separatorWidth - columnGap
 		}
-		gap := min(between, l.width-used)
-		out = l.theme.Append(out, under, theme.Plain, theme.Blanks(gap))
+		gap := min(columnGap, l.width-used)
+		out = l.theme.Append(out, under, theme.Plain, theme.Spaces(gap))
 		used += gap
 	}
-	return l.theme.Append(out, under, theme.Plain, theme.Blanks(l.width-used))
+	return l.theme.Append(out, under, theme.Plain, theme.Spaces(l.width-used))
 }
 
 // titles draws the line of titles.
 func (l *layout) titles(out []byte) []byte {
-	return l.columnsOf(out, theme.Blanks(gutter), theme.Plain, func(out []byte, p placed) []byte {
+	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, p visibleColumn) []byte {
 		return l.theme.Append(out, theme.Title, theme.Plain, l.title(p))
 	})
 }
 
 // title is a column's title with the mark of the order, which stays when the
 // title is cut.
-func (l *layout) title(p placed) string {
+func (l *layout) title(p visibleColumn) string {
 	c := l.columns[p.column]
 	if l.sort.Column == "" || l.sort.Column != c.Name {
 		return l.theme.Fit(c.title(), p.width, c.Right)
@@ -136,54 +136,54 @@ func (l *layout) title(p placed) string {
 	if l.sort.Descending {
 		mark = " " + l.theme.Down
 	}
-	text, used := l.theme.Inert(c.title(), p.width-2)
+	text, used := l.theme.Sanitize(c.title(), p.width-2)
 	if c.Right {
-		return theme.Blanks(p.width-2-used) + text + mark
+		return theme.Spaces(p.width-2-used) + text + mark
 	}
-	return text + mark + theme.Blanks(p.width-2-used)
+	return text + mark + theme.Spaces(p.width-2-used)
 }
 
 // rule draws the line below the titles.
 func (l *layout) rule(out []byte) []byte {
 	line := strings.Repeat(l.theme.Line, l.width)
-	if at := l.fenceAt(); at > 0 && at < l.width {
+	if at := l.separatorAt(); at > 0 && at < l.width {
 		line = strings.Repeat(l.theme.Line, at) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-at-1)
 	}
 	return l.theme.Append(out, theme.Rule, theme.Plain, line)
 }
 
-// fenceAt is the cell of the line behind the frozen columns, 0 where there is
+// separatorAt is the cell of the line behind the frozen columns, 0 where there is
 // none.
-func (l *layout) fenceAt() int {
-	at := gutter
-	for i, p := range l.seen {
-		if p.column == l.frozen-1 && l.fenced() && i+1 < len(l.seen) {
+func (l *layout) separatorAt() int {
+	at := prefixWidth
+	for i, p := range l.visible {
+		if p.column == l.frozen-1 && l.hasSeparator() && i+1 < len(l.visible) {
 			return at + p.width + 2
 		}
-		at += p.width + between
+		at += p.width + columnGap
 	}
 	return 0
 }
 
 // cells are the texts of the columns that are seen, each as wide as its column.
 func (l *layout) cells(row *Row) []string {
-	if cells, ok := l.drawn[row]; ok {
+	if cells, ok := l.cellCache[row]; ok {
 		return cells
 	}
-	cells := make([]string, len(l.seen))
-	for i, p := range l.seen {
+	cells := make([]string, len(l.visible))
+	for i, p := range l.visible {
 		var c Cell
 		if p.column < len(row.Cells) {
 			c = row.Cells[p.column]
 		}
 		if c.Null {
-			c.Text = theme.Nothing
+			c.Text = theme.NullText
 		}
-		if l.columns[p.column].Both {
-			c.Text = l.theme.Middle(c.Text, p.width)
+		if l.columns[p.column].TruncateMiddle {
+			c.Text = l.theme.TruncateMiddle(c.Text, p.width)
 		}
 		cells[i] = l.theme.Fit(c.Text, p.width, l.columns[p.column].Right)
 	}
-	l.drawn[row] = cells
+	l.cellCache[row] = cells
 	return cells
 }

@@ -16,30 +16,30 @@ import (
 type Grid struct {
 	layout
 	marks
-	rows   Rows
-	height int
-	at     int    // the selected row
-	id     string // of it; empty while it is loading
-	top    int    // the first row shown
-	follow bool
+	rows      Rows
+	height    int
+	index     int    // the selected row
+	id        string // of it; empty while it is loading
+	top       int    // the first row shown
+	following bool
 }
 
 // New makes an empty grid. With lines, whole rows are selected, and there is no
 // selected column.
-func New(t *theme.Theme, lines bool) *Grid {
+func New(t *theme.Theme, rowMode bool) *Grid {
 	g := &Grid{
-		layout: layout{theme: t, manual: make(map[string]int), lines: lines},
+		layout: layout{theme: t, manual: make(map[string]int), rowMode: rowMode},
 		marks:  marks{ids: make(map[string]struct{}), anchor: -1},
 		rows:   NewList(nil),
 	}
-	g.changed()
+	g.invalidate()
 	return g
 }
 
 // SetSize says how many cells and lines the grid has, its titles included.
 func (g *Grid) SetSize(width, height int) {
 	g.width, g.height = max(0, width), max(0, height)
-	g.changed()
+	g.invalidate()
 	g.reveal()
 	g.measure() // more rows are seen, maybe
 }
@@ -52,39 +52,39 @@ func (g *Grid) SetRows(rows Rows) {
 
 // Follow keeps the selection on the first row, whatever comes.
 func (g *Grid) Follow(on bool) {
-	if g.follow = on; on {
-		g.To(0)
+	if g.following = on; on {
+		g.GoTo(0)
 	}
 }
 
 // Following reports whether the selection stays on the first row.
-func (g *Grid) Following() bool { return g.follow }
+func (g *Grid) Following() bool { return g.following }
 
 // Sync takes note that rows came, changed or went. The selected row keeps its
 // place on the screen wherever it is now.
 func (g *Grid) Sync() {
-	if g.id != "" && !g.follow && !g.selects(g.at) {
+	if g.id != "" && !g.following && !g.isSelected(g.index) {
 		if i := g.rows.Find(g.id); i >= 0 {
-			g.top, g.at = g.top+i-g.at, i
+			g.top, g.index = g.top+i-g.index, i
 		}
 	}
-	if g.follow {
-		g.at = 0
+	if g.following {
+		g.index = 0
 	}
-	g.at = max(0, min(g.at, g.rows.Len()-1))
-	g.adopt()
+	g.index = max(0, min(g.index, g.rows.Len()-1))
+	g.rememberID()
 	g.measure()
 	g.reveal()
 }
 
-func (g *Grid) selects(i int) bool {
+func (g *Grid) isSelected(i int) bool {
 	row := g.rows.Row(i)
 	return row != nil && row.ID == g.id
 }
 
-// adopt remembers the id of the selected row, once it is here.
-func (g *Grid) adopt() {
-	if row := g.rows.Row(g.at); row != nil {
+// rememberID remembers the id of the selected row, once it is here.
+func (g *Grid) rememberID() {
+	if row := g.rows.Row(g.index); row != nil {
 		g.id = row.ID
 	} else if g.rows.Len() == 0 {
 		g.id = ""
@@ -101,27 +101,27 @@ func (g *Grid) measure() {
 		if row == nil {
 			continue
 		}
-		if _, known := g.drawn[row]; known {
+		if _, known := g.cellCache[row]; known {
 			continue
 		}
 		for c := range min(len(g.columns), len(row.Cells)) {
-			if most := g.columns[c].max(); g.widths[c].natural < most {
-				if w := g.cellWidth(row.Cells[c], most); w > g.widths[c].natural {
+			if limit := g.columns[c].max(); g.widths[c].natural < limit {
+				if w := g.cellWidth(row.Cells[c], limit); w > g.widths[c].natural {
 					g.widths[c].natural, wider = w, true
 				}
 			}
 		}
 	}
 	if wider {
-		g.changed()
+		g.invalidate()
 	}
 }
 
 // Row is the selected row, nil where there is none or it is on its way.
-func (g *Grid) Row() *Row { return g.rows.Row(g.at) }
+func (g *Grid) Row() *Row { return g.rows.Row(g.index) }
 
-// At is the number of the selected row.
-func (g *Grid) At() int { return g.at }
+// Index is the number of the selected row.
+func (g *Grid) Index() int { return g.index }
 
 // Len is the number of rows.
 func (g *Grid) Len() int { return g.rows.Len() }
@@ -154,19 +154,19 @@ func (g *Grid) Window() (first, last int) {
 }
 
 // Move goes down by n rows, or up.
-func (g *Grid) Move(n int) { g.To(g.at + n) }
+func (g *Grid) Move(n int) { g.GoTo(g.index + n) }
 
-// Screen is how far a page up or down goes.
-func (g *Grid) Screen() int { return max(1, g.body()-1) }
+// PageSize is how far a page up or down goes.
+func (g *Grid) PageSize() int { return max(1, g.body()-1) }
 
-// To selects a row by its number.
-func (g *Grid) To(i int) {
-	g.at = max(0, min(i, g.rows.Len()-1))
-	if g.at != 0 {
-		g.follow = false
+// GoTo selects a row by its number.
+func (g *Grid) GoTo(i int) {
+	g.index = max(0, min(i, g.rows.Len()-1))
+	if g.index != 0 {
+		g.following = false
 	}
 	g.id = ""
-	g.adopt()
+	g.rememberID()
 	g.reveal()
 	g.measure()
 }
@@ -175,7 +175,7 @@ func (g *Grid) To(i int) {
 func (g *Grid) Select(id string) bool {
 	i := g.rows.Find(id)
 	if i >= 0 {
-		g.To(i)
+		g.GoTo(i)
 	}
 	return i >= 0
 }
@@ -183,8 +183,8 @@ func (g *Grid) Select(id string) bool {
 // reveal scrolls so that the selected row and column are seen.
 func (g *Grid) reveal() {
 	body := max(1, g.body())
-	g.top = min(g.top, g.at)
-	g.top = max(g.top, g.at-body+1)
+	g.top = min(g.top, g.index)
+	g.top = max(g.top, g.index-body+1)
 	g.top = max(0, min(g.top, g.rows.Len()-body))
 	g.revealColumn()
 }
@@ -214,7 +214,7 @@ func (g *Grid) Mark() {
 	} else {
 		g.ids[row.ID] = struct{}{}
 	}
-	g.anchor = g.at
+	g.anchor = g.index
 	g.Move(1)
 }
 
@@ -223,16 +223,16 @@ func (g *Grid) Mark() {
 // those were.
 func (g *Grid) MarkRange() (missing int) {
 	if g.anchor < 0 {
-		g.anchor = g.at
+		g.anchor = g.index
 	}
-	for i := min(g.anchor, g.at); i <= max(g.anchor, g.at); i++ {
+	for i := min(g.anchor, g.index); i <= max(g.anchor, g.index); i++ {
 		if row := g.rows.Row(i); row != nil {
 			g.ids[row.ID] = struct{}{}
 		} else {
 			missing++
 		}
 	}
-	g.anchor = g.at
+	g.anchor = g.index
 	return missing
 }
 
@@ -250,16 +250,16 @@ func (g *Grid) MarkedRows() []*Row {
 	return rows
 }
 
-// Place says which row is selected and which columns are seen.
-func (g *Grid) Place() string {
+// PositionText says which row is selected and which columns are seen.
+func (g *Grid) PositionText() string {
 	if g.rows.Len() == 0 {
 		return "no rows"
 	}
-	text := fmt.Sprintf("row %s of %s", display.Thousands(g.at+1), display.Thousands(g.rows.Len()))
-	if g.lines || len(g.columns) == 0 {
+	text := fmt.Sprintf("row %s of %s", display.Thousands(g.index+1), display.Thousands(g.rows.Len()))
+	if g.rowMode || len(g.columns) == 0 {
 		return text
 	}
-	first, last := g.scrolled()
+	first, last := g.scrolledRange()
 	if first > last {
 		return text
 	}

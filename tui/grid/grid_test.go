@@ -78,7 +78,7 @@ func TestView(t *testing.T) {
    D100512    |           0.00  世界    
                                         
                                         `)
-	if got, want := g.Place(), "row 2 of 3   < cols 3-4 of 4"; got != want {
+	if got, want := g.PositionText(), "row 2 of 3   < cols 3-4 of 4"; got != want {
 		t.Errorf("place %q, want %q", got, want)
 	}
 }
@@ -136,11 +136,11 @@ func (h *holes) Row(i int) *Row {
 
 var moves = []func(*Grid){
 	func(g *Grid) { g.Move(1) },
-	func(g *Grid) { g.Move(g.Screen()) },
-	func(g *Grid) { g.To(g.Len()) },
+	func(g *Grid) { g.Move(g.PageSize()) },
+	func(g *Grid) { g.GoTo(g.Len()) },
 	func(g *Grid) { g.MoveColumn(1) },
 	func(g *Grid) { g.MoveColumn(-1) },
-	func(g *Grid) { g.ToColumn(99) },
+	func(g *Grid) { g.GoToColumn(99) },
 	func(g *Grid) { g.ScrollColumns(1) },
 	func(g *Grid) { g.Freeze(2) },
 	func(g *Grid) { g.Mark() },
@@ -189,8 +189,8 @@ func TestSelectionStaysOnItsRow(t *testing.T) {
 		g.SetSize(20, 12)
 		rows := numbered(100, 1)
 		g.SetRows(NewList(rows))
-		g.To(rapid.IntRange(0, 99).Draw(t, "at"))
-		want, line := g.Row().ID, g.At()-g.top
+		g.GoTo(rapid.IntRange(0, 99).Draw(t, "at"))
+		want, line := g.Row().ID, g.Index()-g.top
 		for range rapid.IntRange(1, 20).Draw(t, "changes") {
 			i := rapid.IntRange(0, len(rows)-1).Draw(t, "i")
 			if rapid.Bool().Draw(t, "comes") {
@@ -202,10 +202,10 @@ func TestSelectionStaysOnItsRow(t *testing.T) {
 			if g.Row().ID != want {
 				t.Fatalf("%s is selected, want %s", g.Row().ID, want)
 			}
-			if now := g.At() - g.top; now != line && g.top != 0 && g.top != len(rows)-g.body() {
+			if now := g.Index() - g.top; now != line && g.top != 0 && g.top != len(rows)-g.body() {
 				t.Fatalf("the selection went from line %d to %d", line, now)
 			}
-			line = g.At() - g.top
+			line = g.Index() - g.top
 		}
 	})
 }
@@ -230,17 +230,17 @@ func TestMarks(t *testing.T) {
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 12)
 	g.SetRows(NewList(numbered(10, 1)))
-	g.To(2)
+	g.GoTo(2)
 	g.Mark()
-	g.To(5)
-	if missing := g.MarkRange(); missing != 0 || g.Marks() != 4 || !g.Marked("D00004") {
-		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.Marks(), missing)
+	g.GoTo(5)
+	if missing := g.MarkRange(); missing != 0 || g.MarkCount() != 4 || !g.Marked("D00004") {
+		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.MarkCount(), missing)
 	}
 	g.SetRows(NewList(numbered(10, 1)[3:]))
 	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
 		t.Errorf("%d marked rows are here, want 3", len(rows))
 	}
-	if g.Unmark(); g.Marks() != 0 {
+	if g.Unmark(); g.MarkCount() != 0 {
 		t.Error("marks remain")
 	}
 }
@@ -261,7 +261,7 @@ func TestResizedGridMeasures(t *testing.T) {
 	g.SetColumns(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
 	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
-	if _ = g.View(); !g.Whole() {
+	if _ = g.View(); !g.AllVisible() {
 		t.Error("narrow columns are not all seen")
 	}
 	g.SetSize(40, 10)
@@ -269,15 +269,15 @@ func TestResizedGridMeasures(t *testing.T) {
 		t.Errorf("the row is cut:\n%s", view)
 	}
 	g.SetSize(20, 10)
-	if g.Whole() {
+	if g.AllVisible() {
 		t.Error("what is out of sight is seen")
 	}
 }
 
 // A column for which the others do not give way yet is reached by going there.
 func TestColumnFromAWidthOn(t *testing.T) {
-	g := New(&theme.Theme{Glyphs: theme.Glyphs{Cut: "…", Less: "‹", More: "›"}}, false)
-	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, From: 30}}, 0)
+	g := New(&theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "…", Less: "‹", More: "›"}}, false)
+	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, MinGridWidth: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
 	for _, test := range []struct {
 		width, column int
@@ -288,8 +288,8 @@ func TestColumnFromAWidthOn(t *testing.T) {
 		{30, 0, "row 1 of 1   cols 1-2 of 2"},
 	} {
 		g.SetSize(test.width, 6)
-		g.ToColumn(test.column)
-		if got := g.Place(); got != test.want {
+		g.GoToColumn(test.column)
+		if got := g.PositionText(); got != test.want {
 			t.Errorf("at %d cells in column %d: %s, want %s", test.width, test.column, got, test.want)
 		}
 	}

@@ -3,11 +3,11 @@ package grid
 import "github.com/bizhook/whd/tui/theme"
 
 const (
-	gutter   = 3 // cells before the first column: pointer and mark
-	between  = 2 // cells between columns
-	fence    = 5 // cells between the frozen columns and the others
-	cutRoom  = 4 // cells from which on part of a column is worth showing
-	keptRows = 4 // screens of rows whose cells stay drawn
+	prefixWidth    = 3 // cells before the first column: pointer and mark
+	columnGap      = 2 // cells between columns
+	separatorWidth = 5 // cells between the frozen columns and the others
+	minCutWidth    = 4 // cells from which on part of a column is worth showing
+	cachedScreens  = 4 // screens of rows whose cells stay drawn
 )
 
 // layout is the columns of a grid and which of them are seen, how wide.
@@ -17,24 +17,24 @@ type layout struct {
 	widths  []columnWidth
 	manual  map[string]int // widths set by the user, by column name
 	width   int            // of the grid
-	lines   bool           // rows are selected, not cells
+	rowMode bool           // rows are selected, not cells
 	column  int            // the selected column
 	left    int            // the first column shown beside the frozen ones
 	frozen  int
 	sort    Sort
 
-	drawn map[*Row][]string // cells as they were drawn
-	seen  []placed          // the columns that are seen
+	cellCache map[*Row][]string // cells as they were drawn
+	visible   []visibleColumn   // the columns that are seen
 }
 
 // columnWidth is the width of a column in cells.
 type columnWidth struct {
 	natural int // what the rows seen so far take
-	given   int // what the column gives to others
+	shrunk  int // what the column gives to others
 }
 
-// placed is a column that is seen.
-type placed struct {
+// visibleColumn is a column that is seen.
+type visibleColumn struct {
 	column int
 	width  int
 	cut    bool // not all of it is seen
@@ -51,11 +51,11 @@ func (l *layout) SetColumns(columns []Column, frozen int) {
 	l.frozen = max(0, min(frozen, len(columns)))
 	l.column = max(0, min(l.column, len(columns)-1))
 	l.left = l.frozen
-	l.changed()
+	l.invalidate()
 }
 
 func (l *layout) titleWidth(c Column) int {
-	_, width := l.theme.Inert(c.title(), c.max())
+	_, width := l.theme.Sanitize(c.title(), c.max())
 	return width
 }
 
@@ -65,7 +65,7 @@ func (l *layout) Columns() []Column { return l.columns }
 // SetSort shows the order that the rows are in.
 func (l *layout) SetSort(s Sort) {
 	l.sort = s
-	l.changed()
+	l.invalidate()
 	l.revealColumn()
 }
 
@@ -76,24 +76,24 @@ func (l *layout) Sort() Sort { return l.sort }
 func (l *layout) Freeze(columns int) {
 	l.frozen = max(0, min(columns, len(l.columns)))
 	l.left = max(l.left, l.frozen)
-	l.changed()
+	l.invalidate()
 	l.revealColumn()
 }
 
 // Frozen is how many columns stay in place.
 func (l *layout) Frozen() int { return l.frozen }
 
-func (l *layout) cellWidth(c Cell, most int) int {
+func (l *layout) cellWidth(c Cell, limit int) int {
 	if c.Null {
 		return 1
 	}
-	_, width := l.theme.Inert(c.Text, most)
+	_, width := l.theme.Sanitize(c.Text, limit)
 	return width
 }
 
-// changed forgets everything that was drawn.
-func (l *layout) changed() {
-	l.drawn = make(map[*Row][]string)
+// invalidate forgets everything that was drawn.
+func (l *layout) invalidate() {
+	l.cellCache = make(map[*Row][]string)
 	l.arrange()
 }
 
@@ -105,18 +105,18 @@ func (l *layout) Column() (Column, bool) {
 	return l.columns[l.column], true
 }
 
-// Lines reports whether whole rows are selected.
-func (l *layout) Lines() bool { return l.lines }
+// RowMode reports whether whole rows are selected.
+func (l *layout) RowMode() bool { return l.rowMode }
 
-// ColumnAt is the number of the selected column.
-func (l *layout) ColumnAt() int { return l.column }
+// ColumnIndex is the number of the selected column.
+func (l *layout) ColumnIndex() int { return l.column }
 
 // arrange finds out which columns are seen, and how wide. Frozen columns take
 // at most a third of the width, so that the others can be seen too.
 func (l *layout) arrange() {
-	l.seen = l.seen[:0]
-	room := l.width - gutter
-	l.give(room)
+	l.visible = l.visible[:0]
+	room := l.width - prefixWidth
+	l.shrink(room)
 	frozenRoom := room
 	if l.frozen < len(l.columns) {
 		frozenRoom = room / 3
@@ -126,8 +126,8 @@ func (l *layout) arrange() {
 		frozenRoom -= used
 		room -= used
 	}
-	if l.fenced() {
-		room -= fence - between
+	if l.hasSeparator() {
+		room -= separatorWidth - columnGap
 	}
 	for i := max(l.left, l.frozen); i < len(l.columns) && room > 0; i++ {
 		used := l.place(i, room)
@@ -138,19 +138,19 @@ func (l *layout) arrange() {
 	}
 }
 
-// give takes cells from the widest of the columns that give way, until all
+// shrink takes cells from the widest of the columns that give way, until all
 // columns fit or none has any to give.
-func (l *layout) give(room int) {
+func (l *layout) shrink(room int) {
 	for i := range l.widths {
-		l.widths[i].given = 0
+		l.widths[i].shrunk = 0
 	}
-	over := -between - room
+	excess := -columnGap - room
 	for i, c := range l.columns {
-		if l.width >= c.From {
-			over += l.columnWidth(i) + between
+		if l.width >= c.MinGridWidth {
+			excess += l.columnWidth(i) + columnGap
 		}
 	}
-	for ; over > 0; over-- {
+	for ; excess > 0; excess-- {
 		widest := -1
 		for i, c := range l.columns {
 			if c.Flex && l.columnWidth(i) > max(c.Min, narrowest) && (widest < 0 || l.columnWidth(i) > l.columnWidth(widest)) {
@@ -160,12 +160,12 @@ func (l *layout) give(room int) {
 		if widest < 0 {
 			return
 		}
-		l.widths[widest].given++
+		l.widths[widest].shrunk++
 	}
 }
 
-// fenced reports whether a line stands behind the frozen columns.
-func (l *layout) fenced() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
+// hasSeparator reports whether a line stands behind the frozen columns.
+func (l *layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
 
 // place puts a column where there is room, and gives what it takes with the
 // blanks behind it.
@@ -173,17 +173,17 @@ func (l *layout) place(i, room int) int {
 	width := l.columnWidth(i)
 	cut := width > room
 	if cut {
-		if width = room; width < cutRoom {
+		if width = room; width < minCutWidth {
 			return 0
 		}
 	}
-	l.seen = append(l.seen, placed{i, width, cut})
-	return width + between
+	l.visible = append(l.visible, visibleColumn{i, width, cut})
+	return width + columnGap
 }
 
-// whole reports whether a column is seen from end to end.
-func (l *layout) whole(column int) bool {
-	for _, p := range l.seen {
+// fullyVisible reports whether a column is seen from end to end.
+func (l *layout) fullyVisible(column int) bool {
+	for _, p := range l.visible {
 		if p.column == column {
 			return !p.cut
 		}
@@ -193,11 +193,11 @@ func (l *layout) whole(column int) bool {
 
 // columnAt is the column that is drawn at a cell, with the blanks behind it.
 func (l *layout) columnAt(x int) int {
-	at := gutter
-	for i, p := range l.seen {
-		next := at + p.width + between
-		if l.fenced() && p.column == l.frozen-1 && i+1 < len(l.seen) {
-			next += fence - between
+	at := prefixWidth
+	for i, p := range l.visible {
+		next := at + p.width + columnGap
+		if l.hasSeparator() && p.column == l.frozen-1 && i+1 < len(l.visible) {
+			next += separatorWidth - columnGap
 		}
 		if x >= at && x < next {
 			return p.column
@@ -208,10 +208,10 @@ func (l *layout) columnAt(x int) int {
 }
 
 // MoveColumn goes to the right by n columns, or to the left.
-func (l *layout) MoveColumn(n int) { l.ToColumn(l.column + n) }
+func (l *layout) MoveColumn(n int) { l.GoToColumn(l.column + n) }
 
-// ToColumn selects a column by its number.
-func (l *layout) ToColumn(i int) {
+// GoToColumn selects a column by its number.
+func (l *layout) GoToColumn(i int) {
 	l.column = max(0, min(i, len(l.columns)-1))
 	l.revealColumn()
 }
@@ -219,7 +219,7 @@ func (l *layout) ToColumn(i int) {
 // revealColumn scrolls until the selected column is seen as a whole, or is the
 // only one beside the frozen ones.
 func (l *layout) revealColumn() {
-	if l.lines || len(l.columns) == 0 {
+	if l.rowMode || len(l.columns) == 0 {
 		return
 	}
 	before := l.left
@@ -228,22 +228,22 @@ func (l *layout) revealColumn() {
 		l.left = min(l.left, l.column)
 	}
 	l.arrange()
-	for l.column >= l.frozen && l.left < l.column && !l.whole(l.column) {
+	for l.column >= l.frozen && l.left < l.column && !l.fullyVisible(l.column) {
 		l.left++
 		l.arrange()
 	}
 	if l.left != before {
-		l.changed()
+		l.invalidate()
 	}
 }
 
 // ScrollColumns moves what is seen by n columns, where whole rows are selected.
 func (l *layout) ScrollColumns(n int) {
-	if n > 0 && len(l.seen) > 0 && l.seen[len(l.seen)-1].column == len(l.columns)-1 && !l.seen[len(l.seen)-1].cut {
+	if n > 0 && len(l.visible) > 0 && l.visible[len(l.visible)-1].column == len(l.columns)-1 && !l.visible[len(l.visible)-1].cut {
 		return
 	}
 	l.left = max(l.frozen, min(l.left+n, len(l.columns)-1))
-	l.changed()
+	l.invalidate()
 }
 
 // Widen makes the selected column wider by n cells, or narrower.
@@ -253,7 +253,7 @@ func (l *layout) Widen(n int) {
 		return
 	}
 	l.manual[c.Name] = max(narrowest, min(l.columnWidth(l.column)+n, widest))
-	l.changed()
+	l.invalidate()
 	l.revealColumn()
 }
 
@@ -266,7 +266,7 @@ func (l *layout) SetWidths(widths map[string]int) {
 	for name, width := range widths {
 		l.manual[name] = max(narrowest, min(width, widest))
 	}
-	l.changed()
+	l.invalidate()
 	l.revealColumn()
 }
 
@@ -281,15 +281,15 @@ func (l *layout) columnWidth(i int) int {
 	if l.sort.Column == c.Name && c.Name != "" {
 		width = max(width, l.titleWidth(c)+2)
 	}
-	return width - l.widths[i].given
+	return width - l.widths[i].shrunk
 }
 
-// scrolled is the first and the last column that are seen beside the frozen
+// scrolledRange is the first and the last column that are seen beside the frozen
 // ones, or of all where none scrolls.
-func (l *layout) scrolled() (first, last int) {
+func (l *layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
-	for _, p := range l.seen {
-		if p.column >= l.frozen || !l.fenced() {
+	for _, p := range l.visible {
+		if p.column >= l.frozen || !l.hasSeparator() {
 			first, last = min(first, p.column), max(last, p.column)
 		}
 	}
@@ -299,7 +299,7 @@ func (l *layout) scrolled() (first, last int) {
 	return first, last
 }
 
-// Whole reports whether all columns are seen from end to end.
-func (l *layout) Whole() bool {
-	return len(l.seen) == len(l.columns) && (len(l.seen) == 0 || !l.seen[len(l.seen)-1].cut)
+// AllVisible reports whether all columns are seen from end to end.
+func (l *layout) AllVisible() bool {
+	return len(l.visible) == len(l.columns) && (len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut)
 }

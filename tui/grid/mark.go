@@ -25,11 +25,11 @@ func (m *marks) Unmark() {
 	m.anchor = -1
 }
 
-// Forget takes away the mark of a row.
-func (m *marks) Forget(id string) { delete(m.ids, id) }
+// UnmarkID takes away the mark of a row.
+func (m *marks) UnmarkID(id string) { delete(m.ids, id) }
 
-// Marks is how many rows are marked.
-func (m *marks) Marks() int { return len(m.ids) }
+// MarkCount is how many rows are marked.
+func (m *marks) MarkCount() int { return len(m.ids) }
 
 // Marked reports whether the row of an id is marked.
 func (m *marks) Marked(id string) bool {

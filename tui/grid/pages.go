@@ -9,9 +9,9 @@ import (
 const PageRows = 200
 
 const (
-	pagesKept = 50       // pages that stay in memory
-	bytesKept = 24 << 20 // of their text
-	ahead     = 40       // rows beyond the shown ones that are fetched already
+	maxPages = 50       // pages that stay in memory
+	maxBytes = 24 << 20 // of their text
+	prefetch = 40       // rows beyond the shown ones that are fetched already
 )
 
 // Pages are rows that are fetched page by page, of which only those near what
@@ -20,9 +20,9 @@ const (
 type Pages struct {
 	generation int
 	total      int // -1 while nobody knows
-	seen       int // rows that there are at least
+	minRows    int // rows that there are at least
 	pages      map[int]*page
-	asked      map[int]bool // on their way
+	requested  map[int]bool // on their way
 	ids        map[string]int
 	clock      int
 	bytes      int
@@ -31,10 +31,10 @@ type Pages struct {
 }
 
 type page struct {
-	rows  []*Row
-	bytes int
-	used  int
-	stale bool // shown until the new one is here
+	rows     []*Row
+	bytes    int
+	lastUsed int
+	stale    bool // shown until the new one is here
 }
 
 // NewPages makes Pages that know nothing yet.
@@ -47,14 +47,14 @@ func NewPages() *Pages {
 // Reset forgets everything: something else is asked for.
 func (p *Pages) Reset() {
 	p.generation++
-	p.total, p.seen, p.bytes, p.last = -1, 0, 0, nil
-	p.pages, p.asked, p.ids = make(map[int]*page), make(map[int]bool), make(map[string]int)
+	p.total, p.minRows, p.bytes, p.last = -1, 0, 0, nil
+	p.pages, p.requested, p.ids = make(map[int]*page), make(map[int]bool), make(map[string]int)
 }
 
-// Renew makes every page be fetched again. What is here is shown until then.
-func (p *Pages) Renew() {
+// MarkStale makes every page be fetched again. What is here is shown until then.
+func (p *Pages) MarkStale() {
 	p.generation++
-	p.asked = make(map[int]bool)
+	p.requested = make(map[int]bool)
 	for _, page := range p.pages {
 		page.stale = true
 	}
@@ -63,22 +63,22 @@ func (p *Pages) Renew() {
 // Generation tells answers to the current question from those to former ones.
 func (p *Pages) Generation() int { return p.generation }
 
-// Wanted lists the pages that are needed to show rows first to last and that
+// Request lists the pages that are needed to show rows first to last and that
 // nobody has asked for yet. They count as asked for from now on.
-func (p *Pages) Wanted(first, last int) []int {
-	last = min(last+ahead, p.Len()-1)
+func (p *Pages) Request(first, last int) []int {
+	last = min(last+prefetch, p.Len()-1)
 	if p.total < 0 {
 		last = max(last, 0) // the first page tells how it goes on
 	}
-	var wanted []int
-	for number := max(0, first-ahead) / PageRows; number*PageRows <= last; number++ {
-		if page := p.pages[number]; page != nil && !page.stale || p.asked[number] {
+	var missing []int
+	for number := max(0, first-prefetch) / PageRows; number*PageRows <= last; number++ {
+		if page := p.pages[number]; page != nil && !page.stale || p.requested[number] {
 			continue
 		}
-		p.asked[number] = true
-		wanted = append(wanted, number)
+		p.requested[number] = true
+		missing = append(missing, number)
 	}
-	return wanted
+	return missing
 }
 
 // Put takes a page. It is false for one of a former generation.
@@ -86,7 +86,7 @@ func (p *Pages) Put(generation, number int, rows []*Row) bool {
 	if generation != p.generation {
 		return false
 	}
-	delete(p.asked, number)
+	delete(p.requested, number)
 	p.drop(number)
 	fresh := &page{rows: rows}
 	for i, row := range rows {
@@ -98,21 +98,21 @@ func (p *Pages) Put(generation, number int, rows []*Row) bool {
 	p.pages[number] = fresh
 	p.bytes += fresh.bytes
 	p.touch(fresh)
-	p.learn(number, len(rows))
+	p.updateTotal(number, len(rows))
 	p.evict()
 	return true
 }
 
-// learn takes from a page how many rows there are.
-func (p *Pages) learn(number, rows int) {
-	end := number*PageRows + rows
-	if p.seen = max(p.seen, end); rows == PageRows {
+// updateTotal takes from a page how many rows there are.
+func (p *Pages) updateTotal(number, count int) {
+	end := number*PageRows + count
+	if p.minRows = max(p.minRows, end); count == PageRows {
 		if p.total >= 0 {
 			p.total = max(p.total, end)
 		}
 		return
 	}
-	if rows > 0 || number == 0 {
+	if count > 0 || number == 0 {
 		p.total = end
 	} else if p.total < 0 || p.total > end {
 		p.total = end
@@ -129,22 +129,22 @@ func (p *Pages) SetTotal(generation, total int) {
 // Total is the number of rows that match, -1 while nobody knows.
 func (p *Pages) Total() int { return p.total }
 
-// Failed says that a page did not come. It is asked for again when it is
+// RequestFailed says that a page did not come. It is asked for again when it is
 // needed the next time.
-func (p *Pages) Failed(generation, number int) bool {
+func (p *Pages) RequestFailed(generation, number int) bool {
 	if generation != p.generation {
 		return false
 	}
-	delete(p.asked, number)
+	delete(p.requested, number)
 	return true
 }
 
 // Loading reports whether pages are on their way.
-func (p *Pages) Loading() bool { return len(p.asked) > 0 }
+func (p *Pages) Loading() bool { return len(p.requested) > 0 }
 
 func (p *Pages) touch(page *page) {
 	p.clock++
-	page.used = p.clock
+	page.lastUsed = p.clock
 }
 
 func (p *Pages) drop(number int) {
@@ -165,11 +165,11 @@ func (p *Pages) drop(number int) {
 // evict drops the pages that were not looked at for the longest time, but keeps
 // the two used last, which may be on the screen.
 func (p *Pages) evict() {
-	for len(p.pages) > 2 && (len(p.pages) > pagesKept || p.bytes > bytesKept) {
+	for len(p.pages) > 2 && (len(p.pages) > maxPages || p.bytes > maxBytes) {
 		oldest, at := -1, 0
 		for number, page := range p.pages {
-			if oldest < 0 || page.used < at {
-				oldest, at = number, page.used
+			if oldest < 0 || page.lastUsed < at {
+				oldest, at = number, page.lastUsed
 			}
 		}
 		p.drop(oldest)
@@ -182,7 +182,7 @@ func (p *Pages) Len() int {
 	if p.total >= 0 {
 		return p.total
 	}
-	return p.seen + 1
+	return p.minRows + 1
 }
 
 // Row is Rows'.
@@ -213,8 +213,8 @@ func (p *Pages) Find(id string) int {
 	return -1
 }
 
-// Here lists the rows that are here, in their order.
-func (p *Pages) Here() []*Row {
+// Loaded lists the rows that are here, in their order.
+func (p *Pages) Loaded() []*Row {
 	var rows []*Row
 	for _, number := range slices.Sorted(maps.Keys(p.pages)) {
 		rows = append(rows, p.pages[number].rows...)

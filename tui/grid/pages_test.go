@@ -9,7 +9,7 @@ import (
 
 // answer gives a Pages what it wants of some rows.
 func answer(p *Pages, all []*Row, first, last int) {
-	for _, number := range p.Wanted(first, last) {
+	for _, number := range p.Request(first, last) {
 		p.Put(p.Generation(), number, part(all, number))
 	}
 }
@@ -32,7 +32,7 @@ func TestPagesAreFetchedNearTheWindow(t *testing.T) {
 		{5010, 5020, []int{24}},
 	} {
 		p.SetTotal(p.Generation(), 12000)
-		if got := p.Wanted(step.first, step.last); !slices.Equal(got, step.want) {
+		if got := p.Request(step.first, step.last); !slices.Equal(got, step.want) {
 			t.Errorf("rows %d to %d want pages %v, not %v", step.first, step.last, step.want, got)
 		}
 	}
@@ -64,13 +64,13 @@ func TestPagesForgetWhatNobodyLooksAt(t *testing.T) {
 			t.Fatalf("row %d is not here", at)
 		}
 	}
-	if len(p.pages) > pagesKept || len(p.ids) > pagesKept*PageRows {
+	if len(p.pages) > maxPages || len(p.ids) > maxPages*PageRows {
 		t.Errorf("%d pages with %d ids are kept", len(p.pages), len(p.ids))
 	}
 	if p.Row(0) != nil || p.Find("D00000") != -1 || p.Find("D11999") != 11999 {
 		t.Error("the first rows are kept, or the last ones are not")
 	}
-	if wanted := p.Wanted(0, 10); !slices.Equal(wanted, []int{0}) {
+	if wanted := p.Request(0, 10); !slices.Equal(wanted, []int{0}) {
 		t.Errorf("pages %v are wanted, want the first", wanted)
 	}
 }
@@ -78,7 +78,7 @@ func TestPagesForgetWhatNobodyLooksAt(t *testing.T) {
 func TestPagesAreBoundedInBytes(t *testing.T) {
 	p := NewPages()
 	for number := range 10 {
-		p.Wanted(number*PageRows, number*PageRows+10)
+		p.Request(number*PageRows, number*PageRows+10)
 		rows := make([]*Row, PageRows)
 		for i := range rows {
 			rows[i] = row(fmt.Sprint(number, i), strings.Repeat("x", 50_000))
@@ -93,13 +93,13 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 func TestPagesDropLateAnswers(t *testing.T) {
 	p, all := NewPages(), numbered(100, 1)
 	old := p.Generation()
-	p.Wanted(0, 10)
+	p.Request(0, 10)
 	p.Reset()
-	if p.Put(old, 0, all) || p.Failed(old, 0) || p.Row(0) != nil {
+	if p.Put(old, 0, all) || p.RequestFailed(old, 0) || p.Row(0) != nil {
 		t.Error("an answer to a former question was taken")
 	}
 	answer(p, all, 0, 10)
-	p.Renew()
+	p.MarkStale()
 	if p.Row(0) == nil {
 		t.Error("rows are gone while they are fetched again")
 	}
@@ -111,9 +111,9 @@ func TestPagesDropLateAnswers(t *testing.T) {
 
 func TestPagesAskAgainAfterAFailure(t *testing.T) {
 	p := NewPages()
-	p.Wanted(0, 10)
-	p.Failed(p.Generation(), 0)
-	if wanted := p.Wanted(0, 10); !slices.Equal(wanted, []int{0}) {
+	p.Request(0, 10)
+	p.RequestFailed(p.Generation(), 0)
+	if wanted := p.Request(0, 10); !slices.Equal(wanted, []int{0}) {
 		t.Errorf("pages %v are wanted, want the first", wanted)
 	}
 }

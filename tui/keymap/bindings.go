@@ -30,8 +30,8 @@ const (
 	InMenu
 	InJobs
 	InErrors
-	InRetryQuestion
-	InTypedRetryQuestion
+	InRetryConfirm
+	InTypedRetryConfirm
 	InSecret
 )
 
@@ -40,7 +40,7 @@ var ScopeNames = [...]string{
 	Everywhere: "Everywhere", InLists: "Lists", InGrids: "Columns", InKinds: "Records", InBrowser: "Rows of a record kind",
 	InRecord: "One record", InHome: "Home", InSubscribers: "Subscribers", InSubscriptions: "Subscriptions", InSubscription: "One subscription", InMessages: "Messages",
 	InMessage: "One message", InEvents: "Events", InRequests: "Requests", InText: "Text", InConfirm: "A question", InTypedConfirm: "A question that a word answers", InLine: "A line that you type",
-	InColumns: "Choice of columns", InForm: "A form", InMenu: "A menu", InJobs: "Exports", InErrors: "Errors", InRetryQuestion: "A question about retries", InTypedRetryQuestion: "A question about retries that a word answers", InSecret: "A secret",
+	InColumns: "Choice of columns", InForm: "A form", InMenu: "A menu", InJobs: "Exports", InErrors: "Errors", InRetryConfirm: "A question about retries", InTypedRetryConfirm: "A question about retries that a word answers", InSecret: "A secret",
 }
 
 // Action is what a key means.
@@ -48,16 +48,16 @@ type Action uint8
 
 const (
 	noAction Action = iota
-	AskHelp
-	AskCommand
-	AskFilter
+	ShowHelp
+	OpenCommandLine
+	OpenFilter
 	GoBack
 	QuitOrBack
 	Quit
 	GoTab
-	GoPrevious
+	PreviousLocation
 	SwitchProfile
-	SwitchTimes
+	SwitchTimeMode
 	PauseLive
 	Refresh
 	ProblemsOnly
@@ -66,9 +66,9 @@ const (
 	ShowActions
 	Redraw
 	Suspend
-	SwitchMouse
-	TakeBack
-	ShowTwin
+	ToggleMouse
+	Undo
+	ShowCommand
 	GoUp
 	GoDown
 	GoTop
@@ -82,14 +82,14 @@ const (
 	FirstColumn
 	LastColumn
 	Open
-	PageBefore
-	PageAfter
+	PreviousPage
+	NextPage
 	SortColumn
 	FilterColumn
-	KeepValue
+	FilterByValue
 	ClearFilters
 	ChooseColumns
-	FreezeHere
+	FreezeColumns
 	Narrower
 	Wider
 	Mark
@@ -100,17 +100,17 @@ const (
 	CopyRow
 	Export
 	Reveal
-	ShowSubscribed
+	ShowSubscriptions
 	ShowInfo
 	ShowMessages
 	CancelJob
 	AddNew
 	Retry
-	Remove
+	Delete
 	Test
 	ToggleEnabled
 	Edit
-	RenewSecret
+	NewSecret
 	NextTab
 	PreviousTab
 	NextMatch
@@ -118,24 +118,24 @@ const (
 	Accept
 	Decline
 	Complete
-	Older
-	Newer
+	HistoryPrevious
+	HistoryNext
 	Toggle
 	ToggleAll
 	MoveEarlier
 	MoveLater
-	ResetChoice
-	HideEmpty
-	KeysAndMoney
+	ResetColumns
+	HideEmptyColumns
+	KeysAndAmounts
 	WrapLines
-	SaveBytes
+	SaveBinary
 	Submit
 	SubmitAndTest
 	NextField
 	PreviousField
 	LineDown
 	LineUp
-	Include
+	ToggleScheduled
 )
 
 // Binding is one row of the table of keys, from which dispatch, the line of
@@ -150,26 +150,26 @@ type Binding struct {
 }
 
 var Bindings = Table{
-	{Everywhere, "? f1", AskHelp, "help", "help for what is on the screen", false},
-	{Everywhere, ":", AskCommand, "go to", "go to a record kind, a tab, or do something by its name", false},
-	{Everywhere, "/", AskFilter, "", "filter rows, or find in a text", false},
+	{Everywhere, "? f1", ShowHelp, "help", "help for what is on the screen", false},
+	{Everywhere, ":", OpenCommandLine, "go to", "go to a record kind, a tab, or do something by its name", false},
+	{Everywhere, "/", OpenFilter, "", "filter rows, or find in a text", false},
 	{Everywhere, "esc", GoBack, "", "one step back", false},
 	{Everywhere, "q", QuitOrBack, "", "back; on the first screen of a tab: quit", false},
 	{Everywhere, "ctrl+c", Quit, "", "quit", false},
 	{Everywhere, "1 2 3 4 5 6", GoTab, "", "the tabs", false},
-	{Everywhere, "-", GoPrevious, "", "what was seen before, and back again", false},
+	{Everywhere, "-", PreviousLocation, "", "what was seen before, and back again", false},
 	{Everywhere, "@", SwitchProfile, "", "another profile", false},
-	{Everywhere, "t", SwitchTimes, "", "times: ages, local, UTC; those of records stay", false},
+	{Everywhere, "t", SwitchTimeMode, "", "times: ages, local, UTC; those of records stay", false},
 	{Everywhere, "p", PauseLive, "", "pause what is live, and go on", false},
 	{Everywhere, "R f5", Refresh, "", "fetch again", false},
 	{Everywhere, "x", ShowActions, "actions", "everything that can be done here", false},
-	{Everywhere, "U", TakeBack, "", "take a delete back, as long as it waits", false},
-	{Everywhere, "M", SwitchMouse, "", "the mouse: clicks here, or selects text", false},
+	{Everywhere, "U", Undo, "", "take a delete back, as long as it waits", false},
+	{Everywhere, "M", ToggleMouse, "", "the mouse: clicks here, or selects text", false},
 	{Everywhere, "ctrl+e", ShowErrors, "", "the errors so far", false},
 	{Everywhere, "J", ShowJobs, "", "the exports of this session", false},
 	{Everywhere, "ctrl+l", Redraw, "", "draw the screen anew", false},
 	{Everywhere, "ctrl+z", Suspend, "", "to the shell; fg comes back", false},
-	{Everywhere, "c", ShowTwin, "", "the whctl command that shows the same", false},
+	{Everywhere, "c", ShowCommand, "", "the whctl command that shows the same", false},
 
 	{InLists, "up k", GoUp, "", "up", false},
 	{InLists, "down j", GoDown, "", "down", false},
@@ -184,9 +184,9 @@ var Bindings = Table{
 
 	{InGrids, "0", FirstColumn, "", "the first column", false},
 	{InGrids, "$", LastColumn, "", "the last column", false},
-	{InGrids, "[", PageBefore, "", "a page up", false},
-	{InGrids, "]", PageAfter, "", "a page down", false},
-	{InGrids, "z", FreezeHere, "", "keep the columns up to this one in place", false},
+	{InGrids, "[", PreviousPage, "", "a page up", false},
+	{InGrids, "]", NextPage, "", "a page down", false},
+	{InGrids, "z", FreezeColumns, "", "keep the columns up to this one in place", false},
 	{InGrids, "<", Narrower, "", "a narrower column", false},
 	{InGrids, ">", Wider, "", "a wider column", false},
 	{InGrids, "space", Mark, "mark", "mark the row, or take its mark away", false},
@@ -198,21 +198,21 @@ var Bindings = Table{
 	{InBrowser, "enter", Open, "open", "open the record", false},
 	{InBrowser, "s", SortColumn, "sort", "sort by this column: up, down, not", false},
 	{InBrowser, "f", FilterColumn, "filter", "filter by this column", false},
-	{InBrowser, "=", KeepValue, "this value", "keep the rows with this value", false},
+	{InBrowser, "=", FilterByValue, "this value", "keep the rows with this value", false},
 	{InBrowser, "F", ClearFilters, "", "no filters", false},
 	{InBrowser, "C", ChooseColumns, "columns", "choose and order columns", false},
 	{InBrowser, "e", Export, "export", "write rows to a file", false},
 
 	{InKinds, "enter", Open, "open", "open the rows of this kind", false},
-	{InKinds, "/", AskFilter, "search", "only the kinds with a word", false},
+	{InKinds, "/", OpenFilter, "search", "only the kinds with a word", false},
 	{InKinds, "y", CopyCell, "", "copy the name", false},
 
 	{InRecord, "enter tab right l", NextTab, "next tab", "fields, JSON, request", false},
 	{InRecord, "shift+tab left h", PreviousTab, "", "the tab before", false},
-	{InRecord, "[", PageBefore, "previous", "the record before", false},
-	{InRecord, "]", PageAfter, "next", "the record after", false},
+	{InRecord, "[", PreviousPage, "previous", "the record before", false},
+	{InRecord, "]", NextPage, "next", "the record after", false},
 	{InRecord, "w", WrapLines, "wrap", "long values on several lines, or on one", false},
-	{InRecord, "o", SaveBytes, "", "write what a field of bytes holds to a file", false},
+	{InRecord, "o", SaveBinary, "", "write what a field of bytes holds to a file", false},
 	{InRecord, "n", NextMatch, "", "the next match", false},
 	{InRecord, "N", PreviousMatch, "", "the match before", false},
 	{InRecord, "y", CopyCell, "copy", "copy the value", false},
@@ -227,7 +227,7 @@ var Bindings = Table{
 	{InSubscribers, "n", AddNew, "new", "add a subscriber", true},
 	{InSubscribers, "E", Edit, "change", "change its name", true},
 	{InSubscribers, "o", ToggleEnabled, "on/off", "enable or disable", true},
-	{InSubscribers, "D", Remove, "delete", "delete with its subscriptions and messages", true},
+	{InSubscribers, "D", Delete, "delete", "delete with its subscriptions and messages", true},
 	{InSubscribers, "y", CopyCell, "copy id", "copy the SubscriberID, which is its key", false},
 
 	{InSubscriptions, "enter", Open, "messages", "the messages", false},
@@ -236,31 +236,31 @@ var Bindings = Table{
 	{InSubscriptions, "E", Edit, "change", "change which events go where, or how", true},
 	{InSubscriptions, "T", Test, "test", "send a test message", true},
 	{InSubscriptions, "o", ToggleEnabled, "on/off", "enable or disable", true},
-	{InSubscriptions, "W", RenewSecret, "", "sign with a new secret", true},
-	{InSubscriptions, "D", Remove, "delete", "delete, and cancel what is pending", true},
+	{InSubscriptions, "W", NewSecret, "", "sign with a new secret", true},
+	{InSubscriptions, "D", Delete, "delete", "delete, and cancel what is pending", true},
 	{InSubscriptions, "y", CopyCell, "copy id", "copy the SubscriptionID", false},
 
 	{InSubscription, "enter", Open, "messages", "the messages", false},
 	{InSubscription, "E", Edit, "change", "change which events go where, or how", true},
 	{InSubscription, "T", Test, "test", "send a test message", true},
 	{InSubscription, "o", ToggleEnabled, "on/off", "enable or disable", true},
-	{InSubscription, "W", RenewSecret, "secret", "sign with a new secret", true},
-	{InSubscription, "D", Remove, "delete", "delete, and cancel what is pending", true},
+	{InSubscription, "W", NewSecret, "secret", "sign with a new secret", true},
+	{InSubscription, "D", Delete, "delete", "delete, and cancel what is pending", true},
 	{InSubscription, "v", Reveal, "reveal", "show what is masked of its URL", false},
-	{InSubscription, "[", PageBefore, "previous", "the subscription before", false},
-	{InSubscription, "]", PageAfter, "next", "the subscription after", false},
+	{InSubscription, "[", PreviousPage, "previous", "the subscription before", false},
+	{InSubscription, "]", NextPage, "next", "the subscription after", false},
 	{InSubscription, "n", NextMatch, "", "the next match", false},
 	{InSubscription, "N", PreviousMatch, "", "the match before", false},
 	{InSubscription, "y", CopyCell, "copy id", "copy the SubscriptionID", false},
 
 	{InMessages, "enter", Open, "detail", "open the message", false},
 	{InMessages, "r", Retry, "retry", "send again: the row, or all that are marked", true},
-	{InMessages, "D", Remove, "delete", "delete: the row, or all that are marked", true},
+	{InMessages, "D", Delete, "delete", "delete: the row, or all that are marked", true},
 	{InMessages, "a", MarkAll, "all", "mark all that match the filter", false},
 	{InMessages, "!", ProblemsOnly, "problems", "failed; failed and waiting; all", false},
 	{InMessages, "s", SortColumn, "", "sort by this column: up, down, the newest first", false},
 	{InMessages, "f", FilterColumn, "", "filter by this column", false},
-	{InMessages, "=", KeepValue, "this value", "only the same; of To, the subscription", false},
+	{InMessages, "=", FilterByValue, "this value", "only the same; of To, the subscription", false},
 	{InMessages, "F", ClearFilters, "", "no filters", false},
 	{InMessages, "C", ChooseColumns, "", "choose and order columns", false},
 	{InMessages, "e", Export, "", "write messages to a file", false},
@@ -269,9 +269,9 @@ var Bindings = Table{
 	{InMessage, "tab right l", NextTab, "next tab", "attempts, body, headers, response, cURL", false},
 	{InMessage, "shift+tab left h", PreviousTab, "", "the tab before", false},
 	{InMessage, "r", Retry, "retry", "send it again", true},
-	{InMessage, "D", Remove, "delete", "delete it", true},
-	{InMessage, "[", PageBefore, "previous", "the message before", false},
-	{InMessage, "]", PageAfter, "next", "the message after", false},
+	{InMessage, "D", Delete, "delete", "delete it", true},
+	{InMessage, "[", PreviousPage, "previous", "the message before", false},
+	{InMessage, "]", NextPage, "next", "the message after", false},
 	{InMessage, "n", NextMatch, "", "the next match", false},
 	{InMessage, "N", PreviousMatch, "", "the match before", false},
 	{InMessage, "y", CopyCell, "", "copy the MessageID", false},
@@ -281,8 +281,8 @@ var Bindings = Table{
 
 	{InEvents, "enter", Open, "messages", "the messages of this event", false},
 	{InEvents, "n", AddNew, "subscribe", "subscribe somebody to this event", true},
-	{InEvents, "S", ShowSubscribed, "who gets it", "the subscriptions that get this event", false},
-	{InEvents, "/", AskFilter, "search", "only the events with a word", false},
+	{InEvents, "S", ShowSubscriptions, "who gets it", "the subscriptions that get this event", false},
+	{InEvents, "/", OpenFilter, "search", "only the events with a word", false},
 	{InEvents, "y", CopyCell, "copy", "copy the name", false},
 
 	{InRequests, "!", ProblemsOnly, "failed", "only those that failed, or all", false},
@@ -293,7 +293,7 @@ var Bindings = Table{
 	{InText, "G end", GoBottom, "", "the end", false},
 	{InText, "pgup", PageUp, "", "a page up", false},
 	{InText, "pgdown space", PageDown, "", "a page down", false},
-	{InText, "/", AskFilter, "find", "only the lines with a word", false},
+	{InText, "/", OpenFilter, "find", "only the lines with a word", false},
 	{InText, "y", CopyCell, "", "copy what is to be copied", false},
 	{InText, "esc q ? f1", GoBack, "close", "close", false},
 
@@ -307,8 +307,8 @@ var Bindings = Table{
 	{InConfirm, "down j", GoDown, "", "what is below", false},
 	{InConfirm, "enter esc n q", Decline, "", "no", false},
 
-	{InRetryQuestion, "i", Include, "", "with what is scheduled already, or without", false},
-	{InTypedRetryQuestion, "tab", Include, "", "with what is scheduled already, or without", false},
+	{InRetryConfirm, "i", ToggleScheduled, "", "with what is scheduled already, or without", false},
+	{InTypedRetryConfirm, "tab", ToggleScheduled, "", "with what is scheduled already, or without", false},
 
 	{InTypedConfirm, "enter", Accept, "", "yes, where the word was typed; else no", false},
 	{InTypedConfirm, "up", GoUp, "", "what is above, where it is longer than the screen", false},
@@ -318,21 +318,21 @@ var Bindings = Table{
 	{InLine, "enter", Submit, "", "do it", false},
 	{InLine, "esc", GoBack, "", "leave it", false},
 	{InLine, "tab", Complete, "", "take the first suggestion", false},
-	{InLine, "up", Older, "", "what was typed before", false},
-	{InLine, "down", Newer, "", "what was typed after that", false},
+	{InLine, "up", HistoryPrevious, "", "what was typed before", false},
+	{InLine, "down", HistoryNext, "", "what was typed after that", false},
 
 	{InColumns, "enter", Accept, "apply", "show these columns", false},
 	{InColumns, "esc q", GoBack, "cancel", "leave it", false},
 	{InColumns, "up k", GoUp, "", "up", false},
 	{InColumns, "down j", GoDown, "", "down", false},
-	{InColumns, "/", AskFilter, "find", "only the fields with a word in their names", false},
+	{InColumns, "/", OpenFilter, "find", "only the fields with a word in their names", false},
 	{InColumns, "space", Toggle, "toggle", "show this column, or not", false},
 	{InColumns, "*", ToggleAll, "all", "all columns, or none where all are shown", false},
-	{InColumns, "m", KeysAndMoney, "money", "only what tells records apart, and amounts", false},
+	{InColumns, "m", KeysAndAmounts, "money", "only what tells records apart, and amounts", false},
 	{InColumns, "K shift+up", MoveEarlier, "", "further to the left", false},
 	{InColumns, "J shift+down", MoveLater, "move", "further to the right", false},
-	{InColumns, "r", ResetChoice, "reset", "all columns in their own order", false},
-	{InColumns, "h", HideEmpty, "hide empty", "hide those that are empty in all rows that are here", false},
+	{InColumns, "r", ResetColumns, "reset", "all columns in their own order", false},
+	{InColumns, "h", HideEmptyColumns, "hide empty", "hide those that are empty in all rows that are here", false},
 
 	{InForm, "ctrl+s", Submit, "do it", "do what the form is for", false},
 	{InForm, "enter tab", NextField, "", "the next field, with what is picked; enter behind the last: do it", false},

@@ -9,14 +9,14 @@ import (
 // Table is what the keys of the screens mean.
 type Table []Binding
 
-// Blank is a blank as the table has it, where blanks separate keys.
-const Blank = "space"
+// SpaceKey is a blank as the table has it, where blanks separate keys.
+const SpaceKey = "space"
 
 // KeyNames splits a row's keys, as bubbletea names them.
 func (b Binding) KeyNames() []string {
 	names := strings.Fields(b.Keys)
 	for i, name := range names {
-		if name == Blank {
+		if name == SpaceKey {
 			names[i] = " "
 		}
 	}
@@ -83,9 +83,9 @@ func (k Table) Hints(scopes []Scope) []Binding {
 }
 
 // KeysOf are the keys of an action in a scope.
-func (k Table) KeysOf(s Scope, what Action) []string {
+func (k Table) KeysOf(s Scope, action Action) []string {
 	for _, b := range k {
-		if b.Scope == s && b.Action == what {
+		if b.Scope == s && b.Action == action {
 			return strings.Fields(b.Keys)
 		}
 	}
@@ -93,8 +93,8 @@ func (k Table) KeysOf(s Scope, what Action) []string {
 }
 
 // KeyFor names the key of an action for a text that tells of it.
-func KeyFor(s Scope, what Action) string {
-	if names := Bindings.KeysOf(s, what); len(names) > 0 {
+func KeyFor(s Scope, action Action) string {
+	if names := Bindings.KeysOf(s, action); len(names) > 0 {
 		return names[0]
 	}
 	return "no key"
@@ -103,19 +103,19 @@ func KeyFor(s Scope, what Action) string {
 // Name is a binding in a word or two, where it has any.
 func (b Binding) Name() string { return cmp.Or(b.Hint, b.help) }
 
-// Said is a binding with both the word of the line of hints and its help, as one
+// Description is a binding with both the word of the line of hints and its help, as one
 // of them is what people look for.
-func (b Binding) Said() string {
+func (b Binding) Description() string {
 	if b.Hint == "" || strings.Contains(strings.ToLower(b.help), strings.ToLower(b.Hint)) {
 		return b.help
 	}
 	return b.Hint + ": " + b.help
 }
 
-// OnScreens reports whether a key means something on any screen.
-func (k Table) OnScreens(key string) bool {
+// BoundOnAnyScreen reports whether a key means something on any screen.
+func (k Table) BoundOnAnyScreen(key string) bool {
 	return slices.ContainsFunc(k, func(b Binding) bool { return b.Scope <= InRequests && slices.Contains(b.KeyNames(), key) })
 }
 
-// Movers are the actions that change nothing but what is seen.
-var Movers = []Action{GoUp, GoDown, GoLeft, GoRight, PageBefore, PageAfter, NextMatch, PreviousMatch, NextTab, PreviousTab}
+// Navigation are the actions that change nothing but what is seen.
+var Navigation = []Action{GoUp, GoDown, GoLeft, GoRight, PreviousPage, NextPage, NextMatch, PreviousMatch, NextTab, PreviousTab}

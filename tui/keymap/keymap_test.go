@@ -7,7 +7,7 @@ import (
 )
 
 // Each key means one thing in a scope, and what means something says so.
-func TestBindings(t *testing.T) {
+func TestBindingsAreComplete(t *testing.T) {
 	taken := make(map[Scope]map[string]bool)
 	for _, b := range Bindings {
 		if taken[b.Scope] == nil {
@@ -31,7 +31,7 @@ func TestBindings(t *testing.T) {
 }
 
 // Keys that terminals send for others, or take for themselves, are not used.
-func TestBindingsAreSafe(t *testing.T) {
+func TestBindingsAvoidReservedKeys(t *testing.T) {
 	unsafeKeys := []string{"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+[", "ctrl+q", `ctrl+\`, "ctrl+@"}
 	for _, b := range Bindings {
 		for _, key := range b.KeyNames() {
@@ -44,8 +44,8 @@ func TestBindingsAreSafe(t *testing.T) {
 
 // What changes something at the service asks first: its action opens a question
 // or a form, or it is a form that is filled in.
-func TestWritingKeysAreKnown(t *testing.T) {
-	asking := []Action{AddNew, Edit, RenewSecret, Retry, Remove, Test, ToggleEnabled}
+func TestWritingActions(t *testing.T) {
+	asking := []Action{AddNew, Edit, NewSecret, Retry, Delete, Test, ToggleEnabled}
 	for _, b := range Bindings {
 		if b.Writes != slices.Contains(asking, b.Action) {
 			t.Errorf("%s (%s): writes is %v", b.Keys, b.help, b.Writes)
@@ -74,12 +74,12 @@ func TestLookup(t *testing.T) {
 
 // A key that is pressed twice, or held, answers no question: yes is another key
 // than those that ask or that enter and move.
-func TestQuestionsHaveTheirOwnYes(t *testing.T) {
+func TestAcceptKeyIsDistinct(t *testing.T) {
 	for _, b := range Bindings {
 		if b.Scope == InConfirm {
 			continue
 		}
-		asks := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Movers, b.Action)
+		asks := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
 		for _, key := range b.KeyNames() {
 			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); asks && is.Action == Accept {
 				t.Errorf("%q is yes to a question, and %s", key, b.help)
@@ -90,12 +90,12 @@ func TestQuestionsHaveTheirOwnYes(t *testing.T) {
 
 // Keys that are text in a line or a form do nothing else there, and each scope
 // that covers a screen has a way out.
-func TestKeysThatAreTyped(t *testing.T) {
+func TestTextKeysAreNotBound(t *testing.T) {
 	out := make(map[Scope]bool)
 	for _, b := range Bindings {
 		out[b.Scope] = out[b.Scope] || slices.Contains([]Action{GoBack, QuitOrBack, Quit, Decline}, b.Action)
 		for _, key := range b.KeyNames() {
-			if typed := slices.Contains([]Scope{InLine, InForm, InTypedConfirm, InTypedRetryQuestion}, b.Scope); typed && (utf8.RuneCountInString(key) == 1 || slices.Contains([]string{"backspace", "delete", "left", "right", "home", "end"}, key)) {
+			if typed := slices.Contains([]Scope{InLine, InForm, InTypedConfirm, InTypedRetryConfirm}, b.Scope); typed && (utf8.RuneCountInString(key) == 1 || slices.Contains([]string{"backspace", "delete", "left", "right", "home", "end"}, key)) {
 				t.Errorf("%q is typed in %s", key, ScopeNames[b.Scope])
 			}
 		}

@@ -36,11 +36,11 @@ type Arrangement struct {
 	Where   []string       `json:",omitempty"` // as they are typed
 }
 
-// keptVersion is the form of the file. A newer one is left alone.
-const keptVersion = 1
+// fileVersion is the form of the file. A newer one is left alone.
+const fileVersion = 1
 
-// commandsKept is how many typed commands are kept.
-const commandsKept = 100
+// maxCommands is how many typed commands are kept.
+const maxCommands = 100
 
 // Store keeps it in memory and, where it has a path, in a file.
 type Store struct {
@@ -61,53 +61,53 @@ func Open(dir, profile string) (*Store, error) {
 		return k, nil
 	}
 	k.Path = filepath.Join(dir, cmp.Or(profile, "default")+".json")
-	had, err := readKept(k.Path)
+	st, err := readFile(k.Path)
 	if err == nil {
-		k.State = had
+		k.State = st
 		return k, nil
 	}
 	if errors.Is(err, errNewer) {
 		k.Path = ""
 		return k, err
 	}
-	aside := k.Path + ".unreadable"
-	if moved := os.Rename(k.Path, aside); moved != nil {
+	backup := k.Path + ".unreadable"
+	if renameErr := os.Rename(k.Path, backup); renameErr != nil {
 		k.Path = ""
-		return k, fmt.Errorf("%w, and it cannot be set aside: %w", err, moved)
+		return k, fmt.Errorf("%w, and it cannot be set aside: %w", err, renameErr)
 	}
-	return k, fmt.Errorf("%w; it is set aside as %s", err, aside)
+	return k, fmt.Errorf("%w; it is set aside as %s", err, backup)
 }
 
 var errNewer = errors.New("a newer whctl has written it: nothing is kept in this session")
 
-// readKept reads the file. One that does not exist is empty.
-func readKept(path string) (State, error) {
-	var had State
+// readFile reads the file. One that does not exist is empty.
+func readFile(path string) (State, error) {
+	var st State
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return had, nil
+		return st, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &had)
+		err = json.Unmarshal(text, &st)
 	}
-	if err == nil && had.Version > keptVersion {
+	if err == nil && st.Version > fileVersion {
 		err = errNewer
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return had, nil
+	return st, nil
 }
 
 // change changes what is kept: in memory now, in the file with the next write.
-func (k *Store) change(how func(*State)) {
-	how(&k.State)
+func (k *Store) change(apply func(*State)) {
+	apply(&k.State)
 	if k.Path == "" {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pending = append(k.pending, how)
+	k.pending = append(k.pending, apply)
 }
 
 // Due reports whether something is not in the file yet.
@@ -125,19 +125,19 @@ func (k *Store) Write() error {
 	if len(k.pending) == 0 {
 		return nil
 	}
-	now, err := readKept(k.Path)
+	current, err := readFile(k.Path)
 	if err != nil {
 		return err
 	}
-	now.Version = keptVersion
-	for _, how := range k.pending {
-		how(&now)
+	current.Version = fileVersion
+	for _, apply := range k.pending {
+		apply(&current)
 	}
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
 	out.SetEscapeHTML(false) // conditions are to be read by people too
 	out.SetIndent("", "  ")
-	if err := out.Encode(now); err != nil {
+	if err := out.Encode(current); err != nil {
 		return err
 	}
 	if err := replace(k.Path, text.Bytes()); err != nil {
@@ -152,31 +152,31 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	part := path + "." + rand.Text() + ".part"
-	err := os.WriteFile(part, text, 0o600)
+	temp := path + "." + rand.Text() + ".part"
+	err := os.WriteFile(temp, text, 0o600)
 	if err == nil {
-		err = os.Rename(part, path)
+		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		return errors.Join(err, dropped(part))
+		return errors.Join(err, removeIfExists(temp))
 	}
 	return nil
 }
 
-// dropped takes a file away that may not be there.
-func dropped(path string) error {
+// removeIfExists takes a file away that may not be there.
+func removeIfExists(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// Fails takes note of how a write went, and tells whether the one before failed
+// RecordWrite takes note of how a write went, and tells whether the one before failed
 // too: once is enough to tell the user. What is not in the file waits.
-func (k *Store) Fails(now bool) (before bool) {
+func (k *Store) RecordWrite(failed bool) (before bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before, k.failing = k.failing, now
+	before, k.failing = k.failing, failed
 	return before
 }
 
@@ -204,7 +204,7 @@ func (k *Store) SetOpened(kind string, at time.Time) {
 func (k *Store) AddCommand(text string) {
 	k.change(func(all *State) {
 		all.Commands = append(slices.DeleteFunc(all.Commands, func(one string) bool { return one == text }), text)
-		all.Commands = all.Commands[max(0, len(all.Commands)-commandsKept):]
+		all.Commands = all.Commands[max(0, len(all.Commands)-maxCommands):]
 	})
 }
 
@@ -232,8 +232,8 @@ func (k *Store) SetView(v View) {
 	})
 }
 
-// DropView forgets a view.
-func (k *Store) DropView(name string) {
+// DeleteView forgets a view.
+func (k *Store) DeleteView(name string) {
 	k.change(func(all *State) {
 		all.Views = slices.DeleteFunc(all.Views, func(one View) bool { return one.Name == name })
 	})

@@ -9,7 +9,7 @@ import (
 
 // The file is for its owner alone, whole at any time, and what two sessions
 // change in it stays.
-func TestKeptFile(t *testing.T) {
+func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	one, err := Open(dir, "prod")
 	if err != nil {

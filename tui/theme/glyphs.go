@@ -4,10 +4,10 @@ import "github.com/charmbracelet/lipgloss"
 
 // Glyphs are the signs that stand for something, each one cell wide.
 type Glyphs struct {
-	Cut         string // behind text that is longer than its column
+	Ellipsis    string // behind text that is longer than its column
 	Newline     string // in place of a line break
 	Tab         string
-	Fence       string // between the columns that stay and those that scroll
+	Separator   string // between the columns that stay and those that scroll
 	Line        string // below the titles
 	Cross       string // where the fence meets the rule
 	Pointer     string // before the selected row
@@ -15,7 +15,7 @@ type Glyphs struct {
 	Up, Down    string // behind the title of the column that is sorted
 	Less, More  string // columns to the left, to the right
 	Loading     string // in rows that are on their way
-	Good        string // before what succeeded
+	OK          string // before what succeeded
 	Left        string // what has changed just now
 	Replacement string // for what no terminal shows in a known width
 	Bars        string // of charts, from empty to full
@@ -24,18 +24,18 @@ type Glyphs struct {
 
 // Signs that are the same in every set.
 const (
-	Nothing = "-" // in place of no value
-	Bad     = "x" // before what failed
+	NullText  = "-" // in place of no value
+	FailGlyph = "x" // before what failed
 )
 
 var fullGlyphs = Glyphs{
-	Cut: "…", Newline: "¶", Tab: "»", Fence: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●", Up: "▲", Down: "▼", Less: "‹", More: "›",
-	Loading: "·", Good: "✓", Left: "←", Replacement: "�", Bars: " ▁▂▃▄▅▆▇█", FailedBar: "▒",
+	Ellipsis: "…", Newline: "¶", Tab: "»", Separator: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●", Up: "▲", Down: "▼", Less: "‹", More: "›",
+	Loading: "·", OK: "✓", Left: "←", Replacement: "�", Bars: " ▁▂▃▄▅▆▇█", FailedBar: "▒",
 }
 
 var asciiGlyphs = Glyphs{
-	Cut: "~", Newline: "$", Tab: "|", Fence: "|", Line: "-", Cross: "+", Pointer: ">", Mark: "*", Up: "^", Down: "v", Less: "<", More: ">",
-	Loading: ".", Good: "+", Left: "<-", Replacement: "?", Bars: " .:-=+*#%", FailedBar: "x",
+	Ellipsis: "~", Newline: "$", Tab: "|", Separator: "|", Line: "-", Cross: "+", Pointer: ">", Mark: "*", Up: "^", Down: "v", Less: "<", More: ">",
+	Loading: ".", OK: "+", Left: "<-", Replacement: "?", Bars: " .:-=+*#%", FailedBar: "x",
 }
 
 // glyphsOf are the glyphs of a set, and the border of boxes that goes with them.
@@ -45,7 +45,7 @@ func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 		return asciiGlyphs, lipgloss.ASCIIBorder()
 	case Limited:
 		limited := fullGlyphs
-		limited.Pointer, limited.Good, limited.Replacement, limited.Bars = "►", "√", "?", " ▄█"
+		limited.Pointer, limited.OK, limited.Replacement, limited.Bars = "►", "√", "?", " ▄█"
 		return limited, lipgloss.NormalBorder()
 	}
 	return fullGlyphs, lipgloss.RoundedBorder()

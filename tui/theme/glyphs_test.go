@@ -13,7 +13,7 @@ func TestGlyphsOfSets(t *testing.T) {
 	for _, set := range []string{Full, Limited, ASCII} {
 		th := New(set, Mono)
 		b := th.border
-		all := fmt.Sprint(th.Glyphs, b.TopLeft, b.Top, b.TopRight, b.Left, b.Right, b.BottomLeft, b.BottomRight, Nothing, Bad)
+		all := fmt.Sprint(th.Glyphs, b.TopLeft, b.Top, b.TopRight, b.Left, b.Right, b.BottomLeft, b.BottomRight, NullText, FailGlyph)
 		for status := range 4 {
 			text, _ := th.StatusText(status)
 			all += text

@@ -22,7 +22,7 @@ func (t *Theme) Compose(width int, left, right []Span) string {
 	draw := func(spans []Span) string {
 		var b strings.Builder
 		for _, s := range spans {
-			text, w := t.Inert(s.Text, max(0, width-used))
+			text, w := t.Sanitize(s.Text, max(0, width-used))
 			b.WriteString(t.Paint(s.Role, text))
 			used += w
 		}
@@ -31,11 +31,11 @@ func (t *Theme) Compose(width int, left, right []Span) string {
 	end, gap := draw(right), min(1, len(right))
 	used += gap
 	begin := draw(left)
-	return begin + Blanks(width-used+gap) + end
+	return begin + Spaces(width-used+gap) + end
 }
 
-// Choice is the sign before a row of a list, and the role of that row.
-func (t *Theme) Choice(selected bool) (string, Role) {
+// RowPrefix is the sign before a row of a list, and the role of that row.
+func (t *Theme) RowPrefix(selected bool) (string, Role) {
 	if selected {
 		return t.Pointer + " ", Selected
 	}
@@ -44,15 +44,15 @@ func (t *Theme) Choice(selected bool) (string, Role) {
 
 // Frame draws a box around lines that are each width cells wide.
 func (t *Theme) Frame(title string, width int, lines []string) []string {
-	return t.Excerpt(title, width, lines, 0, 0)
+	return t.ScrollFrame(title, width, lines, 0, 0)
 }
 
-// Excerpt is a frame around some lines of a longer text: its edges say how many
+// ScrollFrame is a frame around some lines of a longer text: its edges say how many
 // lines are above and below them.
-func (t *Theme) Excerpt(title string, width int, lines []string, above, below int) []string {
-	up, down := t.further(t.Up, above), t.further(t.Down, below)
+func (t *Theme) ScrollFrame(title string, width int, lines []string, above, below int) []string {
+	up, down := t.moreLabel(t.Up, above), t.moreLabel(t.Down, below)
 	room := width - 2 - ansi.StringWidth(up)
-	head, used := t.Inert(" "+title+" ", room)
+	head, used := t.Sanitize(" "+title+" ", room)
 	b, bar := t.border, func(n int) string { return t.Paint(Frame, strings.Repeat(t.border.Top, n)) }
 	edge := func(left, inner, end, right string) string {
 		return t.Paint(Frame, left) + inner + t.Paint(Breadcrumb, end) + t.Paint(Frame, right)
@@ -64,30 +64,30 @@ func (t *Theme) Excerpt(title string, width int, lines []string, above, below in
 	return append(box, edge(b.BottomLeft, bar(width+2-ansi.StringWidth(down)), down, b.BottomRight))
 }
 
-// further says that there is more; "" where there is none.
-func (t *Theme) further(sign string, lines int) string {
+// moreLabel says that there is more; "" where there is none.
+func (t *Theme) moreLabel(sign string, lines int) string {
 	if lines <= 0 {
 		return ""
 	}
 	return fmt.Sprintf(" %s %d more ", sign, lines)
 }
 
-// Break is a text in lines that are broken between words, at most so many: the
+// WrapLines is a text in lines that are broken between words, at most so many: the
 // last one is as long as all that is left.
-func (t *Theme) Break(text string, width, most int) []string {
+func (t *Theme) WrapLines(text string, width, limit int) []string {
 	if text == "" {
 		return nil
 	}
-	safe, _ := t.Inert(text, math.MaxInt32)
+	safe, _ := t.Sanitize(text, math.MaxInt32)
 	lines := strings.Split(ansi.Wrap(safe, max(1, width), ""), "\n")
-	if len(lines) > most {
-		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	if len(lines) > limit {
+		lines = append(lines[:limit-1], strings.Join(lines[limit-1:], " "))
 	}
 	return lines
 }
 
-// Tabbed draws the names of tabs, the open one in brackets.
-func (t *Theme) Tabbed(names []string, at, width int) string {
+// TabBar draws the names of tabs, the open one in brackets.
+func (t *Theme) TabBar(names []string, at, width int) string {
 	left := []Span{{Text: " "}}
 	for i, name := range names {
 		if i == at {
@@ -103,13 +103,13 @@ func (t *Theme) Tabbed(names []string, at, width int) string {
 func (t *Theme) SideBySide(left, right string) string {
 	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
 	for i := range l {
-		l[i] += t.Paint(Rule, t.Fence) + r[i]
+		l[i] += t.Paint(Rule, t.Separator) + r[i]
 	}
 	return strings.Join(l, "\n")
 }
 
-// Unlit draws a view that has no keys.
-func (t *Theme) Unlit(view string) string {
+// Dimmed draws a view that has no keys.
+func (t *Theme) Dimmed(view string) string {
 	lines := strings.Split(ansi.Strip(view), "\n")
 	for i, line := range lines {
 		lines[i] = t.Paint(Dim, line)
@@ -141,12 +141,12 @@ func Wrap(long string, width int) []Span {
 	return lines
 }
 
-// linesMost is how many lines of one text are shown.
-const linesMost = 20000
+// maxLines is how many lines of one text are shown.
+const maxLines = 20000
 
-// Chop breaks a text at its line breaks, and where a line is longer than the
+// HardWrap breaks a text at its line breaks, and where a line is longer than the
 // screen is wide.
-func Chop(text string, width int) []Span {
+func HardWrap(text string, width int) []Span {
 	width = max(20, width)
 	var lines []Span
 	for line := range strings.Lines(text) {
@@ -161,7 +161,7 @@ func Chop(text string, width int) []Span {
 			}
 			lines = append(lines, Span{Text: line[:n]})
 			line = line[n:]
-			if len(lines) >= linesMost {
+			if len(lines) >= maxLines {
 				return append(lines, Span{Text: "(there is more)"})
 			}
 		}

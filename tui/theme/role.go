@@ -30,7 +30,7 @@ const (
 	Accent
 	Label
 	Frame // of a box
-	Typed // what is searched for
+	Match // what is searched for
 
 	Live // states of the connection
 	Waiting
@@ -53,8 +53,8 @@ const (
 	profileCyan
 )
 
-// profiles are the colours that a profile can have.
-var profiles = map[string]Role{
+// profileRoles are the colours that a profile can have.
+var profileRoles = map[string]Role{
 	"red": profileRed, "green": profileGreen, "yellow": profileYellow, "blue": profileBlue, "magenta": profileMagenta, "cyan": profileCyan,
 }
 
@@ -77,8 +77,8 @@ var (
 	bold = base.Bold(true)
 )
 
-// rule gives roles a style, in place of that of an earlier rule.
-type rule struct {
+// styleRule gives roles a style, in place of that of an earlier rule.
+type styleRule struct {
 	style lipgloss.Style
 	roles []Role
 }
@@ -86,13 +86,13 @@ type rule struct {
 // monoRules are the styles without colours, colourRules what colours change of
 // them: nothing is shown by colour alone. A role without a rule is plain.
 var (
-	monoRules = []rule{
+	monoRules = []styleRule{
 		{bold, []Role{Title, Selected, Brand, Breadcrumb, Key, Live, Waiting, ToastWarning}},
 		{base.Reverse(true), []Role{Cursor, Tab, Offline, ToastFailure}},
-		{base.Underline(true), []Role{Typed}},
+		{base.Underline(true), []Role{Match}},
 		{base.Faint(true), []Role{Faded}},
 	}
-	colourRules = []rule{
+	colourRules = []styleRule{
 		{base.Foreground(grey), []Role{Rule, Null, Faded, Dim, Label, Pending}},
 		{base.Foreground(cyan), []Role{Marked, JSONName, Key, Accent, Frame}},
 		{base.Foreground(green), []Role{JSONText, Success, ToastInfo}},

@@ -4,7 +4,7 @@ import "testing"
 
 // The SGR parameters of every role: without colours, on a dark and on a light
 // background.
-func TestStyles(t *testing.T) {
+func TestRoleStyles(t *testing.T) {
 	themes := [...]*Theme{New(Full, Mono), New(Full, Dark), New(Full, Light)}
 	for role, want := range [...][3]string{
 		Plain:      {},
@@ -27,7 +27,7 @@ func TestStyles(t *testing.T) {
 		Accent:     {"", "36", "34"},
 		Label:      {"", "90", "90"},
 		Frame:      {"", "36", "34"},
-		Typed:      {"4", "4", "4"},
+		Match:      {"4", "4", "4"},
 
 		Live:    {"1", "1;32", "1;32"},
 		Waiting: {"1", "1;33", "1;35"},
@@ -57,7 +57,7 @@ func TestStyles(t *testing.T) {
 }
 
 // What is drawn in two styles has both, the second behind the first.
-func TestAppend(t *testing.T) {
+func TestAppendCombinesRoles(t *testing.T) {
 	th := New(Full, Dark)
 	for want, got := range map[string][]byte{
 		"x":                  th.Append(nil, Plain, Plain, "x"),

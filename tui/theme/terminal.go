@@ -31,7 +31,7 @@ func Themes() []string { return []string{Auto, Dark, Light, Mono} }
 // GlyphSet is the set for a terminal, by what the environment says of it.
 func GlyphSet(system string, env func(string) string) string {
 	switch {
-	case plainTerminal(env):
+	case asciiTerminal(env):
 		return ASCII
 	case system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")):
 		return Limited
@@ -39,9 +39,9 @@ func GlyphSet(system string, env func(string) string) string {
 	return Full
 }
 
-// plainTerminal reports whether a terminal says that it has no signs but those
+// asciiTerminal reports whether a terminal says that it has no signs but those
 // of ASCII, or that it may draw them two cells wide.
-func plainTerminal(env func(string) string) bool {
+func asciiTerminal(env func(string) string) bool {
 	if term := env("TERM"); term == "linux" || term == "dumb" {
 		return true
 	}
@@ -54,9 +54,9 @@ func plainTerminal(env func(string) string) bool {
 	return east || !strings.Contains(coded, "utf8")
 }
 
-// Hinted is what the environment says of the background, empty for
+// ThemeFromEnv is what the environment says of the background, empty for
 // nothing: COLORFGBG ends with the number of its colour, as rxvt began it.
-func Hinted(env func(string) string) string {
+func ThemeFromEnv(env func(string) string) string {
 	numbers := strings.Split(env("COLORFGBG"), ";")
 	switch numbers[len(numbers)-1] {
 	case "":
@@ -67,9 +67,9 @@ func Hinted(env func(string) string) string {
 	return Dark
 }
 
-// MayAsk reports whether a terminal may be asked for its background: one that is
+// CanQueryBackground reports whether a terminal may be asked for its background: one that is
 // near, so that the answer does not come when keys are expected.
-func MayAsk(env func(string) string) bool {
+func CanQueryBackground(env func(string) string) bool {
 	term := env("TERM")
-	return runtime.GOOS != "windows" && term != "" && !plainTerminal(env) && env("SSH_TTY") == "" && env("SSH_CONNECTION") == "" && term != "screen" && !strings.HasPrefix(term, "screen.")
+	return runtime.GOOS != "windows" && term != "" && !asciiTerminal(env) && env("SSH_TTY") == "" && env("SSH_CONNECTION") == "" && term != "screen" && !strings.HasPrefix(term, "screen.")
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func said(pairs ...string) func(string) string {
+func env(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, pair := range pairs {
 			if value, is := strings.CutPrefix(pair, name+"="); is {
@@ -17,7 +17,7 @@ func said(pairs ...string) func(string) string {
 }
 
 // A terminal gets the signs that it is known to have.
-func TestKnownSigns(t *testing.T) {
+func TestGlyphSetByTerminal(t *testing.T) {
 	for _, test := range []struct {
 		name, system, signs string
 		env                 []string
@@ -34,22 +34,22 @@ func TestKnownSigns(t *testing.T) {
 		{"an editor", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
 		{"another terminal on Windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
 	} {
-		if signs := GlyphSet(test.system, said(test.env...)); signs != test.signs {
+		if signs := GlyphSet(test.system, env(test.env...)); signs != test.signs {
 			t.Errorf("%s: %s, want %s", test.name, signs, test.signs)
 		}
 	}
 }
 
-func TestHintedTheme(t *testing.T) {
+func TestThemeFromEnv(t *testing.T) {
 	for value, want := range map[string]string{"": "", "15;0": Dark, "0;15": Light, "0;default;7": Light, "12;8": Dark, "nonsense": Dark} {
-		if got := Hinted(said("COLORFGBG=" + value)); got != want {
+		if got := ThemeFromEnv(env("COLORFGBG=" + value)); got != want {
 			t.Errorf("COLORFGBG=%s: %q, want %q", value, got, want)
 		}
 	}
 }
 
 // Only a terminal that is near is asked: a late answer would be taken for keys.
-func TestMayAsk(t *testing.T) {
+func TestCanQueryBackground(t *testing.T) {
 	for _, test := range []struct {
 		env []string
 		may bool
@@ -62,7 +62,7 @@ func TestMayAsk(t *testing.T) {
 		{[]string{"TERM=screen"}, false},
 		{nil, false},
 	} {
-		if MayAsk(said(test.env...)) != test.may {
+		if CanQueryBackground(env(test.env...)) != test.may {
 			t.Errorf("%v: asked is %v", test.env, !test.may)
 		}
 	}

@@ -16,24 +16,24 @@ import (
 // maxMarks is how many marks may combine with one character.
 const maxMarks = 3
 
-// Inert is text fit for one line: at most room cells of it, counted in cells.
+// Sanitize is text fit for one line: at most room cells of it, counted in cells.
 // What is left out is marked as cut.
-func (g *Glyphs) Inert(text string, room int) (shown string, width int) {
-	if plain(text, room) {
+func (g *Glyphs) Sanitize(text string, room int) (shown string, width int) {
+	if isPlainASCII(text, room) {
 		return text, len(text)
 	}
-	w := writer{glyphs: g, room: room}
-	w.all(text)
-	if shown = string(w.out); w.odd && !agreed(" "+shown+" ", w.width+2) {
-		w = writer{glyphs: g, room: room, strict: true} // some change their neighbours
-		w.all(text)
+	w := sanitizer{glyphs: g, room: room}
+	w.write(text)
+	if shown = string(w.out); w.complex && !widthsAgree(" "+shown+" ", w.width+2) {
+		w = sanitizer{glyphs: g, room: room, asciiOnly: true} // some change their neighbours
+		w.write(text)
 		shown = string(w.out)
 	}
 	return shown, w.width
 }
 
-// plain reports whether text is all visible ASCII and fits.
-func plain(text string, room int) bool {
+// isPlainASCII reports whether text is all visible ASCII and fits.
+func isPlainASCII(text string, room int) bool {
 	if len(text) > room {
 		return false
 	}
@@ -45,20 +45,20 @@ func plain(text string, room int) bool {
 	return true
 }
 
-// writer collects characters until there is no room.
-type writer struct {
-	glyphs *Glyphs
-	out    []byte
-	width  int
-	room   int
-	before int // length of out when it still had room for the mark of a cut
-	edge   int // width then
-	full   bool
-	odd    bool // not only simple characters
-	strict bool // nothing but ASCII
+// sanitizer collects characters until there is no room.
+type sanitizer struct {
+	glyphs    *Glyphs
+	out       []byte
+	width     int
+	room      int
+	cutLen    int // length of out when it still had room for the mark of a cut
+	cutWidth  int // width then
+	full      bool
+	complex   bool // not only simple characters
+	asciiOnly bool // nothing but ASCII
 }
 
-func (w *writer) all(text string) {
+func (w *sanitizer) write(text string) {
 	for text != "" && !w.full {
 		n := 0
 		for n < len(text) && n < w.room+2 && text[n] >= ' ' && text[n] < 0x7f {
@@ -68,25 +68,25 @@ func (w *writer) all(text string) {
 			n-- // a mark may follow that combines with it
 		}
 		if n > 0 {
-			w.ascii(text[:n])
+			w.writeASCII(text[:n])
 			text = text[n:]
 			continue
 		}
-		if n = w.simple(text); n == 0 {
-			w.odd = true
-			n = w.next(text)
+		if n = w.writeSimple(text); n == 0 {
+			w.complex = true
+			n = w.writeChar(text)
 		}
 		text = text[n:]
 	}
 }
 
-// simple appends the characters that text begins with as long as each is what
+// writeSimple appends the characters that text begins with as long as each is what
 // it looks like, and gives their length.
-func (w *writer) simple(text string) int {
+func (w *sanitizer) writeSimple(text string) int {
 	done := 0
 	r, size := utf8.DecodeRuneInString(text)
 	width := simpleWidth(r)
-	for width > 0 && !w.strict && !w.full {
+	for width > 0 && !w.asciiOnly && !w.full {
 		after, afterSize := utf8.DecodeRuneInString(text[done+size:])
 		afterWidth := simpleWidth(after)
 		if afterSize > 0 && after >= utf8.RuneSelf && afterWidth == 0 {
@@ -114,26 +114,26 @@ func simpleWidth(r rune) int {
 }
 
 // put appends what is width cells wide, or marks the cut where it does not fit.
-func (w *writer) put(text string, width int) {
+func (w *sanitizer) put(text string, width int) {
 	if w.full {
 		return
 	}
 	if w.width+width > w.room {
-		w.out, w.width, w.full = w.out[:w.before], w.edge, true
+		w.out, w.width, w.full = w.out[:w.cutLen], w.cutWidth, true
 		if w.room > 0 {
-			w.out = append(w.out, w.glyphs.Cut...)
+			w.out = append(w.out, w.glyphs.Ellipsis...)
 			w.width++
 		}
 		return
 	}
 	w.out = append(w.out, text...)
 	if w.width += width; w.width < w.room {
-		w.before, w.edge = len(w.out), w.width
+		w.cutLen, w.cutWidth = len(w.out), w.width
 	}
 }
 
-// ascii appends visible ASCII, one cell each.
-func (w *writer) ascii(text string) {
+// writeASCII appends visible ASCII, one cell each.
+func (w *sanitizer) writeASCII(text string) {
 	if fits := w.room - w.width - 1; fits > 0 {
 		fits = min(fits, len(text))
 		w.put(text[:fits], fits)
@@ -147,24 +147,24 @@ func (w *writer) ascii(text string) {
 	}
 }
 
-// next appends the character that text begins with and gives its length.
-func (w *writer) next(text string) int {
+// writeChar appends the character that text begins with and gives its length.
+func (w *sanitizer) writeChar(text string) int {
 	if text[0] < ' ' || text[0] == 0x7f {
-		return w.control(text)
+		return w.writeControl(text)
 	}
-	cluster, width := ansi.FirstGraphemeCluster(head(text), ansi.GraphemeWidth)
-	if width > 0 && !w.strict && character(cluster) && agreed(cluster, width) {
+	cluster, width := ansi.FirstGraphemeCluster(prefix(text), ansi.GraphemeWidth)
+	if width > 0 && !w.asciiOnly && isCharacter(cluster) && widthsAgree(cluster, width) {
 		w.put(cluster, width)
 		return len(cluster)
 	}
 	r, size := utf8.DecodeRuneInString(text)
-	w.rune(r, size)
+	w.writeRune(r, size)
 	return size
 }
 
-// head is as much of text as one character can reasonably be: one with endless
+// prefix is as much of text as one character can reasonably be: one with endless
 // marks must not make us read all of them again and again.
-func head(text string) string {
+func prefix(text string) string {
 	const enough = 64
 	if len(text) <= enough {
 		return text
@@ -176,8 +176,8 @@ func head(text string) string {
 	return text[:end]
 }
 
-// control shows what is no character.
-func (w *writer) control(text string) int {
+// writeControl shows what is no character.
+func (w *sanitizer) writeControl(text string) int {
 	switch {
 	case strings.HasPrefix(text, "\r\n"):
 		w.put(w.glyphs.Newline, 1)
@@ -192,18 +192,18 @@ func (w *writer) control(text string) int {
 	return 1
 }
 
-// agreed reports whether terminals that measure characters and those that
+// widthsAgree reports whether terminals that measure characters and those that
 // measure code points find the same width.
-func agreed(text string, width int) bool {
+func widthsAgree(text string, width int) bool {
 	return ansi.StringWidth(text) == width && ansi.StringWidthWc(text) == width
 }
 
-// character reports whether a cluster is one character with at most a few marks
+// isCharacter reports whether a cluster is one character with at most a few marks
 // and nothing in it hides.
-func character(cluster string) bool {
+func isCharacter(cluster string) bool {
 	marks := -1
 	for _, r := range cluster {
-		if marks++; marks > maxMarks || r == utf8.RuneError || hides(r) {
+		if marks++; marks > maxMarks || r == utf8.RuneError || isHidden(r) {
 			return false
 		}
 		if mark := unicode.In(r, unicode.M); mark == (marks == 0) {
@@ -213,24 +213,24 @@ func character(cluster string) bool {
 	return true
 }
 
-// hides reports whether a code point acts on others or cannot be seen.
-func hides(r rune) bool {
+// isHidden reports whether a code point acts on others or cannot be seen.
+func isHidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Variation_Selector) ||
 		unicode.Is(unicode.Regional_Indicator, r) || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// rune shows a code point by itself that is no character that can be shown.
-func (w *writer) rune(r rune, size int) {
+// writeRune shows a code point by itself that is no character that can be shown.
+func (w *sanitizer) writeRune(r rune, size int) {
 	text := string(r)
 	width := ansi.StringWidth(text)
 	switch {
 	case r == utf8.RuneError && size <= 1:
 		w.put(w.glyphs.Replacement, 1)
-	case hides(r) && r > 0xffff:
+	case isHidden(r) && r > 0xffff:
 		w.put(fmt.Sprintf(`\U%08x`, r), 10)
-	case hides(r):
+	case isHidden(r):
 		w.put(fmt.Sprintf(`\u%04x`, r), 6)
-	case r < utf8.RuneSelf, !w.strict && width > 0 && character(text) && agreed(text, width):
+	case r < utf8.RuneSelf, !w.asciiOnly && width > 0 && isCharacter(text) && widthsAgree(text, width):
 		w.put(text, width)
 	default:
 		w.put(w.glyphs.Replacement, 1)
@@ -242,25 +242,25 @@ func (g *Glyphs) Fit(text string, width int, right bool) string {
 	if width <= 0 {
 		return ""
 	}
-	shown, used := g.Inert(text, width)
+	shown, used := g.Sanitize(text, width)
 	switch {
 	case used == width:
 		return shown
 	case right:
-		return Blanks(width-used) + shown
+		return Spaces(width-used) + shown
 	}
-	return shown + Blanks(width-used)
+	return shown + Spaces(width-used)
 }
 
-// Middle cuts text in its middle where it takes more than width cells, so that
+// TruncateMiddle cuts text in its middle where it takes more than width cells, so that
 // both ends are seen. Only visible ASCII, such as addresses are, is cut so.
-func (g *Glyphs) Middle(text string, width int) string {
-	if len(text) <= width || width < 5 || !plain(text, len(text)) {
+func (g *Glyphs) TruncateMiddle(text string, width int) string {
+	if len(text) <= width || width < 5 || !isPlainASCII(text, len(text)) {
 		return text
 	}
 	end := width / 2
-	return text[:width-1-end] + g.Cut + text[len(text)-end:]
+	return text[:width-1-end] + g.Ellipsis + text[len(text)-end:]
 }
 
-// Blanks is n spaces.
-func Blanks(n int) string { return strings.Repeat(" ", max(0, n)) }
+// Spaces is n spaces.
+func Spaces(n int) string { return strings.Repeat(" ", max(0, n)) }

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestInert(t *testing.T) {
+func TestSanitize(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		room       int
@@ -40,7 +40,7 @@ func TestInert(t *testing.T) {
 		{"Hebrew", "שלום", 10, "שלום"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, width := asciiGlyphs.Inert(test.text, test.room)
+			got, width := asciiGlyphs.Sanitize(test.text, test.room)
 			if got != test.want || width != ansi.StringWidth(got) {
 				t.Errorf("got %q of %d cells, want %q", got, width, test.want)
 			}
@@ -50,31 +50,31 @@ func TestInert(t *testing.T) {
 
 // Whatever the text, what is shown is as wide as it says by both ways to
 // measure, and holds nothing that acts or hides.
-func TestInertIsInert(t *testing.T) {
+func TestSanitizeRandomText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := rapid.IntRange(0, 60).Draw(t, "room")
-		checkInert(t, hostile().Draw(t, "text"), room)
+		checkSanitized(t, hostileText().Draw(t, "text"), room)
 	})
 }
 
-func FuzzInert(f *testing.F) {
+func FuzzSanitize(f *testing.F) {
 	f.Add("a\u0301\u0302\x1b[2J世\U0001f1e6", 5)
-	f.Fuzz(func(t *testing.T, text string, room int) { checkInert(t, text, max(0, room%200)) })
+	f.Fuzz(func(t *testing.T, text string, room int) { checkSanitized(t, text, max(0, room%200)) })
 }
 
-func TestSimpleCharactersAreSimple(t *testing.T) {
+func TestSimpleWidthMatchesMeasuredWidth(t *testing.T) {
 	for r := range rune(0x11000) {
-		if width := simpleWidth(r); width > 0 && (!character(string(r)) || !agreed(string(r), width)) {
+		if width := simpleWidth(r); width > 0 && (!isCharacter(string(r)) || !widthsAgree(string(r), width)) {
 			t.Errorf("%U is said to be simple and %d wide", r, width)
 		}
 	}
 }
 
-type failer interface{ Errorf(string, ...any) }
+type errorReporter interface{ Errorf(string, ...any) }
 
-func checkInert(t failer, text string, room int) {
+func checkSanitized(t errorReporter, text string, room int) {
 	for _, glyphs := range []*Glyphs{&asciiGlyphs, &fullGlyphs} {
-		got, width := glyphs.Inert(text, room)
+		got, width := glyphs.Sanitize(text, room)
 		if width > room || ansi.StringWidth(got) != width || ansi.StringWidthWc(got) != width {
 			t.Errorf("%q in %d cells: %q says %d, measured %d and %d", text, room, got, width, ansi.StringWidth(got), ansi.StringWidthWc(got))
 		}
@@ -82,15 +82,15 @@ func checkInert(t failer, text string, room int) {
 			t.Errorf("%q became %d bytes", text, len(got))
 		}
 		for _, r := range strings.ReplaceAll(got, glyphs.Replacement, "") {
-			if hides(r) {
+			if isHidden(r) {
 				t.Errorf("%q shows %q", text, got)
 			}
 		}
 	}
 }
 
-// hostile draws texts of what records can hold.
-func hostile() *rapid.Generator[string] {
+// hostileText draws texts of what records can hold.
+func hostileText() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.StringMatching(`[ -~]{0,12}`),
 		rapid.String(),
@@ -105,8 +105,8 @@ func hostile() *rapid.Generator[string] {
 
 // An address is cut where its ends can still be seen; what is no plain text is
 // left to Fit.
-func TestMiddle(t *testing.T) {
-	g := &Glyphs{Cut: "~"}
+func TestTruncateMiddle(t *testing.T) {
+	g := &Glyphs{Ellipsis: "~"}
 	for _, test := range []struct {
 		text  string
 		width int
@@ -121,14 +121,14 @@ func TestMiddle(t *testing.T) {
 		{"a\x1b[31mbcdefgh", 6, "a\x1b[31mbcdefgh"},
 		{"", 6, ""},
 	} {
-		if got := g.Middle(test.text, test.width); got != test.want {
+		if got := g.TruncateMiddle(test.text, test.width); got != test.want {
 			t.Errorf("%q in %d: %q, want %q", test.text, test.width, got, test.want)
 		}
 	}
 }
 
 // What breaks long words does not break characters.
-func TestWrappedWords(t *testing.T) {
+func TestWrapKeepsCharacters(t *testing.T) {
 	for _, line := range Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
 		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
 			t.Errorf("%q", line.Text)

@@ -81,7 +81,7 @@ const Reset = "\x1b[0m"
 // Profile is a profile's name on the first line: a band in its colour, where it
 // has one.
 func (t *Theme) Profile(name, colour string) []Span {
-	role := profiles[colour]
+	role := profileRoles[colour]
 	switch {
 	case name == "":
 		return nil
@@ -96,5 +96,5 @@ func (t *Theme) StatusText(status int) (string, Role) {
 	if status < 0 || status > 3 {
 		return "?", Plain
 	}
-	return [...]string{t.Loading + " WAIT", t.Good + " OK", "~ RETRY", Bad + " FAIL"}[status], Pending + Role(status)
+	return [...]string{t.Loading + " WAIT", t.OK + " OK", "~ RETRY", FailGlyph + " FAIL"}[status], Pending + Role(status)
 }

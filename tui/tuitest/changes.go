@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// CountChanges stands before a service and notes every request that could change
+// RecordChanges stands before a service and notes every request that could change
 // something.
-func CountChanges(t *testing.T, service string) (address string, list func() []string) {
+func RecordChanges(t *testing.T, service string) (address string, list func() []string) {
 	t.Helper()
 	target, err := url.Parse(service)
 	if err != nil {

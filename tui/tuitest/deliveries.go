@@ -47,11 +47,11 @@ func StartDeliveries(t *testing.T) *Deliveries {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		s.Raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d","Total":12.50}`, i), 1)
-		s.Raise(t, "debtor.updated", fmt.Sprintf(`{"DebtorID":"C%d"}`, i), 2)
+		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d","Total":12.50}`, i), 1)
+		s.Publish(t, "debtor.updated", fmt.Sprintf(`{"DebtorID":"C%d"}`, i), 2)
 	}
-	s.Raise(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, 3)
-	s.Raise(t, "salesorder.created", `{"InvoiceNo":"D9"}`, 1)
+	s.Publish(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, 3)
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D9"}`, 1)
 	return s
 }
 
@@ -90,22 +90,22 @@ func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 	return made.RecID
 }
 
-// Raise raises an event and waits until its message has the status.
-func (s *Deliveries) Raise(t *testing.T, event, body string, status int) {
+// Publish raises an event and waits until its message has the status.
+func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
 	defer cancel()
 	changes := s.Client.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicMessages}})
-	raised := false
+	published := false
 	for e, err := range changes {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ready := e.(client.HeartbeatEvent); ready && !raised {
+		if _, ready := e.(client.HeartbeatEvent); ready && !published {
 			if _, err := s.Client.RaiseEvent(ctx, event, body); err != nil {
 				t.Fatal(err)
 			}
-			raised = true
+			published = true
 		}
 		if m, ok := e.(client.MessageEvent); ok && m.Status == status {
 			s.Latest = time.Time(m.At)
@@ -129,7 +129,7 @@ func (s *Deliveries) OpenSubscriptions(t *testing.T) *Driver {
 	t.Helper()
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter")
-	d.Sees("acme-shop")
+	d.WantText("acme-shop")
 	return d
 }
 

@@ -27,10 +27,10 @@ type Driver struct {
 
 	width, height int
 	timers        []timer
-	answers       chan tea.Msg
+	responses     chan tea.Msg
 	waiting       int // commands on their way
 	live          chan tea.Msg
-	alive         bool // there was a heartbeat, and the stream was not lost since
+	connected     bool // there was a heartbeat, and the stream was not lost since
 	stream        int  // that it came on
 }
 
@@ -45,7 +45,7 @@ const Timeout = 2 * time.Minute
 // Drive starts an app on a screen of 80x24.
 func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	t.Helper()
-	d := &Driver{T: t, Clock: time.Date(2026, 7, 1, 14, 2, 6, 0, time.UTC), answers: make(chan tea.Msg, 100), live: make(chan tea.Msg, 1)}
+	d := &Driver{T: t, Clock: time.Date(2026, 7, 1, 14, 2, 6, 0, time.UTC), responses: make(chan tea.Msg, 100), live: make(chan tea.Msg, 1)}
 	o.URL, o.Zone = "http://erp01:5050", time.UTC
 	o.Now = func() time.Time { return d.Clock }
 	o.Output = &d.Copied
@@ -57,10 +57,10 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 		d.timers = append(d.timers, timer{d.Clock.Add(after), m})
 		return nil
 	}
-	o.Loop.Hear = func(wait tea.Cmd) tea.Cmd {
+	o.Loop.Listen = func(wait tea.Cmd) tea.Cmd {
 		go func() {
 			select {
-			case d.live <- sameClocks(wait()):
+			case d.live <- dropServerOffset(wait()):
 			case <-t.Context().Done():
 			}
 		}()
@@ -74,11 +74,11 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	return d
 }
 
-// sameClocks has the service's clock agree with the test's.
-func sameClocks(m tea.Msg) tea.Msg {
-	if told, ok := m.(tui.LiveMsg); ok {
-		told.Ahead = 0
-		return told
+// dropServerOffset has the service's clock agree with the test's.
+func dropServerOffset(m tea.Msg) tea.Msg {
+	if live, ok := m.(tui.LiveMsg); ok {
+		live.Ahead = 0
+		return live
 	}
 	return m
 }
@@ -89,18 +89,18 @@ func (d *Driver) Run(cmd tea.Cmd) {
 		return
 	}
 	d.waiting++
-	go func() { d.answers <- cmd() }()
+	go func() { d.responses <- cmd() }()
 }
 
 // Send gives the app one message, and settles.
 func (d *Driver) Send(m tea.Msg) {
 	d.T.Helper()
-	d.Take(m)
+	d.Deliver(m)
 	d.Settle()
 }
 
-// Take gives the app one message, and starts what comes of it.
-func (d *Driver) Take(m tea.Msg) {
+// Deliver gives the app one message, and starts what comes of it.
+func (d *Driver) Deliver(m tea.Msg) {
 	if m == nil {
 		return
 	}
@@ -115,18 +115,18 @@ func (d *Driver) Take(m tea.Msg) {
 		return
 	}
 	if live, ok := m.(tui.LiveMsg); ok {
-		d.alive = (d.alive || live.Beat) && live.Lost == nil && live.Final == nil
+		d.connected = (d.connected || live.Beat) && live.Lost == nil && live.Final == nil
 		d.stream = live.Session
 	}
 	_, cmd := d.App.Update(m)
 	d.Run(cmd)
 }
 
-// TakeNext waits for the next answer, and gives it to the app.
-func (d *Driver) TakeNext() {
-	m := <-d.answers
+// DeliverNext waits for the next answer, and gives it to the app.
+func (d *Driver) DeliverNext() {
+	m := <-d.responses
 	d.waiting--
-	d.Take(m)
+	d.Deliver(m)
 }
 
 // commands are those of a batch or a sequence, whose types bubbletea keeps to
@@ -148,17 +148,17 @@ func (d *Driver) Settle() {
 	d.T.Helper()
 	for d.waiting > 0 {
 		select {
-		case m := <-d.answers:
+		case m := <-d.responses:
 			d.waiting--
-			d.Take(m)
+			d.Deliver(m)
 		case <-time.After(Timeout):
 			d.T.Fatalf("%d commands do not come back; the screen is\n%s", d.waiting, d.Text())
 		}
 	}
 }
 
-// Later moves the clock and gives the app the messages that are due then.
-func (d *Driver) Later(by time.Duration) {
+// Advance moves the clock and gives the app the messages that are due then.
+func (d *Driver) Advance(by time.Duration) {
 	d.T.Helper()
 	for end := d.Clock.Add(by); ; {
 		next := -1
@@ -187,7 +187,7 @@ func (d *Driver) Wait(by time.Duration) {
 	for i := range d.timers {
 		d.timers[i].at = later(d.timers[i].at, d.Clock)
 	}
-	d.Later(by)
+	d.Advance(by)
 }
 
 func later(a, b time.Time) time.Time {
@@ -197,18 +197,18 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// Until gives the app what the stream tells, until that is enough.
-func (d *Driver) Until(what string, enough func() bool) {
+// WaitUntil gives the app what the stream tells, until that is enough.
+func (d *Driver) WaitUntil(description string, done func() bool) {
 	d.T.Helper()
-	for deadline := time.After(Timeout); !enough(); {
+	for deadline := time.After(Timeout); !done(); {
 		select {
 		case m := <-d.live:
 			d.Send(m)
-		case m := <-d.answers:
+		case m := <-d.responses:
 			d.waiting--
-			d.Take(m)
+			d.Deliver(m)
 		case <-deadline:
-			d.T.Fatalf("it does not happen that %s; the screen is\n%s", what, d.Text())
+			d.T.Fatalf("it does not happen that %s; the screen is\n%s", description, d.Text())
 		}
 	}
 	d.Settle()
@@ -217,7 +217,7 @@ func (d *Driver) Until(what string, enough func() bool) {
 // AwaitLive waits for the first sign of life.
 func (d *Driver) AwaitLive() {
 	d.T.Helper()
-	d.Until("it is live", func() bool { return strings.Contains(d.Text(), "LIVE") })
+	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "LIVE") })
 }
 
 // Live has something happen on the stream that was heard last.
@@ -227,19 +227,19 @@ func (d *Driver) Live(m tui.LiveMsg) {
 	d.Send(m)
 }
 
-// Beat is a sign of life on the stream, where there was one before: the test's
+// Heartbeat is a sign of life on the stream, where there was one before: the test's
 // clock has nothing to do with the service's.
-func (d *Driver) Beat() {
+func (d *Driver) Heartbeat() {
 	d.T.Helper()
-	if d.alive {
+	if d.connected {
 		d.Live(tui.LiveMsg{Beat: true})
 	}
 }
 
-// AnswerTo has something come that a screen asked for, or fail.
-func (d *Driver) AnswerTo(to ui.Screen, err error, take func(error) tea.Cmd) {
+// Respond has something come that a screen asked for, or fail.
+func (d *Driver) Respond(to ui.Screen, err error, apply func(error) tea.Cmd) {
 	d.T.Helper()
-	d.Send(ui.Answer{To: to, Err: err, Take: func() tea.Cmd { return take(err) }})
+	d.Send(ui.Response{To: to, Err: err, Apply: func() tea.Cmd { return apply(err) }})
 }
 
 // Environment answers like the variables of a session.

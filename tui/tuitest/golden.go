@@ -26,9 +26,9 @@ var appearances = [...]struct {
 	theme string
 }{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
 
-// passing is what is another in each run: something takes its place that is as
+// volatileText is what is another in each run: something takes its place that is as
 // long.
-var passing = []struct {
+var volatileText = []struct {
 	is *regexp.Regexp
 	as string
 }{
@@ -64,7 +64,7 @@ func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 	for _, size := range sizes {
 		d.Resize(size[0], size[1])
 		d.CheckScreen()
-		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.portrait(appearance))
+		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.render(appearance))
 	}
 	d.Resize(80, 24)
 	path := filepath.Join("testdata", name+"."+appearance+".golden")
@@ -83,15 +83,15 @@ func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 	}
 }
 
-// portrait is the screen as a text: with its styles as {1;31}, but for the appearance that
+// render is the screen as a text: with its styles as {1;31}, but for the appearance that
 // is about signs alone.
-func (d *Driver) portrait(appearance string) string {
+func (d *Driver) render(appearance string) string {
 	text := d.App.View()
 	if appearance != "ascii" {
 		text = sgr.ReplaceAllString(text, "{$1}")
 	}
 	text = ansi.Strip(text)
-	for _, p := range passing {
+	for _, p := range volatileText {
 		text = p.is.ReplaceAllStringFunc(text, func(was string) string { return p.as[:min(len(was), len(p.as))] })
 	}
 	return cutPort.ReplaceAllStringFunc(text, func(was string) string { return digit.ReplaceAllString(was, "0") })

@@ -41,7 +41,7 @@ func (d *Driver) Press(names ...string) {
 func (d *Driver) Key(m tea.KeyMsg) {
 	d.T.Helper()
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.Beat()
+	d.Heartbeat()
 	d.Send(m)
 }
 
@@ -80,6 +80,6 @@ func (d *Driver) ClickOn(text string) {
 // Click presses the left button on a cell of the screen.
 func (d *Driver) Click(x, y int) {
 	d.Clock = d.Clock.Add(200 * time.Millisecond)
-	d.Beat()
+	d.Heartbeat()
 	d.Send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 }

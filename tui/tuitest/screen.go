@@ -19,8 +19,8 @@ func (d *Driver) Resize(width, height int) {
 // Text is the screen without its colours.
 func (d *Driver) Text() string { return ansi.Strip(d.App.View()) }
 
-// Sees fails unless the screen shows each of the texts.
-func (d *Driver) Sees(texts ...string) {
+// WantText fails unless the screen shows each of the texts.
+func (d *Driver) WantText(texts ...string) {
 	d.T.Helper()
 	shown := d.Text()
 	for _, text := range texts {
@@ -30,8 +30,8 @@ func (d *Driver) Sees(texts ...string) {
 	}
 }
 
-// SeesNot fails where the screen shows a text.
-func (d *Driver) SeesNot(text string) {
+// WantNoText fails where the screen shows a text.
+func (d *Driver) WantNoText(text string) {
 	d.T.Helper()
 	if strings.Contains(d.Text(), text) {
 		d.T.Errorf("the screen shows %q:\n%s", text, d.Text())
@@ -50,11 +50,11 @@ func (d *Driver) LineWith(text string) string {
 	return ""
 }
 
-// Says waits until the status line has said something that a pattern fits.
-func (d *Driver) Says(pattern string) {
+// WaitFor waits until the status line has said something that a pattern fits.
+func (d *Driver) WaitFor(pattern string) {
 	d.T.Helper()
 	is := regexp.MustCompile(pattern)
-	d.Until("it says "+pattern, func() bool { return is.MatchString(d.Text()) })
+	d.WaitUntil("it says "+pattern, func() bool { return is.MatchString(d.Text()) })
 }
 
 // CheckScreen fails unless every line is exactly as wide as the terminal, and

@@ -18,8 +18,8 @@ import (
 // ClipMax is how many characters of base64 terminals take.
 const ClipMax = 74994
 
-// clipPatience is how long the clipboard of the computer may take.
-const clipPatience = 3 * time.Second
+// clipTimeout is how long the clipboard of the computer may take.
+const clipTimeout = 3 * time.Second
 
 // errTooLong says that a terminal would not take a text, or only a part of it.
 var errTooLong = errors.New("it is too long for a terminal to copy")
@@ -31,19 +31,19 @@ type Clipboard struct {
 	Output  io.Writer // of the terminal
 }
 
-// clipWay is one way to the clipboard: it gives its name for people.
-type clipWay func(c Clipboard, text string) (how string, err error)
+// clipMethod is one way to the clipboard: it gives its name for people.
+type clipMethod func(c Clipboard, text string) (how string, err error)
 
 // The ways, by the names that WHCTL_CLIPBOARD has for them. A file is the last
 // resort: it holds every text.
-var clipWays = map[string]clipWay{"native": nativeClip, "osc52": terminalClip, "file": fileClip}
+var clipMethods = map[string]clipMethod{"native": nativeClip, "osc52": terminalClip, "file": fileClip}
 
 // order is which ways are tried. Over ssh the clipboard of this computer is
 // not the user's, so there the terminal comes first.
 func (c Clipboard) order() []string {
 	set := c.Env("WHCTL_CLIPBOARD")
 	switch {
-	case clipWays[set] != nil:
+	case clipMethods[set] != nil:
 		return []string{set, "file"}
 	case c.Env("SSH_TTY") != "" || c.Env("SSH_CONNECTION") != "":
 		return []string{"osc52", "file"}
@@ -54,7 +54,7 @@ func (c Clipboard) order() []string {
 // Copy copies a text in the first way that takes it, and says which that was.
 func (c Clipboard) Copy(text string) (how string, err error) {
 	for _, name := range c.order() {
-		how, wrong := clipWays[name](c, text)
+		how, wrong := clipMethods[name](c, text)
 		if wrong == nil {
 			return how, nil
 		}
@@ -86,14 +86,14 @@ func throughTmux(sequence string) string {
 	return "\x1bPtmux;" + strings.ReplaceAll(sequence, "\x1b", "\x1b\x1b") + "\x1b\\"
 }
 
-// screenMost is how much screen takes in one piece.
-const screenMost = 256
+// screenChunk is how much screen takes in one piece.
+const screenChunk = 256
 
 // throughScreen wraps a sequence in pieces that screen hands on.
 func throughScreen(sequence string) string {
 	var out strings.Builder
 	for len(sequence) > 0 {
-		n := min(len(sequence), screenMost)
+		n := min(len(sequence), screenChunk)
 		out.WriteString("\x1bP" + sequence[:n] + "\x1b\\")
 		sequence = sequence[n:]
 	}
@@ -112,11 +112,11 @@ func fileClip(_ Clipboard, text string) (string, error) {
 
 // nativeClip gives the text to the program that keeps this computer's clipboard.
 func nativeClip(c Clipboard, text string) (string, error) {
-	ctx, cancel := context.WithTimeout(c.Context, clipPatience)
+	ctx, cancel := context.WithTimeout(c.Context, clipTimeout)
 	defer cancel()
 	var all error
 	for _, p := range clipPrograms(c.Env) {
-		err := p.give(ctx, text)
+		err := p.write(ctx, text)
 		if err == nil {
 			return "via " + p.argv[0], nil
 		}
@@ -131,8 +131,8 @@ func nativeClip(c Clipboard, text string) (string, error) {
 // clipProgram is a program that takes a text on its standard input and puts it
 // on the clipboard.
 type clipProgram struct {
-	argv []string
-	wide bool // it wants UTF-16
+	argv  []string
+	utf16 bool // it wants UTF-16
 }
 
 // clipPrograms are those of this computer, the likeliest first.
@@ -153,18 +153,18 @@ func clipPrograms(env func(string) string) []clipProgram {
 	return programs
 }
 
-func (p clipProgram) give(ctx context.Context, text string) error {
+func (p clipProgram) write(ctx context.Context, text string) error {
 	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
-	cmd.WaitDelay = clipPatience
-	if p.wide {
-		text = wideText(text)
+	cmd.WaitDelay = clipTimeout
+	if p.utf16 {
+		text = utf16Text(text)
 	}
 	cmd.Stdin = strings.NewReader(text)
 	return cmd.Run()
 }
 
-// wideText is a text in UTF-16 with its mark, which Windows takes for what it is.
-func wideText(text string) string {
+// utf16Text is a text in UTF-16 with its mark, which Windows takes for what it is.
+func utf16Text(text string) string {
 	out := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(text)) {
 		out = binary.LittleEndian.AppendUint16(out, unit)

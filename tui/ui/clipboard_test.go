@@ -7,7 +7,7 @@ import (
 
 // screen takes a sequence in small pieces.
 func TestThroughScreen(t *testing.T) {
-	whole := strings.Repeat("a", 3*screenMost+1)
+	whole := strings.Repeat("a", 3*screenChunk+1)
 	pieces := strings.Split(throughScreen(whole), "\x1bP")
 	if len(pieces) != 5 {
 		t.Fatalf("%d pieces", len(pieces)-1)
@@ -15,7 +15,7 @@ func TestThroughScreen(t *testing.T) {
 	var got strings.Builder
 	for _, piece := range pieces[1:] {
 		text, ended := strings.CutSuffix(piece, "\x1b\\")
-		if !ended || len(text) > screenMost {
+		if !ended || len(text) > screenChunk {
 			t.Errorf("piece %q", piece)
 		}
 		got.WriteString(text)

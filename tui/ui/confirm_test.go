@@ -18,7 +18,7 @@ func asked(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, done func
 	t.Helper()
 	d = tuitest.Drive(t, tuitest.Unreachable(t), o)
 	yes := false
-	ui.AskMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
+	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
 	return d, func() bool { return yes }
 }
 
@@ -74,7 +74,7 @@ func TestPasteIsNoAnswer(t *testing.T) {
 	if done() {
 		t.Error("a paste answered")
 	}
-	d.Sees("Delete?", "> 37")
+	d.WantText("Delete?", "> 37")
 }
 
 // What comes in the first quarter of a second is not heard.
@@ -111,11 +111,11 @@ func TestQuestionsAreReadWhole(t *testing.T) {
 		for _, count := range []int{1, 1204} {
 			d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 			d.Resize(size[0], size[1])
-			ui.AskMany(d.App, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
+			ui.OpenConfirmMany(d.App, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
 			read := ""
 			for range len(lines) + 4 {
 				d.CheckScreen()
-				d.Sees("cancel")
+				d.WantText("cancel")
 				read += strings.NewReplacer("│", " ", "\n", " ").Replace(d.Text())
 				d.Press("down")
 			}
@@ -130,7 +130,7 @@ func TestQuestionsAreReadWhole(t *testing.T) {
 			for range len(lines) + 4 {
 				d.Press("up")
 			}
-			d.Sees("1204  hooks.acme.test/erp/in")
+			d.WantText("1204  hooks.acme.test/erp/in")
 		}
 	}
 }

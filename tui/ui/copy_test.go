@@ -37,7 +37,7 @@ func TestClip(t *testing.T) {
 			if d.Copied.String() != test.sent {
 				t.Errorf("sent %q, want %q", d.Copied.String(), test.sent)
 			}
-			d.Sees(test.told)
+			d.WantText(test.told)
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestClipOfTheDesktop(t *testing.T) {
 	d.Copied.Reset()
 	d.App.Copy("00123")
 	d.Press("g")
-	d.Sees("copied 5 characters via xclip")
+	d.WantText("copied 5 characters via xclip")
 	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.Copied.Len() > 0 {
 		t.Errorf("copied %q, %v, and to the terminal %q", got, err, d.Copied.String())
 	}
@@ -59,7 +59,7 @@ func TestClipOfTheDesktop(t *testing.T) {
 	script(t, dir, "xsel", "exit 1")
 	d.App.Copy("00123")
 	d.Press("g")
-	d.Sees("via OSC 52")
+	d.WantText("via OSC 52")
 }
 
 func script(t *testing.T, dir, name, text string) {
@@ -78,7 +78,7 @@ func TestClipOfLongText(t *testing.T) {
 	d.Copied.Reset()
 	d.App.Copy(long)
 	d.Press("g")
-	d.Sees("copied 74,994 characters to " + os.Getenv("TMPDIR"))
+	d.WantText("copied 74,994 characters to " + os.Getenv("TMPDIR"))
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))
 	if len(files) != 1 || d.Copied.Len() > 0 {
 		t.Fatalf("files %v, and to the terminal %d bytes", files, d.Copied.Len())

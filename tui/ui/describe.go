@@ -23,7 +23,7 @@ func Describe(err error) string {
 	if !errors.As(err, &e) {
 		return text
 	}
-	if reason := wayReason(e); reason != "" {
+	if reason := networkReason(e); reason != "" {
 		text = strings.Replace(text, e.Error(), reason, 1) // what is said before it stays
 	}
 	for _, f := range e.Fields {
@@ -35,18 +35,18 @@ func Describe(err error) string {
 	return text
 }
 
-// wayReason is in short why the service cannot be reached, empty where that is
+// networkReason is in short why the service cannot be reached, empty where that is
 // no matter of its computer or its name.
-func wayReason(e *client.Error) string {
-	what, _, _ := strings.Cut(e.Message, ": ")
-	if why := wayCause(e); why != "" {
-		return what + ": " + why
+func networkReason(e *client.Error) string {
+	action, _, _ := strings.Cut(e.Message, ": ")
+	if cause := networkCause(e); cause != "" {
+		return action + ": " + cause
 	}
 	return ""
 }
 
-// wayCause is the same without the address.
-func wayCause(e *client.Error) string {
+// networkCause is the same without the address.
+func networkCause(e *client.Error) string {
 	var system *os.SyscallError
 	var name *net.DNSError
 	switch {
@@ -64,8 +64,8 @@ func wayCause(e *client.Error) string {
 func Cause(err error) string {
 	var e *client.Error
 	if errors.As(err, &e) {
-		if why := wayCause(e); why != "" {
-			return why
+		if cause := networkCause(e); cause != "" {
+			return cause
 		}
 	}
 	return Describe(err)
@@ -77,8 +77,8 @@ func SignedOut(err error) bool {
 	return errors.As(err, &e) && e.Status == 401
 }
 
-// NotSent says so of a change that has not left this computer.
-func NotSent(err error) error {
+// MarkNotSent says so of a change that has not left this computer.
+func MarkNotSent(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // there was no connection at all
 		return fmt.Errorf("not sent: %w", err)

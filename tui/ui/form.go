@@ -16,18 +16,18 @@ import (
 // Form asks for what a new thing needs, or for what is to be changed of one.
 type Form struct {
 	Dialog
-	title  string
-	verb   string // what ctrl+s does, such as create
-	Tries  bool   // ctrl+t does it too, and sends a test message
-	Fields []*Field
-	At     int
-	Notes  []string
-	Send   func(values map[string]string, try bool) tea.Cmd
-	Place  func(wrong wire.FieldError) *Field // which of several fields of one name a complaint is about; nil where names are enough
-	Leave  func()                             // what esc does besides closing it; nil for nothing
-	Login  bool                               // it asks for a password
-	Sent   bool                               // and not answered yet
-	last   time.Time                          // when the last character was typed
+	title    string
+	verb     string // what ctrl+s does, such as create
+	CanTest  bool   // ctrl+t does it too, and sends a test message
+	Fields   []*Field
+	At       int
+	Notes    []string
+	Send     func(values map[string]string, try bool) tea.Cmd
+	FieldFor func(wrong wire.FieldError) *Field // which of several fields of one name a complaint is about; nil where names are enough
+	OnCancel func()                             // what esc does besides closing it; nil for nothing
+	IsSignIn bool                               // it asks for a password
+	Sent     bool                               // and not answered yet
+	lastKey  time.Time                          // when the last character was typed
 }
 
 // NewForm makes a form without fields; verb says what sending it does.
@@ -53,24 +53,24 @@ func (f *Form) Hints() []keymap.Binding {
 		case keymap.Submit:
 			b.Hint = f.verb
 		case keymap.SubmitAndTest:
-			if b.Hint = f.verb + " and test"; !f.Tries {
+			if b.Hint = f.verb + " and test"; !f.CanTest {
 				continue
 			}
 		}
 		all = append(all, b)
 	}
-	if f.Fields[f.At].Among != nil {
+	if f.Fields[f.At].Options != nil {
 		all = append(all, keymap.Binding{Scope: keymap.InForm, Keys: "left/right", Hint: "choose"})
 	}
 	return all
 }
 
-// Typed edits the field.
-func (f *Form) Typed(m tea.KeyMsg) tea.Cmd {
+// HandleKey edits the field.
+func (f *Form) HandleKey(m tea.KeyMsg) tea.Cmd {
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
-		f.last = f.Now
+		f.lastKey = f.Now
 	}
-	f.Fields[f.At].Typed(m)
+	f.Fields[f.At].HandleKey(m)
 	return nil
 }
 
@@ -78,9 +78,9 @@ func (f *Form) Typed(m tea.KeyMsg) tea.Cmd {
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		f.Show(nil)
-		if f.Leave != nil {
-			f.Leave()
+		f.ShowOverlay(nil)
+		if f.OnCancel != nil {
+			f.OnCancel()
 		}
 	case keymap.NextField:
 		if f.pasted() {
@@ -90,17 +90,17 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousField:
 		f.At = max(0, f.step(-1))
 	case keymap.LineDown:
-		if !f.Fields[f.At].choosePick(1) && f.step(1) < len(f.Fields) {
+		if !f.Fields[f.At].moveSuggestion(1) && f.step(1) < len(f.Fields) {
 			return f.next()
 		}
 	case keymap.LineUp:
-		if !f.Fields[f.At].choosePick(-1) {
+		if !f.Fields[f.At].moveSuggestion(-1) {
 			f.At = max(0, f.step(-1))
 		}
 	case keymap.Submit:
 		return f.submit(false)
 	case keymap.SubmitAndTest:
-		if f.Tries {
+		if f.CanTest {
 			return f.submit(true)
 		}
 	}
@@ -111,13 +111,13 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 // of the text: where a terminal does not mark pastes, their line breaks would
 // send the form. A blank takes their place, except where one would choose.
 func (f *Form) pasted() bool {
-	if f.Now.Sub(f.last) >= PasteWithin {
+	if f.Now.Sub(f.lastKey) >= PasteInterval {
 		return false
 	}
-	if f.last = f.Now; f.Fields[f.At].Among == nil {
-		f.Typed(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
+	if f.lastKey = f.Now; f.Fields[f.At].Options == nil {
+		f.HandleKey(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
-	f.Tell(Warning, "taken for the line break of a paste: press it once more")
+	f.Notify(Warning, "taken for the line break of a paste: press it once more")
 	return true
 }
 
@@ -125,12 +125,12 @@ func (f *Form) pasted() bool {
 func (f *Form) next() tea.Cmd {
 	one := f.Fields[f.At]
 	one.complete()
-	if wrong := one.fault(); wrong != "" {
-		one.Wrong = wrong
+	if wrong := one.validate(); wrong != "" {
+		one.Error = wrong
 		return nil
 	}
-	if one.More != nil {
-		one.More()
+	if one.AddMore != nil {
+		one.AddMore()
 	}
 	to := f.step(1)
 	if to >= len(f.Fields) {
@@ -144,32 +144,32 @@ func (f *Form) next() tea.Cmd {
 // is left out.
 func (f *Form) step(by int) int {
 	to := f.At + by
-	if to > 0 && to < len(f.Fields) && f.Fields[to].Behind && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
+	if to > 0 && to < len(f.Fields) && f.Fields[to].SameLine && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
 		to += by
 	}
 	return to
 }
 
-// Refuse puts the service's complaints to the fields that they are about. It is
+// ShowFieldErrors puts the service's complaints to the fields that they are about. It is
 // false where there is none for any.
-func (f *Form) Refuse(err error) bool {
+func (f *Form) ShowFieldErrors(err error) bool {
 	var e *client.Error
 	if !errors.As(err, &e) {
 		return false
 	}
-	placed := false
+	shown := false
 	for _, wrong := range e.Fields {
-		if one := f.about(wrong); one != nil {
-			one.Wrong, f.At, placed = wrong.Message, slices.Index(f.Fields, one), true
+		if one := f.fieldFor(wrong); one != nil {
+			one.Error, f.At, shown = wrong.Message, slices.Index(f.Fields, one), true
 		}
 	}
-	return placed
+	return shown
 }
 
-// about is the field that a complaint names; nil where there is none.
-func (f *Form) about(wrong wire.FieldError) *Field {
-	if f.Place != nil {
-		if one := f.Place(wrong); one != nil {
+// fieldFor is the field that a complaint names; nil where there is none.
+func (f *Form) fieldFor(wrong wire.FieldError) *Field {
+	if f.FieldFor != nil {
+		if one := f.FieldFor(wrong); one != nil {
 			return one
 		}
 	}
@@ -183,35 +183,35 @@ func (f *Form) about(wrong wire.FieldError) *Field {
 
 // SentMsg is the answer to what a form has sent.
 type SentMsg struct {
-	Form   *Form
-	Answer tea.Msg
+	Form     *Form
+	Response tea.Msg
 }
 
 // submit sends the form, once: keys that are pressed until the answer is here
 // make nothing twice.
-func (f *Form) submit(try bool) tea.Cmd {
+func (f *Form) submit(test bool) tea.Cmd {
 	if f.Sent {
-		f.Tell(Info, "it is sent already; esc leaves the form")
+		f.Notify(Info, "it is sent already; esc leaves the form")
 		return nil
 	}
 	values := make(map[string]string)
 	for i, one := range f.Fields {
-		if wrong := one.fault(); wrong != "" {
-			one.Wrong, f.At = wrong, i
+		if wrong := one.validate(); wrong != "" {
+			one.Error, f.At = wrong, i
 			return nil
 		}
 		values[one.Name] = one.Text()
 	}
-	cmd := f.Send(values, try)
+	cmd := f.Send(values, test)
 	if cmd == nil {
 		return nil
 	}
-	return f.Through(cmd)
+	return f.Track(cmd)
 }
 
-// Through makes a command one whose answer is the form's. Until that is here the
+// Track makes a command one whose answer is the form's. Until that is here the
 // form cannot be sent.
-func (f *Form) Through(cmd tea.Cmd) tea.Cmd {
+func (f *Form) Track(cmd tea.Cmd) tea.Cmd {
 	f.Sent = true
 	return func() tea.Msg { return SentMsg{f, cmd()} }
 }
@@ -223,21 +223,23 @@ func (f *Form) IsOpen() bool { return f != nil && f.Overlay() == Overlay(f) }
 // Finish takes the form away, also where it waits below something else.
 func (f *Form) Finish() {
 	if f != nil {
-		f.Close(f)
+		f.CloseOverlay(f)
 	}
 }
 
-// Free reports whether an answer may open something: where another thing is
+// CanOpen reports whether an answer may open something: where another thing is
 // being typed or read, it may not. The form that was answered gives way.
-func Free(h Host, answered *Form) bool {
-	return !h.Typing() && (h.Overlay() == nil || answered.IsOpen())
+func CanOpen(h Host, form *Form) bool {
+	return !h.InputOpen() && (h.Overlay() == nil || form.IsOpen())
 }
 
-// Refused reports whether an error was shown at the fields of the form, which is
+// RejectedFields reports whether an error was shown at the fields of the form, which is
 // still open.
-func (f *Form) Refused(err error) bool { return err != nil && f.IsOpen() && f.Refuse(err) }
+func (f *Form) RejectedFields(err error) bool {
+	return err != nil && f.IsOpen() && f.ShowFieldErrors(err)
+}
 
-// Unchanged says that there is nothing to be sent.
-func (f *Form) Unchanged() {
-	f.Tell(Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+// NotifyUnchanged says that there is nothing to be sent.
+func (f *Form) NotifyUnchanged() {
+	f.Notify(Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
 }

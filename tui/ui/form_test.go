@@ -18,7 +18,7 @@ func TestPasteSendsNoForm(t *testing.T) {
 	f := ui.NewForm(d.App, "A form", "send")
 	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
 	f.Add("One", "One", "", "the only one")
-	d.App.Show(f)
+	d.App.ShowOverlay(f)
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("first\nsecond\r\n"), Paste: true})
 	if got := f.Fields[0].Text(); sent != 0 || got != "first second" {
 		t.Errorf("sent %d times, with %q", sent, got)
@@ -35,7 +35,7 @@ func TestPasteSendsNoForm(t *testing.T) {
 	if got := f.Fields[0].Text(); sent != 0 || got != "line line line" {
 		t.Errorf("sent %d times, with %q", sent, got)
 	}
-	d.Sees("taken for the line break of a paste")
+	d.WantText("taken for the line break of a paste")
 	if d.Press("enter"); sent != 1 {
 		t.Errorf("enter was pressed, and it was sent %d times", sent)
 	}

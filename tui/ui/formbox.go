@@ -11,11 +11,11 @@ import (
 // How a form is drawn.
 
 const (
-	WidestForm  = 76 // cells, its frame included
-	labelWidth  = 11 // of the longest label, and a blank
-	RemarkLines = 3  // that a help or a complaint takes at most
-	picksShown  = 5
-	picksLeast  = 2 // however little room there is
+	MaxFormWidth   = 76 // cells, its frame included
+	labelWidth     = 11 // of the longest label, and a blank
+	MaxRemarkLines = 3  // that a help or a complaint takes at most
+	maxSuggestions = 5
+	minSuggestions = 2 // however little room there is
 )
 
 // MaskedText stands for a value that is not shown, however long it is.
@@ -24,12 +24,12 @@ const MaskedText = "********"
 // Box draws the form. Where there is no room for all of it, the field that is
 // edited is seen with its help or what is wrong with it.
 func (f *Form) Box(width, height int) []string {
-	width = min(width, WidestForm) - 4
+	width = min(width, MaxFormWidth) - 4
 	room := max(1, height-2)
 	lines, from, to := f.Lines(width, room)
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
-	return f.Theme.Excerpt(f.title, width, shown, top, len(lines)-top-len(shown))
+	return f.Theme.ScrollFrame(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
 // Lines are all lines of the form. Those of the field that is edited begin at
@@ -56,7 +56,7 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 		notes = []string{"on its way " + strings.Repeat(t.Loading, 3) + "   esc leaves the form"}
 	}
 	for _, note := range notes {
-		for _, text := range t.Break(note, width, RemarkLines) {
+		for _, text := range t.WrapLines(note, width, MaxRemarkLines) {
 			lines = append(lines, t.Paint(theme.Dim, t.Fit(text, width, false)))
 		}
 	}
@@ -76,40 +76,40 @@ func (f *Form) keys() string {
 // be picked where it is edited.
 func (f *Form) remarks(at, width, room int) []string {
 	t, one := f.Theme, f.Fields[at]
-	text, role := one.Wrong, theme.Failure
+	text, role := one.Error, theme.Failure
 	if text == "" {
 		if text, role = one.Help, theme.Dim; at != f.At {
 			return nil
 		}
 	}
 	var lines []string
-	for _, part := range t.Break(text, width-labelWidth, RemarkLines) {
-		lines = append(lines, t.Paint(role, theme.Blanks(labelWidth)+t.Fit(part, width-labelWidth, false)))
+	for _, part := range t.WrapLines(text, width-labelWidth, MaxRemarkLines) {
+		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+t.Fit(part, width-labelWidth, false)))
 	}
-	if at != f.At || one.Wrong != "" {
+	if at != f.At || one.Error != "" {
 		return lines
 	}
-	return append(lines, f.picks(one, width, room-len(lines)-2)...)
+	return append(lines, f.suggestionLines(one, width, room-len(lines)-2)...)
 }
 
-// picks lists what can be picked, as much of it as there is room for. The one
+// suggestionLines lists what can be picked, as much of it as there is room for. The one
 // with the pointer is what enter takes.
-func (f *Form) picks(one *Field, width, room int) []string {
+func (f *Form) suggestionLines(one *Field, width, room int) []string {
 	t := f.Theme
 	list := one.suggestions()
 	if len(list) == 0 {
 		return nil
 	}
-	room = min(len(list), picksShown, max(picksLeast, room))
-	first := max(0, one.picked-room+1)
+	room = min(len(list), maxSuggestions, max(minSuggestions, room))
+	first := max(0, one.suggestionIndex-room+1)
 	var lines []string
 	for i, s := range list[first:min(len(list), first+room)] {
 		pointer, count, role := " ", "", theme.Dim
-		if first+i == min(one.picked, len(list)-1) {
+		if first+i == min(one.suggestionIndex, len(list)-1) {
 			pointer, count, role = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), theme.Plain
 		}
 		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
-		lines = append(lines, t.Paint(role, theme.Blanks(labelWidth)+text+count))
+		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+text+count))
 	}
 	return lines
 }
@@ -117,7 +117,7 @@ func (f *Form) picks(one *Field, width, room int) []string {
 func (f *Form) fieldLine(one *Field, active bool, width int) string {
 	t := f.Theme
 	label := f.label(one, active)
-	if one.Among == nil {
+	if one.Options == nil {
 		return label + f.value(one, active, width-labelWidth)
 	}
 	role := theme.Plain
@@ -140,24 +140,24 @@ func (f *Form) value(one *Field, active bool, width int) string {
 	text, mask := one.Input.Value(), ""
 	if one.Masked {
 		mask = "*"
-		if text != "" || one.Kept {
+		if text != "" || one.Stored {
 			text = MaskedText
 		}
 	}
 	switch {
 	case !active:
 		return f.Theme.Fit(text, width, false)
-	case one.Kept:
-		return typing(f.Theme, NewInput(MaskedText), width, "")
+	case one.Stored:
+		return drawInput(f.Theme, NewInput(MaskedText), width, "")
 	}
-	return typing(f.Theme, one.Input, width, mask)
+	return drawInput(f.Theme, one.Input, width, mask)
 }
 
 // paired reports whether another field stands on the line of this one.
-func (f *Form) paired(at int) bool { return at+1 < len(f.Fields) && f.Fields[at+1].Behind }
+func (f *Form) paired(at int) bool { return at+1 < len(f.Fields) && f.Fields[at+1].SameLine }
 
-// addMore stands behind the last of several pairs.
-const addMore = "   + add"
+// addMoreLabel stands behind the last of several pairs.
+const addMoreLabel = "   + add"
 
 // pairLine is a name and, behind it, its value: of the last pair with what
 // enter does there.
@@ -165,14 +165,14 @@ func (f *Form) pairLine(at, width int) string {
 	t := f.Theme
 	name, value := f.Fields[at], f.Fields[at+1]
 	label := f.label(name, f.At == at || f.At == at+1)
-	end, role := strings.Repeat(" ", len(addMore)), theme.Dim
-	if value.More != nil && !f.paired(at+2) {
-		end = addMore
+	end, role := strings.Repeat(" ", len(addMoreLabel)), theme.Dim
+	if value.AddMore != nil && !f.paired(at+2) {
+		end = addMoreLabel
 		if f.At == at+1 && !name.Empty() && !value.Empty() {
 			role = theme.Key
 		}
 	}
-	width -= labelWidth + len(addMore)
+	width -= labelWidth + len(addMoreLabel)
 	left := min(24, width/2)
 	shown := f.value(name, f.At == at, left)
 	if f.At != at && !name.Empty() {

@@ -14,17 +14,17 @@ import (
 
 // Host is what screens and overlays may ask of the app.
 type Host interface {
-	// Current is what the screens of the profile share.
-	Current() *Session
+	// CurrentSession is what the screens of the profile share.
+	CurrentSession() *Session
 
-	// Tell shows a message to the user.
-	Tell(l Level, text string)
-	// Fail shows what went wrong of what the user asked for: what was to be done,
+	// Notify shows a message to the user.
+	Notify(l Level, text string)
+	// ShowError shows what went wrong of what the user asked for: what was to be done,
 	// and the service's words.
-	Fail(what string, err error)
-	// FetchFailed shows what could not be fetched. Where only the way to the service
+	ShowError(what string, err error)
+	// ShowFetchError shows what could not be fetched. Where only the way to the service
 	// is to blame, that is over once it answers again.
-	FetchFailed(what string, err error)
+	ShowFetchError(what string, err error)
 	// ClearToast takes away a message that would cover the line of status.
 	ClearToast()
 	// Copy copies a text to the clipboard.
@@ -38,21 +38,21 @@ type Host interface {
 	Pop() tea.Cmd
 	// Front is the screen that is seen.
 	Front() Screen
-	// Outdate has a screen fetched again when it is seen.
-	Outdate(s Screen)
+	// MarkStale has a screen fetched again when it is seen.
+	MarkStale(s Screen)
 
 	// Overlay is what lies over the screen; nil for nothing.
 	Overlay() Overlay
-	// Show puts an overlay over the screen; nil takes away what is there.
-	Show(o Overlay)
-	// Close takes an overlay away, also where it waits below something else.
-	Close(o Overlay)
+	// ShowOverlay puts an overlay over the screen; nil takes away what is there.
+	ShowOverlay(o Overlay)
+	// CloseOverlay takes an overlay away, also where it waits below something else.
+	CloseOverlay(o Overlay)
 	// ShowSecret shows a secret as soon as nothing else is typed or read.
 	ShowSecret(s *Secret)
-	// Type opens a line below the tabs; nil closes it.
-	Type(l *Line)
-	// Typing reports whether such a line is open.
-	Typing() bool
+	// ShowInput opens a line below the tabs; nil closes it.
+	ShowInput(l *InputLine)
+	// InputOpen reports whether such a line is open.
+	InputOpen() bool
 
 	// Change makes a change at the service: not in a read-only session, and after
 	// a sign-in where that is needed.
@@ -63,8 +63,8 @@ type Host interface {
 	Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd
 	// Delayed reports whether a change of an object waits so.
 	Delayed(id string) bool
-	// Later runs a command besides what the present message leads to.
-	Later(cmd tea.Cmd)
+	// AddCmd runs a command besides what the present message leads to.
+	AddCmd(cmd tea.Cmd)
 	// Watch calls a watcher until it is done.
 	Watch(w Watcher)
 	// Export writes rows to a file, in the background.
@@ -73,11 +73,11 @@ type Host interface {
 
 // Change is a change at the service.
 type Change struct {
-	Of   Screen // that asks for it; nil for none
-	What string // for people
-	Do   func(ctx context.Context, c *client.Client) error
-	Told func(err error)         // shows the outcome, also where the screen was left meanwhile; nil for a toast
-	Then func(err error) tea.Cmd // what the screen does next; nil for nothing
+	Screen Screen // that asks for it; nil for none
+	Name   string // for people
+	Do     func(ctx context.Context, c *client.Client) error
+	OnDone func(err error)         // shows the outcome, also where the screen was left meanwhile; nil for a toast
+	Then   func(err error) tea.Cmd // what the screen does next; nil for nothing
 }
 
 // Watcher waits for something, whatever screen is in front.
@@ -128,23 +128,23 @@ type Dialog struct {
 }
 
 // NewDialog is what an overlay or a screen of an app holds.
-func NewDialog(h Host) Dialog { return Dialog{h, h.Current()} }
+func NewDialog(h Host) Dialog { return Dialog{h, h.CurrentSession()} }
 
-// Answer is the message that something asked for has come.
-type Answer struct {
-	To    Screen         // that asked; nil for none
-	Err   error          // the service's
-	Take  func() tea.Cmd // takes it
-	Late  func()         // takes it where the screen was left meanwhile; nil for nothing
-	Local bool           // it says nothing of the way to the service
+// Response is the message that something asked for has come.
+type Response struct {
+	To        Screen         // that asked; nil for none
+	Err       error          // the service's
+	Apply     func() tea.Cmd // takes it
+	ApplyLate func()         // takes it where the screen was left meanwhile; nil for nothing
+	Local     bool           // it says nothing of the way to the service
 }
 
 // Fetch asks the service for something, which the screen takes if it is still
 // there.
-func Fetch[T any](ctx context.Context, s Screen, get func(ctx context.Context, c *client.Client) (T, error), take func(T, error) tea.Cmd) tea.Cmd {
+func Fetch[T any](ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error), apply func(T, error) tea.Cmd) tea.Cmd {
 	c := s.Common().Client
 	return func() tea.Msg {
-		got, err := get(ctx, c)
-		return Answer{To: s, Err: err, Take: func() tea.Cmd { return take(got, err) }}
+		got, err := fetch(ctx, c)
+		return Response{To: s, Err: err, Apply: func() tea.Cmd { return apply(got, err) }}
 	}
 }

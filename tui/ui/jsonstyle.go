@@ -9,8 +9,8 @@ import (
 // jsonStyler gives the lines of an indented JSON text their styles, one after the
 // other. A string that was broken where a line ended goes on in the next one.
 type jsonStyler struct {
-	within  bool // a string
-	escaped bool // the next character of it
+	inString bool // a string
+	escaped  bool // the next character of it
 }
 
 // StyleJSON gives lines the styles of a JSON text; nil for other texts.
@@ -39,31 +39,31 @@ func (k *jsonStyler) line(text string) []theme.Span {
 // token is how long the next token is, and its style.
 func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 	switch {
-	case k.within:
-		return k.rest(text, 0), theme.JSONText
+	case k.inString:
+		return k.stringEnd(text, 0), theme.JSONText
 	case text[0] == '"':
-		k.within = true
-		if n = k.rest(text, 1); strings.HasPrefix(text[n:], ":") {
+		k.inString = true
+		if n = k.stringEnd(text, 1); strings.HasPrefix(text[n:], ":") {
 			return n, theme.JSONName
 		}
 		return n, theme.JSONText
-	case strings.IndexByte(jsonMarks, text[0]) < 0:
-		if n = strings.IndexAny(text, jsonMarks); n < 0 {
+	case strings.IndexByte(jsonPunctuation, text[0]) < 0:
+		if n = strings.IndexAny(text, jsonPunctuation); n < 0 {
 			n = len(text)
 		}
 		return n, theme.JSONValue
 	}
-	for n < len(text) && text[n] != '"' && strings.IndexByte(jsonMarks, text[n]) >= 0 {
+	for n < len(text) && text[n] != '"' && strings.IndexByte(jsonPunctuation, text[n]) >= 0 {
 		n++
 	}
 	return n, theme.Plain
 }
 
-// jsonMarks are what stands between values, and begins strings.
-const jsonMarks = "{}[],: \""
+// jsonPunctuation are what stands between values, and begins strings.
+const jsonPunctuation = "{}[],: \""
 
-// rest is where the string ends that a text is in from a place on.
-func (k *jsonStyler) rest(text string, from int) int {
+// stringEnd is where the string ends that a text is in from a place on.
+func (k *jsonStyler) stringEnd(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		switch {
 		case k.escaped:
@@ -71,7 +71,7 @@ func (k *jsonStyler) rest(text string, from int) int {
 		case text[i] == '\\':
 			k.escaped = true
 		case text[i] == '"':
-			k.within = false
+			k.inString = false
 			return i + 1
 		}
 	}

@@ -26,7 +26,7 @@ func TestJSONStyles(t *testing.T) {
 		{`no JSON: "at" 1`, 80, `no JSON: "at" 1`},
 		{``, 80, ""},
 	} {
-		lines := ui.JsonLines([]byte(test.text), test.width)
+		lines := ui.JSONLines([]byte(test.text), test.width)
 		styled := ui.StyleJSON(lines)
 		names := map[theme.Role]string{theme.JSONName: "N", theme.JSONText: "T", theme.JSONValue: "V", theme.Plain: ""}
 		var got []string
@@ -59,8 +59,8 @@ func FuzzJSONStyles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		a := &tui.App{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
 		p := ui.Pager{Owner: ui.NewDialog(a)}
-		p.Fit(40, 10)
-		p.SetJSON(ui.JsonLines([]byte(text), 38))
+		p.Resize(40, 10)
+		p.SetJSON(ui.JSONLines([]byte(text), 38))
 		for i, line := range p.Draw() {
 			if w := ansi.StringWidth(line); w != 40 {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
@@ -79,7 +79,7 @@ func FuzzJSONStyles(f *testing.F) {
 }
 
 func BenchmarkJSONStyles(b *testing.B) {
-	lines := ui.JsonLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
+	lines := ui.JSONLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {
 		ui.StyleJSON(lines)

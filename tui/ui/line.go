@@ -19,41 +19,41 @@ type Suggestion struct {
 	Help string
 }
 
-// Line is a line that is typed below the tabs: a command, a filter, or what to
+// InputLine is a line that is typed below the tabs: a command, a filter, or what to
 // find.
-type Line struct {
+type InputLine struct {
 	Dialog
-	kind    string // of its history
-	prompt  string
-	input   textinput.Model
-	Help    string // in the line of hints
-	Words   string // that are shown below while nothing is typed
-	Suggest func(text string) []Suggestion
-	Check   func(text string) error // while it is typed
-	Accept  func(text string) tea.Cmd
-	wrong   error
-	start   string
-	last    time.Time // when something was typed last
-	at      int       // in the history, counted from its end; 0 is what is typed now
-	typed   string
+	kind         string // of its history
+	prompt       string
+	input        textinput.Model
+	Help         string // in the line of hints
+	Words        string // that are shown below while nothing is typed
+	Suggest      func(text string) []Suggestion
+	Check        func(text string) error // while it is typed
+	Accept       func(text string) tea.Cmd
+	err          error
+	initial      string
+	lastKey      time.Time // when something was typed last
+	historyIndex int       // in the history, counted from its end; 0 is what is typed now
+	draft        string
 }
 
-// PasteWithin is how long five keys take at least that somebody types.
-const PasteWithin = 30 * time.Millisecond
+// PasteInterval is how long five keys take at least that somebody types.
+const PasteInterval = 30 * time.Millisecond
 
-// lineMost is how long a line may be.
-const lineMost = 4096
+// maxLineLength is how long a line may be.
+const maxLineLength = 4096
 
-// NewLine makes a line that is typed, with a text in it.
-func NewLine(h Host, kind, prompt, text string) *Line {
-	l := &Line{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), start: text}
+// NewInputLine makes a line that is typed, with a text in it.
+func NewInputLine(h Host, kind, prompt, text string) *InputLine {
+	l := &InputLine{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
 	return l
 }
 
 // NewInput is an editable text that is ready to be typed into.
 func NewInput(text string) textinput.Model {
 	input := textinput.New()
-	input.CharLimit = lineMost
+	input.CharLimit = maxLineLength
 	input.SetValue(text)
 	input.CursorEnd()
 	input.Focus() // its command only makes the cursor blink
@@ -61,27 +61,27 @@ func NewInput(text string) textinput.Model {
 }
 
 // Key edits the line, or leaves it.
-func (l *Line) Key(m tea.KeyMsg) tea.Cmd {
+func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
 	if !bound || m.Paste {
 		l.input, _ = l.input.Update(m)
-		l.at, l.last = 0, l.Now
+		l.historyIndex, l.lastKey = 0, l.Now
 		l.verify()
 		return nil
 	}
 	switch b.Action {
 	case keymap.GoBack:
-		l.Type(nil)
+		l.ShowInput(nil)
 		if l.Check != nil {
-			_ = l.Check(l.start) // lists that narrow while it is typed are as they were
+			_ = l.Check(l.initial) // lists that narrow while it is typed are as they were
 		}
 	case keymap.Complete:
-		if list := l.list(); len(list) > 0 {
+		if list := l.suggestions(); len(list) > 0 {
 			l.Set(list[0].Text)
 		}
-	case keymap.Older:
+	case keymap.HistoryPrevious:
 		l.recall(1)
-	case keymap.Newer:
+	case keymap.HistoryNext:
 		l.recall(-1)
 	case keymap.Submit:
 		return l.submit()
@@ -90,49 +90,49 @@ func (l *Line) Key(m tea.KeyMsg) tea.Cmd {
 }
 
 // submit does what the line says, unless it is wrong.
-func (l *Line) submit() tea.Cmd {
-	if l.verify(); l.wrong != nil {
+func (l *InputLine) submit() tea.Cmd {
+	if l.verify(); l.err != nil {
 		return nil
 	}
-	if l.Now.Sub(l.last) < PasteWithin { // nobody is so fast: it belongs to a paste
-		l.Tell(Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
+	if l.Now.Sub(l.lastKey) < PasteInterval { // nobody is so fast: it belongs to a paste
+		l.Notify(Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
 		return nil
 	}
 	text := l.input.Value()
 	l.remember(l.kind, text)
-	l.Type(nil)
+	l.ShowInput(nil)
 	return l.Accept(text)
 }
 
 // Set replaces what is typed.
-func (l *Line) Set(text string) {
+func (l *InputLine) Set(text string) {
 	l.input.SetValue(text)
 	l.input.CursorEnd()
 	l.verify()
 }
 
 // recall goes through what was typed before.
-func (l *Line) recall(step int) {
+func (l *InputLine) recall(step int) {
 	history := l.History[l.kind]
-	if l.at == 0 {
-		l.typed = l.input.Value()
+	if l.historyIndex == 0 {
+		l.draft = l.input.Value()
 	}
-	l.at = max(0, min(l.at+step, len(history)))
-	if l.at == 0 {
-		l.Set(l.typed)
+	l.historyIndex = max(0, min(l.historyIndex+step, len(history)))
+	if l.historyIndex == 0 {
+		l.Set(l.draft)
 		return
 	}
-	l.Set(history[len(history)-l.at])
+	l.Set(history[len(history)-l.historyIndex])
 }
 
-func (l *Line) verify() {
-	l.wrong = nil
+func (l *InputLine) verify() {
+	l.err = nil
 	if l.Check != nil {
-		l.wrong = l.Check(l.input.Value())
+		l.err = l.Check(l.input.Value())
 	}
 }
 
-func (l *Line) list() []Suggestion {
+func (l *InputLine) suggestions() []Suggestion {
 	if l.Suggest == nil {
 		return nil
 	}
@@ -140,26 +140,26 @@ func (l *Line) list() []Suggestion {
 }
 
 // View draws the line.
-func (l *Line) View(width int) string {
+func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Theme.Paint(theme.Key, prompt) + typing(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
+	return l.Theme.Paint(theme.Key, prompt) + drawInput(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
 }
 
-// typing draws an editable text with its cursor in width cells. A mask takes
+// drawInput draws an editable text with its cursor in width cells. A mask takes
 // the place of its characters.
-func typing(t *theme.Theme, input textinput.Model, width int, mask string) string {
+func drawInput(t *theme.Theme, input textinput.Model, width int, mask string) string {
 	value := []rune(input.Value())
 	if mask != "" {
 		value = slices.Repeat([]rune(mask)[:1], len(value))
 	}
 	at := min(input.Position(), len(value))
 	first := max(0, at-width+2)
-	before, _ := t.Inert(string(value[first:at]), width-1)
+	before, _ := t.Sanitize(string(value[first:at]), width-1)
 	under, rest := " ", ""
 	if at < len(value) {
 		under, rest = string(value[at:at+1]), string(value[at+1:])
 	}
-	under, underWidth := t.Inert(under, 2)
+	under, underWidth := t.Sanitize(under, 2)
 	if underWidth == 0 {
 		under, underWidth = " ", 1
 	}
@@ -171,15 +171,15 @@ func typing(t *theme.Theme, input textinput.Model, width int, mask string) strin
 }
 
 // Hint is what the line of hints says meanwhile.
-func (l *Line) Hint() string {
-	if l.wrong != nil {
-		return l.wrong.Error()
+func (l *InputLine) Hint() string {
+	if l.err != nil {
+		return l.err.Error()
 	}
 	return l.Help
 }
 
 // wordLines are what can be typed by its name, all of it.
-func (l *Line) wordLines(width int) []string {
+func (l *InputLine) wordLines(width int) []string {
 	if l.Words == "" || l.input.Value() != "" {
 		return nil
 	}
@@ -191,9 +191,9 @@ func (l *Line) wordLines(width int) []string {
 }
 
 // Suggestions are drawn below the line.
-func (l *Line) Suggestions(width, room int) []string {
+func (l *InputLine) Suggestions(width, room int) []string {
 	lines := l.wordLines(width)
-	for _, s := range l.list() {
+	for _, s := range l.suggestions() {
 		if len(lines) == min(8, room) {
 			break
 		}

@@ -37,37 +37,37 @@ func (f MessageFilter) Members() url.Values {
 	for _, c := range f.Conditions {
 		q[c.Member()] = c.Values
 	}
-	if c, limits := f.Standing().Condition(); limits {
+	if c, limits := f.StatusFilter().Condition(); limits {
 		q[c.Member()] = c.Values
 	}
 	return q
 }
 
-// standing says by what has become of them which messages are shown.
-type standing struct {
+// statusFilter says by what has become of them which messages are shown.
+type statusFilter struct {
 	Badge    string
 	Statuses []string // nil for all
 }
 
 // statuses are what ! goes through beside all of them.
-func (f MessageFilter) Standing() standing {
+func (f MessageFilter) StatusFilter() statusFilter {
 	switch {
 	case f.Undelivered:
-		return standing{"not delivered", []string{"0", "2", "3"}}
+		return statusFilter{"not delivered", []string{"0", "2", "3"}}
 	case f.Problems:
-		return standing{"problems", []string{"2", "3"}}
+		return statusFilter{"problems", []string{"2", "3"}}
 	}
-	return standing{}
+	return statusFilter{}
 }
 
 // Condition is the condition that this is; false for none.
-func (s standing) Condition() (client.Filter, bool) {
+func (s statusFilter) Condition() (client.Filter, bool) {
 	return client.Filter{Field: "Status", Operator: record.In, Values: s.Statuses}, s.Statuses != nil
 }
 
 // Matches reports whether a message with this status is shown. What has just come
 // is no problem before it has failed.
-func (s standing) Matches(status int) bool {
+func (s statusFilter) Matches(status int) bool {
 	return s.Statuses == nil || slices.Contains(s.Statuses, strconv.Itoa(status))
 }
 
@@ -86,7 +86,7 @@ func (f MessageFilter) Filters() []client.Filter {
 	if f.Subscription != "" {
 		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.Subscription}})
 	}
-	if c, limits := f.Standing().Condition(); limits {
+	if c, limits := f.StatusFilter().Condition(); limits {
 		all = append(all, c)
 	}
 	return all

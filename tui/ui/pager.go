@@ -17,7 +17,7 @@ type Pager struct {
 	Top    int
 	cols   int
 	Rows   int
-	sought string
+	search string
 }
 
 // SetLines shows lines.
@@ -32,8 +32,8 @@ func (p *Pager) SetJSON(lines []theme.Span) {
 	p.Styled = StyleJSON(lines)
 }
 
-// Fit gives the pager its size.
-func (p *Pager) Fit(width, height int) {
+// Resize gives the pager its size.
+func (p *Pager) Resize(width, height int) {
 	p.cols, p.Rows = width, max(0, height)
 	p.Scroll(0)
 }
@@ -63,43 +63,43 @@ func (p *Pager) Move(b keymap.Binding) bool {
 	case keymap.GoBottom:
 		p.Scroll(len(p.Lines))
 	case keymap.NextMatch:
-		p.seek(1)
+		p.findNext(1)
 	case keymap.PreviousMatch:
-		p.seek(-1)
+		p.findNext(-1)
 	default:
 		return false
 	}
 	return true
 }
 
-// seek goes to the next line that holds what is sought, around the end.
-func (p *Pager) seek(step int) {
-	if p.sought == "" {
+// findNext goes to the next line that holds what is sought, around the end.
+func (p *Pager) findNext(step int) {
+	if p.search == "" {
 		return
 	}
 	for i := 1; i <= len(p.Lines); i++ {
 		at := (p.Top + i*step + len(p.Lines)*2) % len(p.Lines)
-		if p.Holds(at) {
+		if p.Matches(at) {
 			p.Top = at
 			p.Scroll(0)
 			return
 		}
 	}
-	p.Owner.Tell(Warning, "not found: "+p.sought)
+	p.Owner.Notify(Warning, "not found: "+p.search)
 }
 
-// Holds reports whether a line holds what is sought.
-func (p *Pager) Holds(i int) bool {
-	return p.sought != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.sought))
+// Matches reports whether a line holds what is sought.
+func (p *Pager) Matches(i int) bool {
+	return p.search != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.search))
 }
 
 // Find is the line in which is typed what to find.
-func (p *Pager) Find() *Line {
-	l := NewLine(p.Owner, "find", "/", p.sought)
+func (p *Pager) Find() *InputLine {
+	l := NewInputLine(p.Owner, "find", "/", p.search)
 	l.Help = "enter finds; n and N go on"
 	l.Accept = func(text string) tea.Cmd {
-		if p.sought = text; text != "" && (p.Top >= len(p.Lines) || !p.Holds(p.Top)) {
-			p.seek(1)
+		if p.search = text; text != "" && (p.Top >= len(p.Lines) || !p.Matches(p.Top)) {
+			p.findNext(1)
 		}
 		return nil
 	}
@@ -115,10 +115,10 @@ func (p *Pager) Draw() []string {
 			continue
 		}
 		s := p.Lines[p.Top+i]
-		if p.Holds(p.Top + i) {
-			s.Role = theme.Typed
+		if p.Matches(p.Top + i) {
+			s.Role = theme.Match
 		}
-		if p.Styled != nil && !p.Holds(p.Top+i) {
+		if p.Styled != nil && !p.Matches(p.Top+i) {
 			lines[i] = p.Owner.Theme.Compose(p.cols, p.Styled[p.Top+i], nil)
 			continue
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Choice is one line of a picker.
+// RowPrefix is one line of a picker.
 type Choice struct {
-	Spans []theme.Span
-	Take  func() tea.Cmd
+	Spans  []theme.Span
+	Choose func() tea.Cmd
 }
 
 // Picker lets one of several things be chosen.
@@ -35,11 +35,11 @@ func (p *Picker) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		p.At = max(0, min(len(p.Choices)-1, p.At+1))
 	case keymap.GoBack:
-		p.Show(nil)
+		p.ShowOverlay(nil)
 	case keymap.Accept:
-		p.Show(nil)
+		p.ShowOverlay(nil)
 		if p.At < len(p.Choices) {
-			return p.Choices[p.At].Take()
+			return p.Choices[p.At].Choose()
 		}
 	}
 	return nil
@@ -52,7 +52,7 @@ func (p *Picker) Box(width, height int) []string {
 	room := max(1, height-4)
 	var lines []string
 	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
-		pointer, role := t.Choice(i == p.At)
+		pointer, role := t.RowPrefix(i == p.At)
 		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...), nil))
 	}
 	lines = append(lines, strings.Repeat(" ", width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))

@@ -29,8 +29,8 @@ func TestTurnedSettles(t *testing.T) {
 		{false, on, wire.Subscriber{RecID: "W"}, false},
 		{true, on, wire.Subscriber{RecID: "W"}, true},
 	} {
-		l.Take(&wire.Stats{Lanes: []wire.Lane{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
-		if got := l.Turned(step.of, step.one); got != step.want {
+		l.Update(&wire.Stats{Lanes: []wire.Lane{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
+		if got := l.EnabledChanged(step.of, step.one); got != step.want {
 			t.Errorf("step %d: %v", i, got)
 		}
 	}

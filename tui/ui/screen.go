@@ -38,7 +38,7 @@ type Screen interface {
 // What only some screens can do.
 type (
 	// Finder takes a line that was typed after /.
-	Finder interface{ Find() *Line }
+	Finder interface{ Find() *InputLine }
 	// Poller fetches again what may have changed, without a word where that fails.
 	Poller interface{ Poll() tea.Cmd }
 	// Follower wants to know what happens at the service.
@@ -49,8 +49,8 @@ type (
 	Ticker interface{ Tick() tea.Cmd }
 	// Waiter reports whether something is on its way.
 	Waiter interface{ Waiting() bool }
-	// Holder has screens inside of it.
-	Holder interface{ Holds(Screen) bool }
+	// Parent has screens inside of it.
+	Parent interface{ HasChild(Screen) bool }
 	// Unmarker takes marks away before esc leaves the screen.
 	Unmarker interface{ Unmark() bool }
 )
@@ -101,15 +101,15 @@ type Viewer interface {
 
 // The least that anything can be shown on.
 const (
-	MinWidth    = 60
-	LeastHeight = 15
-	LinesAround = LinesAbove + 2
-	LinesAbove  = 4 // of the screen
-	TabRow      = 1 // the line of the tabs, from 0
+	MinWidth     = 60
+	MinHeight    = 15
+	ChromeHeight = HeaderHeight + 2
+	HeaderHeight = 4 // of the screen
+	TabRow       = 1 // the line of the tabs, from 0
 )
 
-// UndoTime is how long it can be taken back.
-const UndoTime = 5 * time.Second
+// UndoDelay is how long it can be taken back.
+const UndoDelay = 5 * time.Second
 
 const (
 	HeartbeatLimit = 20 * time.Second // without a heartbeat, nothing is called live

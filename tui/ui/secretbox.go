@@ -12,8 +12,8 @@ import (
 // was open before do not close it.
 type Secret struct {
 	Text
-	Since time.Time // when it was shown; zero while it waits
-	Under Overlay   // what was opened over it, and waits until it is closed
+	ShownAt time.Time // when it was shown; zero while it waits
+	Below   Overlay   // what was opened over it, and waits until it is closed
 }
 
 // Scopes implements Overlay.
@@ -22,9 +22,9 @@ func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret
 // Do implements Overlay.
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
 	switch {
-	case s.Now.Sub(s.Since) < ConfirmPause:
+	case s.Now.Sub(s.ShownAt) < ConfirmPause:
 	case b.Action == keymap.GoBack:
-		s.Close(s)
+		s.CloseOverlay(s)
 	default:
 		return s.Text.Do(b)
 	}

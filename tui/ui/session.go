@@ -55,7 +55,7 @@ const CommandHistory = "command"
 type TimeMode uint8
 
 const (
-	ByAge TimeMode = iota
+	Relative TimeMode = iota
 	Local
 	UTC
 )
@@ -67,44 +67,44 @@ var TimeModes = [...]string{"relative", "local", "UTC"}
 // as ages, in the local zone or in UTC. Those of the business have no zone, and
 // may be of next year: they stay as the service has them.
 type Clock struct {
-	Now   time.Time     // when the last message came
-	Ahead time.Duration // how far the service's clock is ahead of ours
-	Zone  *time.Location
-	Times TimeMode
+	Now          time.Time     // when the last message came
+	ServerOffset time.Duration // how far the service's clock is ahead of ours
+	Zone         *time.Location
+	Times        TimeMode
 }
 
 // Since is how long ago the service did something, by its own clock.
-func (c *Clock) Since(at time.Time) time.Duration { return c.Now.Add(c.Ahead).Sub(at) }
+func (c *Clock) Since(at time.Time) time.Duration { return c.Now.Add(c.ServerOffset).Sub(at) }
 
-// Left is how long it takes until the service does something, by its own clock.
-func (c *Clock) Left(at time.Time) time.Duration { return -c.Since(at) }
+// TimeUntil is how long it takes until the service does something, by its own clock.
+func (c *Clock) TimeUntil(at time.Time) time.Duration { return -c.Since(at) }
 
-// Here is a time in the zone in which times of day are shown.
-func (c *Clock) Here(at time.Time) time.Time {
+// InZone is a time in the zone in which times of day are shown.
+func (c *Clock) InZone(at time.Time) time.Time {
 	if c.Times == UTC {
 		return at.UTC()
 	}
 	return at.In(c.Zone)
 }
 
-// Moment is a time as the mode shows it; "-" where there is none.
-func (c *Clock) Moment(at time.Time) string {
+// TimeText is a time as the mode shows it; "-" where there is none.
+func (c *Clock) TimeText(at time.Time) string {
 	switch {
 	case at.IsZero():
 		return "-"
-	case c.Times == ByAge:
+	case c.Times == Relative:
 		return Age(c.Since(at))
 	}
-	return c.Here(at).Format("01-02 15:04:05")
+	return c.InZone(at).Format("01-02 15:04:05")
 }
 
 // TimeOfDay is the time of day.
-func (c *Clock) TimeOfDay(at time.Time) string { return c.Here(at).Format("15:04:05") }
+func (c *Clock) TimeOfDay(at time.Time) string { return c.InZone(at).Format("15:04:05") }
 
 // ZoneName is the zone of times, where they are not told by their age.
 func (c *Clock) ZoneName() string {
 	switch c.Times {
-	case ByAge:
+	case Relative:
 		return ""
 	case UTC:
 		return " UTC"
@@ -113,23 +113,23 @@ func (c *Clock) ZoneName() string {
 	return " " + name
 }
 
-// Instant reads a time that the service wrote itself.
-func Instant(text string) (time.Time, bool) {
+// ParseTime reads a time that the service wrote itself.
+func ParseTime(text string) (time.Time, bool) {
 	at, err := time.Parse(wire.DateLayout, text)
 	return at, err == nil
 }
 
-// InstantText is a time of the service as lists show it.
-func (c *Clock) InstantText(text string) string {
-	if at, ok := Instant(text); ok {
-		return c.Moment(at)
+// ServerTimeText is a time of the service as lists show it.
+func (c *Clock) ServerTimeText(text string) string {
+	if at, ok := ParseTime(text); ok {
+		return c.TimeText(at)
 	}
 	return text
 }
 
-// WholeInstant is a time of the service where there is room for all of it.
-func (c *Clock) WholeInstant(text string) string {
-	at, ok := Instant(text)
+// FullServerTime is a time of the service where there is room for all of it.
+func (c *Clock) FullServerTime(text string) string {
+	at, ok := ParseTime(text)
 	switch {
 	case !ok:
 		return text
@@ -137,7 +137,7 @@ func (c *Clock) WholeInstant(text string) string {
 		return at.Format("2006-01-02 15:04:05.000") + " UTC"
 	}
 	shown := at.In(c.Zone).Format("2006-01-02 15:04:05.000 MST")
-	if c.Times == ByAge {
+	if c.Times == Relative {
 		shown = Age(c.Since(at)) + " ago   " + shown
 	}
 	return shown

@@ -69,8 +69,8 @@ func Size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// LastAnswer is the last status code, or in short why no answer came.
-func LastAnswer(m wire.Message) string {
+// LastResult is the last status code, or in short why no answer came.
+func LastResult(m wire.Message) string {
 	switch {
 	case m.LastMessageResponseHTTPCode != nil:
 		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
@@ -89,16 +89,16 @@ func Quote(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 }
 
-// Result is what came of an attempt.
-func Result(r wire.MessageResponse) string {
+// AttemptResult is what came of an attempt.
+func AttemptResult(r wire.MessageResponse) string {
 	if r.HTTPCode != nil {
 		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
 	}
 	return r.Message
 }
 
-// Took is a duration of the wire for people.
-func Took(text string) string {
+// DurationText is a duration of the wire for people.
+func DurationText(text string) string {
 	var span wire.TimeSpan
 	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
 		return text

@@ -15,73 +15,73 @@ const (
 	Failure
 )
 
-// Stays is how long a message is shown; a failure until esc.
-var Stays = [...]time.Duration{Info: 4 * time.Second, Warning: 8 * time.Second, Failure: 0}
+// ToastDuration is how long a message is shown; a failure until esc.
+var ToastDuration = [...]time.Duration{Info: 4 * time.Second, Warning: 8 * time.Second, Failure: 0}
 
 // Toast is a message to the user.
 type Toast struct {
-	Level Level
-	Text  string
-	At    time.Time
-	Link  bool // it tells that the service could not be asked, which ends by itself
+	Level      Level
+	Text       string
+	At         time.Time
+	Connection bool // it tells that the service could not be asked, which ends by itself
 }
 
 // Toasts are what is told at present, and the failures so far. What passes
 // covers a failure for its few seconds, and does not take it away.
 type Toasts struct {
-	Passing, lasting *Toast
-	Failed           []Toast
+	Transient, persistent *Toast
+	Errors                []Toast
 }
 
-// failedKept is how many failures are remembered.
-const failedKept = 200
+// maxErrors is how many failures are remembered.
+const maxErrors = 200
 
 // Add shows a message, and remembers it where it is a failure.
 func (t *Toasts) Add(one Toast) {
 	if one.Level != Failure {
-		t.Passing = &one
+		t.Transient = &one
 		return
 	}
-	t.Note(one.Text, one.At)
-	if one.Link && t.lasting != nil && !t.lasting.Link {
+	t.Log(one.Text, one.At)
+	if one.Connection && t.persistent != nil && !t.persistent.Connection {
 		return // what the user asked for and was not done matters more
 	}
-	t.Passing, t.lasting = nil, &one
+	t.Transient, t.persistent = nil, &one
 }
 
-// Note remembers a failure without showing it.
-func (t *Toasts) Note(text string, now time.Time) {
-	t.Failed = append(t.Failed, Toast{Level: Failure, Text: text, At: now})
-	t.Failed = t.Failed[max(0, len(t.Failed)-failedKept):]
+// Log remembers a failure without showing it.
+func (t *Toasts) Log(text string, now time.Time) {
+	t.Errors = append(t.Errors, Toast{Level: Failure, Text: text, At: now})
+	t.Errors = t.Errors[max(0, len(t.Errors)-maxErrors):]
 }
 
 // Shown is the message that is seen, nil for none.
 func (t *Toasts) Shown() *Toast {
-	if t.Passing != nil {
-		return t.Passing
+	if t.Transient != nil {
+		return t.Transient
 	}
-	return t.lasting
+	return t.persistent
 }
 
 // Expire takes away a message that was shown for long enough.
 func (t *Toasts) Expire(now time.Time) {
-	if t.Passing != nil && now.Sub(t.Passing.At) >= Stays[t.Passing.Level] {
-		t.Passing = nil
+	if t.Transient != nil && now.Sub(t.Transient.At) >= ToastDuration[t.Transient.Level] {
+		t.Transient = nil
 	}
 }
 
-// Reached takes away what was told of a service that could not be asked.
-func (t *Toasts) Reached() {
-	if t.lasting != nil && t.lasting.Link {
-		t.lasting = nil
+// ClearConnection takes away what was told of a service that could not be asked.
+func (t *Toasts) ClearConnection() {
+	if t.persistent != nil && t.persistent.Connection {
+		t.persistent = nil
 	}
 }
 
 // Dismiss takes the failure away that is seen. It is false where none is.
 func (t *Toasts) Dismiss() bool {
-	was := t.Passing == nil && t.lasting != nil
-	if was {
-		t.lasting = nil
+	dismissed := t.Transient == nil && t.persistent != nil
+	if dismissed {
+		t.persistent = nil
 	}
-	return was
+	return dismissed
 }

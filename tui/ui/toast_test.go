@@ -20,7 +20,7 @@ func TestToasts(t *testing.T) {
 		}
 	}
 	add := func(text string, l Level, link bool) {
-		all.Add(Toast{Level: l, Text: text, At: now, Link: link})
+		all.Add(Toast{Level: l, Text: text, At: now, Connection: link})
 	}
 	add("away", Failure, true)
 	sees("away")
@@ -29,14 +29,14 @@ func TestToasts(t *testing.T) {
 	if all.Dismiss() {
 		t.Error("esc takes away a failure that is not seen")
 	}
-	now = now.Add(Stays[Info])
+	now = now.Add(ToastDuration[Info])
 	all.Expire(now)
 	sees("away")
 	add("refused", Failure, false)
 	sees("refused")
 	add("away again", Failure, true)
 	sees("refused") // the user asked for it
-	all.Reached()
+	all.ClearConnection()
 	sees("refused")
 	now = now.Add(time.Hour)
 	all.Expire(now)
@@ -46,9 +46,9 @@ func TestToasts(t *testing.T) {
 	}
 	sees("")
 	add("away", Failure, true)
-	all.Reached()
+	all.ClearConnection()
 	sees("")
-	if len(all.Failed) != 4 {
-		t.Errorf("%d failures are remembered", len(all.Failed))
+	if len(all.Errors) != 4 {
+		t.Errorf("%d failures are remembered", len(all.Errors))
 	}
 }

@@ -100,7 +100,7 @@ func (h *Screen) Took(got Figures, err error) tea.Cmd {
 	if h.wrong = err; err == nil {
 		h.Figures = got
 		even(&got.Stats.Minutes)
-		h.Queues.Take(got.Stats, h.Now)
+		h.Queues.Update(got.Stats, h.Now)
 		h.KeepChosen()
 	}
 	return nil
@@ -244,7 +244,7 @@ func (h *Screen) openLane(lane wire.Lane) tea.Cmd {
 func (h *Screen) openSubscription() tea.Cmd {
 	lane, ok := h.laneChosen()
 	if !ok {
-		h.Tell(ui.Info, "this is about an endpoint or a failure")
+		h.Notify(ui.Info, "this is about an endpoint or a failure")
 		return nil
 	}
 	return h.Open(ui.SubscriptionTarget{Queue: lane})

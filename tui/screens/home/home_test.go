@@ -34,14 +34,14 @@ func TestHomeStaysUpToDate(t *testing.T) {
 	}
 	for range 3 {
 		d.Wait(time.Second)
-		d.Beat()
+		d.Heartbeat()
 	}
 	if h.Asked == asked {
 		t.Error("the second change is not fetched")
 	}
 	asked = h.Asked
 	for range 61 {
-		d.Beat()
+		d.Heartbeat()
 		d.Wait(time.Second)
 	}
 	if h.Asked == asked {
@@ -68,14 +68,14 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 		t.Errorf("the same figures again choose entry %d", h.At)
 	}
 	d.Press("enter")
-	d.Sees("Messages › "+ui.ShortID(last), "503 Service Unavailable")
+	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.Press("esc")
-	d.Sees("[problems]")
+	d.WantText("[problems]")
 	if one, ok := d.App.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
 		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.Text())
 	}
 	d.Press("-", "-", "1")
-	d.Sees("Recent failures")
+	d.WantText("Recent failures")
 }
 
 // Entries that go leave the selection where it was; a list that is there again
@@ -130,20 +130,20 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("i")
-	d.Sees("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
+	d.WantText("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
 	d.Press("esc")
 	if one, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.Failing {
 		t.Errorf("the list is not at the subscription:\n%s", d.Text())
 	}
 	d.Press("1", "G", "i")
-	d.Sees("Subscribers › acme-shop › debtor.*")
+	d.WantText("Subscribers › acme-shop › debtor.*")
 }
 
 // A service that leaves series of the chart out does not end the program.
 func TestUnevenMinutes(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	h := d.App.Front().(*home.Screen)
-	d.AnswerTo(h, nil, func(error) tea.Cmd {
+	d.Respond(h, nil, func(error) tea.Cmd {
 		return h.Took(home.Figures{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
 	})
 	d.CheckScreen()

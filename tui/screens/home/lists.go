@@ -71,7 +71,7 @@ func (h *Screen) comes(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return ui.Until(h.Left(first))
+	return ui.Until(h.TimeUntil(first))
 }
 
 // endpointColumns are how wide what is told of endpoints is.
@@ -100,7 +100,7 @@ func (h *Screen) endpoints() []string {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("none", width, false)))
 	}
 	for i, lane := range lanes {
-		pointer, role := h.Theme.Choice(i == h.At)
+		pointer, role := h.Theme.RowPrefix(i == h.At)
 		answer, state := h.lastAnswer(lane)
 		right := []theme.Span{{Text: f.line(t, display.Thousands(lane.Failed+lane.GivenUp), display.Thousands(lane.Pending), answer), Role: state}}
 		room := width - f.failed - f.waits - f.answer - 6 // the pointer, and blanks
@@ -108,7 +108,7 @@ func (h *Screen) endpoints() []string {
 			right = append(h.Share(lane), right...)
 			room -= shareCells
 		}
-		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.Middle(endpointName(lane, lanes), room), Role: role}}, right))
+		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.TruncateMiddle(endpointName(lane, lanes), room), Role: role}}, right))
 	}
 	return append(lines, h.viewLines(width, len(lanes))...)
 }
@@ -156,7 +156,7 @@ func (h *Screen) lastAnswer(lane wire.Lane) (string, theme.Role) {
 	case !lane.IsEnabled:
 		return "off", theme.Failure
 	case lane.Breaker != wire.BreakerOpen && time.Time(lane.FailingSince).IsZero() && lane.Delivered > 0:
-		return t.Good + " ok", theme.Success
+		return t.OK + " ok", theme.Success
 	case failure == nil:
 		return "-", theme.Failure
 	case failure.HTTPCode != 0:
@@ -173,16 +173,16 @@ func (h *Screen) recent() []string {
 		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
 	}
 	before, when := len(h.troubled())+len(h.viewsListed()), 5
-	if h.Times != ui.ByAge {
+	if h.Times != ui.Relative {
 		when = 15
 	}
 	for i, m := range h.failuresListed() {
 		word, role := t.StatusText(m.Status)
-		pointer, chosen := h.Theme.Choice(before+i == h.At)
+		pointer, chosen := h.Theme.RowPrefix(before+i == h.At)
 		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
-			{Text: pointer, Role: chosen}, {Text: t.Fit(h.Moment(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 8, false), Role: role},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.Middle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastAnswer(m)))},
-		}, []theme.Span{{Text: " " + ui.LastAnswer(m) + " ", Role: role}}))
+			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 8, false), Role: role},
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastResult(m)))},
+		}, []theme.Span{{Text: " " + ui.LastResult(m) + " ", Role: role}}))
 	}
 	return lines
 }

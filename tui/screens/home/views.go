@@ -48,7 +48,7 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 				counts[name] = "?"
 			}
 		}
-		return ui.Answer{To: h, Local: true, Take: func() tea.Cmd {
+		return ui.Response{To: h, Local: true, Apply: func() tea.Cmd {
 			h.views = counts
 			return nil
 		}}
@@ -69,7 +69,7 @@ func (h *Screen) viewLines(width, before int) []string {
 	}
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
 	for i, v := range h.viewsListed() {
-		pointer, role := h.Theme.Choice(before+i == h.At)
+		pointer, role := h.Theme.RowPrefix(before+i == h.At)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)

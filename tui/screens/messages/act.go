@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What is done to messages: to the selected one, to those that are marked, or to
+// Name is done to messages: to the selected one, to those that are marked, or to
 // all that match. Of many, the service first counts what it would do.
 
 // bulk is what is done to messages of a list.
@@ -49,7 +49,7 @@ func (s *bulk) begin(what string) {
 func (s *bulk) ended(id string, err error) tea.Cmd {
 	s.sending = ""
 	if err == nil {
-		s.Grid.Forget(id)
+		s.Grid.UnmarkID(id)
 	}
 	return s.Poll()
 }
@@ -59,20 +59,20 @@ func (s *bulk) ended(id string, err error) tea.Cmd {
 func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what string), ended func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
-	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + ui.LastAnswer(m) + "."}
+	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + ui.LastResult(m) + "."}
 	then := func(err error) tea.Cmd { return ended(m.MessageID, err) }
 	if what == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
-			b.Tell(ui.Warning, why)
+			b.Notify(ui.Warning, why)
 			return
 		}
-		ui.Ask(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
+		ui.OpenConfirm(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return RetryOne(s, m, then)
 		})
 		return
 	}
-	ui.Ask(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	ui.OpenConfirm(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(ui.UndoDelay)+", "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" takes that back."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return RemoveOne(s, m, then)
@@ -82,7 +82,7 @@ func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what str
 
 // RetryOne makes one message due now.
 func RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 		return err
 	}})
@@ -90,7 +90,7 @@ func RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 
 // RemoveOne deletes one message.
 func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 	}})
 }
@@ -128,7 +128,7 @@ func (s *bulk) markMore() {
 		return
 	}
 	var ids []string
-	for _, row := range s.Pages.Here() {
+	for _, row := range s.Pages.Loaded() {
 		ids = append(ids, row.ID)
 	}
 	s.Grid.SetMarks(ids)
@@ -136,8 +136,8 @@ func (s *bulk) markMore() {
 
 // chooseMarks ends that all that match are meant, since rows are chosen.
 func (s *bulk) chooseMarks() {
-	if s.AllMarks && s.Grid.Marks() < s.Pages.Total() {
-		s.Tell(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
+	if s.AllMarks && s.Grid.MarkCount() < s.Pages.Total() {
+		s.Notify(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
 	}
 	s.AllMarks = false
 }
@@ -158,7 +158,7 @@ func (s *bulk) meant() url.Values {
 			members.Set("All", "true")
 		}
 		return members
-	case s.Grid.Marks() > 0:
+	case s.Grid.MarkCount() > 0:
 		var ids []string
 		for _, row := range s.Grid.MarkedRows() {
 			ids = append(ids, row.ID)
@@ -225,15 +225,15 @@ func (s *bulk) RemoveMany(members url.Values, what string) tea.Cmd {
 // marked.
 func (s *bulk) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
 	var done string
-	return s.Change(ui.Change{Of: s.List, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Screen: s.List, Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		done, err = do(ctx, c)
 		return err
-	}, Told: func(err error) {
+	}, OnDone: func(err error) {
 		if err != nil {
-			s.Fail(what, ui.NotSent(err))
+			s.ShowError(what, ui.MarkNotSent(err))
 			return
 		}
-		s.Tell(ui.Info, done)
+		s.Notify(ui.Info, done)
 	}, Then: func(err error) tea.Cmd {
 		if s.sending = ""; err != nil {
 			return nil

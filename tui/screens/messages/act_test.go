@@ -19,11 +19,11 @@ func TestRetryManyTakesTheirNumber(t *testing.T) {
 	s := startFailures(t, 30)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a", "r")
-	d.Sees("Retry 30 failed messages?", "type 30 and enter to retry 30")
+	d.WantText("Retry 30 failed messages?", "type 30 and enter to retry 30")
 	d.Press("y", "enter")
-	d.Sees("that is not 30")
+	d.WantText("that is not 30")
 	d.Press("backspace", "'30", "enter")
-	d.Sees("30 messages are due now")
+	d.WantText("30 messages are due now")
 }
 
 // startFailures runs a daemon with one subscription and as many messages that
@@ -36,7 +36,7 @@ func startFailures(t *testing.T, count int) *tuitest.Deliveries {
 	})
 	s.Failing = s.Subscribe(t, "salesorder.created", s.Receiver+"/down")
 	for i := range count {
-		s.Raise(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), 3)
+		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), 3)
 	}
 	return s
 }
@@ -48,18 +48,18 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a")
 	m := d.App.Front().(*messages.List)
-	count := m.Act(keymap.Remove)()
+	count := m.Act(keymap.Delete)()
 	d.Press("F", "a")
 	d.Send(count)
-	d.Sees("Delete 4 messages?")
+	d.WantText("Delete 4 messages?")
 	d.Press("y")
-	d.Wait(2 * ui.UndoTime)
+	d.Wait(2 * ui.UndoDelay)
 	if n := s.MessageCount(t); n != 4 {
 		t.Errorf("%d messages are left, want 4", n)
 	}
 
 	d.Press("a")
-	count = m.Act(keymap.Remove)()
+	count = m.Act(keymap.Delete)()
 	d.Press("1")
 	d.Send(count)
 	if d.App.Overlay() != nil {
@@ -73,9 +73,9 @@ func TestBulkIsToldElsewhere(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("!", "a", "D", "y", "esc", "esc")
-	d.Sees(" Messages  ", "of 8")
-	d.Wait(ui.UndoTime + 500*time.Millisecond)
-	d.Sees("4 messages deleted")
+	d.WantText(" Messages  ", "of 8")
+	d.Wait(ui.UndoDelay + 500*time.Millisecond)
+	d.WantText("4 messages deleted")
 }
 
 // Enter takes no destructive question for a yes, and a y that comes at once is
@@ -84,7 +84,7 @@ func TestQuestions(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D")
-	d.Sees("Delete this message?")
+	d.WantText("Delete this message?")
 	d.Press("enter")
 	if d.App.Overlay() != nil {
 		t.Error("enter does not leave the question")
@@ -92,12 +92,12 @@ func TestQuestions(t *testing.T) {
 	d.Press("D")
 	d.Clock = d.Clock.Add(-500 * time.Millisecond) // the next key is 0 ms behind
 	d.Press("y")
-	d.Sees("Delete this message?", "8")
+	d.WantText("Delete this message?", "8")
 	d.Press("y")
-	d.Sees("in 5s", "U undo")
-	d.Later(ui.UndoTime)
-	d.Sees("done")
-	d.Until("the message is gone", func() bool {
+	d.WantText("in 5s", "U undo")
+	d.Advance(ui.UndoDelay)
+	d.WantText("done")
+	d.WaitUntil("the message is gone", func() bool {
 		page, err := s.Client.AllMessages(t.Context(), nil)
 		return err == nil && page.Total == 7
 	})
@@ -107,11 +107,11 @@ func TestQuestions(t *testing.T) {
 func TestRetryIsSeen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.Sees("127.0.0.1", "Problem endpoints")
+	d.WantText("127.0.0.1", "Problem endpoints")
 	d.Press("!")
-	d.Sees("[problems]", "RETRY", "FAIL")
+	d.WantText("[problems]", "RETRY", "FAIL")
 	d.Press("r")
-	d.Sees("Retry this message?")
+	d.WantText("Retry this message?")
 	d.Press("y")
-	d.Until("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
+	d.WaitUntil("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
 }

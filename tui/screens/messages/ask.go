@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What is asked before something is done to many messages: how many the service
+// Name is asked before something is done to many messages: how many the service
 // counts, where they go, and what is left alone.
 
 // Weighing is what is counted for a question.
@@ -80,10 +80,10 @@ func (s *bulk) weigh(w *Weighing) tea.Cmd {
 	ctx, cancel := context.WithCancel(s.Context)
 	w.Cancel = cancel
 	var m Weighed
-	return s.Change(ui.Change{Of: s.List, What: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Screen: s.List, Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.measure(ctx, c)
 		return err
-	}, Told: func(error) {}, Then: func(err error) tea.Cmd {
+	}, OnDone: func(error) {}, Then: func(err error) tea.Cmd {
 		m.Of = w
 		s.Weighed(m, err)
 		return nil
@@ -121,7 +121,7 @@ func (w *Weighing) measure(ctx context.Context, c *client.Client) (m Weighed, er
 func (w *Weighing) would(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
 	q := clone(members)
 	q.Set("DryRun", "true")
-	if w.What == keymap.Remove {
+	if w.What == keymap.Delete {
 		r, err := c.DeleteMessages(ctx, q)
 		if err != nil {
 			return 0, 0, err
@@ -147,10 +147,10 @@ func (s *bulk) Weighed(m Weighed, err error) {
 	}
 	switch {
 	case err != nil:
-		s.Fail(m.Of.name(), err)
-	case s.Front() != ui.Screen(s.List) || s.Overlay() != nil || s.Typing():
-		s.Tell(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Remove)+" once more asks")
-	case m.Of.What == keymap.Remove:
+		s.ShowError(m.Of.name(), err)
+	case s.Front() != ui.Screen(s.List) || s.Overlay() != nil || s.InputOpen():
+		s.Notify(ui.Warning, "nothing was asked about messages, since something else was opened meanwhile: "+keymap.KeyFor(keymap.InMessages, keymap.Retry)+" or "+keymap.KeyFor(keymap.InMessages, keymap.Delete)+" once more asks")
+	case m.Of.What == keymap.Delete:
 		s.askRemove(m)
 	default:
 		s.askRetry(m, !m.Of.All || m.failed == 0)
@@ -161,7 +161,7 @@ func (s *bulk) Weighed(m Weighed, err error) {
 // what is to be tried again anyway.
 func (s *bulk) askRetry(m Weighed, scheduled bool) {
 	if m.Done == 0 {
-		s.Tell(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", display.Count(m.Matched, "message", "messages")))
+		s.Notify(ui.Warning, fmt.Sprintf("none of %s has failed: there is nothing to retry", display.Count(m.Matched, "message", "messages")))
 		return
 	}
 	members, count, least, noun := m.Of.Members, int(m.Done), 2, "message"
@@ -174,12 +174,12 @@ func (s *bulk) askRetry(m Weighed, scheduled bool) {
 	what := "retry of " + display.Count(count, "message", "messages")
 	lines := append(s.targets(m, count, least), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, least))
-	q := ui.AskMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
+	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
 		s.begin(what)
 		return s.RetryMany(members, what)
 	})
 	if m.failed > 0 && m.failed < m.Done {
-		q.Other = func() { s.askRetry(m, !scheduled) }
+		q.Toggle = func() { s.askRetry(m, !scheduled) }
 	}
 }
 
@@ -199,9 +199,9 @@ func (s *bulk) pace(m Weighed, least int) string {
 func (m *Weighed) others(scheduled bool, s *ui.Session) []string {
 	var lines []string
 	waiting, left := int(m.Done-m.failed), int(m.Matched-m.Done)
-	key := keymap.KeyFor(keymap.InRetryQuestion, keymap.Include)
-	if s.TypedAnswer(int(m.Done)) {
-		key = keymap.KeyFor(keymap.InTypedRetryQuestion, keymap.Include)
+	key := keymap.KeyFor(keymap.InRetryConfirm, keymap.ToggleScheduled)
+	if s.NeedsTypedAnswer(int(m.Done)) {
+		key = keymap.KeyFor(keymap.InTypedRetryConfirm, keymap.ToggleScheduled)
 	}
 	switch {
 	case waiting == 0 || m.Of.failed == nil:
@@ -221,8 +221,8 @@ func (m *Weighed) others(scheduled bool, s *ui.Session) []string {
 func (s *bulk) askRemove(m Weighed) {
 	count := int(m.Done)
 	what := "delete of " + display.Count(count, "message", "messages")
-	ui.AskMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
-		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(ui.UndoTime)+", "+keymap.KeyFor(keymap.Everywhere, keymap.TakeBack)+" takes that back."), func() tea.Cmd {
+	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
+		append(s.targets(m, count, 0), "What is pending of them is not sent. For "+ui.Age(ui.UndoDelay)+", "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" takes that back."), func() tea.Cmd {
 			return s.Delay(what, m.Of.Members["MessageIDIn"], func() tea.Cmd {
 				s.begin(what)
 				return s.RemoveMany(m.Of.Members, what)
@@ -253,7 +253,7 @@ func (s *bulk) targets(m Weighed, count, least int) []string {
 	for i, one := range all {
 		count -= one.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.Middle(one.name, room), room, false), one.answer, one.still))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.TruncateMiddle(one.name, room), room, false), one.answer, one.still))
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
@@ -299,7 +299,7 @@ func (s *bulk) grouped(list []wire.Message, least int) []*receiver {
 		}
 		one := byName[ui.ShortURL(m.URL)]
 		if one == nil {
-			one = &receiver{name: ui.ShortURL(m.URL), answer: ui.LastAnswer(m), still: s.failing(m.SubscriptionID)}
+			one = &receiver{name: ui.ShortURL(m.URL), answer: ui.LastResult(m), still: s.failing(m.SubscriptionID)}
 			byName[one.name] = one
 			all = append(all, one)
 		}

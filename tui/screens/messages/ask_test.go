@@ -22,7 +22,7 @@ import (
 func TestWhatWaitsIsAProblem(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
-	s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	off := false
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
@@ -34,14 +34,14 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("!")
-	d.Sees("[problems]", "row 1 of 1", "3 more wait: ! shows them")
+	d.WantText("[problems]", "row 1 of 1", "3 more wait: ! shows them")
 	d.Press("!")
-	d.Sees("[not delivered]", "of 4", "WAIT")
+	d.WantText("[not delivered]", "of 4", "WAIT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
 		t.Errorf("exported is %v", c)
 	}
 	d.Press("r")
-	d.Sees("no attempt yet, not sent: the subscription is off")
+	d.WantText("no attempt yet, not sent: the subscription is off")
 	d.Press("!")
 	if badges := list(d).Badges(); len(badges) != 0 {
 		t.Errorf("badges %v", badges)
@@ -59,9 +59,9 @@ func TestDeliveredIsNotRetried(t *testing.T) {
 	if d.App.Overlay() != nil {
 		t.Fatal("it asks")
 	}
-	d.Sees("it was delivered: only what has failed can be retried")
+	d.WantText("it was delivered: only what has failed can be retried")
 	d.Press("enter", "r")
-	d.Sees("it was delivered")
+	d.WantText("it was delivered")
 }
 
 // All that match are marked, row by row, and the question says of all where
@@ -70,18 +70,18 @@ func TestAllThatMatchAreAsked(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.Sees("8 marked: all that match", "▸● ✓ OK", " ● ~ RETRY")
+	d.WantText("8 marked: all that match", "▸● ✓ OK", " ● ~ RETRY")
 	d.Press("r")
-	d.Sees("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are scheduled already and left alone (i includes them)", "4 are delivered or not tried yet, and left alone")
+	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are scheduled already and left alone (i includes them)", "4 are delivered or not tried yet, and left alone")
 	d.Press("i")
-	d.Sees("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are scheduled already, and due now instead (i leaves")
+	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are scheduled already, and due now instead (i leaves")
 	d.Press("i")
-	d.Sees("Retry 1 failed message?")
+	d.WantText("Retry 1 failed message?")
 	d.Press("y")
-	d.Sees("1 message is due now, 0 left alone")
+	d.WantText("1 message is due now, 0 left alone")
 	d.Press("!", "j", "a", "space")
-	d.Wait(10 * ui.UndoTime)
-	d.Sees("3 marked  ")
+	d.Wait(10 * ui.UndoDelay)
+	d.WantText("3 marked  ")
 }
 
 // What is counted can be given up, and no question comes then.
@@ -89,22 +89,22 @@ func TestCountingIsSeenAndGivenUp(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	count := list(d).Act(keymap.Retry)
-	d.Sees("counting for the retry of messages ...   esc cancels", "admin  ...")
+	d.WantText("counting for the retry of messages ...   esc cancels", "admin  ...")
 	answer := count() // which has been on its way already
 	d.Press("esc")
-	d.Sees("nothing is asked")
+	d.WantText("nothing is asked")
 	d.Send(answer)
 	if d.App.Overlay() != nil || !list(d).AllMarks {
 		t.Error("a question comes though it was given up, or the marks are gone")
 	}
 	d.Press("r")
 	question := d.App.Overlay().(*ui.Confirm)
-	d.App.Show(nil)
+	d.App.ShowOverlay(nil)
 	retries := question.Run()
-	d.Wait(10 * ui.UndoTime)
-	d.Sees("retry of 1 message ...")
+	d.Wait(10 * ui.UndoDelay)
+	d.WantText("retry of 1 message ...")
 	d.Send(retries())
-	d.Sees("1 message is due now")
+	d.WantText("1 message is due now")
 }
 
 // What did not leave this computer says so, with what it was.
@@ -114,10 +114,10 @@ func TestNotSent(t *testing.T) {
 	d.App.Client = tuitest.Unreachable(t)
 	list(d).Weighed(messages.Weighed{Of: &messages.Weighing{What: keymap.Retry, All: true, Members: map[string][]string{"All": {"true"}}, Cancel: func() {}}, Matched: 8, Done: 4}, nil)
 	d.Press("y")
-	d.Sees("retry of 4 messages: not sent: cannot reach")
+	d.WantText("retry of 4 messages: not sent: cannot reach")
 	d.Press("esc")
-	d.Sees("8 marked")
-	if err := ui.NotSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
+	d.WantText("8 marked")
+	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
 		t.Error("nobody knows whether that was sent")
 	}
 }
@@ -128,12 +128,12 @@ func TestLoadingIsSaid(t *testing.T) {
 	d.Press("4")
 	m := list(d)
 	m.Reload()
-	d.Sees("loading messages ...")
-	d.AnswerTo(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
+	d.WantText("loading messages ...")
+	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
 	d.Press("esc")
-	d.Sees("no answer yet: R asks again")
+	d.WantText("no answer yet: R asks again")
 	d.Press("R")
-	d.Sees("row 1 of 8")
+	d.WantText("row 1 of 8")
 }
 
 // All of an address is shown when it is asked for, and what was saved is what
@@ -145,19 +145,19 @@ func TestMessageHead(t *testing.T) {
 	})
 	key := strings.Repeat("0123456789", 9)
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key="+key)
-	s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "enter", "v")
 	d.CheckScreen()
 	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
 		t.Errorf("all of it is not shown:\n%s", d.Text())
 	}
-	d.Sees("503 Service Unavailable", "upstream is down", "acme-shop")
+	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.Press("v", "shift+tab")
 	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
-	d.Sees("e saves the body as "+name, "@"+name)
+	d.WantText("e saves the body as "+name, "@"+name)
 	d.Press("e", "enter")
-	d.Sees("The body is saved as", "@"+name)
+	d.WantText("The body is saved as", "@"+name)
 	d.Press("e")
-	d.Sees("-2.json")
+	d.WantText("-2.json")
 }

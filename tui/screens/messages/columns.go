@@ -36,12 +36,12 @@ type messageColumn struct {
 var UsualColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, Both: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
 	{grid.Column{Name: "Try", Right: true, Min: 4}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
-	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastAnswer(m)} }, nil},
+	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, From: subscriberFrom}, "", (*List).subscriberCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberFrom}, "", (*List).subscriberCell, nil},
 }
 
 // shownOtherwise are the fields of messages that are part of another column, or of
@@ -58,7 +58,7 @@ var Columns = sync.OnceValue(func() []messageColumn {
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
 			func(s *List, m wire.Message) grid.Cell {
-				return grid.Cell{Text: fieldText(m, f.Name, s.Moment)}
+				return grid.Cell{Text: fieldText(m, f.Name, s.TimeText)}
 			}, nil})
 	}
 	return all
@@ -119,7 +119,7 @@ func (s *columns) show(names []string, frozen int) {
 		}
 	}
 	at := len(s.visible)
-	for at > 0 && s.visible[at-1].From > 0 {
+	for at > 0 && s.visible[at-1].MinGridWidth > 0 {
 		at--
 	}
 	s.visible = slices.Insert(s.visible, cmp.Or(at, len(s.visible)), signColumn)
@@ -143,7 +143,7 @@ func (s *columns) Names() []string {
 }
 
 // Column is the selected one.
-func (s *columns) Column() messageColumn { return s.visible[s.Grid.ColumnAt()] }
+func (s *columns) Column() messageColumn { return s.visible[s.Grid.ColumnIndex()] }
 
 // aside goes past the sign, which is no column to stop at.
 func (s *columns) aside(b keymap.Binding) {
@@ -151,7 +151,7 @@ func (s *columns) aside(b keymap.Binding) {
 		return
 	}
 	step := 1
-	if at := s.Grid.ColumnAt(); b.Action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
+	if at := s.Grid.ColumnIndex(); b.Action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
 		step = -1
 	}
 	s.Grid.MoveColumn(step)
@@ -209,7 +209,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 
 // chooseColumns lets columns be chosen and ordered.
 func (s *columns) chooseColumns() {
-	s.Show(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), UsualMessageColumns(), s.empty, func(names []string) tea.Cmd {
+	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), UsualMessageColumns(), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.Grid.Frozen())
 		s.remember()
 		return s.want()
@@ -250,14 +250,14 @@ func (s *columns) copyRows(one wire.Message) {
 		var cells []string
 		for _, c := range s.visible {
 			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
-				cells = append(cells, strings.Map(browse.Tabless, s.plain(c, m)))
+				cells = append(cells, strings.Map(browse.ReplaceTabs, s.plain(c, m)))
 			}
 		}
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	s.Copy(strings.Join(lines, "\n"))
 	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
-		s.Tell(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more match, whose pages are not loaded")
+		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more match, whose pages are not loaded")
 	}
 }
 

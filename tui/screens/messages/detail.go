@@ -69,7 +69,7 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 func (s *Detail) Took(got FetchedMessage, err error) tea.Cmd {
 	s.wait = false
 	if err != nil {
-		s.FetchFailed("fetching the message", err)
+		s.ShowFetchError("fetching the message", err)
 		return nil
 	}
 	s.Message, s.MessageParts, s.whole = got.Message, got.MessageParts, true
@@ -92,7 +92,7 @@ func (s *Detail) Tick() tea.Cmd {
 	if !asks(s.Message, s.Session) {
 		return nil
 	}
-	return s.Queues.Explain(s, s.refill)
+	return s.Queues.RefreshIfOld(s, s.refill)
 }
 
 // SetSize implements ui.Screen.
@@ -103,7 +103,7 @@ func (s *Detail) SetSize(width, height int) {
 
 // fill makes the lines of the open tab.
 func (s *Detail) fill() {
-	s.Fit(s.Width, s.Height-len(s.head())-1)
+	s.Resize(s.Width, s.Height-len(s.head())-1)
 	switch lines := MessageTabs[s.tab].lines(s); {
 	case s.Width == 0:
 	case MessageTabs[s.tab].Name == "Body":
@@ -116,9 +116,9 @@ func (s *Detail) fill() {
 // View implements ui.Screen.
 func (s *Detail) View() string {
 	head := s.head()
-	s.Fit(s.Width, s.Height-len(head)-1) // which names that have come meanwhile can make longer
+	s.Resize(s.Width, s.Height-len(head)-1) // which names that have come meanwhile can make longer
 	lines := append(head, s.Draw()...)
-	return strings.Join(append(lines, s.Theme.Tabbed(messageTabNames(), s.tab, s.Width)), "\n")
+	return strings.Join(append(lines, s.Theme.TabBar(messageTabNames(), s.tab, s.Width)), "\n")
 }
 
 // Title implements ui.Screen.
@@ -139,7 +139,7 @@ func (s *Detail) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
 	}
-	place, _, _ := strings.Cut(s.list.Grid.Place(), statusGap) // its columns are not seen here
+	place, _, _ := strings.Cut(s.list.Grid.PositionText(), statusGap) // its columns are not seen here
 	return place
 }
 
@@ -164,11 +164,11 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		s.turn(1)
 	case keymap.PreviousTab:
 		s.turn(-1)
-	case keymap.Retry, keymap.Remove:
+	case keymap.Retry, keymap.Delete:
 		askOne(s, s.Message, b.Action, s.begin, s.ended)
-	case keymap.PageBefore:
+	case keymap.PreviousPage:
 		return s.step(-1)
-	case keymap.PageAfter:
+	case keymap.NextPage:
 		return s.step(1)
 	case keymap.CopyCell:
 		s.Copy(s.Message.MessageID)
@@ -178,7 +178,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		s.revealed = !s.revealed
 		s.fill()
 	case keymap.Export:
-		s.Type(s.saveLine())
+		s.ShowInput(s.saveLine())
 	}
 	return nil
 }
@@ -232,25 +232,25 @@ func (s *Detail) copyTab() {
 
 // bodyPath is where the body is written unless somebody says otherwise.
 func (s *Detail) bodyPath() string {
-	return export.FreeName(s.Downloads, "body-"+ui.ShortID(s.Message.MessageID), ".json")
+	return export.UnusedPath(s.Downloads, "body-"+ui.ShortID(s.Message.MessageID), ".json")
 }
 
 // saveLine asks where the body is to be written.
-func (s *Detail) saveLine() *ui.Line {
-	l := ui.NewLine(s.Host, "save", "save body to", s.bodyPath())
+func (s *Detail) saveLine() *ui.InputLine {
+	l := ui.NewInputLine(s.Host, "save", "save body to", s.bodyPath())
 	l.Help = ui.Size(len(s.Message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
 	l.Check = func(path string) error {
 		if !s.whole {
 			return errors.New("the body is on its way")
 		}
-		return export.CheckTarget(path, "")
+		return export.CheckPath(path, "")
 	}
 	l.Accept = func(path string) tea.Cmd {
 		if err := os.WriteFile(path, []byte(s.Message.Body), 0o600); err != nil {
-			s.Fail("saving the body", err)
+			s.ShowError("saving the body", err)
 			return nil
 		}
-		s.Tell(ui.Info, ui.Size(len(s.Message.Body))+" written to "+path)
+		s.Notify(ui.Info, ui.Size(len(s.Message.Body))+" written to "+path)
 		s.saved = path
 		s.fill()
 		return nil

@@ -33,9 +33,9 @@ func to(d *tuitest.Driver, column string) {
 	d.T.Helper()
 	d.Press("0")
 	for list(d).Column().Name != column {
-		at := list(d).Grid.ColumnAt()
+		at := list(d).Grid.ColumnIndex()
 		d.Press("l")
-		if list(d).Grid.ColumnAt() == at {
+		if list(d).Grid.ColumnIndex() == at {
 			d.T.Fatalf("there is no way to %s", column)
 		}
 	}
@@ -50,7 +50,7 @@ func TestMessageColumnsAreReached(t *testing.T) {
 	var seen []string
 	for range messages.UsualColumns {
 		seen = append(seen, list(d).Column().Name)
-		d.Sees(list(d).Column().Name)
+		d.WantText(list(d).Column().Name)
 		d.Press("l")
 	}
 	if !slices.Equal(seen, messages.UsualMessageColumns()) {
@@ -61,7 +61,7 @@ func TestMessageColumnsAreReached(t *testing.T) {
 		t.Errorf("%s is before the last column", at)
 	}
 	d.Press("0")
-	d.Sees("Status")
+	d.WantText("Status")
 	d.CheckScreen()
 }
 
@@ -82,7 +82,7 @@ func TestMessagesAreSorted(t *testing.T) {
 	if all := statuses(); !slices.IsSorted(all) || list(d).Grid.Following() {
 		t.Errorf("ordered by status: %v, following %v", all, list(d).Grid.Following())
 	}
-	d.Sees("Status ▲", "of 8")
+	d.WantText("Status ▲", "of 8")
 	d.Press("s")
 	if all := statuses(); all[0] != 3 {
 		t.Errorf("ordered by status downwards: %v", all)
@@ -94,18 +94,18 @@ func TestMessagesAreSorted(t *testing.T) {
 		t.Errorf("exported by %v", by)
 	}
 	d.Press("s")
-	d.Sees("following")
+	d.WantText("following")
 	to(d, messages.AgeColumn)
 	d.Press("s", "s")
-	d.Sees("Age ▼", "following")
+	d.WantText("Age ▼", "following")
 	d.Press("0")
-	d.Send(tea.MouseMsg{X: 5, Y: ui.LinesAbove, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-	d.Sees("Status ▲")
+	d.Send(tea.MouseMsg{X: 5, Y: ui.HeaderHeight, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	d.WantText("Status ▲")
 	to(d, "Subscriber")
 	d.Press("s")
-	d.Sees("the service cannot order by subscriber")
+	d.WantText("the service cannot order by subscriber")
 	d.Press("f")
-	d.Sees("nothing can be typed about subscribers: = keeps")
+	d.WantText("nothing can be typed about subscribers: = keeps")
 }
 
 // = keeps what is the same in the column, whatever that is.
@@ -127,7 +127,7 @@ func TestMessagesWithTheSame(t *testing.T) {
 		one, _ := list(d).Selected()
 		to(d, test.column)
 		d.Press("=")
-		d.Sees(test.badge)
+		d.WantText(test.badge)
 		m := list(d)
 		want := 0
 		for _, other := range m.Known {
@@ -142,10 +142,10 @@ func TestMessagesWithTheSame(t *testing.T) {
 	d.Press("F")
 	to(d, "Next")
 	d.Press("=")
-	d.Sees("no two messages have the same next: f filters by it")
+	d.WantText("no two messages have the same next: f filters by it")
 	to(d, "HTTP")
 	d.Press("f")
-	d.Sees("/ LastMessageResponseHTTPCode")
+	d.WantText("/ LastMessageResponseHTTPCode")
 }
 
 // What is copied is the cell, of the status the id, and the row as JSON; of
@@ -177,7 +177,7 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	o := tui.Options{State: t.TempDir(), Profile: "test"}
 	d := s.Open(t, o)
 	d.Press("4", "C")
-	d.Sees("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.UsualColumns), len(messages.Columns())))
+	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.UsualColumns), len(messages.Columns())))
 	d.Press("j", "j", "space", "j", "K", "K", "enter")
 	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
@@ -191,9 +191,9 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	if !slices.Equal(m.Names(), list(d).Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
 		t.Errorf("columns %v, %d frozen, widths %v", m.Names(), m.Grid.Frozen(), m.Grid.Widths())
 	}
-	again.Sees("of 8", "following")
+	again.WantText("of 8", "following")
 	again.Press("C", "*", "*", "enter")
-	again.Sees("at least one column")
+	again.WantText("at least one column")
 	again.Press("h", "r", "enter")
 	if names := list(again).Names(); !slices.Equal(names, messages.UsualMessageColumns()) {
 		t.Errorf("columns %v", names)
@@ -206,7 +206,7 @@ func TestViewOfMessagesHasItsOrder(t *testing.T) {
 	d.Press("4", "!", "!")
 	to(d, "HTTP")
 	d.Press("s", "s", ":", "'save stuck", "enter", "F", ":", "'stuck", "enter")
-	d.Sees("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
+	d.WantText("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
 	if twin := list(d).Equivalent(); twin != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
 		t.Errorf("the same is %s", twin)
 	}
@@ -219,11 +219,11 @@ func TestSubscribersOfMessages(t *testing.T) {
 	d.Resize(120, 40)
 	d.App.Queues = ui.Queues{}
 	d.Press("4")
-	d.Sees("acme-shop")
+	d.WantText("acme-shop")
 	l := list(d)
 	d.Press("enter")
-	d.Sees("subscriber acme-shop " + ui.ShortID(s.Subscriber))
+	d.WantText("subscriber acme-shop " + ui.ShortID(s.Subscriber))
 	l.Subscribers = nil
 	d.Press("esc", "t")
-	d.Sees(ui.ShortID(s.Subscriber))
+	d.WantText(ui.ShortID(s.Subscriber))
 }

@@ -58,7 +58,7 @@ func (s *limits) orderBy() string {
 
 // MessageOrder is an order that was kept, none where no column has it any more.
 func MessageOrder(text string) grid.Sort {
-	order := browse.SortOf(text)
+	order := browse.ParseOrder(text)
 	if c, _ := shownColumn(order.Column); c.field == "" {
 		return grid.Sort{}
 	}
@@ -78,7 +78,7 @@ func (s *limits) members() url.Values {
 func (s *limits) sort() tea.Cmd {
 	c := s.Column()
 	if c.field == "" {
-		s.Tell(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
+		s.Notify(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
 		return nil
 	}
 	s.Order = s.Order.Next(c.Name)
@@ -89,10 +89,10 @@ func (s *limits) sort() tea.Cmd {
 func (s *limits) filterColumn() {
 	c := s.Column()
 	if c.field == "" {
-		s.Tell(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.KeepValue)+" keeps the messages of this one")
+		s.Notify(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" keeps the messages of this one")
 		return
 	}
-	s.Type(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionGap + c.field)))
+	s.ShowInput(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionSeparator + c.field)))
 }
 
 // keep keeps the messages that have the same in the selected column.
@@ -116,7 +116,7 @@ func (s *limits) keep() tea.Cmd {
 	case "HTTP":
 		return s.keepAnswer(one)
 	default:
-		s.Tell(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
+		s.Notify(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
 		return nil
 	}
 	return s.Reload()
@@ -131,7 +131,7 @@ func (s *limits) keepAnswer(one wire.Message) tea.Cmd {
 	case one.LastMessageResponseMessage != "":
 		return s.limit(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
 	}
-	s.Tell(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
+	s.Notify(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (s *limits) Badges() []string {
 	if whose := s.whose(); whose != "" {
 		badges = append(badges, whose)
 	}
-	if badge := s.Filter.Standing().Badge; badge != "" {
+	if badge := s.Filter.StatusFilter().Badge; badge != "" {
 		badges = append(badges, badge)
 	}
 	for _, f := range s.Filter.Conditions {
@@ -200,10 +200,10 @@ func (s *limits) conditionArguments() string {
 	if s.Filter.Subscription != "" {
 		text += ` --where "SubscriptionID=` + s.Filter.Subscription + `"`
 	}
-	if c, limits := s.Filter.Standing().Condition(); limits {
+	if c, limits := s.Filter.StatusFilter().Condition(); limits {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + browse.Conditions(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
+	return text + browse.WhereFlags(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
 }
 
 func (s *limits) filterText() string {
@@ -211,24 +211,24 @@ func (s *limits) filterText() string {
 	for _, f := range s.Filter.Conditions {
 		texts = append(texts, filter.Text(f))
 	}
-	return strings.Join(texts, browse.ConditionGap)
+	return strings.Join(texts, browse.ConditionSeparator)
 }
 
 // Find is the line of filters.
-func (s *limits) Find() *ui.Line { return s.filterLine(s.filterText()) }
+func (s *limits) Find() *ui.InputLine { return s.filterLine(s.filterText()) }
 
-func (s *limits) filterLine(text string) *ui.Line {
+func (s *limits) filterLine(text string) *ui.InputLine {
 	kind := ui.MessageKind()
-	l := ui.NewLine(s.Host, "filter Message", "/", text)
+	l := ui.NewInputLine(s.Host, "filter Message", "/", text)
 	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
 	l.Suggest = func(text string) []ui.Suggestion { return browse.SuggestFields(kind, text) }
 	l.Check = func(text string) error {
-		_, err := browse.ReadFilters(s.Now, kind, text)
+		_, err := browse.ParseFilters(s.Now, kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		s.Filter.Conditions, _ = browse.ReadFilters(s.Now, kind, text) // it was checked just now
-		s.Typed = browse.NoteTyped(s.Now, kind, text)
+		s.Filter.Conditions, _ = browse.ParseFilters(s.Now, kind, text) // it was checked just now
+		s.Typed = browse.ParseTyped(s.Now, kind, text)
 		return s.Reload()
 	}
 	return l
@@ -247,7 +247,7 @@ func (s *limits) Exportable() browse.Exportable {
 	for _, f := range kind.Fields {
 		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
 	}
-	for _, row := range s.Pages.Here() {
+	for _, row := range s.Pages.Loaded() {
 		e.Loaded = append(e.Loaded, row.ID)
 	}
 	return e

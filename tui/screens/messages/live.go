@@ -42,7 +42,7 @@ func (s *live) statusCell(m wire.Message) grid.Cell {
 }
 
 func (s *live) ageCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: s.Moment(time.Time(m.AddedDateTime))}
+	return grid.Cell{Text: s.TimeText(time.Time(m.AddedDateTime))}
 }
 
 // signCell marks what has changed just now, and what is about to be deleted.
@@ -52,7 +52,7 @@ func (s *live) signCell(m wire.Message) grid.Cell {
 		sign.Text = s.Theme.Left
 	}
 	if s.Delayed(m.MessageID) {
-		sign.Text = theme.Bad
+		sign.Text = theme.FailGlyph
 	}
 	return sign
 }
@@ -85,12 +85,12 @@ func (s *live) repaint() {
 // limited reports whether a message that changes can stop being one of those
 // that are shown.
 func (s *live) limited() bool {
-	return s.Filter.Standing().Statuses != nil || len(s.Filter.Conditions) > 0
+	return s.Filter.StatusFilter().Statuses != nil || len(s.Filter.Conditions) > 0
 }
 
 // remake makes all rows anew.
 func (s *live) remake() {
-	for _, row := range s.Pages.Here() {
+	for _, row := range s.Pages.Loaded() {
 		s.refit(row.ID)
 	}
 	s.Grid.Sync()
@@ -135,7 +135,7 @@ func (s *live) explain() tea.Cmd {
 	if !s.asksInSight() {
 		return nil
 	}
-	return s.Queues.Explain(s.List, s.figured)
+	return s.Queues.RefreshIfOld(s.List, s.figured)
 }
 
 // figured shows how deliveries are.
@@ -194,7 +194,7 @@ func (s *live) change(c wire.MessageChange) {
 // means reports whether a new message can be one of those that are shown. Of
 // the problems it is one only now that it has failed.
 func (s *live) means(c wire.MessageChange) bool {
-	return s.Filter.Standing().Matches(c.Status) && s.Filter.Matches(c)
+	return s.Filter.StatusFilter().Matches(c.Status) && s.Filter.Matches(c)
 }
 
 // Retime makes the rows in sight anew. Columns that were wide for the mode

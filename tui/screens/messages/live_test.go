@@ -23,18 +23,18 @@ func TestChangesAreShown(t *testing.T) {
 		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.Clock)}
 		d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}})
 	}
-	d.Sees("new 26: g shows them")
+	d.WantText("new 26: g shows them")
 	if now, _ := m.Selected(); now.MessageID != one.MessageID {
 		t.Errorf("%s is selected, want %s", now.MessageID, one.MessageID)
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
-	d.Sees("OK     salesorder.creat…", "5/3  200", "←")
+	d.WantText("OK     salesorder.creat…", "5/3  200", "←")
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
-	d.Sees("PAUSED +37")
+	d.WantText("PAUSED +37")
 	d.Press("p", "g")
-	d.Sees("following", "LIVE")
+	d.WantText("following", "LIVE")
 }
 
 // A message that was retried is seen to arrive in the list of problems, and
@@ -52,9 +52,9 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
-	d.Sees("OK     inventory.", "←")
+	d.WantText("OK     inventory.", "←")
 	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
-	d.Sees("←")
+	d.WantText("←")
 	d.Wait(4000 * time.Millisecond)
 	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(one.MessageID) >= 0 {
 		t.Errorf("%d messages are listed, want %d", now, before-1)
@@ -69,13 +69,13 @@ func TestProblemsComeByThemselves(t *testing.T) {
 	s.Subscribe(t, "creditor.created", "http://127.0.0.1:9/nobody")
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!")
-	d.Sees("following", "of 4")
+	d.WantText("following", "of 4")
 	if _, err := s.Client.RaiseEvent(t.Context(), "creditor.created", "{}"); err != nil {
 		t.Fatal(err)
 	}
-	d.Until("the failure is listed", func() bool {
+	d.WaitUntil("the failure is listed", func() bool {
 		d.Wait(messages.FollowEvery)
-		d.Beat()
+		d.Heartbeat()
 		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection r")
 	})
 }

@@ -30,7 +30,7 @@ func (s *List) Commands() []string {
 	if which == "" {
 		return nil
 	}
-	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.ToFile("Messages")}
+	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
 }
 
 // which names the messages that are meant, as whctl takes them.
@@ -142,7 +142,7 @@ func (s *List) Reload() tea.Cmd {
 	s.due, s.asked = false, s.Now
 	s.clearMarks()
 	s.Grid.SetSort(s.Order)
-	s.Grid.To(0)
+	s.Grid.GoTo(0)
 	s.Grid.Follow(s.newest())
 	return s.want()
 }
@@ -153,7 +153,7 @@ func (s *List) Poll() tea.Cmd {
 		s.due = true
 		return nil
 	}
-	s.Pages.Renew()
+	s.Pages.MarkStale()
 	clear(s.news)
 	s.due, s.asked = false, s.Now
 	return s.want()
@@ -162,7 +162,7 @@ func (s *List) Poll() tea.Cmd {
 func (s *List) want() tea.Cmd {
 	first, last := s.Grid.Window()
 	var cmds []tea.Cmd
-	for _, number := range s.Pages.Wanted(first, last) {
+	for _, number := range s.Pages.Request(first, last) {
 		cmds = append(cmds, s.fetchPage(number))
 	}
 	return tea.Batch(cmds...)
@@ -189,8 +189,8 @@ func (s *List) fetchPage(number int) tea.Cmd {
 
 // PageFailed takes that a page could not be fetched.
 func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
-	if s.Pages.Failed(generation, number) {
-		s.FetchFailed("fetching messages", err)
+	if s.Pages.RequestFailed(generation, number) {
+		s.ShowFetchError("fetching messages", err)
 	}
 	return nil
 }
@@ -248,7 +248,7 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		}
 	case keymap.Mark, keymap.MarkRange:
 		s.chooseMarks()
-	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Remove:
+	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Delete:
 		return s.mark(b.Action)
 	}
 	if s.Move(b) {
@@ -264,9 +264,9 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 // messageDeeds are the actions on the list as a whole, which say what is shown
 // of it.
 var messageDeeds = map[keymap.Action]func(s *List) tea.Cmd{
-	keymap.ProblemsOnly: (*List).nextStanding,
-	keymap.SortColumn:   (*List).sort,
-	keymap.KeepValue:    (*List).keep,
+	keymap.ProblemsOnly:  (*List).nextStanding,
+	keymap.SortColumn:    (*List).sort,
+	keymap.FilterByValue: (*List).keep,
 	keymap.ClearFilters: func(s *List) tea.Cmd {
 		s.Filter = ui.MessageFilter{}
 		return s.Reload()
@@ -280,7 +280,7 @@ var messageDeeds = map[keymap.Action]func(s *List) tea.Cmd{
 		return nil
 	},
 	keymap.Export: func(s *List) tea.Cmd {
-		s.Show(browse.NewExportForm(s.Host, s.Exportable()))
+		s.ShowOverlay(browse.NewExportForm(s.Host, s.Exportable()))
 		return nil
 	},
 }
@@ -291,7 +291,7 @@ func (s *List) moved(b keymap.Binding) {
 	s.Sought = ""
 	s.aside(b)
 	switch b.Action {
-	case keymap.Narrower, keymap.Wider, keymap.FreezeHere:
+	case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
 		s.remember()
 	}
 }
@@ -320,7 +320,7 @@ func clone(members url.Values) url.Values {
 
 // Click implements ui.Clicker.
 func (s *List) Click(x, y int, again bool) tea.Cmd {
-	row, title := s.Press(x, y)
+	row, title := s.SelectAt(x, y)
 	s.aside(keymap.Binding{})
 	switch {
 	case title:
@@ -335,7 +335,7 @@ func (s *List) Click(x, y int, again bool) tea.Cmd {
 func (s *List) Unmark() bool {
 	if s.counting != nil {
 		s.bulk.forget()
-		s.Tell(ui.Info, "nothing is asked, and nothing was done")
+		s.Notify(ui.Info, "nothing is asked, and nothing was done")
 		return true
 	}
 	return s.clearMarks()
@@ -343,7 +343,7 @@ func (s *List) Unmark() bool {
 
 // Status implements ui.Screen.
 func (s *List) Status() string {
-	text, columns, _ := strings.Cut(s.Grid.Place(), statusGap)
+	text, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
 	text += s.marked()
 	switch word := s.word(); {
 	case word != "":
@@ -395,7 +395,7 @@ func subscriptionLabel(event, address string) string { return event + " to " + u
 
 // marked tells how many messages are marked.
 func (s *List) marked() string {
-	switch n := s.Grid.Marks(); {
+	switch n := s.Grid.MarkCount(); {
 	case s.AllMarks:
 		return "   " + display.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
 	case n > 0:

@@ -42,7 +42,7 @@ func next(m wire.Message, s *ui.Session) string {
 	case m.Status == 0 || at.IsZero():
 		return "-"
 	}
-	return ui.Until(s.Left(at))
+	return ui.Until(s.TimeUntil(at))
 }
 
 // nextLong is the same with its reason.
@@ -52,7 +52,7 @@ func nextLong(m wire.Message, s *ui.Session) string {
 		return "not sent: the subscription is off"
 	case "held":
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return "held: the endpoint fails; tried again " + ui.Soon(s.Left(probe))
+		return "held: the endpoint fails; tried again " + ui.Soon(s.TimeUntil(probe))
 	case "-":
 		return word
 	default:

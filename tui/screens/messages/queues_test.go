@@ -16,34 +16,34 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
-		s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+		s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
-	d.Sees("  in ")
+	d.WantText("  in ")
 	d.App.Queues = ui.Queues{} // what the first screen was told
 	d.Clock = d.Clock.Add(30 * time.Hour)
 	d.Press("R")
-	d.Sees("due")
-	d.Beat()
-	d.Later(0)
-	d.Sees("held")
+	d.WantText("due")
+	d.Heartbeat()
+	d.Advance(0)
+	d.WantText("held")
 	d.Press("enter")
-	d.Sees("next held", "held: the endpoint fails; tried again now")
+	d.WantText("next held", "held: the endpoint fails; tried again now")
 
 	off := false
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
-	d.Later(0)
-	d.Sees("next off", "not sent: the subscription is off")
+	d.Advance(0)
+	d.WantText("next off", "not sent: the subscription is off")
 
 	on := true
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
 		t.Fatal(err)
 	}
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
-	d.Later(0)
-	d.Sees("next held")
+	d.Advance(0)
+	d.WantText("next held")
 }

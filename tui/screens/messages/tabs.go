@@ -48,7 +48,7 @@ type content struct {
 }
 
 func (s *content) body() []theme.Span {
-	return ui.JsonLines([]byte(s.Message.Body), s.Width-2)
+	return ui.JSONLines([]byte(s.Message.Body), s.Width-2)
 }
 
 // sentHeaders are the headers of a delivery. What the service does not tell is
@@ -130,7 +130,7 @@ func (s *content) answers() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(ui.Took(r.Duration))})
+			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(ui.DurationText(r.Duration))})
 		lines = append(lines, s.answerText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -149,7 +149,7 @@ func (s *content) answerText(r wire.Attempt) []theme.Span {
 	if text == nil || *text == "" {
 		return nil
 	}
-	lines := ui.JsonLines([]byte(*text), s.Width-6)
+	lines := ui.JSONLines([]byte(*text), s.Width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
@@ -218,7 +218,7 @@ func (s *content) attempts() []theme.Span {
 		if r.Status == 1 {
 			role = theme.Success
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.Moment(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.Result(r.MessageResponse), c.result, false), t.Fit(ui.Took(r.Duration), tookCells, true))
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), tookCells, true))
 		if said := firstLine(r); c.answer > 0 && said != "" {
 			shown := said
 			if said == before {

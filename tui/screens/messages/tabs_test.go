@@ -21,11 +21,11 @@ func TestMessageTabs(t *testing.T) {
 		_, _ = io.WriteString(w, "upstream is down")
 	})
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key=of-the-receiver&plain")
-	s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Resize(120, 40)
 	d.Press("4")
-	d.Sees("/erp?..")
+	d.WantText("/erp?..")
 	d.Press("enter")
 	var all strings.Builder
 	for range messages.MessageTabs {
@@ -43,13 +43,13 @@ func TestMessageTabs(t *testing.T) {
 		}
 	}
 	d.Press("tab", "tab", "v")
-	d.Sees("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides it again")
+	d.WantText("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides it again")
 	d.Press("v")
 	if strings.Contains(d.Text(), "of-the-receiver") {
 		t.Error("v does not hide it again")
 	}
 	d.Press("e", "enter")
-	d.Sees("17 B written to")
+	d.WantText("17 B written to")
 	files, _ := filepath.Glob(filepath.Join(d.App.Downloads, "body-*.json"))
 	if len(files) != 1 {
 		t.Fatalf("files %v", files)

@@ -28,7 +28,7 @@ func NewBill(h ui.Host) Bill { return Bill{ui.NewDialog(h)} }
 // Open opens the form of a field, or asks which where it is not named.
 func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {
-		b.Show(b.choice())
+		b.ShowOverlay(b.choice())
 		return nil
 	}
 	field, _ := readBillField(text) // it was checked just now
@@ -61,8 +61,8 @@ func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd
 	c := b.Client
 	return func() tea.Msg {
 		take, err := get(c)
-		return ui.Answer{Err: err, Take: func() tea.Cmd {
-			if b.Session == b.Current() {
+		return ui.Response{Err: err, Apply: func() tea.Cmd {
+			if b.Session == b.CurrentSession() {
 				take()
 			}
 			return nil
@@ -106,7 +106,7 @@ func (b Bill) choice() ui.Overlay {
 		}
 		for i, one := range f.Fields[:2] {
 			if values[one.Name] == "" {
-				one.Wrong, f.At = "this is needed", i
+				one.Error, f.At = "this is needed", i
 				return nil
 			}
 		}
@@ -118,13 +118,13 @@ func (b Bill) choice() ui.Overlay {
 // Listed lists the fields of a stage with what they hold.
 func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case f.Refused(err):
+	case f.RejectedFields(err):
 	case err != nil:
-		b.Fail("bill "+stage.BillID, err)
-	case !ui.Free(b.Host, f):
-		b.Tell(ui.Warning, "the custom fields of bill "+stage.BillID+" are not shown, since something else was opened meanwhile")
+		b.ShowError("bill "+stage.BillID, err)
+	case !ui.CanOpen(b.Host, f):
+		b.Notify(ui.Warning, "the custom fields of bill "+stage.BillID+" are not shown, since something else was opened meanwhile")
 	default:
-		b.Show(b.list(stage, values))
+		b.ShowOverlay(b.list(stage, values))
 	}
 }
 
@@ -137,8 +137,8 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
 		holds, stored := contents(v)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
-			Take:  func() tea.Cmd { return b.showField(field, nil) },
+			Spans:  []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
+			Choose: func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}
 	return p
@@ -147,13 +147,13 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 // Fetched takes what a field holds.
 func (b Bill) Fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case f.Refused(err):
+	case f.RejectedFields(err):
 	case err != nil:
-		b.Fail("bill "+billName(field), err)
-	case !ui.Free(b.Host, f):
-		b.Tell(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" is not shown, since something else was opened meanwhile")
+		b.ShowError("bill "+billName(field), err)
+	case !ui.CanOpen(b.Host, f):
+		b.Notify(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" is not shown, since something else was opened meanwhile")
 	default:
-		b.Show(b.form(field, *value))
+		b.ShowOverlay(b.form(field, *value))
 	}
 }
 
@@ -187,18 +187,18 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		now := f.Fields[0].Input.Value() // blanks at its ends are the user's
 		switch {
 		case b.ReadOnly:
-			b.Tell(ui.Warning, "this session is read-only (:rw lifts it)")
+			b.Notify(ui.Warning, "this session is read-only (:rw lifts it)")
 			return nil
 		case now == was && stored:
-			f.Fields[0].Wrong = "that is what it holds already"
+			f.Fields[0].Error = "that is what it holds already"
 			return nil
 		}
-		q := ui.Ask(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
+		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
-				b.Show(f) // until it is answered
-				return f.Through(b.Set(field, now, f))
+				b.ShowOverlay(f) // until it is answered
+				return f.Track(b.Set(field, now, f))
 			})
-		q.Under = f
+		q.Below = f
 		return nil
 	}
 	return f
@@ -207,21 +207,21 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 // Set changes what a field holds.
 func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
-	return b.Change(ui.Change{What: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return b.Change(ui.Change{Name: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
 		value, err = c.SetBillValue(ctx, field, contents)
 		return err
-	}, Told: func(err error) { b.Changed(field, value, err, f) }})
+	}, OnDone: func(err error) { b.Changed(field, value, err, f) }})
 }
 
 // Changed tells how a change went.
 func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case b.Session != b.Current() || f.Refused(err):
+	case b.Session != b.CurrentSession() || f.RejectedFields(err):
 	case err != nil:
-		b.Fail("bill "+billName(field), err)
+		b.ShowError("bill "+billName(field), err)
 	default:
 		f.Finish()
-		b.Tell(ui.Info, billTitle(field, *value)+" is set")
+		b.Notify(ui.Info, billTitle(field, *value)+" is set")
 	}
 }
 

@@ -38,22 +38,22 @@ func TestBill(t *testing.T) {
 		}
 	}
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.Sees("of bill "+one, "it holds  "+was)
+	d.WantText("of bill "+one, "it holds  "+was)
 	d.Press("ctrl+s")
-	d.Sees("that is what it holds already")
+	d.WantText("that is what it holds already")
 	d.Press("'x", "ctrl+s")
-	d.Sees("Change ", "old  "+was, "new  "+was+"x")
+	d.WantText("Change ", "old  "+was, "new  "+was+"x")
 	d.Press("enter")
 	holds(was)
 	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
 		t.Errorf("no to the question leaves what was typed:\n%s", d.Text())
 	}
 	d.Press("ctrl+s", "y")
-	d.Sees(" is set")
+	d.WantText(" is set")
 	holds(was + "x")
 
 	d.Press(":", "'bill "+one+"/"+stage, "enter")
-	d.Sees("Custom fields of bill "+one, was+"x")
+	d.WantText("Custom fields of bill "+one, was+"x")
 	all, err := c.BillValues(t.Context(), client.BillStage{BillID: one, StageID: stage})
 	if err != nil {
 		t.Fatal(err)
@@ -62,15 +62,15 @@ func TestBill(t *testing.T) {
 		d.Press("down")
 	}
 	d.Press("enter")
-	d.Sees("it holds  " + was + "x")
+	d.WantText("it holds  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
-	d.Sees("it holds  " + was + "x")
+	d.WantText("it holds  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
-	d.Sees("this is needed")
+	d.WantText("this is needed")
 	d.Press("'nobody's", "down", "'S", "down", "'X", "enter")
-	d.Sees("nobody's")
+	d.WantText("nobody's")
 	d.Press("esc", "esc", ":", "'bill a//b", "enter")
-	d.Sees("BILL/STAGE/SETTING")
+	d.WantText("BILL/STAGE/SETTING")
 }
 
 // What the service finds wrong with a value stands at the field, with the value
@@ -85,13 +85,13 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.App.Update(tuitest.Letter("y")) // what the service answers comes now
 	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
-	d.Sees("on its way")
+	d.WantText("on its way")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
-	d.Send(ui.SentMsg{Form: f, Answer: ui.Answer{Err: refusal, Take: func() tea.Cmd {
+	d.Send(ui.SentMsg{Form: f, Response: ui.Response{Err: refusal, Apply: func() tea.Cmd {
 		billForm.Changed(client.BillField{}, nil, refusal, f)
 		return nil
 	}}})
-	d.Sees("must be shorter", "new", "it holds")
+	d.WantText("must be shorter", "new", "it holds")
 	if strings.Contains(d.Text(), "Change ") {
 		t.Error("the question is still there")
 	}
@@ -103,7 +103,7 @@ func TestBillIsReadOnly(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{ReadOnly: true})
 	one, stage, setting := demo.BillExample()
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
-	d.Sees("read-only")
+	d.WantText("read-only")
 	if _, asked := d.App.Overlay().(*ui.Confirm); asked {
 		t.Error("it asks for what it may not do")
 	}

@@ -139,8 +139,8 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.Grid.Row()
 	switch {
 	case k.Move(b):
-	case b.Action == keymap.AskFilter:
-		k.Type(k.Find())
+	case b.Action == keymap.OpenFilter:
+		k.ShowInput(k.Find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })

@@ -29,7 +29,7 @@ func TestOpenedKinds(t *testing.T) {
 		}
 	}
 	again.Press("/", "'bills of", "enter")
-	again.Sees("Bills of materials", "[bills of]", "/ search")
+	again.WantText("Bills of materials", "[bills of]", "/ search")
 	if strings.Contains(again.Text(), "IN_Colours") {
 		t.Errorf("others are listed too:\n%s", again.Text())
 	}

@@ -23,13 +23,13 @@ func New(h ui.Host) *browse.Browser { return NewRows(h, "Requests") }
 func NewRows(h ui.Host, name string) *browse.Browser {
 	kind, _ := record.System().Lookup(Kind)
 	return browse.New(h, kind, nil, browse.Options{
-		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", Newest: true, Paint: paint,
-		Problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
-		Usual:   []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
+		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", NewestFirst: true, Paint: paint,
+		Problem:       client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
+		DefaultFields: []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
 		Columns: map[string]grid.Column{
 			"StatusCode":      {Title: "Status", Right: true},
 			"HttpMethod":      {Title: "Method", Min: 6},
-			"PathInfo":        {Title: "Path", Min: 20, Max: 60, Flex: true, Both: true},
+			"PathInfo":        {Title: "Path", Min: 20, Max: 60, Flex: true, TruncateMiddle: true},
 			"RequestDuration": {Title: "Duration", Right: true},
 			"UserAuthId":      {Title: "User", Min: 8, Max: 24, Flex: true},
 			"IpAddress":       {Title: "Address"},

@@ -23,19 +23,19 @@ func TestRequests(t *testing.T) {
 	}
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("6", "!")
-	d.Until("the failed requests are there", func() bool {
+	d.WaitUntil("the failed requests are there", func() bool {
 		if strings.Count(d.Text(), "404") < 2 {
 			d.Press("R")
 		}
 		return strings.Count(d.Text(), "404") >= 2
 	})
-	d.Sees("[StatusCode>=400]")
+	d.WantText("[StatusCode>=400]")
 	d.Press("enter")
-	d.Sees("HttpMethod", "GET")
+	d.WantText("HttpMethod", "GET")
 	d.Press("G")
-	d.Sees("RequestDuration")
+	d.WantText("RequestDuration")
 	d.Press("esc", "!")
-	d.Sees("200")
+	d.WantText("200")
 }
 
 // Of requests is seen on any screen what tells them apart, and on an ordinary
@@ -55,7 +55,7 @@ func TestRequestsOnSmallScreens(t *testing.T) {
 	if line := d.LineWith("/Sessions/Current"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
 		t.Errorf("the duration is not one for people: %q", line)
 	}
-	d.Sees("! failed")
+	d.WantText("! failed")
 	d.Resize(60, 15)
 	head = d.LineWith("Status")
 	for _, title := range []string{"Status", "Method", "Path", "Duration"} {
@@ -75,11 +75,11 @@ func TestChosenColumnsOfRequests(t *testing.T) {
 	o := tui.Options{State: t.TempDir(), Profile: "prod"}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press("6", "C", "/", "'IpAddress", "enter", "space", "/", "ctrl+u", "'Referer", "enter", "space", "enter")
-	d.Later(1000 * time.Millisecond)
+	d.Advance(1000 * time.Millisecond)
 	again := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	again.Press("6")
 	again.Resize(200, 60)
-	again.Sees("Referer")
+	again.WantText("Referer")
 	if strings.Contains(again.Text(), "Address") {
 		t.Errorf("a column is shown that was taken away:\n%s", again.Text())
 	}
@@ -95,7 +95,7 @@ func TestRequestAmongNewOnes(t *testing.T) {
 	}
 	d.Press("enter")
 	r := d.App.Front().(*browse.Record)
-	if r.Partly || r.Whole.Text("Id") != r.Row.ID || r.Whole.Text("IpAddress") == "" {
+	if r.Partial || r.Full.Text("Id") != r.Row.ID || r.Full.Text("IpAddress") == "" {
 		t.Errorf("it is not whole:\n%s", d.Text())
 	}
 }

@@ -32,7 +32,7 @@ func switching(on bool) string {
 	return "enable"
 }
 
-// What is done to one subscription, on the list of them and on its own screen.
+// Name is done to one subscription, on the list of them and on its own screen.
 
 // subscriptionOwner is a screen on which something is done to a subscription.
 type subscriptionOwner interface {
@@ -55,16 +55,16 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 	case keymap.CopyCell:
 		h.Copy(one.RecID)
 	case keymap.Edit:
-		h.Show(ChangeForm(s, of, one))
-	case keymap.RenewSecret:
+		h.ShowOverlay(ChangeForm(s, of, one))
+	case keymap.NewSecret:
 		askSecret(h, one)
 	case keymap.Test:
 		askTest(h, one)
 	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
-		ui.Ask(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
+		ui.OpenConfirm(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
-	case keymap.Remove:
+	case keymap.Delete:
 		return weighRemove(s, of, &one)
 	}
 	return nil
@@ -72,7 +72,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 
 // EnableSubscription enables or disables a subscription.
 func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})
@@ -132,27 +132,27 @@ func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.
 // ask asks before what was counted is deleted.
 func (i impact) ask(s Polling) {
 	h := s.Common().Host
-	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.Typing() {
-		h.Tell(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
+	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.InputOpen() {
+		h.Notify(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
 		return
 	}
 	of, one := i.subscriber, i.subscription
 	if one == nil {
-		ui.Ask(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
+		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
 		return
 	}
 	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lost()...)
-	ui.Ask(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
+	ui.OpenConfirm(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
 }
 
 // RemoveSubscriber deletes a subscriber.
 func RemoveSubscriber(s Polling, of wire.Subscriber) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
 }
 
 // RemoveSubscription deletes a subscription.
 func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
 	}})
 }
@@ -194,7 +194,7 @@ func goes(n int) string {
 
 // askSecret asks before the secret of a subscription is replaced.
 func askSecret(h ui.Host, one wire.Subscription) {
-	ui.Ask(h, "Sign with a new secret?", "make a new one", []string{
+	ui.OpenConfirm(h, "Sign with a new secret?", "make a new one", []string{
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
 		"One replaced within the last 24 hours stops signing.",
@@ -206,12 +206,12 @@ func askSecret(h ui.Host, one wire.Subscription) {
 func RotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 	var made *wire.RotatedSecret
 	what := "new secret of " + one.EventName
-	return h.Change(ui.Change{What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		made, err = c.RotateSecret(ctx, one.SubscriberID, one.RecID, wire.SecretRequest{})
 		return err
-	}, Told: func(err error) {
+	}, OnDone: func(err error) {
 		if err != nil {
-			h.Fail(what, err)
+			h.ShowError(what, err)
 			return
 		}
 		h.ShowSecret(RotatedSecret(h, one, *made))
@@ -222,7 +222,7 @@ func RotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
 	until := "The one before does not sign any more."
 	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
-		until = "The one before signs too until " + h.Current().Here(at).Format("2006-01-02 15:04") + "."
+		until = "The one before signs too until " + h.CurrentSession().InZone(at).Format("2006-01-02 15:04") + "."
 	}
 	return newSecret(h, "New secret", one, made.Secret, until)
 }

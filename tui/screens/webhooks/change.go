@@ -15,22 +15,22 @@ import (
 func formTold(h ui.Host, f *ui.Form, what string, done bool, err error) {
 	open := f.IsOpen()
 	if done && open {
-		h.Show(nil)
+		h.ShowOverlay(nil)
 	}
 	switch {
 	case err == nil:
-		h.Tell(ui.Info, what+": done")
-	case done || !open || !f.Refuse(err):
-		h.Fail(what, err)
+		h.Notify(ui.Info, what+": done")
+	case done || !open || !f.ShowFieldErrors(err):
+		h.ShowError(what, err)
 	}
 }
 
 // ChangeForm asks what a subscription is to be.
 func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) ui.Overlay {
 	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
-	f.Tries = true
+	f.CanTest = true
 	headers := SubscriptionFields(f, one)
-	f.Later(askEventNames(f.Dialog))
+	f.AddCmd(askEventNames(f.Dialog))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		request := SubscriptionOf(values, one)
 		if headers.changed() {
@@ -38,7 +38,7 @@ func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 			request.Headers, request.RowHash = new(headers.headers()), one.RowHash
 		}
 		if request.URL == nil && request.EventName == nil && request.Headers == nil && request.Ordered == nil && request.RetrySchedule == nil {
-			f.Unchanged()
+			f.NotifyUnchanged()
 			return nil
 		}
 		return ChangeSubscription(s, f, one, request, try)
@@ -52,12 +52,12 @@ func ChangeSubscription(s subscriptionOwner, f *ui.Form, one wire.Subscription, 
 	h, what := s.Common().Host, "change of "+one.EventName
 	var now *wire.Subscription
 	var test *takenTest
-	return h.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{Screen: s, Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		if now, err = c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, request); err == nil && try {
 			test = sendTest(ctx, c, now)
 		}
 		return err
-	}, Told: func(err error) {
+	}, OnDone: func(err error) {
 		if test == nil {
 			formTold(h, f, what, now != nil, err)
 			return

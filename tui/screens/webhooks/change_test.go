@@ -19,12 +19,12 @@ func TestSubscriptionWithHeaders(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp", "tab", "'Authorization", "tab", "'Bearer one")
-	d.Sees("+ add", "Authorization:", "**********")
+	d.WantText("+ add", "Authorization:", "**********")
 	d.Press("enter", "'authorization", "enter")
-	d.Sees("there is a header Authorization already")
+	d.WantText("there is a header Authorization already")
 	d.Erase()
 	d.Press("'X-Tenant", "enter", "'7", "enter", "enter", "'y", "enter", "'5s, 30s", "ctrl+t")
-	d.Sees("Created", "salesorder.created to", "whsec_")
+	d.WantText("Created", "salesorder.created to", "whsec_")
 	if shown := d.Text(); strings.Contains(shown, "Bearer") {
 		t.Errorf("a value is shown:\n%s", shown)
 	}
@@ -43,22 +43,22 @@ func TestRefusedHeader(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
-	d.Sees("number 2: its name is one that the service itself decides")
+	d.WantText("number 2: its name is one that the service itself decides")
 	if f := d.App.Overlay().(*ui.Form); f.Fields[f.At].Text() != "Content-Length" {
 		t.Errorf("the field is %q", f.Fields[f.At].Text())
 	}
 	d.Erase()
 	d.Press("ctrl+s")
-	d.Sees("the name of this header is missing")
+	d.WantText("the name of this header is missing")
 	d.Erase()
 	d.Press("ctrl+s")
-	d.Sees("Created")
+	d.WantText("Created")
 }
 
 // Only what is another in the form is sent.
 func TestOnlyChangesAreSent(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	address, changes := tuitest.CountChanges(t, s.URL)
+	address, changes := tuitest.RecordChanges(t, s.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestOnlyChangesAreSent(t *testing.T) {
 			last = strings.TrimSuffix(last, "}")
 		}
 		if test.want == "" {
-			d.Sees("nothing is changed yet")
+			d.WantText("nothing is changed yet")
 		} else if last != test.want {
 			t.Errorf("%s: sent %q, want %q", test.name, last, test.want)
 		}
@@ -104,27 +104,27 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	id := s.Subscribe(t, "salesorder.created", s.Receiver+"/old")
 	d := s.OpenSubscriptions(t)
 	d.Press("E")
-	d.Sees("Change salesorder.created for acme-shop", "Authorization:", ui.MaskedText, "20h, 20h")
+	d.WantText("Change salesorder.created for acme-shop", "Authorization:", ui.MaskedText, "20h, 20h")
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{Ordered: new(true)}); err != nil {
 		t.Fatal(err)
 	}
 	d.Erase()
 	d.Press("'nothing.", "tab", "ctrl+s")
-	d.Sees("is no published event")
+	d.WantText("is no published event")
 	d.Erase()
 	d.Press("'salesorder.*", "tab", "'/er", "tab", "'2", "ctrl+t")
-	d.Sees("headers are replaced as a whole")
+	d.WantText("headers are replaced as a whole")
 	d.Press("'Bearer two", "ctrl+t")
 	if d.App.Overlay() == nil {
 		t.Error("headers that somebody else could have changed are replaced")
 	}
-	d.Sees("change of salesorder.created: Conflict")
+	d.WantText("change of salesorder.created: Conflict")
 	d.Press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
 	if one := d.App.Front().(*webhooks.Subscriptions).List[0]; one.URL != s.Receiver+"/old/er" || !one.Ordered {
 		t.Errorf("the list has %+v", one)
 	}
-	d.Sees("salesorder.*")
-	d.Sees("change of salesorder.created: done; test: ")
+	d.WantText("salesorder.*")
+	d.WantText("change of salesorder.created: done; test: ")
 	if got := <-received; got.Get("Authorization") != "Bearer two" {
 		t.Errorf("the headers were %v", got)
 	}
@@ -136,10 +136,10 @@ func TestSecretIsReplaced(t *testing.T) {
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/in")
 	d := s.OpenSubscriptions(t)
 	d.Press("W")
-	d.Sees("Sign with a new secret?", "For 24 hours")
+	d.WantText("Sign with a new secret?", "For 24 hours")
 	d.Press("enter")
 	d.Press("W", "y")
-	d.Sees("New secret", "whsec_", "The one before signs too until 20")
+	d.WantText("New secret", "whsec_", "The one before signs too until 20")
 	d.Copied.Reset()
 	d.Press("y")
 	if secret := d.LastCopied(); !strings.HasPrefix(secret, "whsec_") || len(secret) != 50 {
@@ -156,23 +156,23 @@ func TestSubscriberIsChanged(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "esc", "E", "ctrl+s")
-	d.Sees("nothing is changed yet", "Change acme-shop")
+	d.WantText("nothing is changed yet", "Change acme-shop")
 	d.Erase()
 	d.Press("ctrl+s")
-	d.Sees("Change acme-shop", "a subscriber has a name")
+	d.WantText("Change acme-shop", "a subscriber has a name")
 	d.Press("'" + strings.Repeat("x", 257))
 	d.Press("ctrl+s")
-	d.Sees("at most 256 characters")
+	d.WantText("at most 256 characters")
 	d.Erase()
 	d.Press("'ACME online", "enter")
-	d.Sees("ACME online", "change of acme-shop: done")
+	d.WantText("ACME online", "change of acme-shop: done")
 	d.Press("n", "ctrl+s")
-	d.Sees("New subscriber")
+	d.WantText("New subscriber")
 	d.Press("'erp", "ctrl+s")
-	d.Sees("new subscriber erp: done")
-	d.Sees("▸ erp")
+	d.WantText("new subscriber erp: done")
+	d.WantText("▸ erp")
 	d.Press("esc", "k", "enter")
-	d.Sees("Subscribers › ACME online")
+	d.WantText("Subscribers › ACME online")
 	if twin := d.App.Front().Equivalent(); !strings.Contains(twin, "ACME online") {
 		t.Errorf("the command is %s", twin)
 	}

@@ -23,7 +23,7 @@ type fittedColumn struct {
 
 var subscriptionColumns = []fittedColumn{
 	{grid.Column{Name: "Event", Min: 14, Flex: true}, 0},
-	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, Both: true}, 0},
+	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, TruncateMiddle: true}, 0},
 	{grid.Column{Name: "State", Min: 8}, 0},
 	{grid.Column{Name: "OK", Right: true, Min: 5}, 70},
 	{grid.Column{Name: "Fail", Right: true, Min: 4}, 0},
@@ -82,7 +82,7 @@ func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []
 	if one.Ordered {
 		order = "ordered"
 	}
-	queue, known := s.Queues.Of(one.RecID)
+	queue, known := s.Queues.Get(one.RecID)
 	failed := figure(queue.Failed+queue.GivenUp, known)
 	if queue.Failed+queue.GivenUp > 0 {
 		failed.Role = theme.Failure
@@ -127,11 +127,11 @@ func enabledCell(on bool, reason string) grid.Cell {
 // stateCell is how a subscription stands, in a word: "held" where one message at
 // a time is tried, since its endpoint fails.
 func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
-	queue, _ := s.Queues.Of(one.RecID)
+	queue, _ := s.Queues.Get(one.RecID)
 	switch {
 	case !one.IsEnabled:
 		return grid.Cell{Text: "disabled", Role: theme.Failure}
-	case s.Queues.Breaks(one.RecID):
+	case s.Queues.BreakerOpen(one.RecID):
 		return grid.Cell{Text: "held", Role: theme.Failure}
 	case !time.Time(queue.FailingSince).IsZero():
 		return grid.Cell{Text: "failing", Role: theme.Warning}
@@ -152,7 +152,7 @@ func trouble(one wire.Subscription, s *ui.Session) string {
 	case known && !queue.IsEnabled:
 		return "the subscriber is disabled: its messages wait"
 	case queue.Breaker == wire.BreakerOpen:
-		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + ui.Soon(s.Left(time.Time(queue.NextProbeDateTime)))
+		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + ui.Soon(s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
 	}

@@ -86,7 +86,7 @@ func (e *Events) Poll() tea.Cmd {
 func (e *Events) took(got eventList, err error) tea.Cmd {
 	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !ui.SignedOut(err)
 	if !e.hidden && err != nil {
-		e.FetchFailed("fetching events", err)
+		e.ShowFetchError("fetching events", err)
 	}
 	if got.list != nil {
 		e.eventList = got
@@ -114,7 +114,7 @@ func (e *Events) Tick() tea.Cmd {
 
 // Status implements ui.Screen.
 func (e *Events) Status() string {
-	text := e.Grid.Place()
+	text := e.Grid.PositionText()
 	if e.hidden {
 		return text + "   who gets them and when takes the role admin"
 	}
@@ -142,7 +142,7 @@ func (e *Events) figures(name string) (count, last grid.Cell) {
 	if count.Text == "0" {
 		count.Role = theme.Dim
 	}
-	last = grid.Cell{Text: e.Moment(e.last[name])}
+	last = grid.Cell{Text: e.TimeText(e.last[name])}
 	if e.hidden {
 		count = grid.Cell{Text: notTold, Role: theme.Dim}
 		if e.last[name].IsZero() {
@@ -187,20 +187,20 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
 	case e.Move(b):
-	case b.Action == keymap.AskFilter:
-		e.Type(e.Find())
+	case b.Action == keymap.OpenFilter:
+		e.ShowInput(e.Find())
 	case row == nil:
-	case e.hidden && (b.Action == keymap.ShowSubscribed || b.Action == keymap.AddNew):
-		e.Tell(ui.Warning, "subscriptions take the role admin")
+	case e.hidden && (b.Action == keymap.ShowSubscriptions || b.Action == keymap.AddNew):
+		e.Notify(ui.Warning, "subscriptions take the role admin")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
 	case b.Action == keymap.CopyCell:
 		e.Copy(row.ID)
-	case b.Action == keymap.ShowSubscribed:
-		e.Show(e.showTaking(row.ID))
+	case b.Action == keymap.ShowSubscriptions:
+		e.ShowOverlay(e.showTaking(row.ID))
 	case b.Action == keymap.AddNew:
-		e.Show(e.NewForm(row.ID))
+		e.ShowOverlay(e.NewForm(row.ID))
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (e *Events) NewForm(event string) ui.Overlay {
 			who.Input.SetValue(name)
 		}
 	}
-	who.Pick = e.pickNames
+	who.Suggest = e.pickNames
 	f.Fields = append([]*ui.Field{who}, f.Fields...)
 	return f
 }

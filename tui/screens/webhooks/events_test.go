@@ -33,16 +33,16 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	d.Sees("Who gets debtor.created", "acme-shop, by debtor.*", "/bad/erp")
+	d.WantText("Who gets debtor.created", "acme-shop, by debtor.*", "/bad/erp")
 	d.Press("esc", "n")
-	d.Sees("New subscription", "Subscriber", "debtor.created")
+	d.WantText("New subscription", "Subscriber", "debtor.created")
 	d.Press("'nobody", "ctrl+s")
-	d.Sees("there is no such subscriber")
+	d.WantText("there is no such subscriber")
 	for range len("nobody") {
 		d.Press("backspace")
 	}
 	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
-	d.Sees("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
+	d.WantText("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
 	d.Press("esc")
 	if line := d.LineWith("debtor.created"); !strings.Contains(line, " 2 ") {
 		t.Errorf("%q", line)
@@ -62,10 +62,10 @@ func TestNamesOfSeveral(t *testing.T) {
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("5", "n", "'acme-shop")
-	d.Sees("Subscriber acme-shop")
+	d.WantText("Subscriber acme-shop")
 	d.Erase()
 	d.Press("'twin", "ctrl+s")
-	d.Sees("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
+	d.WantText("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
 	events := d.App.Front().(*webhooks.Events)
 	for i, id := range ids {
 		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
@@ -76,7 +76,7 @@ func TestNamesOfSeveral(t *testing.T) {
 	}
 	d.Erase()
 	d.Press("'twi", "down")
-	d.Sees("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
+	d.WantText("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
 	if id, err := events.Meant("acme-SHOP"); id != s.Subscriber || err != nil {
 		t.Errorf("acme-SHOP is %q, %v", id, err)
 	}
@@ -92,12 +92,12 @@ func TestEventsWithoutTheRole(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("5")
-	d.Sees("takes the role admin")
+	d.WantText("takes the role admin")
 	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	if d.Sees("subscriptions take the role admin"); d.App.Overlay() != nil {
+	if d.WantText("subscriptions take the role admin"); d.App.Overlay() != nil {
 		t.Errorf("nobody is said to get it:\n%s", d.Text())
 	}
 }

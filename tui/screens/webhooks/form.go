@@ -20,7 +20,7 @@ const (
 	ScheduleField   = "RetrySchedule"
 )
 
-// What a chooser of yes and no can be.
+// Name a chooser of yes and no can be.
 const (
 	Yes = "yes"
 	No  = "no"
@@ -28,7 +28,7 @@ const (
 
 // SubscriptionFields adds the fields of a subscription to a form.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
-	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Pick = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
+	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
 	f.Add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
 	var names []string
 	for _, h := range s.Headers {
@@ -36,7 +36,7 @@ func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	}
 	headers := addHeaders(f, names)
 	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the one before has arrived or failed for good")
-	if ordered.Among = []string{No, Yes}; s.Ordered {
+	if ordered.Options = []string{No, Yes}; s.Ordered {
 		ordered.Set(Yes)
 	}
 	f.Add(ScheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
@@ -63,14 +63,14 @@ func waits(schedule string) string {
 // values.
 func SubscriptionForm(s Polling, title, event string, who func(values map[string]string) (id string, err error)) *ui.Form {
 	f := ui.NewForm(s.Common().Host, title, "create")
-	f.Tries = true
+	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.Later(askEventNames(f.Dialog))
+	f.AddCmd(askEventNames(f.Dialog))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := who(values)
 		if err != nil {
 			f.At = 0
-			f.Fields[0].Wrong = err.Error()
+			f.Fields[0].Error = err.Error()
 			return nil
 		}
 		request := SubscriptionOf(values, wire.Subscription{})
@@ -90,15 +90,15 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 	h := s.Common().Host
 	var made *wire.Subscription
 	var test *takenTest
-	return h.Change(ui.Change{Of: s, What: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
+	return h.Change(ui.Change{Screen: s, Name: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
 		if made, err = c.AddSubscription(ctx, subscriber, request); err == nil && try {
 			test = sendTest(ctx, c, made)
 		}
 		return err
-	}, Told: func(err error) {
+	}, OnDone: func(err error) {
 		if made == nil {
-			if !f.Refused(err) {
-				h.Fail(what, err)
+			if !f.RejectedFields(err) {
+				h.ShowError(what, err)
 			}
 			return
 		}
@@ -156,7 +156,7 @@ func askEventNames(d ui.Dialog) tea.Cmd {
 	c, ctx := d.Client, d.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
-		return ui.Answer{Err: err, Take: func() tea.Cmd {
+		return ui.Response{Err: err, Apply: func() tea.Cmd {
 			if err == nil {
 				d.EventNames = unpublished(list)
 			}

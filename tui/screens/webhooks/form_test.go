@@ -20,14 +20,14 @@ func TestFormShowsWhatIsWrong(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "n", "'salesorder.up", "tab", "'169.254.169.254/x", "ctrl+s")
-	d.Sees("New subscription for acme-shop", "salesorder.updated", "169.254.169.254")
+	d.WantText("New subscription for acme-shop", "salesorder.updated", "169.254.169.254")
 	for range len("https://169.254.169.254/x") {
 		d.Press("backspace")
 	}
 	d.Press("'http://127.0.0.1:9/x", "ctrl+s")
-	d.Sees("Created", "whsec_")
+	d.WantText("Created", "whsec_")
 	d.Press("esc")
-	d.Sees("salesorder.updated", "row 1 of 4")
+	d.WantText("salesorder.updated", "row 1 of 4")
 }
 
 // A form that is sent twice before the answer is here makes one thing.
@@ -36,21 +36,21 @@ func TestFormIsSentOnce(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	for range 3 {
-		d.Take(tuitest.Keys["ctrl+s"])
+		d.Deliver(tuitest.Keys["ctrl+s"])
 	}
 	d.Settle()
-	d.Sees("Created")
+	d.WantText("Created")
 	d.Press("esc")
 	if n := len(d.App.Front().(*webhooks.Subscriptions).List); n != 4 {
 		t.Errorf("there are %d subscriptions, want 4", n)
 	}
 	d.Press("n", "'nothing.", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
-	d.Sees("New subscription for")
+	d.WantText("New subscription for")
 	for range len("nothing.") {
 		d.Press("shift+tab", "backspace")
 	}
 	d.Press("'debtor.created", "ctrl+s")
-	d.Sees("Created")
+	d.WantText("Created")
 }
 
 // On every size the field that is edited is seen whole, with its help or what is
@@ -60,7 +60,7 @@ func TestFormScrolls(t *testing.T) {
 		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 		d.Resize(size[0], size[1])
 		f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
-		d.App.Show(f)
+		d.App.ShowOverlay(f)
 		for i := range 12 {
 			headers := f.Fields[2+2*i:]
 			headers[0].Set(fmt.Sprintf("X-Number-%d", i))
@@ -70,17 +70,17 @@ func TestFormScrolls(t *testing.T) {
 		}
 		for at, one := range f.Fields {
 			for _, wrong := range []string{"", "it is wrong for a reason that takes more than one line of any of these boxes, whatever their size"} {
-				f.At, one.Wrong = at, wrong
+				f.At, one.Error = at, wrong
 				d.CheckScreen()
 				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())), " ")
-				if said := one.Wrong + one.Help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
+				if said := one.Error + one.Help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
 					t.Fatalf("%v: of field %d is not said %q:\n%s", size, at, said, d.Text())
 				}
-				lines, _, _ := f.Lines(min(size[0]-4, ui.WidestForm)-4, size[1]-ui.LinesAround-2)
-				if more := furtherLines.MatchString(d.Text()); more != (len(lines) > size[1]-ui.LinesAround-2) {
+				lines, _, _ := f.Lines(min(size[0]-4, ui.MaxFormWidth)-4, size[1]-ui.ChromeHeight-2)
+				if more := furtherLines.MatchString(d.Text()); more != (len(lines) > size[1]-ui.ChromeHeight-2) {
 					t.Fatalf("%v: %d lines, and there is said to be more: %v\n%s", size, len(lines), more, d.Text())
 				}
-				one.Wrong = ""
+				one.Error = ""
 			}
 		}
 	}
@@ -103,9 +103,9 @@ func TestTooLongIsNotTaken(t *testing.T) {
 	}
 	d.CheckScreen()
 	d.Press("ctrl+s")
-	d.Sees("New subscription for", "2048")
+	d.WantText("New subscription for", "2048")
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
-	d.Sees("too long and was not taken")
+	d.WantText("too long and was not taken")
 	if got := f.Fields[1].Text(); got != long {
 		t.Errorf("it holds %d characters now", len(got))
 	}
@@ -119,7 +119,7 @@ func TestAnswerIsTakenAtOnce(t *testing.T) {
 	_, cmd := d.App.Update(tuitest.Keys["ctrl+s"])
 	answer := cmd()
 	d.App.Update(answer)
-	d.Sees("Created")
+	d.WantText("Created")
 	d.Press("ctrl+s")
 	if list, err := s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || len(list) != 1 {
 		t.Errorf("there are %d subscriptions, %v", len(list), err)
@@ -136,9 +136,9 @@ func TestSecretIsShownElsewhere(t *testing.T) {
 	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	_, cmd := d.App.Update(tuitest.Keys["ctrl+s"])
 	d.Press("esc", "esc", "down", "enter")
-	d.Sees("Subscribers › wms")
+	d.WantText("Subscribers › wms")
 	d.Send(cmd())
-	d.Sees("Created", "whsec_")
+	d.WantText("Created", "whsec_")
 }
 
 // What a chooser can be is chosen by its first letter too.
@@ -151,7 +151,7 @@ func TestChooser(t *testing.T) {
 	}{
 		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.No}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.No}, {tuitest.Keys["backspace"], webhooks.No},
 	} {
-		if ordered.Typed(test.key); ordered.Text() != test.want {
+		if ordered.HandleKey(test.key); ordered.Text() != test.want {
 			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestChooser(t *testing.T) {
 func TestFastEnterChoosesNothing(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
-	d.App.Show(f)
+	d.App.ShowOverlay(f)
 	f.At = len(f.Fields) - 2
 	ordered := f.Fields[f.At]
 	d.Key(tuitest.Letter("y"))

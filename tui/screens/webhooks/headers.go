@@ -34,7 +34,7 @@ func addHeaders(f *ui.Form, names []string) *headerLines {
 	if len(names) == 0 {
 		h.add(len(f.Fields), "", false)
 	}
-	f.Place = h.about
+	f.FieldFor = h.about
 	return h
 }
 
@@ -48,14 +48,14 @@ func (h *headerLines) add(at int, name string, kept bool) {
 		ui.NewField(HeadersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
 		ui.NewField(headerValueField, "", "", "its value; enter takes it and offers another header"),
 	}
-	one.value.Masked, one.value.Kept, one.value.Behind = true, kept, true
+	one.value.Masked, one.value.Stored, one.value.SameLine = true, kept, true
 	if len(h.names) > 0 {
 		one.name.Help = "the service tells no values: where a header is changed, added or taken away, the values of all are typed anew"
 		one.value.Help = "the service has a value, which it does not tell; what is typed takes its place"
 	}
 	one.name.Check = func() string { return h.faultOfName(one) }
 	one.value.Check = func() string { return h.faultOfValue(one) }
-	one.value.More = func() { h.more(one) }
+	one.value.AddMore = func() { h.more(one) }
 	h.pairs = append(h.pairs, one)
 	h.Form.Fields = slices.Insert(h.Form.Fields, at, one.name, one.value)
 }
@@ -86,7 +86,7 @@ func (h *headerLines) faultOfValue(one headerPair) string {
 	switch {
 	case one.name.Empty() && one.value.Text() != "":
 		return "the name of this header is missing"
-	case !one.name.Empty() && one.value.Kept && h.changed():
+	case !one.name.Empty() && one.value.Stored && h.changed():
 		return "headers are replaced as a whole: type this value anew, or empty the name to take the header away"
 	}
 	return ""
@@ -99,7 +99,7 @@ func (h *headerLines) changed() bool {
 		if one.name.Empty() {
 			continue
 		}
-		if !one.value.Kept {
+		if !one.value.Stored {
 			return true
 		}
 		names = append(names, one.name.Text())

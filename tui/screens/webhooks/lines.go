@@ -30,7 +30,7 @@ func (s *Subscription) fill() {
 	var lines []theme.Span
 	var styled [][]theme.Span
 	for _, l := range s.told() {
-		texts := t.Break(l.text, s.Width-detailLabel-3, detailLines)
+		texts := t.WrapLines(l.text, s.Width-detailLabel-3, detailLines)
 		if len(texts) == 0 {
 			texts = []string{""}
 		}
@@ -81,12 +81,12 @@ func (s *Subscription) told() []detailLine {
 
 // deliveries is how deliveries to the subscription stand.
 func (s *Subscription) deliveries() []detailLine {
-	queue, known := s.Queues.Of(s.One.RecID)
+	queue, known := s.Queues.Get(s.One.RecID)
 	if !known {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), theme.Dim}}
 	}
 	lines := []detailLine{
-		{s.Queues.Counted(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", display.Thousands(queue.Delivered), display.Thousands(queue.Failed), display.Thousands(queue.GivenUp)), theme.Plain},
+		{s.Queues.PeriodLabel(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", display.Thousands(queue.Delivered), display.Thousands(queue.Failed), display.Thousands(queue.GivenUp)), theme.Plain},
 		{"Waiting", s.waits(queue), theme.Plain},
 		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
@@ -136,8 +136,8 @@ func (s *Subscription) at(m wire.Moment) string {
 	if at.IsZero() {
 		return "-"
 	}
-	text := s.Here(at).Format("2006-01-02 15:04:05")
-	if left := s.Left(at); left > 0 {
+	text := s.InZone(at).Format("2006-01-02 15:04:05")
+	if left := s.TimeUntil(at); left > 0 {
 		return text + " (" + ui.Soon(left) + ")"
 	}
 	return text + " (" + ui.Age(s.Since(at)) + " ago)"

@@ -23,18 +23,18 @@ const subscriberOff = "enabled, but the subscriber is disabled"
 func TestSubscriptionsRenewTheirSubscriber(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
-	d.Sees("[enabled]")
+	d.WantText("[enabled]")
 	s.EnableSubscriber(t, false)
 	d.Press("R")
-	d.Sees("[disabled]")
+	d.WantText("[disabled]")
 	d.Press("i")
-	d.Sees(subscriberOff, "[subscriber disabled]")
+	d.WantText(subscriberOff, "[subscriber disabled]")
 	s.EnableSubscriber(t, true)
 	d.Press("R")
-	d.SeesNot(subscriberOff)
-	d.Sees("[enabled]")
+	d.WantNoText(subscriberOff)
+	d.WantText("[enabled]")
 	d.Press("esc")
-	d.Sees("[enabled]")
+	d.WantText("[enabled]")
 	s.EnableSubscriber(t, false)
 	d.Press("R", "esc")
 	if list := d.App.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.Subscriber && !one.IsEnabled }) {
@@ -48,9 +48,9 @@ func TestSubscriberFromTheFirstScreen(t *testing.T) {
 	s.EnableSubscriber(t, false)
 	d := s.Open(t, tui.Options{})
 	d.Press("i")
-	d.Sees(subscriberOff)
+	d.WantText(subscriberOff)
 	d.Press("esc")
-	d.Sees("[disabled]")
+	d.WantText("[disabled]")
 }
 
 // The subscriptions of a subscriber that is at the right have it renewed at the
@@ -71,8 +71,8 @@ func TestSubscriberIsRenewedAtTheLeft(t *testing.T) {
 func figures(d *tuitest.Driver, stats wire.Stats) {
 	d.T.Helper()
 	s := d.App.Front().(*webhooks.Subscription)
-	d.AnswerTo(s, nil, func(error) tea.Cmd {
-		s.Queues.Take(&stats, s.Now)
+	d.Respond(s, nil, func(error) tea.Cmd {
+		s.Queues.Update(&stats, s.Now)
 		return s.Figured()
 	})
 }
@@ -89,16 +89,16 @@ func TestFailingIsOver(t *testing.T) {
 	one.FailingSince = wire.Moment(d.Clock.Add(-time.Hour))
 	lane := wire.Lane{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
 	figures(d, wire.Stats{Lanes: []wire.Lane{lane}})
-	d.Sees("9 delivered, 0 failed")
-	d.SeesNot("Failing since")
+	d.WantText("9 delivered, 0 failed")
+	d.WantNoText("Failing since")
 	figures(d, wire.Stats{}) // nothing happens there for an hour
-	d.SeesNot("Failing since")
+	d.WantNoText("Failing since")
 	lane.FailingSince = wire.Moment(d.Clock.Add(-time.Minute))
 	figures(d, wire.Stats{Lanes: []wire.Lane{lane}})
-	d.Sees("Failing since", "(1m ago)")
+	d.WantText("Failing since", "(1m ago)")
 	one.IsEnabled = false
 	figures(d, wire.Stats{})
-	d.Sees("Failing since", "(1h ago)")
+	d.WantText("Failing since", "(1h ago)")
 }
 
 // The figures of a daemon that was started just now are of no hour.
@@ -111,7 +111,7 @@ func TestFiguresSinceTheStart(t *testing.T) {
 	started := time.Date(2026, 7, 1, 14, 2, 30, 0, time.UTC)
 	for after, want := range map[time.Duration]string{time.Minute: "Since 14:02 ", 61 * time.Minute: "Last hour "} {
 		figures(d, wire.Stats{SinceDateTime: wire.Moment(started), ServerDateTime: wire.Moment(started.Add(after))})
-		d.Sees(want + strings.Repeat(" ", 16-len(want)) + "0 delivered")
+		d.WantText(want + strings.Repeat(" ", 16-len(want)) + "0 delivered")
 	}
 }
 
@@ -124,8 +124,8 @@ func TestSubscriptionIsReachedAgain(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
 	one := d.App.Front().(*webhooks.Subscription)
-	d.AnswerTo(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.Found(nil, err) })
-	d.Sees("fetching the subscription: cannot reach it")
+	d.Respond(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.Found(nil, err) })
+	d.WantText("fetching the subscription: cannot reach it")
 	d.Press("R")
-	d.SeesNot("fetching the subscription")
+	d.WantNoText("fetching the subscription")
 }

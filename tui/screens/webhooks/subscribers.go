@@ -48,7 +48,7 @@ type Subscribers struct {
 // NewSubscribers lists the subscribers.
 func NewSubscribers(h ui.Host) *Subscribers {
 	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
-	s.Refill, s.Found = s.fill, func() tea.Cmd { return s.look(false) }
+	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.look(false) }
 	s.fitted.fit(s.Grid, ui.MinWidth)
 	return s
 }
@@ -100,16 +100,16 @@ func (s *Subscribers) Status() string {
 	case s.loaded && len(s.List) == 0:
 		return "no subscribers yet: n adds one"
 	case s.total > len(s.List):
-		return s.Grid.Place() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
+		return s.Grid.PositionText() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
-	return s.Grid.Place()
+	return s.Grid.PositionText()
 }
 
 // took takes the subscribers.
 func (s *Subscribers) took(m subscriberList, err error) tea.Cmd {
 	s.busy = false
 	if err != nil {
-		s.FetchFailed("fetching subscribers", err)
+		s.ShowFetchError("fetching subscribers", err)
 		return nil
 	}
 	s.List, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
@@ -136,7 +136,7 @@ func (s *Subscribers) fill() {
 }
 
 func (s *Subscribers) selected() (wire.Subscriber, bool) {
-	return browse.RowOf(&s.Table, s.List, func(one wire.Subscriber) string { return one.RecID })
+	return browse.SelectedItem(&s.Table, s.List, func(one wire.Subscriber) string { return one.RecID })
 }
 
 // Do implements ui.Screen.
@@ -145,7 +145,7 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 		return s.look(false)
 	}
 	if b.Action == keymap.AddNew {
-		s.Show(s.NewForm())
+		s.ShowOverlay(s.NewForm())
 		return nil
 	}
 	one, ok := s.selected()
@@ -160,12 +160,12 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	case keymap.CopyCell:
 		s.Copy(one.RecID)
 	case keymap.Edit:
-		s.Show(s.ChangeForm(one))
+		s.ShowOverlay(s.ChangeForm(one))
 	case keymap.ToggleEnabled:
-		ui.Ask(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
+		ui.OpenConfirm(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
 			return EnableSubscriber(s, one, !one.IsEnabled)
 		})
-	case keymap.Remove:
+	case keymap.Delete:
 		return weighRemove(s, one, nil)
 	}
 	return nil
@@ -195,7 +195,7 @@ func enableLines(was bool) []string {
 
 // EnableSubscriber enables or disables a subscriber.
 func EnableSubscriber(s Polling, one wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Of: s, What: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
@@ -222,10 +222,10 @@ func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 		name := values["Name"]
 		switch name {
 		case "":
-			f.Fields[0].Wrong = "a subscriber has a name"
+			f.Fields[0].Error = "a subscriber has a name"
 			return nil
 		case one.Name:
-			f.Unchanged()
+			f.NotifyUnchanged()
 			return nil
 		}
 		return s.save(f, "change of "+one.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
@@ -238,10 +238,10 @@ func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 // save makes or changes a subscriber, as a form asks.
 func (s *Subscribers) save(f *ui.Form, what string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
 	var now *wire.Subscriber
-	return s.Change(ui.Change{Of: s, What: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Screen: s, Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
 		now, err = do(ctx, c)
 		return err
-	}, Told: func(err error) { formTold(s.Host, f, what, now != nil, err) }, Then: func(error) tea.Cmd {
+	}, OnDone: func(err error) { formTold(s.Host, f, what, now != nil, err) }, Then: func(error) tea.Cmd {
 		if now != nil {
 			s.saved(*now)
 		}
@@ -328,13 +328,15 @@ func (s *Subscribers) View() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeft-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Theme.Unlit(strings.Replace(s.detail.Grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
+		right = s.Theme.Dimmed(strings.Replace(s.detail.Grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
 	return s.Theme.SideBySide(s.Grid.View(), right)
 }
 
-// Holds reports whether a screen is the one at the right.
-func (s *Subscribers) Holds(one ui.Screen) bool { return s.detail != nil && one == ui.Screen(s.detail) }
+// HasChild reports whether a screen is the one at the right.
+func (s *Subscribers) HasChild(one ui.Screen) bool {
+	return s.detail != nil && one == ui.Screen(s.detail)
+}
 
 // look shows the subscriptions of the selected subscriber at the right; anew
 // also where they are there already.
@@ -404,7 +406,7 @@ func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Grid.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Unlit(s.master.Grid.View()), s.Grid.View())
+	return s.Theme.SideBySide(s.Theme.Dimmed(s.master.Grid.View()), s.Grid.View())
 }
 
 // Click implements ui.Clicker.

@@ -51,7 +51,7 @@ func (s *Subscription) Tick() tea.Cmd {
 // Figured shows how deliveries are.
 func (s *Subscription) Figured() tea.Cmd {
 	s.fill()
-	if s.Queues.Turned(s.list.Subscriber, s.One) {
+	if s.Queues.EnabledChanged(s.list.Subscriber, s.One) {
 		return s.ask()
 	}
 	return nil
@@ -65,7 +65,7 @@ func (s *Subscription) Take(now wire.Subscription) { s.One = now }
 func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
 	s.wait = false
 	if err != nil {
-		s.FetchFailed("fetching the subscription", err)
+		s.ShowFetchError("fetching the subscription", err)
 		return nil
 	}
 	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.One.RecID })
@@ -84,7 +84,7 @@ func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
 // SetSize implements ui.Screen.
 func (s *Subscription) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
-	s.Fit(width, height)
+	s.Resize(width, height)
 	s.fill()
 }
 
@@ -107,7 +107,7 @@ func (s *Subscription) Equivalent() string { return "whctl subscriptions show " 
 
 // Status implements ui.Screen.
 func (s *Subscription) Status() string {
-	text := s.list.Grid.Place()
+	text := s.list.Grid.PositionText()
 	if s.Top+s.Rows < len(s.Lines) {
 		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
 	}
@@ -128,9 +128,9 @@ func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 		return nil
 	}
 	switch b.Action {
-	case keymap.PageBefore:
+	case keymap.PreviousPage:
 		return s.step(-1)
-	case keymap.PageAfter:
+	case keymap.NextPage:
 		return s.step(1)
 	case keymap.Reveal:
 		s.revealed = !s.revealed

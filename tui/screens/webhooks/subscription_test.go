@@ -21,32 +21,32 @@ func TestSubscriptionScreen(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
-	d.Sees("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
+	d.WantText("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
 	if twin := d.App.Front().Equivalent(); twin != "whctl subscriptions show "+id {
 		t.Errorf("the command is %s", twin)
 	}
 	d.Press("v")
-	d.Sees("?token=canary99")
+	d.WantText("?token=canary99")
 	d.Press("v")
-	s.Raise(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
-	d.Until("the change is told", func() bool { return d.App.Queues.Due })
-	d.Later(ui.QueuesSoon + time.Second)
-	d.Sees("1 given up", "Last failure", "410 Gone")
-	d.Sees("[disabled]", "disabled: the endpoint answered 410 Gone")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
+	d.WaitUntil("the change is told", func() bool { return d.App.Queues.Changed })
+	d.Advance(ui.QueuesMinInterval + time.Second)
+	d.WantText("1 given up", "Last failure", "410 Gone")
+	d.WantText("[disabled]", "disabled: the endpoint answered 410 Gone")
 	d.Press("E", "tab", "'&x=1", "ctrl+s")
-	d.Sees("x="+ui.SecretMask, "change of debtor.*: done")
+	d.WantText("x="+ui.SecretMask, "change of debtor.*: done")
 	d.Press("o", "y")
-	d.Until("it is on", func() bool { return strings.Contains(d.Text(), "enabled debtor.*: done") })
+	d.WaitUntil("it is on", func() bool { return strings.Contains(d.Text(), "enabled debtor.*: done") })
 	d.Press("W", "y")
-	d.Sees("New secret", "?token="+ui.SecretMask)
+	d.WantText("New secret", "?token="+ui.SecretMask)
 	d.Press("esc", "D")
-	d.Sees("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
+	d.WantText("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
 	d.Press("esc", "enter")
-	d.Sees("debtor.updated", "FAIL")
+	d.WantText("debtor.updated", "FAIL")
 	d.Press("esc", "D", "y")
-	d.Sees("delete of debtor.*: done")
-	d.Wait(ui.Stays[ui.Info])
-	d.Sees("no subscriptions yet")
+	d.WantText("delete of debtor.*: done")
+	d.Wait(ui.ToastDuration[ui.Info])
+	d.WantText("no subscriptions yet")
 	if strings.Contains(d.Text(), "canary99") {
 		t.Errorf("a key is shown:\n%s", d.Text())
 	}
@@ -72,22 +72,22 @@ func TestListsTellFigures(t *testing.T) {
 		}
 	}
 	d.Press("j")
-	d.Sees("disabled by somebody: its messages wait")
+	d.WantText("disabled by somebody: its messages wait")
 	d.Press("/", "'DISAB debtor", "enter")
-	d.Sees("[DISAB debtor]", "row 1 of 1", "debtor.*")
+	d.WantText("[DISAB debtor]", "row 1 of 1", "debtor.*")
 	if strings.Contains(d.Text(), "salesorder") {
 		t.Errorf("what was not sought is shown:\n%s", d.Text())
 	}
 	d.Resize(60, 15)
-	d.Sees("Fail  Wait")
+	d.WantText("Fail  Wait")
 	d.CheckScreen()
 	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, wire.SubscriberRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
 	}
 	d.Press("esc", "R", "/", "'dis", "enter")
-	d.Sees("acme-shop", "wms", "disabled")
+	d.WantText("acme-shop", "wms", "disabled")
 	d.Press("/", "ctrl+u", "'wms dis", "enter")
-	d.Sees("[wms dis]", "row 1 of 1")
+	d.WantText("[wms dis]", "row 1 of 1")
 }
 
 // Before a subscriber is deleted it is said how much goes with it.
@@ -95,9 +95,9 @@ func TestDeleteOfASubscriberCounts(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "D")
-	d.Sees("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 messages that are pending are not sent.", "This cannot be undone.")
+	d.WantText("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 messages that are pending are not sent.", "This cannot be undone.")
 	d.Press("esc", "j", "D")
-	d.Sees("Delete wms?", "It has no subscriptions.")
+	d.WantText("Delete wms?", "It has no subscriptions.")
 }
 
 // All messages of a subscriber are listed, without its key in what is copied or
@@ -106,14 +106,14 @@ func TestMessagesOfASubscriber(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "j", "m")
-	d.Sees("Messages  [wms]", "no messages")
+	d.WantText("Messages  [wms]", "no messages")
 	d.Press("3", "k", "m")
-	d.Sees("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
+	d.WantText("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
 	if twin := d.App.Front().Equivalent(); strings.Contains(twin, s.Subscriber) || !strings.Contains(twin, "SubscriberID^="+s.Subscriber[:4]) {
 		t.Errorf("the command is %s", twin)
 	}
 	d.Press(":", "'save mine", "enter")
-	d.Sees("which is a key")
+	d.WantText("which is a key")
 	if len(d.App.State.Views) != 0 {
 		t.Error("it was kept")
 	}
@@ -130,12 +130,12 @@ func TestPickOfEvents(t *testing.T) {
 	}
 	d := tuitest.Drive(t, s.Client, tui.Options{})
 	d.Press("3", "enter", "n", "'job")
-	d.Sees("job.created", "1 of 2", "job.closed")
+	d.WantText("job.created", "1 of 2", "job.closed")
 	d.Resize(60, 15)
-	d.Sees("job.created", "job.closed")
+	d.WantText("job.created", "job.closed")
 	d.Resize(80, 24)
 	d.Press("down", "down")
-	d.Sees("▸ job.closed", "2 of 2")
+	d.WantText("▸ job.closed", "2 of 2")
 	d.Press("up", "down", "tab")
 	f := d.App.Overlay().(*ui.Form)
 	if f.Fields[0].Text() != "job.closed" || f.At != 1 {
@@ -145,12 +145,12 @@ func TestPickOfEvents(t *testing.T) {
 	for range 10 {
 		d.Press("down")
 	}
-	d.Sees("New subscription for acme-shop")
+	d.WantText("New subscription for acme-shop")
 	if f.At != len(f.Fields)-1 {
 		t.Errorf("the field is number %d", f.At)
 	}
 	d.Press("up", "up", "down", "down", "enter")
-	d.Sees("Created", "job.closed to")
+	d.WantText("Created", "job.closed to")
 }
 
 // The screen of a subscription whose endpoint fails, and of one that is disabled.

@@ -91,7 +91,7 @@ func (s *Subscriptions) figured() tea.Cmd {
 	if s.split() {
 		s.master.fill()
 	}
-	if s.Queues.Turned(s.Subscriber, s.List...) {
+	if s.Queues.EnabledChanged(s.Subscriber, s.List...) {
 		return s.ask()
 	}
 	return nil
@@ -104,17 +104,17 @@ func (s *Subscriptions) Status() string {
 	}
 	if one, ok := s.Selected(); ok {
 		if why := trouble(one, s.Session); why != "" {
-			return s.Grid.Place() + "   " + why
+			return s.Grid.PositionText() + "   " + why
 		}
 	}
-	return s.Grid.Place()
+	return s.Grid.PositionText()
 }
 
 // took takes the subscriber with its subscriptions.
 func (s *Subscriptions) took(of *wire.Subscriber, err error) tea.Cmd {
 	s.busy = false
 	if err != nil {
-		s.FetchFailed("fetching subscriptions", err)
+		s.ShowFetchError("fetching subscriptions", err)
 		return nil
 	}
 	s.List, s.loaded = of.Subscriptions, true
@@ -159,7 +159,7 @@ func (s *Subscriptions) Take(now wire.Subscription) {
 
 // Selected is the selected subscription, false for none.
 func (s *Subscriptions) Selected() (wire.Subscription, bool) {
-	return browse.RowOf(&s.Table, s.List, func(one wire.Subscription) string { return one.RecID })
+	return browse.SelectedItem(&s.Table, s.List, func(one wire.Subscription) string { return one.RecID })
 }
 
 // Do implements ui.Screen.
@@ -168,7 +168,7 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 		return nil
 	}
 	if b.Action == keymap.AddNew {
-		s.Show(s.NewForm(""))
+		s.ShowOverlay(s.NewForm(""))
 		return nil
 	}
 	one, ok := s.Selected()

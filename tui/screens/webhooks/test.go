@@ -67,16 +67,16 @@ func askTest(h ui.Host, one wire.Subscription) {
 	if !one.IsEnabled {
 		what = "The subscription is off: a message of the event webhooks.test waits until it is on again."
 	}
-	ui.Ask(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), what}, func() tea.Cmd { return TestSubscription(h, one) })
+	ui.OpenConfirm(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), what}, func() tea.Cmd { return TestSubscription(h, one) })
 }
 
 // TestSubscription sends a test message.
 func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
 	var t *takenTest
-	return h.Change(ui.Change{What: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
+	return h.Change(ui.Change{Name: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
 		t = sendTest(ctx, c, &one)
 		return t.err
-	}, Told: func(err error) {
+	}, OnDone: func(err error) {
 		if err != nil {
 			t = &takenTest{err: err}
 		}
@@ -94,17 +94,17 @@ func startTest(h ui.Host, of wire.Subscription, taken *takenTest, before string,
 	switch {
 	case taken.err != nil && before != "":
 		// what was to be tried out is done all the same
-		h.Fail(before+"but the test message was not sent", taken.err)
+		h.ShowError(before+"but the test message was not sent", taken.err)
 	case taken.err != nil:
-		h.Fail("test of "+of.EventName, taken.err)
+		h.ShowError("test of "+of.EventName, taken.err)
 	case taken.off != "":
 		t.conclude(ui.Warning, taken.off+" is off, the message waits")
 	default:
 		t.since = t.Now
 		h.Watch(t)
-		h.Tell(ui.Info, before+"test: waiting for the answer")
+		h.Notify(ui.Info, before+"test: waiting for the answer")
 		t.inBox("waiting for the answer")
-		h.Later(t.ask())
+		h.AddCmd(t.ask())
 	}
 }
 
@@ -115,7 +115,7 @@ func (t *testDelivery) ask() tea.Cmd {
 	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
-		return ui.Answer{Err: err, Take: func() tea.Cmd { return t.Take(attempt, message, err) }}
+		return ui.Response{Err: err, Apply: func() tea.Cmd { return t.Take(attempt, message, err) }}
 	}
 }
 
@@ -133,7 +133,7 @@ func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) 
 	return &tries.Results[0], message, nil
 }
 
-// Take takes what became of the test message.
+// Apply takes what became of the test message.
 func (t *testDelivery) Take(attempt *wire.MessageResponse, message *wire.Message, err error) tea.Cmd {
 	t.asked = false
 	switch {
@@ -141,7 +141,7 @@ func (t *testDelivery) Take(attempt *wire.MessageResponse, message *wire.Message
 	case err != nil:
 		t.ended = true
 		t.inBox("what became of it is not known")
-		t.Fail(t.before+"what became of the test", err)
+		t.ShowError(t.before+"what became of the test", err)
 	case attempt != nil:
 		t.conclude(outcomeText(attempt, message))
 	case t.moved:
@@ -153,7 +153,7 @@ func (t *testDelivery) Take(attempt *wire.MessageResponse, message *wire.Message
 // conclude tells what became of a test message.
 func (t *testDelivery) conclude(l ui.Level, text string) {
 	t.ended = true
-	t.Tell(l, t.before+"test: "+text)
+	t.Notify(l, t.before+"test: "+text)
 	t.inBox(text)
 }
 
@@ -163,7 +163,7 @@ func (t *testDelivery) inBox(told string) {
 		return
 	}
 	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
-	for _, line := range t.Theme.Break("Test: "+told, t.box.Wide(), ui.RemarkLines) {
+	for _, line := range t.Theme.WrapLines("Test: "+told, t.box.InnerWidth(), ui.MaxRemarkLines) {
 		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Role: theme.Accent})
 	}
 }
@@ -189,7 +189,7 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // waiting.
 func (t *testDelivery) Tick() tea.Cmd {
 	switch old := t.Now.Sub(t.since); {
-	case old >= testTimeout, old >= TestHeldTimeout && t.Queues.Breaks(t.of.RecID):
+	case old >= testTimeout, old >= TestHeldTimeout && t.Queues.BreakerOpen(t.of.RecID):
 		t.conclude(ui.Warning, t.unanswered())
 	case !t.asked:
 		return t.ask()
@@ -200,8 +200,8 @@ func (t *testDelivery) Tick() tea.Cmd {
 // unanswered says that nothing became of a test message yet, and why, where that
 // is known.
 func (t *testDelivery) unanswered() string {
-	if t.Queues.Breaks(t.of.RecID) {
-		return "it waits, since the endpoint fails; that is tried again " + ui.Soon(t.Left(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
+	if t.Queues.BreakerOpen(t.of.RecID) {
+		return "it waits, since the endpoint fails; that is tried again " + ui.Soon(t.TimeUntil(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
 	}
 	return "no answer yet after " + ui.Age(testTimeout) + "; its message is in Messages"
 }
@@ -209,10 +209,10 @@ func (t *testDelivery) unanswered() string {
 // outcomeText says what the first attempt came to, and what becomes of the
 // message then.
 func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
-	answer := ui.Result(*r)
+	answer := ui.AttemptResult(*r)
 	switch {
 	case r.Status == 1:
-		return ui.Info, answer + " in " + strings.TrimSpace(ui.Took(r.Duration))
+		return ui.Info, answer + " in " + strings.TrimSpace(ui.DurationText(r.Duration))
 	case r.Status == 2 && m != nil && m.Status == 2:
 		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
 		return ui.Warning, fmt.Sprintf("%s; it is tried again in %s", answer, ui.Age(wait.Round(time.Second)))

@@ -34,9 +34,9 @@ func TestTrialTellsTheOutcome(t *testing.T) {
 	} {
 		code.Store(test.code)
 		d.Press("T")
-		d.Sees("Send a test message?", "?token="+ui.SecretMask)
+		d.WantText("Send a test message?", "?token="+ui.SecretMask)
 		d.Press("y")
-		d.Says(test.want)
+		d.WaitFor(test.want)
 	}
 	if strings.Contains(d.Text(), "canary99") {
 		t.Errorf("a key is shown:\n%s", d.Text())
@@ -48,14 +48,14 @@ func TestTrialBehindAFailingEndpoint(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
-		s.Raise(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+		s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
 	}
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
-	d.Sees("held")
+	d.WantText("held")
 	d.Press("T", "y")
-	d.Later(webhooks.TestHeldTimeout + time.Second)
-	d.Sees("test: it waits, since the endpoint fails; that is tried again")
+	d.Advance(webhooks.TestHeldTimeout + time.Second)
+	d.WantText("test: it waits, since the endpoint fails; that is tried again")
 }
 
 // A form that tests says what came of it too, in the box with the secret.
@@ -64,9 +64,9 @@ func TestTrialOfAForm(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.created", "tab", "'"+s.Receiver+"/in?token=canary99", "ctrl+t")
-	d.Sees("Created", "whsec_", "?token="+ui.SecretMask)
-	d.Says(`Test: 200 OK in`)
-	d.Says(`created; test: 200 OK in`)
+	d.WantText("Created", "whsec_", "?token="+ui.SecretMask)
+	d.WaitFor(`Test: 200 OK in`)
+	d.WaitFor(`created; test: 200 OK in`)
 	if strings.Contains(d.Text(), "canary99") {
 		t.Errorf("a key is shown:\n%s", d.Text())
 	}
