@@ -47,7 +47,7 @@ func (p helpPart) markdown(help string) (string, error) {
 		}
 		help, _, _ = strings.Cut(rest, "\n\n")
 	}
-	escape := strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`)
+	escape := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`)
 	table := p.columns + "\n|---|---|\n"
 	rows := 0
 	for line := range strings.Lines(help) {

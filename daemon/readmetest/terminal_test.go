@@ -17,6 +17,7 @@ const (
 	terminalPicture = "cmd/daemon/docs/images/terminal.svg"
 	terminalGolden  = "tui/testdata/S01-home.colour.golden"
 	maxPicture      = 100_000 // bytes
+	maxPagePicture  = 150_000 // of a web page, whose text is outlines
 )
 
 // Sizes of the picture in pixels.
@@ -137,6 +138,23 @@ func runeClass(r rune) int {
 		return rule
 	}
 	return text
+}
+
+// TestPictures: the manual has pictures as SVG only, and small ones.
+func TestPictures(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join(root, "cmd/daemon/docs/images"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(f.Name()) != ".svg" || info.Size() > maxPagePicture {
+			t.Errorf("%s has %d bytes; pictures are SVG of at most %d", f.Name(), info.Size(), maxPagePicture)
+		}
+	}
 }
 
 // TestTerminalPicture compares the picture of the terminal with the golden that it is
