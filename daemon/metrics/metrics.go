@@ -1,4 +1,4 @@
-// Package metrics is the figures of the service that Prometheus reads.
+// Package metrics exports the service's metrics to Prometheus.
 package metrics
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are the figures of the HTTP edge, in a registry of their own.
+// Metrics holds the metrics of HTTP requests in a registry of its own.
 type Metrics struct {
 	registry *prometheus.Registry
-	InWork   prometheus.Gauge
+	InFlight prometheus.Gauge
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
 	aborted  prometheus.Counter
@@ -25,33 +25,33 @@ type Metrics struct {
 	Misdirected prometheus.Counter
 }
 
-// New makes Metrics of a version of the program.
+// New returns Metrics for the given program version.
 func New(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		InWork:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "whd_http_requests_in_work", Help: "Requests in work."}),
+		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "whd_http_requests_in_work", Help: "Requests being handled."}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_total", Help: "Requests answered."}, []string{"operation", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "whd_http_request_seconds", Help: "Time from request to last byte.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}}, []string{"operation"}),
-		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Replies cut off after their first byte, or whose client went away."}),
-		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of reply bodies."}),
+		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Responses aborted after their first byte, by the service or by the client."}),
+		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of response bodies."}),
 
-		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Requests without a login refused because their Host is not a name of the service."}),
+		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Unauthenticated requests rejected because their Host is not a name of the service."}),
 	}
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "1; the label has the version of the program."}, []string{"version"})
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "Always 1; the label is the program version."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(build, m.InWork, m.requests, m.seconds, m.aborted, m.bytes, m.Misdirected,
+	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.Misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// Handler serves /metrics.
+// Handler returns the handler of /metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// Note counts a request that is over.
-func (m *Metrics) Note(operation string, status int, took time.Duration, bytes int64, aborted bool) {
+// Observe records a finished request.
+func (m *Metrics) Observe(operation string, status int, took time.Duration, bytes int64, aborted bool) {
 	m.requests.WithLabelValues(operation, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
 	m.bytes.Add(float64(bytes))
@@ -60,36 +60,37 @@ func (m *Metrics) Note(operation string, status int, took time.Duration, bytes i
 	}
 }
 
-// counter and gauge register a figure that is read when it is asked for.
+// counter registers a counter that is read at each scrape.
 func (m *Metrics) counter(name, help string, labels prometheus.Labels, value func() int64) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
 }
 
+// gauge registers a gauge that is read at each scrape.
 func (m *Metrics) gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// WatchBodies shows how many bytes request bodies hold.
+// WatchBodies exports the number of bytes held by request bodies.
 func (m *Metrics) WatchBodies(held func() float64) {
-	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory that request bodies hold.", held)
+	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", held)
 }
 
-// WatchLog shows in /metrics how the request log keeps up.
+// WatchLog exports the counters and the buffer size of the request log.
 func (m *Metrics) WatchLog(r *requestlog.Recorder) {
-	m.counter("whd_requestlog_entries_written_total", "Entries of the request log written.", nil, func() int64 { return r.Counts().Written })
-	m.counter("whd_requestlog_entries_dropped_total", "Entries of the request log dropped.", nil, func() int64 { return r.Counts().Dropped })
-	m.counter("whd_requestlog_write_failures_total", "Attempts to write the request log that failed.", nil, func() int64 { return r.Counts().Failures })
-	m.gauge("whd_requestlog_buffered_entries", "Entries of the request log that wait to be written.", func() float64 { return float64(r.Depth().Entries) })
+	m.counter("whd_requestlog_entries_written_total", "Request log entries written.", nil, func() int64 { return r.Counts().Written })
+	m.counter("whd_requestlog_entries_dropped_total", "Request log entries dropped.", nil, func() int64 { return r.Counts().Dropped })
+	m.counter("whd_requestlog_write_failures_total", "Failed writes of the request log.", nil, func() int64 { return r.Counts().Failures })
+	m.gauge("whd_requestlog_buffered_entries", "Request log entries waiting to be written.", func() float64 { return float64(r.Depth().Entries) })
 }
 
-// WatchStreams shows the figures of live streams, and for which reasons the
-// service itself ends or refuses some.
+// WatchStreams exports the metrics of live streams, and why the service dropped or
+// refused them.
 func (m *Metrics) WatchStreams(h *live.Hub) {
 	const dropped = "whd_streams_dropped_total"
-	help := "Live streams that the service has dropped or refused."
-	m.gauge("whd_streams", "Live streams.", func() float64 { return float64(h.Counts().Readers) })
+	help := "Live streams dropped or refused by the service."
+	m.gauge("whd_streams", "Open live streams.", func() float64 { return float64(h.Counts().Readers) })
 	m.counter(dropped, help, prometheus.Labels{"cause": "behind"}, func() int64 { return h.Counts().Behind })
 	m.counter(dropped, help, prometheus.Labels{"cause": "stalled"}, func() int64 { return h.Counts().Stalled })
 	m.counter(dropped, help, prometheus.Labels{"cause": "refused"}, func() int64 { return h.Counts().Refused })
-	m.counter("whd_stream_events_skipped_total", "Events of stats and requests that slow live streams were not given.", nil, func() int64 { return h.Counts().Skipped })
+	m.counter("whd_stream_events_skipped_total", "Statistics and request events skipped for slow live streams.", nil, func() int64 { return h.Counts().Skipped })
 }

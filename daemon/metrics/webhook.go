@@ -12,65 +12,66 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// reading is what is read of the delivery for one look at /metrics.
-type reading struct {
+// snapshot is the state of the delivery engine at one scrape.
+type snapshot struct {
 	counts      stats.Counts
 	inHand      wire.InHand
 	performance stats.Performance
 	open        stats.BacklogCount
-	counted     bool // what is open
+	counted     bool // whether open is known
 	subs        *webhook.Snapshot
 	daemons     int
 }
 
-// figure is one of the figures of the delivery. It has a value for each value of
-// its label, or one for "" where it has none; and no value where that is not
-// known.
-type figure struct {
+// deliveryMetric is a metric of the delivery engine. values returns a value for each
+// value of the label, or a single one under "" if there is no label; it returns
+// nothing while the value is unknown.
+type deliveryMetric struct {
 	kind        prometheus.ValueType
 	name, label string
 	help        string
-	values      func(r *reading) map[string]float64
+	values      func(r *snapshot) map[string]float64
 }
 
-// deliveryFigures are the figures of the delivery, but for those of how long it
-// takes. Labels have few values: no ids.
-var deliveryFigures = []figure{
-	{prometheus.CounterValue, "whd_webhook_events_total", "", "Events stored.", one(func(r *reading) int64 { return r.counts.Events })},
-	{prometheus.CounterValue, "whd_webhook_events_refused_total", "", "Events that could not be stored.", one(func(r *reading) int64 { return r.counts.Refused })},
-	{prometheus.CounterValue, "whd_webhook_messages_total", "", "Messages made of events.", one(func(r *reading) int64 { return r.counts.Messages })},
-	{prometheus.CounterValue, "whd_webhook_messages_delivered_total", "", "Messages that their receivers took.", one(func(r *reading) int64 { return r.counts.Delivered })},
-	{prometheus.CounterValue, "whd_webhook_messages_failed_total", "", "Messages given up.", one(func(r *reading) int64 { return r.counts.GivenUp })},
-	{prometheus.CounterValue, "whd_webhook_attempts_total", "outcome", "Attempts: ok, 3xx, 4xx, 5xx, timeout, forbidden where the target is not allowed, network for other failures without an answer.", attempts},
-	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Attempts that failed and are made again.", one(func(r *reading) int64 { return r.counts.Failed })},
-	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", one(func(r *reading) int64 { return r.counts.Disabled })},
-	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed since their time had come.", one(func(r *reading) int64 { return r.counts.Removed })},
+// deliveryMetrics are the counters and gauges of webhook delivery. Labels have few
+// values: ids are not used as labels.
+var deliveryMetrics = []deliveryMetric{
+	{prometheus.CounterValue, "whd_webhook_events_total", "", "Events stored.", unlabelled(func(r *snapshot) int64 { return r.counts.Events })},
+	{prometheus.CounterValue, "whd_webhook_events_refused_total", "", "Events that could not be stored.", unlabelled(func(r *snapshot) int64 { return r.counts.Refused })},
+	{prometheus.CounterValue, "whd_webhook_messages_total", "", "Messages created from events.", unlabelled(func(r *snapshot) int64 { return r.counts.Messages })},
+	{prometheus.CounterValue, "whd_webhook_messages_delivered_total", "", "Messages delivered.", unlabelled(func(r *snapshot) int64 { return r.counts.Delivered })},
+	{prometheus.CounterValue, "whd_webhook_messages_failed_total", "", "Messages that failed permanently.", unlabelled(func(r *snapshot) int64 { return r.counts.GivenUp })},
+	{prometheus.CounterValue, "whd_webhook_attempts_total", "outcome", "Delivery attempts by outcome: ok, 3xx, 4xx, 5xx, timeout, forbidden (target not allowed), network (other failures without a response).", attempts},
+	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Failed attempts that are retried.", unlabelled(func(r *snapshot) int64 { return r.counts.Failed })},
+	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", unlabelled(func(r *snapshot) int64 { return r.counts.Disabled })},
+	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed at the end of their retention.", unlabelled(func(r *snapshot) int64 { return r.counts.Removed })},
 
-	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events that wait to be stored.", one(func(r *reading) int { return r.inHand.EventsWaiting })},
-	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts that wait to be stored.", one(func(r *reading) int { return r.inHand.OutcomesWaiting })},
-	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts under way.", one(func(r *reading) int { return r.inHand.InFlight })},
-	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory that wait for an attempt.", one(func(r *reading) int { return r.inHand.MessagesInMemory })},
-	{prometheus.GaugeValue, "whd_webhook_messages_open", "status", "Messages in the whole store that are still to be sent: not_sent, retry_pending. Absent while they cannot be counted.", openMessages},
-	{prometheus.GaugeValue, "whd_webhook_oldest_open_message_age_seconds", "", "Age of the oldest message in the whole store that is still to be sent; 0 without one.", oldestOpen},
-	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose endpoint is only probed now and then.", one(func(r *reading) int { return r.inHand.OpenBreakers })},
-	{prometheus.GaugeValue, "whd_webhook_subscriptions", "state", "Subscriptions: enabled, or disabled by themselves or with their subscriber.", subscriptionStates},
-	{prometheus.GaugeValue, "whd_webhook_daemons", "", "Daemons that work on the store.", one(func(r *reading) int { return r.daemons })},
+	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events waiting to be stored.", unlabelled(func(r *snapshot) int { return r.inHand.EventsWaiting })},
+	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts waiting to be stored.", unlabelled(func(r *snapshot) int { return r.inHand.OutcomesWaiting })},
+	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts in flight.", unlabelled(func(r *snapshot) int { return r.inHand.InFlight })},
+	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory waiting for an attempt.", unlabelled(func(r *snapshot) int { return r.inHand.MessagesInMemory })},
+	{prometheus.GaugeValue, "whd_webhook_messages_open", "status", "Undelivered messages in the store by status: not_sent, retry_pending. Absent while they cannot be counted.", openMessages},
+	{prometheus.GaugeValue, "whd_webhook_oldest_open_message_age_seconds", "", "Age of the oldest undelivered message in the store; 0 if there is none.", oldestOpen},
+	{prometheus.GaugeValue, "whd_webhook_endpoints_in_trouble", "", "Subscriptions whose circuit breaker is open.", unlabelled(func(r *snapshot) int { return r.inHand.OpenBreakers })},
+	{prometheus.GaugeValue, "whd_webhook_subscriptions", "state", "Subscriptions by state: enabled or disabled, including those of disabled subscribers.", subscriptionStates},
+	{prometheus.GaugeValue, "whd_webhook_daemons", "", "Daemons that share the store.", unlabelled(func(r *snapshot) int { return r.daemons })},
 }
 
-// deliveryTimes are the histograms.
-var deliveryTimes = []struct {
+// deliveryHistograms are the histograms of webhook delivery.
+var deliveryHistograms = []struct {
 	name, help string
-	value      func(r *reading) stats.Durations
+	value      func(r *snapshot) stats.Durations
 }{
-	{"whd_webhook_attempt_seconds", "Time that an attempt takes.", func(r *reading) stats.Durations { return r.performance.Took }},
-	{"whd_webhook_delivery_seconds", "Time from publishing to delivery, of messages that the first attempt delivers.", func(r *reading) stats.Durations { return r.performance.Delay }},
+	{"whd_webhook_attempt_seconds", "Duration of delivery attempts.", func(r *snapshot) stats.Durations { return r.performance.Took }},
+	{"whd_webhook_delivery_seconds", "Time from publishing to delivery of messages delivered by the first attempt.", func(r *snapshot) stats.Durations { return r.performance.Delay }},
 }
 
-func one[N int | int64](value func(r *reading) N) func(*reading) map[string]float64 {
-	return func(r *reading) map[string]float64 { return map[string]float64{"": float64(value(r))} }
+// unlabelled returns the values of a metric that has no label.
+func unlabelled[N int | int64](value func(r *snapshot) N) func(*snapshot) map[string]float64 {
+	return func(r *snapshot) map[string]float64 { return map[string]float64{"": float64(value(r))} }
 }
 
-func attempts(r *reading) map[string]float64 {
+func attempts(r *snapshot) map[string]float64 {
 	values := make(map[string]float64)
 	for outcome, n := range r.performance.Attempts {
 		values[outcome] = float64(n)
@@ -78,7 +79,7 @@ func attempts(r *reading) map[string]float64 {
 	return values
 }
 
-func openMessages(r *reading) map[string]float64 {
+func openMessages(r *snapshot) map[string]float64 {
 	if !r.counted {
 		return nil
 	}
@@ -86,7 +87,7 @@ func openMessages(r *reading) map[string]float64 {
 	return map[string]float64{"not_sent": float64(total.NotSent), "retry_pending": float64(total.RetryPending)}
 }
 
-func oldestOpen(r *reading) map[string]float64 {
+func oldestOpen(r *snapshot) map[string]float64 {
 	if !r.counted {
 		return nil
 	}
@@ -97,12 +98,13 @@ func oldestOpen(r *reading) map[string]float64 {
 	return map[string]float64{"": age}
 }
 
-func subscriptionStates(r *reading) map[string]float64 {
+func subscriptionStates(r *snapshot) map[string]float64 {
 	all, disabled := r.subs.Count()
 	return map[string]float64{"enabled": float64(all - disabled), "disabled": float64(disabled)}
 }
 
-// engineCollector shows the figures of the delivery.
+// engineCollector is a prometheus.Collector of deliveryMetrics and
+// deliveryHistograms.
 type engineCollector struct {
 	engine *delivery.Engine
 	descs  map[string]*prometheus.Desc
@@ -110,36 +112,36 @@ type engineCollector struct {
 
 func newEngineCollector(e *delivery.Engine) *engineCollector {
 	c := &engineCollector{engine: e, descs: make(map[string]*prometheus.Desc)}
-	for _, f := range deliveryFigures {
+	for _, f := range deliveryMetrics {
 		var labels []string
 		if f.label != "" {
 			labels = []string{f.label}
 		}
 		c.descs[f.name] = prometheus.NewDesc(f.name, f.help, labels, nil)
 	}
-	for _, t := range deliveryTimes {
+	for _, t := range deliveryHistograms {
 		c.descs[t.name] = prometheus.NewDesc(t.name, t.help, nil, nil)
 	}
 	return c
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (c *engineCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range c.descs {
 		to <- d
 	}
 }
 
-// The bounds of what /metrics asks of the store.
+// Limits of the query for the backlog that a scrape runs in the store.
 const (
-	openAge      = 15 * time.Second // that a count stays good for
-	openPatience = 2 * time.Second  // that a look waits for a new one
+	backlogMaxAge  = 15 * time.Second // a counted backlog is reused for so long
+	backlogTimeout = 2 * time.Second  // a scrape waits so long for a new count
 )
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (c *engineCollector) Collect(to chan<- prometheus.Metric) {
 	r := c.read()
-	for _, f := range deliveryFigures {
+	for _, f := range deliveryMetrics {
 		for label, value := range f.values(r) {
 			var labels []string
 			if f.label != "" {
@@ -148,19 +150,19 @@ func (c *engineCollector) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(c.descs[f.name], f.kind, value, labels...)
 		}
 	}
-	for _, t := range deliveryTimes {
+	for _, t := range deliveryHistograms {
 		d := t.value(r)
 		to <- prometheus.MustNewConstHistogram(c.descs[t.name], d.Count, d.Total.Seconds(), d.Buckets)
 	}
 }
 
-func (c *engineCollector) read() *reading {
-	ctx, cancel := context.WithTimeout(context.Background(), openPatience)
+func (c *engineCollector) read() *snapshot {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
 	e := c.engine
-	open, err := e.Backlog(ctx, openAge)
-	return &reading{e.Counts(), e.InHand(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
+	open, err := e.Backlog(ctx, backlogMaxAge)
+	return &snapshot{e.Counts(), e.InHand(), e.Performance(), open, err == nil, e.Subscriptions(), e.Daemons()}
 }
 
-// WatchEngine shows the figures of the delivery.
+// WatchEngine exports the metrics of webhook delivery.
 func (m *Metrics) WatchEngine(e *delivery.Engine) { m.registry.MustRegister(newEngineCollector(e)) }

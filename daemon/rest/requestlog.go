@@ -49,7 +49,7 @@ func (o *observer) ended(x *edge.Context) {
 	if x.Route != nil {
 		operation = x.Route.Operation
 	}
-	o.metrics.Note(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
+	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
 	o.traceParts(x)
 	o.logRequest(x)
 	o.showRequest(x)

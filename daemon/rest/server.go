@@ -126,7 +126,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 		queries: queries{c.Store, c.Registry, record.System()},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
-		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InWork},
+		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InFlight},
 	}
 	if c.MetricsHere {
 		h.health.metrics = m
@@ -265,7 +265,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	if s.admission.Stopping() {
 		h.Set("Connection", "close")
 	}
-	s.metrics.InWork.Inc()
+	s.metrics.InFlight.Inc()
 	return x
 }
 
@@ -287,7 +287,7 @@ func (s *Server) end(x *edge.Context) {
 	if cause == nil {
 		x.Response.Finish(x.Request, s.config.Edge.BodyTimeout)
 	}
-	s.metrics.InWork.Dec()
+	s.metrics.InFlight.Dec()
 	s.observer.ended(x)
 	if cause != nil {
 		panic(cause)
