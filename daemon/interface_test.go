@@ -145,7 +145,7 @@ func openAPINames(t *testing.T) (names []string) {
 func metadataNames() (names []string) {
 	s := rest.Describe()
 	for i := range s.Operations {
-		for _, o := range s.About(&s.Operations[i], "").Operations {
+		for _, o := range s.OperationDocument(&s.Operations[i], "").Operations {
 			names = append(names, strings.TrimSpace(fmt.Sprintf("metadata %s (%s) %s", o.Name, o.Role, o.Answer)))
 			for _, p := range o.Parameters {
 				names = append(names, strings.TrimSpace(fmt.Sprintf("metadata %s request %s %s required=%v %s %s", o.Name, p.Name, p.Type, p.Required, p.Family, strings.Join(p.Suffixes, " "))))

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// totals is a row of SO_Totals as the embedded store yields it.
+// totals returns a row of SO_Totals as read from the embedded store.
 func totals() (Shape, []row.Cell) {
 	kind, _ := record.Builtin().Lookup("SO_Totals")
 	s := Shape{Operation: kind.Operation(), Record: kind.Name}
@@ -57,8 +57,8 @@ func BenchmarkRow(b *testing.B) {
 	}
 }
 
-// BenchmarkAgainstEncodingJSON takes turns with encoding/json on the same row
-// and reports how many times as long that takes for each format.
+// BenchmarkAgainstEncodingJSON alternates with encoding/json on the same row and
+// reports the ratio of the times for each format.
 func BenchmarkAgainstEncodingJSON(b *testing.B) {
 	const turn = 1000
 	s, cells := totals()
@@ -89,7 +89,7 @@ func BenchmarkAgainstEncodingJSON(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is what every request pays before its first row.
+// BenchmarkNew measures the setup cost of every request before its first row.
 func BenchmarkNew(b *testing.B) {
 	s, _ := totals()
 	for _, f := range Formats() {

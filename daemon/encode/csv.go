@@ -7,16 +7,16 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// csvEscapes lists what makes a value need quotes, and how it stands inside
-// them. Values are not guarded against spreadsheets that take a leading "=" for
-// a formula: that would change the data for every other reader.
-var csvEscapes = newEscapes(never, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
+// csvEscapes lists the characters that require quotes, and their form inside quotes.
+// Values starting with "=" are not protected against interpretation as a formula by
+// spreadsheets: that would change the data for all other readers.
+var csvEscapes = newEscapes(noEscape, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
 
-// Nested JSON stays JSON, in quotes, since every reader of CSV can hand it to a
-// reader of JSON.
+// Nested JSON is written as a quoted JSON text, which CSV readers can pass to a JSON
+// parser.
 var csvValues = values{text: csvEscapes.quoted, bool: appendTitleBool}
 
-// csvRows writes rows as RFC 4180 has them: a header line, CRLF, no envelope.
+// csvRows writes rows as in RFC 4180: a header line, CRLF, no envelope.
 type csvRows struct {
 	columns []Column
 }
@@ -47,10 +47,10 @@ func (e csvRows) Row(dst []byte, cells []row.Cell) []byte {
 	return endCSVLine(dst, start)
 }
 
-// End writes nothing.
+// End appends nothing.
 func (e csvRows) End(dst []byte, _ Tail) []byte { return dst }
 
-// appendTitleBool writes True or False, as CSV and JSV have them.
+// appendTitleBool appends True or False, the CSV and JSV form of booleans.
 func appendTitleBool(dst []byte, b bool) []byte {
 	if b {
 		return append(dst, "True"...)
@@ -58,8 +58,8 @@ func appendTitleBool(dst []byte, b bool) []byte {
 	return append(dst, "False"...)
 }
 
-// documentCSV has no header line for an empty list: the names of its members
-// are known from its items alone.
+// documentCSV writes no header line for an empty list, since the member names are
+// only known from the items.
 func documentCSV(dst []byte, _ string, text []byte) ([]byte, error) {
 	t, err := newTable(text)
 	if err != nil || len(t.names) == 0 {
@@ -72,7 +72,7 @@ func documentCSV(dst []byte, _ string, text []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// failureCSV says why in rows, since a client of CSV reads nothing else.
+// failureCSV writes the error as rows, so that CSV clients can read it.
 func failureCSV(dst []byte, s wire.ResponseStatus) []byte {
 	dst = appendCSVLine(dst, []string{"ErrorCode", "Message", "FieldName"})
 	if len(s.Errors) == 0 {
@@ -84,7 +84,7 @@ func failureCSV(dst []byte, s wire.ResponseStatus) []byte {
 	return dst
 }
 
-// appendCSVLine writes a line of texts.
+// appendCSVLine appends a line of text values.
 func appendCSVLine(dst []byte, values []string) []byte {
 	start := len(dst)
 	for i, v := range values {
@@ -96,8 +96,9 @@ func appendCSVLine(dst []byte, values []string) []byte {
 	return endCSVLine(dst, start)
 }
 
-// endCSVLine ends the line that begins at start. An empty one is the empty
-// value of an only column; many readers would skip it and lose the row.
+// endCSVLine ends the line that begins at start. An empty line, which is an empty
+// value of a single column, becomes "", because many readers skip empty lines and
+// would lose the row.
 func endCSVLine(dst []byte, start int) []byte {
 	if len(dst) == start {
 		dst = append(dst, `""`...)

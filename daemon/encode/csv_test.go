@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// TestCSVLoneColumn sees that no row is an empty line, which readers skip.
+// TestCSVLoneColumn checks that no row becomes an empty line, which readers skip.
 func TestCSVLoneColumn(t *testing.T) {
 	shape := Shape{Columns: []Column{{"Class", record.Text}}}
 	got := string(result(format(t, "csv"), shape, [][]row.Cell{{text("A")}, {null}, {text("")}}, Tail{}))
@@ -18,7 +18,7 @@ func TestCSVLoneColumn(t *testing.T) {
 	}
 }
 
-// FuzzCSV reads back with encoding/csv what the encoder wrote of anything.
+// FuzzCSV checks that encoding/csv reads back what the encoder wrote.
 func FuzzCSV(f *testing.F) {
 	f.Add("a", "b\"c", "d,e\r\nf")
 	f.Add("", "", "")
@@ -32,7 +32,7 @@ func FuzzCSV(f *testing.F) {
 			t.Fatalf("%d lines: %v", len(got), err)
 		}
 		for i, in := range []string{a, b, c} {
-			want := strings.ReplaceAll(string([]rune(in)), "\r\n", "\n") // as the reader does
+			want := strings.ReplaceAll(string([]rune(in)), "\r\n", "\n") // encoding/csv does the same
 			if got[0][i] != want || got[1][i] != want {
 				t.Errorf("column %d: header %q, value %q, want %q", i, got[0][i], got[1][i], want)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// items splits an array. Anything else is its own only item.
+// items splits an array. Any other value is returned as the only item.
 func items(text []byte) ([]json.RawMessage, error) {
 	if text[0] != '[' {
 		return []json.RawMessage{text}, nil
@@ -19,15 +19,15 @@ func items(text []byte) ([]json.RawMessage, error) {
 	return list, err
 }
 
-// table is a document as rows and columns, for the formats that have no other
-// structure. What is nested deeper stands in its cell as JSON.
+// table is a document as rows and columns, for formats without nested structure.
+// Nested values are JSON texts in their cells.
 type table struct {
 	names []string
 	rows  []map[string]string
 }
 
-// newTable reads the items of a document. Members that are left out of some
-// items still make one column, placed where the name first appears.
+// newTable reads the items of a document. Members that only some items have become
+// columns too, in the order in which names first appear.
 func newTable(text []byte) (table, error) {
 	var t table
 	list, err := items(text)
@@ -49,7 +49,7 @@ func newTable(text []byte) (table, error) {
 	return t, err
 }
 
-// values is one row in the order of the names.
+// values returns one row in the order of the names.
 func (t table) values(row int) []string {
 	values := make([]string, len(t.names))
 	for i, name := range t.names {
@@ -58,17 +58,17 @@ func (t table) values(row int) []string {
 	return values
 }
 
-// facts is one row as names and values.
-func (t table) facts(row int) []Pair {
-	facts := make([]Pair, len(t.names))
+// pairs returns one row as pairs of names and values.
+func (t table) pairs(row int) []Pair {
+	pairs := make([]Pair, len(t.names))
 	for i, value := range t.values(row) {
-		facts[i] = Pair{t.names[i], value}
+		pairs[i] = Pair{t.names[i], value}
 	}
-	return facts
+	return pairs
 }
 
-// members reads an object into cells and gives its names in order. What is no
-// object is the member Value.
+// members reads an object into cells and returns its names in order. A value that is
+// not an object becomes the member Value.
 func members(item json.RawMessage, cells map[string]string) ([]string, error) {
 	if item[0] != '{' {
 		cells["Value"] = cellText(item)
@@ -88,14 +88,14 @@ func members(item json.RawMessage, cells map[string]string) ([]string, error) {
 		if err := tokens.Decode(&value); err != nil {
 			return nil, err
 		}
-		names = append(names, name.(string)) // the decoder hands out nothing else before a value
+		names = append(names, name.(string)) // the decoder returns only string tokens here
 		cells[names[len(names)-1]] = cellText(value)
 	}
 	return names, nil
 }
 
-// cellText is a value as CSV has it. The dates of the webhook resources, which
-// JSON writes in a notation of its own, become ordinary ones.
+// cellText returns a value in its CSV form. Dates of the webhook resources,
+// /Date(...)/ in JSON, are converted to ISO 8601.
 func cellText(value json.RawMessage) string {
 	switch value[0] {
 	case '"':

@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// parcel is a document with everything that wire structs have.
+// parcel is a document with members of all types that wire structs have.
 type parcel struct {
 	ID      string `json:"Id"`
 	Note    string

@@ -1,6 +1,6 @@
-// Package encode turns rows into bytes, one row at a time, in every format
-// that the service speaks. Encoders append to a buffer that the caller owns and
-// flushes; they hold no row, so memory does not grow with the result.
+// Package encode writes rows in every response format, one row at a time. Encoders
+// append to a buffer that the caller owns and flushes; they hold no rows, so memory
+// does not grow with the result.
 package encode
 
 import (
@@ -14,43 +14,43 @@ type Column struct {
 	Type record.Type
 }
 
-// Link is an address to the same data in another format, for people.
+// Link is a link on an HTML page.
 type Link struct {
 	Name string
 	URL  string
 }
 
-// Shape is what is known of a result before its first row.
+// Shape describes a result before its first row is read.
 type Shape struct {
-	Operation string // of the request, such as SO_TotalsQuery
+	Operation string // name of the request, such as SO_TotalsQuery
 	Record    string // kind of the rows, such as SO_Totals
 	Columns   []Column
-	Nulls     bool   // write nulls instead of leaving their members out
-	Links     []Link // for HTML
-	View      *View  // for HTML; nil for the rows alone
+	Nulls     bool   // write nulls instead of omitting the members
+	Links     []Link // the same data in other formats, for HTML
+	View      *View  // for HTML; nil for a page with the rows only
 }
 
-// Head is what stands before the rows.
+// Head is written before the rows.
 type Head struct {
 	Offset int64
 }
 
-// Pair is one entry of Meta.
+// Pair is a name and a value, such as an entry of Meta.
 type Pair struct {
 	Name  string
 	Value string
 }
 
-// Tail is what stands behind the rows, since it may be known only then.
+// Tail is written after the rows, since it may be known only then.
 type Tail struct {
 	Total int64
 	Meta  []Pair // in this order
 }
 
-// Encoder writes one result: Begin once, Row for each row, End once. Each
-// appends to dst and returns it. Row takes one cell for each column, keeps
-// none of them, and allocates nothing while dst has room. An Encoder serves
-// one result and one goroutine.
+// Encoder writes one result: call Begin once, Row for each row, End once. Each
+// method appends to dst and returns it. Row reads one cell for each column, does not
+// retain them, and does not allocate while dst has capacity. An Encoder is used for
+// one result by one goroutine.
 type Encoder interface {
 	Begin(dst []byte, h Head) []byte
 	Row(dst []byte, cells []row.Cell) []byte

@@ -41,7 +41,7 @@ func number(n int64) row.Cell { return row.Cell{Int: n} }
 
 var null = row.Cell{Null: true}
 
-// mixed has a column of every type, named after it.
+// mixed returns a shape with a column of every type, named after the type.
 func mixed() Shape {
 	s := Shape{
 		Operation: "MixedQuery",
@@ -54,7 +54,7 @@ func mixed() Shape {
 	return s
 }
 
-// mixedRows are ordinary values, nulls, and the ends of every range, each in
+// mixedRows returns ordinary values, nulls, and the limits of every range, each in
 // the order of record.Types.
 func mixedRows() [][]row.Cell {
 	nulls := slices.Repeat([]row.Cell{null}, len(record.Types()))
@@ -80,7 +80,7 @@ func mixedRows() [][]row.Cell {
 	}
 }
 
-// result encodes a whole result.
+// result encodes a complete result.
 func result(f Format, s Shape, rows [][]row.Cell, t Tail) []byte {
 	e := f.New(s)
 	dst := e.Begin(nil, Head{Offset: 20})
@@ -90,7 +90,7 @@ func result(f Format, s Shape, rows [][]row.Cell, t Tail) []byte {
 	return e.End(dst, t)
 }
 
-// rowOf is what a format makes of one row.
+// rowOf encodes one row.
 func rowOf(f Format, s Shape, cells ...row.Cell) string {
 	e := f.New(s)
 	e.Begin(nil, Head{})
@@ -119,8 +119,8 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestEveryType says of each type what each format makes of it. A type without
-// a line here, or one that an encoder does not know, fails.
+// TestEveryType checks the encoding of every type in every format. It fails for a
+// type that is missing in its table or unknown to an encoder.
 func TestEveryType(t *testing.T) {
 	type forms struct {
 		cell                      row.Cell
@@ -146,7 +146,7 @@ func TestEveryType(t *testing.T) {
 	for _, typ := range record.Types() {
 		w, known := want[typ]
 		if !known {
-			t.Errorf("%s: the test does not say how it is written", typ)
+			t.Errorf("%s: not in the table of this test", typ)
 			continue
 		}
 		class := ""
@@ -185,16 +185,16 @@ func TestNulls(t *testing.T) {
 		f := format(t, test.format)
 		shape := Shape{Record: "R", Columns: columns}
 		if got := rowOf(f, shape, cells...); got != test.out {
-			t.Errorf("%s left out: got %q, want %q", f.Name, got, test.out)
+			t.Errorf("%s omitted: got %q, want %q", f.Name, got, test.out)
 		}
 		shape.Nulls = true
 		if got := rowOf(f, shape, cells...); got != test.in {
-			t.Errorf("%s written: got %q, want %q", f.Name, got, test.in)
+			t.Errorf("%s with nulls: got %q, want %q", f.Name, got, test.in)
 		}
 	}
 }
 
-// TestFlush empties the buffer after every call, as a writer to a socket may.
+// TestFlush empties the buffer after every call, as a writer to a socket may do.
 func TestFlush(t *testing.T) {
 	tail := Tail{Total: 9, Meta: []Pair{{"a", "b"}, {"c", "d"}}}
 	for _, f := range Formats() {
@@ -212,7 +212,7 @@ func TestFlush(t *testing.T) {
 }
 
 func TestFormats(t *testing.T) {
-	asked := make(map[string]string)
+	formatOf := make(map[string]string)
 	for _, f := range Formats() {
 		if f.Suffix != "."+f.Name {
 			t.Errorf("%s: suffix %s", f.Name, f.Suffix)
@@ -222,13 +222,13 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s: content type %s is not among %v (%v)", f.Name, f.ContentType, f.MediaTypes, err)
 		}
 		for _, m := range f.MediaTypes {
-			if asked[m] != "" {
-				t.Errorf("%s asks for %s and %s", m, asked[m], f.Name)
+			if formatOf[m] != "" {
+				t.Errorf("%s selects both %s and %s", m, formatOf[m], f.Name)
 			}
-			asked[m] = f.Name
+			formatOf[m] = f.Name
 		}
 		if got, ok := ByName(strings.ToUpper(f.Name)); !ok || got.Name != f.Name {
-			t.Errorf("%s is not found by its name in capitals", f.Name)
+			t.Errorf("%s: not found by its upper-case name", f.Name)
 		}
 	}
 	if f, ok := ByName("yaml"); ok {

@@ -10,8 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// values is how a format writes values whose types the text around them does not
-// show.
+// values writes values in formats whose text does not depend on the type.
 type values struct {
 	text func(dst, text []byte) []byte
 	bool func(dst []byte, b bool) []byte
@@ -33,15 +32,15 @@ func (v *values) append(dst []byte, t record.Type, cell *row.Cell) []byte {
 	panic(unhandled(t))
 }
 
-// escapes is how one format writes the characters of a text. What is not UTF-8
-// becomes U+FFFD in every format.
+// escapes is the escape table of one format. Invalid UTF-8 becomes U+FFFD in every
+// format.
 type escapes struct {
-	stop  [256]bool             // bytes that need a closer look
-	ascii [utf8.RuneSelf]string // what stands for a character; empty: the character itself
-	wide  func(r rune) string   // the same beyond ASCII
+	stop  [256]bool             // bytes that may need an escape
+	ascii [utf8.RuneSelf]string // the replacement of a character; empty for none
+	wide  func(r rune) string   // the same for characters beyond ASCII
 }
 
-// newEscapes makes a table of what stands for which character.
+// newEscapes builds an escape table from the replacements of characters.
 func newEscapes(wide func(r rune) string, ascii map[byte]string) *escapes {
 	e := &escapes{wide: wide}
 	for c, text := range ascii {
@@ -53,9 +52,9 @@ func newEscapes(wide func(r rune) string, ascii map[byte]string) *escapes {
 	return e
 }
 
-func never(rune) string { return "" }
+func noEscape(rune) string { return "" }
 
-// append writes text with its escapes.
+// append appends text with its escapes.
 func (e *escapes) append(dst, text []byte) []byte {
 	for {
 		n := e.plain(text)
@@ -76,8 +75,8 @@ func (e *escapes) append(dst, text []byte) []byte {
 	}
 }
 
-// quoted writes text as it is where every character stands for itself, else
-// with its escapes in double quotes.
+// quoted appends text unchanged if no character needs an escape, else in double
+// quotes with its escapes.
 func (e *escapes) quoted(dst, text []byte) []byte {
 	if e.plain(text) == len(text) {
 		return append(dst, text...)
@@ -87,8 +86,7 @@ func (e *escapes) quoted(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// plain is the length of the beginning of text in which every character stands
-// for itself.
+// plain returns the length of the longest prefix of text that needs no escapes.
 func (e *escapes) plain(text []byte) int {
 	for i, c := range text {
 		if e.stop[c] {
@@ -98,7 +96,7 @@ func (e *escapes) plain(text []byte) int {
 	return len(text)
 }
 
-// plainWide is plain for text that begins with a byte to look at.
+// plainWide is plain for text that starts with a byte in stop.
 func (e *escapes) plainWide(text []byte) int {
 	i := 0
 	for i < len(text) {
@@ -116,6 +114,6 @@ func (e *escapes) plainWide(text []byte) int {
 	return i
 }
 
-// unhandled is what an encoder has to say of a type that it was not taught. A
-// test walks through all types, so nobody should ever read it.
+// unhandled is the panic message for a type without an encoding. TestEveryType
+// covers all types.
 func unhandled(t record.Type) string { return "encode: no encoding for type " + t.String() }

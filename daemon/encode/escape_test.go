@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// TestNastyText puts text that would break a careless encoder into a value, a
-// column's name and Meta of each format.
+// TestNastyText puts text with special characters into a value, a column name and
+// Meta of each format.
 func TestNastyText(t *testing.T) {
 	tests := []struct{ name, in, json, csv, markup, jsv string }{
 		{"plain", "Bolt 5 mm", "Bolt 5 mm", "Bolt 5 mm", "Bolt 5 mm", "Bolt 5 mm"},
@@ -53,8 +53,8 @@ func TestNastyText(t *testing.T) {
 	}
 }
 
-// TestNastyNames is the same for the names of columns, which a registry from
-// elsewhere may bring, and of Meta.
+// TestNastyNames does the same for the names of columns, which may come from an
+// external registry, and of Meta.
 func TestNastyNames(t *testing.T) {
 	const name = "a \"<:,\n"
 	shape := Shape{Operation: name, Record: name, Columns: []Column{{name, record.Int}}}

@@ -10,20 +10,20 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Format is one format of replies.
+// Format is a response format.
 type Format struct {
-	Name        string   // as in ?format= and in /{format}/reply
-	ContentType string   // of a reply
-	MediaTypes  []string // that ask for it in Accept
-	Suffix      string   // of a path
+	Name        string   // as in ?format= and in the path /{format}/reply
+	ContentType string   // of a response
+	MediaTypes  []string // that select it in Accept
+	Suffix      string   // path suffix
 	New         func(Shape) Encoder
 
 	document func(dst []byte, name string, json []byte) ([]byte, error)
-	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil: a document like any other
+	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
 }
 
-// formats is the table, the preferred one first.
+// formats lists all formats, the default first.
 var formats = []Format{
 	{
 		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
@@ -57,11 +57,10 @@ var formats = []Format{
 	},
 }
 
-// Formats lists the formats, the preferred one first. The table is shared: it
-// is for reading.
+// Formats returns the formats, the default first. Callers must not modify the slice.
 func Formats() []Format { return formats }
 
-// Names lists the names of the formats.
+// Names returns the names of the formats.
 func Names() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
@@ -70,10 +69,10 @@ func Names() []string {
 	return names
 }
 
-// Bare reports whether a result is its rows alone, without an envelope.
+// Bare reports whether results have rows only, without an envelope.
 func (f Format) Bare() bool { return f.bare }
 
-// ByName finds a format by its name, in any letter case.
+// ByName finds a format by its name, ignoring letter case.
 func ByName(name string) (Format, bool) {
 	for _, f := range Formats() {
 		if strings.EqualFold(f.Name, name) {
@@ -83,8 +82,8 @@ func ByName(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// For is the format as one reader gets it: pages tell where they are and who
-// has signed in. Other formats are the same for everybody.
+// For returns the format with the site of HTML pages set. Other formats are returned
+// unchanged.
 func (f Format) For(s Site) Format {
 	if f.Name == "html" {
 		p := pageWriter{s}
@@ -93,9 +92,9 @@ func (f Format) For(s Site) Format {
 	return f
 }
 
-// Document writes one value, or a slice of them, that is no result of a query.
-// The value's JSON form decides its members, their names and their order in
-// every format; name is the root element in XML and the title in HTML.
+// Document writes one value, or a slice of values, that is not a query result. The
+// JSON form of the value decides the members, their names and their order in every
+// format; name is the root element in XML and the title in HTML.
 func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	text, err := marshal(v)
 	if err == nil {
@@ -107,8 +106,8 @@ func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	return dst, nil
 }
 
-// marshal is json.Marshal without the escapes that guard JSON inside HTML, and
-// with [] instead of null for an empty slice.
+// marshal is json.Marshal without HTML escapes, and with [] instead of null for an
+// empty slice.
 func marshal(v any) ([]byte, error) {
 	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.Len() == 0 {
 		return []byte("[]"), nil
@@ -120,7 +119,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// envelope is the reply to a query that failed before its first row.
+// envelope is the response to a query that failed before its first row.
 type envelope struct {
 	Offset         int
 	Results        [0]struct{}
@@ -129,8 +128,8 @@ type envelope struct {
 	ResponseStatus wire.ResponseStatus
 }
 
-// Failure writes an error reply. Queries, which are those with a shape, answer
-// with their whole envelope where the format has one.
+// Failure writes an error response. For a query, which has a shape, it is the query
+// envelope, if the format has one.
 func (f Format) Failure(dst []byte, s wire.ResponseStatus, query *Shape) []byte {
 	if f.failure != nil {
 		return f.failure(dst, s)
@@ -141,7 +140,7 @@ func (f Format) Failure(dst []byte, s wire.ResponseStatus, query *Shape) []byte 
 	}
 	dst, err := f.Document(dst, name, reply)
 	if err != nil {
-		panic(err) // texts and numbers alone always have a JSON form
+		panic(err) // strings and numbers can always be encoded
 	}
 	return dst
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// pageWriter writes the pages of a site.
+// pageWriter writes the HTML pages of a site.
 type pageWriter struct{ site Site }
 
 func (p pageWriter) rows(s Shape) Encoder { return &htmlRows{shape: s, site: p.site} }
 
-// Bytes and nested JSON stand in full, since nothing on the page should be less
-// than what the links lead to.
+// Bytes and nested JSON are shown in full: the page must show the same data as the
+// other formats.
 var htmlValues = values{text: markupEscapes.append, bool: appendTitleBool}
 
-// htmlRows is a page with the rows as a table. What is known only at the end,
-// such as the number of rows, stands below it, so that rows can stream.
+// htmlRows writes a page with the rows as a table. The number of rows and the total
+// follow below the table, so that rows can be streamed.
 type htmlRows struct {
 	shape  Shape
 	site   Site
@@ -27,13 +27,13 @@ type htmlRows struct {
 	rows   int64
 }
 
-// Begin writes the page up to the first row.
+// Begin appends the page up to the first row.
 func (e *htmlRows) Begin(dst []byte, h Head) []byte {
 	e.offset = h.Offset
 	return execute(dst, "query", e.top())
 }
 
-// Row writes one row of the table.
+// Row appends one row of the table.
 func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 	e.rows++
 	dst = append(dst, "<tr>"...)
@@ -53,18 +53,18 @@ func (e *htmlRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(dst, "</tr>\n"...)
 }
 
-// End writes what is below the table.
+// End appends the page below the table.
 func (e *htmlRows) End(dst []byte, t Tail) []byte { return execute(dst, "queryEnd", e.bottom(t)) }
 
-// documentPage is the data of a page about one value, or several.
+// documentPage is the data of a page that shows one or several values.
 type documentPage struct {
 	Page
-	Facts []Pair     // of one
-	Names []string   // of several, which are a table
+	Pairs []Pair     // the members of a single value
+	Names []string   // the columns of several values
 	Rows  [][]string // in the order of Names
 }
 
-// document shows one value as a list of its members, several as a table.
+// document shows one value as a list of members, several as a table.
 func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, error) {
 	t, err := newTable(text)
 	if err != nil {
@@ -79,29 +79,29 @@ func (p pageWriter) document(dst []byte, name string, text []byte) ([]byte, erro
 			data.Rows = append(data.Rows, t.values(i))
 		}
 	default:
-		data.Facts = t.facts(0)
+		data.Pairs = t.pairs(0)
 	}
 	return execute(dst, "document", data), nil
 }
 
-// failurePage is the data of a page about an error.
+// failurePage is the data of an error page.
 type failurePage struct {
 	Page
-	Status         wire.ResponseStatus
-	Wrong, Details *facts
+	Status               wire.ResponseStatus
+	FieldErrors, Details *pairList
 }
 
-// failure is a page that says what went wrong, and with which member.
+// failure writes a page with the error message, the invalid members and details.
 func (p pageWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
-	var wrong, details []Pair
+	var fieldErrors, details []Pair
 	for _, e := range s.Errors {
-		wrong = append(wrong, Pair{e.FieldName, e.Message})
+		fieldErrors = append(fieldErrors, Pair{e.FieldName, e.Message})
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Meta)) {
 		details = append(details, Pair{name, s.Meta[name]})
 	}
 	return execute(dst, "failure", failurePage{
 		Page: Page{Title: cmp.Or(s.ErrorCode, "Error"), Site: p.site}, Status: s,
-		Wrong: about("Members of the request", wrong), Details: about("Details", details),
+		FieldErrors: newPairList("Members of the request", fieldErrors), Details: newPairList("Details", details),
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// htmlText is the text of a page, whose elements must be balanced.
+// htmlText returns the text of a page and checks that its elements are balanced.
 func htmlText(t *testing.T, page []byte) string {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(string(page)))
@@ -22,7 +22,7 @@ func htmlText(t *testing.T, page []byte) string {
 func TestHTMLCount(t *testing.T) {
 	two := [][]row.Cell{{number(1)}, {number(2)}}
 	page := func(take int64) *View {
-		return &View{Take: take, Page: func(skip, take int64) string { return fmt.Sprintf("/p?%d-%d", skip, take) }, CountAll: "/count"}
+		return &View{Take: take, Page: func(skip, take int64) string { return fmt.Sprintf("/p?%d-%d", skip, take) }, CountURL: "/count"}
 	}
 	tests := []struct {
 		rows  [][]row.Cell
@@ -34,7 +34,7 @@ func TestHTMLCount(t *testing.T) {
 		{nil, 7, nil, "No rows of 7."},
 		{two, 0, nil, "Rows 21 to 22."},
 		{two, 1234567, nil, "Rows 21 to 22 of 1,234,567."},
-		{two, 0, page(2), "Rows 21 to 22; there may be more. Count them"},
+		{two, 0, page(2), "Rows 21 to 22; there may be more. Count all rows"},
 		{two, 22, page(2), "Rows 21 to 22 of 22."},
 		{two, 0, page(3), "Rows 21 to 22."},
 		{two, 0, page(-1), "Rows 21 to 22."},
@@ -47,7 +47,7 @@ func TestHTMLCount(t *testing.T) {
 	}
 }
 
-// TestPager tells which pages can be reached from which.
+// TestPager checks the links to other pages.
 func TestPager(t *testing.T) {
 	tests := []struct {
 		offset, rows, take, total int64
@@ -96,7 +96,8 @@ func TestPageSizes(t *testing.T) {
 	}
 }
 
-// TestFilters shows what a form offers for each family of fields.
+// TestFilters checks the operators and values that the form offers for each filter
+// family.
 func TestFilters(t *testing.T) {
 	for _, test := range []struct {
 		field record.Field
@@ -122,23 +123,23 @@ func TestFilters(t *testing.T) {
 	}
 	for _, o := range record.Operators() {
 		if OperatorWords(o) == "" {
-			t.Errorf("no words for %s", o)
+			t.Errorf("no description of %s", o)
 		}
 	}
 }
 
-// fullView has everything that the page of a query can show.
+// fullView returns a View with all fields set.
 func fullView() *View {
 	return &View{
-		Summary: "Rows of every type", Trail: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Here: "/api/MixedQuery",
-		Kept: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
+		Summary: "Rows of every type", Path: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Action: "/api/MixedQuery",
+		Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
 			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.N}, record.GreaterThan, "5"),
 			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.E, Null: true}, record.Equal, "true"),
 		},
-		Conditions: []Asked{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, Cleared: "/api/MixedQuery",
+		Conditions: []Condition{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, ClearURL: "/api/MixedQuery",
 		Sort: []SortLink{{URL: "/api/MixedQuery?OrderBy=string"}, {URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"}},
 		Take: 4, Page: func(skip, take int64) string { return fmt.Sprintf("/api/MixedQuery?Skip=%d&Take=%d", skip, take) },
-		CountAll: "/api/MixedQuery?Include=Total", Note: "A note.",
+		CountURL: "/api/MixedQuery?Include=Total", Note: "A note.",
 	}
 }
 
@@ -149,17 +150,17 @@ func TestQueryPage(t *testing.T) {
 	golden(t, "page", html, result(html, shape, mixedRows(), Tail{Total: 2345, Meta: []Pair{{"COUNT(*)", "2345"}}}))
 }
 
-// TestHTMLIsSafe puts an attack into every place that text can reach.
+// TestHTMLIsSafe puts markup into every text that a page shows.
 func TestHTMLIsSafe(t *testing.T) {
 	const attack = `"><script>alert(1)</script><p id="`
 	html := format(t, "html")
 	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}, {attack, "javascript:alert(1)"}}}
 	shape.View = &View{
-		Summary: attack, Trail: []Link{{attack, attack}}, Here: attack, Kept: []Pair{{attack, attack}}, Note: attack, Cleared: attack, CountAll: attack, Take: 1,
+		Summary: attack, Path: []Link{{attack, attack}}, Action: attack, Hidden: []Pair{{attack, attack}}, Note: attack, ClearURL: attack, CountURL: attack, Take: 1,
 		Filters:    []Filter{NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.S}, record.Equal, attack)},
-		Conditions: []Asked{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
+		Conditions: []Condition{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
 	}
-	html = html.For(Site{Base: "/erp", User: attack, Here: attack, Session: true})
+	html = html.For(Site{Base: "/erp", User: attack, Location: attack, Session: true})
 	status := failureStatus()
 	status.ErrorCode, status.Message, status.StackTrace = attack, attack, attack
 	status.Errors[0].FieldName, status.Errors[0].Message = attack, attack
@@ -178,7 +179,7 @@ func TestHTMLIsSafe(t *testing.T) {
 			t.Errorf("%s: %s", name, page)
 		}
 		if !strings.Contains(htmlText(t, page), attack) {
-			t.Errorf("%s: the text is not shown: %s", name, page)
+			t.Errorf("%s: the text is missing: %s", name, page)
 		}
 	}
 }
@@ -187,7 +188,7 @@ func TestStylePolicy(t *testing.T) {
 	_, rest, _ := strings.Cut(string(result(format(t, "html"), Shape{}, nil, Tail{})), "<style>")
 	shown, _, _ := strings.Cut(rest, "</style>")
 	if shown != style {
-		t.Errorf("the page has another style than the policy allows: %s", shown)
+		t.Errorf("the page's style does not match the policy: %s", shown)
 	}
 	if policy := StylePolicy(); !strings.HasPrefix(policy, "'sha256-") || !strings.HasSuffix(policy, "='") {
 		t.Errorf("policy %s", policy)

@@ -4,32 +4,32 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Filter is one field of a filter form. A browser sends it as two members,
-// Field.op and Field.value.
+// Filter is one field of a filter form. Browsers send it as two members, Field.op
+// and Field.value.
 type Filter struct {
 	Field     string
 	Type      string
-	Operator  string   // the only one, else empty
-	Operators []Choice // to choose from
-	Values    []Choice // of a type that has few
+	Operator  string   // the operator if there is only one, else empty
+	Operators []Choice // to select from
+	Values    []Choice // to select from, for booleans
 	Value     string
 	Hint      string
 }
 
-// Choice is one item of a selection.
+// Choice is an option of a select element.
 type Choice struct {
-	Value  string
-	Text   string
-	Chosen bool
+	Value    string
+	Text     string
+	Selected bool
 }
 
-// The ends of a filter's two members in a form.
+// Suffixes of a filter's two members in a form.
 const (
 	FormOperator = ".op"
 	FormValue    = ".value"
 )
 
-// operatorWords say to a person what an operator does.
+// operatorWords describe the operators on pages.
 var operatorWords = [...]string{
 	record.Equal:                "is",
 	record.StartsWith:           "starts with",
@@ -45,11 +45,11 @@ var operatorWords = [...]string{
 	record.In:                   "is one of",
 }
 
-// OperatorWords say to a person what an operator does, as in "Total is over 5".
+// OperatorWords describes an operator for display, as in "Total is over 5".
 func OperatorWords(o record.Operator) string { return operatorWords[o] }
 
-// NewFilter makes the form's part for a field that has the operator and the
-// value now.
+// NewFilter returns the form field for a record field, with the current operator and
+// value.
 func NewFilter(f record.Field, now record.Operator, value string) Filter {
 	form := Filter{Field: f.Name, Type: f.TypeName(), Value: value, Hint: hint(f.Type)}
 	operators := f.Filter.Operators()
@@ -73,7 +73,8 @@ func isTrue(text string) bool {
 	return false
 }
 
-// hint shows what a value looks like, where that is not plain.
+// hint returns a placeholder that shows the format of a value, empty if it is
+// obvious.
 func hint(t record.Type) string {
 	switch t.Held() {
 	case record.DateTime:

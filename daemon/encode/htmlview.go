@@ -5,38 +5,38 @@ import (
 	"strconv"
 )
 
-// View is what the page of a query has around its rows: the ways from here to
-// other rows. All addresses are paths with a query string.
+// View is the navigation around the rows on the page of a query. All URLs are paths
+// with a query string.
 type View struct {
 	Summary    string
-	Trail      []Link     // the way to the page
-	Here       string     // where the filter form goes to
-	Kept       []Pair     // members that the form hands on
-	Filters    []Filter   // the filter form
-	Conditions []Asked    // what the request asks for
-	Cleared    string     // the page without any of it
-	Sort       []SortLink // one for each column
-	Take       int64      // rows of a page, below 0 for all
-	Limit      int64      // the largest Take, 0 for none
+	Path       []Link      // breadcrumbs of the page
+	Action     string      // of the filter form
+	Hidden     []Pair      // hidden inputs of the filter form
+	Filters    []Filter    // fields of the filter form
+	Conditions []Condition // of the request
+	ClearURL   string      // the page without conditions
+	Sort       []SortLink  // one for each column
+	Take       int64       // page size, negative for all rows
+	Limit      int64       // the maximum page size, 0 for none
 	Page       func(skip, take int64) string
-	CountAll   string // the page with its total, where nobody counted
-	Note       string // what a reader must know of the links
+	CountURL   string // the page with its total, if it was not counted
+	Note       string // a warning about the links
 }
 
-// Asked is one thing that the request asks for, and the page without it.
-type Asked struct {
-	Field, Words, Value string
-	Without             string
+// Condition is a condition of the request.
+type Condition struct {
+	Field, Operator, Value string
+	RemoveURL              string // the page without the condition
 }
 
-// SortLink leads to the page in the order of a column.
+// SortLink links to the page sorted by a column.
 type SortLink struct {
 	URL    string
-	Sorted string // ascending or descending, as it is now; empty for neither
+	Sorted string // the current order: ascending, descending, or empty for none
 }
 
-// AllRows is the Take that asks for every row, where a page without Take shows
-// only some.
+// AllRows is the Take that selects every row, for pages that show only some rows
+// without Take.
 const AllRows = math.MaxInt32
 
 // queryPage is the data of the page of a query up to its first row.
@@ -45,7 +45,7 @@ type queryPage struct {
 	View
 	Record   string
 	Links    []Link
-	Open     bool // the filter form is unfolded
+	Open     bool // whether the filter form is unfolded
 	Headings []heading
 }
 
@@ -58,7 +58,7 @@ type heading struct {
 func (e *htmlRows) top() queryPage {
 	p := queryPage{Page: Page{Title: e.shape.Record, Site: e.site}, Record: e.shape.Record, Links: e.shape.Links}
 	if e.shape.View != nil {
-		p.View, p.Crumbs = *e.shape.View, e.shape.View.Trail
+		p.View, p.Breadcrumbs = *e.shape.View, e.shape.View.Path
 	}
 	for i, c := range e.shape.Columns {
 		h := heading{Name: c.Name, Number: c.Type.Number()}
@@ -70,29 +70,29 @@ func (e *htmlRows) top() queryPage {
 	return p
 }
 
-// queryEnd is the data of what stands below the rows.
+// queryEnd is the data of the page below the rows.
 type queryEnd struct {
 	Count    string
-	CountAll string
-	Pages    []Link // without URL where there is no such page
-	Sizes    []Link // without URL for the present one
-	Meta     *facts
+	CountURL string
+	Pages    []Link // without URL if the page does not exist
+	Sizes    []Link // without URL for the current size
+	Meta     *pairList
 }
 
 func (e *htmlRows) bottom(t Tail) queryEnd {
-	end := queryEnd{Count: e.count(t.Total), Meta: about("Meta", t.Meta)}
+	end := queryEnd{Count: e.count(t.Total), Meta: newPairList("Meta", t.Meta)}
 	v := e.shape.View
 	if v == nil || v.Page == nil {
 		return end
 	}
 	end.Pages, end.Sizes = e.pages(t.Total), v.sizes()
 	if t.Total == 0 && e.more(0) {
-		end.CountAll = v.CountAll
+		end.CountURL = v.CountURL
 	}
 	return end
 }
 
-// count tells which rows these are. The total is 0 where nobody counted.
+// count describes the range of the rows shown. total is 0 if it was not counted.
 func (e *htmlRows) count(total int64) string {
 	text := "No rows"
 	if e.rows > 0 {
@@ -116,7 +116,7 @@ func (e *htmlRows) more(total int64) bool {
 	return v != nil && v.Take > 0 && e.rows >= v.Take
 }
 
-// pages lead to the neighbours, unless all is here.
+// pages returns links to the neighbouring pages, nil if all rows are shown.
 func (e *htmlRows) pages(total int64) []Link {
 	v := e.shape.View
 	more := e.more(total)
@@ -142,7 +142,7 @@ func (e *htmlRows) pages(total int64) []Link {
 	return links
 }
 
-// sizes are the usual numbers of rows, and all of them.
+// sizes returns links to the common page sizes.
 func (v *View) sizes() []Link {
 	var links []Link
 	for _, n := range []int64{25, 100, 500, 2000, AllRows} {
@@ -161,7 +161,7 @@ func (v *View) sizes() []Link {
 	return links
 }
 
-// grouped writes a number with commas between its thousands.
+// grouped formats a number with thousands separators.
 func grouped(n int64) string {
 	text := strconv.FormatInt(n, 10)
 	for i := len(text) - 3; i > 0; i -= 3 {

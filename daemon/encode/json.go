@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// jsonEscapes escapes no more than JSON demands, and the two line separators,
-// since older readers of JavaScript, and so of JSONP, end a line at them.
+// jsonEscapes escapes what JSON requires, and U+2028 and U+2029: older JavaScript
+// parsers, which read JSONP, treat them as line ends.
 var jsonEscapes = newEscapes(jsonWide, jsonASCII())
 
 func jsonASCII() map[byte]string {
@@ -41,9 +41,9 @@ func appendJSONString(dst, text []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendJSONValue writes any value but a decimal that is a number. One that is
-// none, which no column should hold, is quoted rather than let it spoil the
-// whole reply.
+// appendJSONValue appends any value but a decimal that is a valid number. Invalid
+// numbers, which stores should not contain, are quoted so that the response stays
+// valid.
 func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
 	case record.Text, record.DateTime, record.Guid, record.Decimal:
@@ -66,8 +66,8 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	panic(unhandled(t))
 }
 
-// appendEpoch writes a date of the webhook resources. Text that is no date, which
-// no column should hold, stands as it is.
+// appendEpoch appends a date of the webhook resources. Text that is not a date,
+// which stores should not contain, is appended unchanged.
 func appendEpoch(dst, date []byte) []byte {
 	if quoted, ok := wire.AppendEpoch(append(dst, '"'), date); ok {
 		return append(quoted, '"')
@@ -75,11 +75,11 @@ func appendEpoch(dst, date []byte) []byte {
 	return appendJSONString(dst, date)
 }
 
-// jsonOneLine is for text that is JSON already: a line break can only stand
-// between its tokens, where a space does as well and does not break NDJSON.
+// jsonOneLine replaces line breaks in text that is already JSON. They can only occur
+// between tokens, where a space is equivalent and does not break NDJSON.
 var jsonOneLine = newEscapes(jsonWide, map[byte]string{'\n': " ", '\r': " "})
 
-// appendJSONText writes text that is JSON itself. What is not JSON is quoted.
+// appendJSONText appends text that is JSON. Text that is not JSON is quoted.
 func appendJSONText(dst, text []byte) []byte {
 	if !json.Valid(text) {
 		return appendJSONString(dst, text)
@@ -98,23 +98,23 @@ func newJSON(s Shape) Encoder {
 	return &envelopeRows{envelopeParts: &jsonEnvelope, object: newJSONObject(s)}
 }
 
-// ndjsonRows writes one JSON object a line, for pipelines that read line by
-// line. It has no envelope: offset and total travel as headers.
+// ndjsonRows writes one JSON object per line, without an envelope: offset and total
+// are sent as headers.
 type ndjsonRows struct {
 	object object
 }
 
 func newNDJSON(s Shape) Encoder { return ndjsonRows{newJSONObject(s)} }
 
-// Begin writes nothing.
+// Begin appends nothing.
 func (e ndjsonRows) Begin(dst []byte, _ Head) []byte { return dst }
 
-// Row writes one line.
+// Row appends one line.
 func (e ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(e.object.append(dst, cells), '\n')
 }
 
-// End writes nothing.
+// End appends nothing.
 func (e ndjsonRows) End(dst []byte, _ Tail) []byte { return dst }
 
 func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {

@@ -11,12 +11,11 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// JSV is JSON whose names and texts stand without quotes, unless they hold
-// something that would end them; then they are quoted as in CSV. A reader
-// finds the end of a value at one of "[]{}," and the end of a name at ":".
+// JSV is JSON with unquoted names and texts. Those with special characters are
+// quoted as in CSV. A value ends at one of "[]{},", a name at ":".
 var (
-	jsvEscapes = newEscapes(never, jsvASCII(`,{}[]`+"\r\n"))
-	jsvNames   = newEscapes(never, jsvASCII(`,{}[]:`+"\r\n"))
+	jsvEscapes = newEscapes(noEscape, jsvASCII(`,{}[]`+"\r\n"))
+	jsvNames   = newEscapes(noEscape, jsvASCII(`,{}[]:`+"\r\n"))
 )
 
 func jsvASCII(special string) map[byte]string {
@@ -60,7 +59,7 @@ func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	panic(unhandled(t))
 }
 
-// appendJSVString quotes the empty text as well, since no text at all reads as
+// appendJSVString quotes the empty text as well, because a missing text is read as
 // null.
 func appendJSVString(dst, text []byte) []byte {
 	if len(text) == 0 {
@@ -69,8 +68,8 @@ func appendJSVString(dst, text []byte) []byte {
 	return jsvEscapes.quoted(dst, text)
 }
 
-// appendJSV writes valid JSON as JSV: the structure is the same, only texts,
-// truth values, nulls and white space differ.
+// appendJSV appends valid JSON as JSV. The structure is the same; texts, booleans,
+// nulls and white space differ.
 func appendJSV(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := 1
@@ -96,8 +95,8 @@ func appendJSV(dst, text []byte) []byte {
 	return dst
 }
 
-// jsonStringLength is the length of the string that text begins with, quotes
-// and all.
+// jsonStringLength returns the length of the string at the start of text, including
+// its quotes.
 func jsonStringLength(text []byte) int {
 	i := 1
 	for text[i] != '"' {
@@ -109,7 +108,7 @@ func jsonStringLength(text []byte) int {
 	return i + 1
 }
 
-// unquote is the text of a JSON string. It allocates only where there is an
+// unquote returns the text of a JSON string. It allocates only if there is an
 // escape.
 func unquote(quoted []byte) []byte {
 	inner := quoted[1 : len(quoted)-1]
@@ -118,7 +117,7 @@ func unquote(quoted []byte) []byte {
 	}
 	var text string
 	if json.Unmarshal(quoted, &text) != nil {
-		return inner // not reached: the caller checked that it is valid
+		return inner // not reached: the caller has validated the JSON
 	}
 	return []byte(text)
 }

@@ -29,8 +29,9 @@ func TestJSVObject(t *testing.T) {
 	}
 }
 
-// asJSV is a value of encoding/json as JSV can tell it: everything that is
-// neither structure nor null is text, and a list of one null looks empty.
+// asJSV converts a value of encoding/json to what a JSV reader can recover: values
+// other than objects, lists and null become strings, and a list of one null becomes
+// empty.
 func asJSV(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -56,7 +57,7 @@ func asJSV(v any) any {
 	return nil
 }
 
-// FuzzJSV reads back what became of any JSON.
+// FuzzJSV reads back arbitrary JSON that was converted to JSV.
 func FuzzJSV(f *testing.F) {
 	f.Add([]byte(`{"a:b":[1,-2.5e3,true,null,"x,\"y\"\\"],"":{"b":""},"c":[null]}`))
 	f.Add([]byte("[[],[null],[null,null],{\"\\u0022\\ud800\":\"\xff\"}]"))

@@ -7,11 +7,11 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// member is a column of a format that names every value, with the bytes that
-// are the same in every row.
+// member is a column of a format that repeats the names in every row, with its
+// constant bytes prepared.
 type member struct {
 	prefix []byte // comma, name and colon
-	null   []byte // instead of prefix and value
+	null   []byte // written instead of prefix and value for null
 	typ    record.Type
 }
 
@@ -21,8 +21,8 @@ type object struct {
 	value   func(dst []byte, t record.Type, cell *row.Cell) []byte
 }
 
-// newObject prepares the columns. The members share one buffer, since this
-// runs for every request.
+// newObject prepares the columns. The members share one buffer, since this runs for
+// every request.
 func newObject(s Shape, appendName func(dst, name []byte) []byte, null string, value func([]byte, record.Type, *row.Cell) []byte) object {
 	var shared, name []byte
 	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
@@ -44,9 +44,9 @@ func newObject(s Shape, appendName func(dst, name []byte) []byte, null string, v
 	return object{members, value}
 }
 
-// append writes one row. Every member brings its comma; the first one then
-// gives its place to the brace, so no member needs to know whether it is first.
-// Decimals, which most cells of most records are, do not pay for a call.
+// append appends one row. Every member starts with a comma; the opening brace then
+// replaces the first one, so members need not check whether they are first.
+// Decimals, the most common cells, are appended inline to avoid a call.
 func (o *object) append(dst []byte, cells []row.Cell) []byte {
 	start := len(dst)
 	cells = cells[:len(o.members)]
@@ -70,8 +70,8 @@ func (o *object) append(dst []byte, cells []row.Cell) []byte {
 	return append(dst, '}')
 }
 
-// envelopeParts are what JSON and JSV write around the rows, and how names and
-// texts stand in it.
+// envelopeParts are the texts that JSON and JSV write around the rows, and the
+// functions for names and texts.
 type envelopeParts struct {
 	offset, results, total, meta, end string
 
@@ -79,28 +79,28 @@ type envelopeParts struct {
 	text func(dst, text []byte) []byte
 }
 
-// envelopeRows is the envelope of JSON and JSV with its rows as objects.
+// envelopeRows writes the envelope of JSON and JSV with its rows as objects.
 type envelopeRows struct {
 	*envelopeParts
 	object object
 	comma  string // before the next row
 }
 
-// Begin opens the envelope.
+// Begin appends the start of the envelope.
 func (e *envelopeRows) Begin(dst []byte, h Head) []byte {
 	dst = append(dst, e.offset...)
 	dst = strconv.AppendInt(dst, h.Offset, 10)
 	return append(dst, e.results...)
 }
 
-// Row writes one object.
+// Row appends one object.
 func (e *envelopeRows) Row(dst []byte, cells []row.Cell) []byte {
 	dst = append(dst, e.comma...)
 	e.comma = ","
 	return e.object.append(dst, cells)
 }
 
-// End closes the envelope.
+// End appends the end of the envelope.
 func (e *envelopeRows) End(dst []byte, t Tail) []byte {
 	dst = append(dst, e.total...)
 	dst = strconv.AppendInt(dst, t.Total, 10)
@@ -115,9 +115,9 @@ func (e *envelopeRows) End(dst []byte, t Tail) []byte {
 	return append(dst, e.end...)
 }
 
-// isJSONNumber reports whether text is a JSON number without an exponent,
-// which is how decimals are held. It counts first and looks at the ends then,
-// since a branch at every digit would cost more than the rest of the value.
+// isJSONNumber reports whether text is a JSON number without an exponent, which is
+// the stored form of decimals. It counts characters first and checks both ends
+// afterwards, because a branch at every digit would be slower.
 func isJSONNumber(text []byte) bool {
 	if len(text) > 0 && text[0] == '-' {
 		text = text[1:]
@@ -136,8 +136,8 @@ func isJSONNumber(text []byte) bool {
 	return first != '.' && last != '.'
 }
 
-// numberParts is 0 for digits, 1 for the point, of which there may be one, and
-// too much for everything else.
+// numberParts maps digits to 0, the decimal point to 1, and all other bytes to a
+// value above the one point allowed.
 var numberParts = func() (parts [256]int) {
 	for c := range parts {
 		if c < '0' || c > '9' {

@@ -8,20 +8,20 @@ import (
 	"html/template"
 )
 
-// Site is what every page shows of where it is and who looks at it.
+// Site is the context that every page shows: its location and the user.
 type Site struct {
-	Base      string // path that stands before every link
-	Here      string // the page's own path and query, to come back to after a login
-	User      string // who is known by the request, empty for nobody
-	Session   bool   // by a session, which can be ended
-	Operation string // that was asked for, where a page of metadata tells of it
+	Base      string // path prefix of every link
+	Location  string // path and query of the page, to return to after a login
+	User      string // display name of the user, empty if not logged in
+	Session   bool   // logged in with a session, which can be ended
+	Operation string // the requested operation, if a metadata page describes it
 }
 
 //go:embed templates/style.css
 var style string
 
-// StylePolicy is the source by which a Content-Security-Policy allows the style
-// of the pages, and no other.
+// StylePolicy returns the Content-Security-Policy source that allows the inline
+// style of the pages, and no other style.
 func StylePolicy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
@@ -30,41 +30,41 @@ func StylePolicy() string {
 //go:embed templates/*.html
 var templates embed.FS
 
-// layout is parsed once, and cloned by those who add pages of their own.
+// layout is parsed once; packages with their own pages clone it.
 var layout = template.Must(template.New("layout").
 	Funcs(template.FuncMap{"style": func() template.CSS { return template.CSS(style) }}).
 	ParseFS(templates, "templates/*.html"))
 
 var pages = template.Must(layout.Clone())
 
-// Layout is a set of templates for pages in the style of the service. A page is
-// a template that begins with {{template "top" .}} and a main element with the
-// id main, and ends with {{template "bottom" .}}; its data embed a Page.
+// Layout returns the templates shared by all pages. A page is a template that begins
+// with {{template "top" .}} and a main element with the id main, and ends with
+// {{template "bottom" .}}; its data embeds a Page.
 func Layout() *template.Template { return template.Must(layout.Clone()) }
 
-// Page is what the layout needs of a page's data.
+// Page is the page data that the layout uses.
 type Page struct {
-	Title  string
-	Site   Site
-	Crumbs []Link // the way to the page; the last one, without URL, is the page
+	Title       string
+	Site        Site
+	Breadcrumbs []Link // the last one, without URL, is the page itself
 }
 
-// facts are names and values under a heading.
-type facts struct {
+// pairList is a list of names and values with a heading.
+type pairList struct {
 	Title string
-	Facts []Pair
+	Pairs []Pair
 }
 
-// about is nil where there is nothing to tell, so that templates can ask.
-func about(title string, pairs []Pair) *facts {
+// newPairList returns nil for an empty list, so that templates can test it.
+func newPairList(title string, pairs []Pair) *pairList {
 	if len(pairs) == 0 {
 		return nil
 	}
-	return &facts{title, pairs}
+	return &pairList{title, pairs}
 }
 
-// execute writes a template. Those of this package cannot fail: a buffer takes
-// everything, and the tests execute each of them with all that it may show.
+// execute executes a template. Errors are impossible: a buffer accepts all writes,
+// and the tests execute every template with complete data.
 func execute(dst []byte, name string, data any) []byte {
 	buffer := bytes.NewBuffer(dst)
 	if err := pages.ExecuteTemplate(buffer, name, data); err != nil {

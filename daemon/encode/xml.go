@@ -9,9 +9,9 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// markupEscapes serves XML and HTML, in content and in double-quoted
-// attributes. Characters that neither may hold become U+FFFD. A carriage return
-// is escaped since parsers turn a bare one into a line feed.
+// markupEscapes are the escapes of XML and HTML, in content and in double-quoted
+// attributes. Characters that neither allows become U+FFFD. A carriage return is
+// escaped because parsers convert it to a line feed.
 var markupEscapes = newEscapes(markupWide, markupASCII())
 
 func markupASCII() map[byte]string {
@@ -31,25 +31,25 @@ func markupWide(r rune) string {
 	return ""
 }
 
-// Values stand in the same text as JSON has them. Nested JSON stays JSON: its names
-// need not be names in XML.
+// Values have the same text as in JSON. Nested JSON stays JSON, because its names
+// may not be valid XML names.
 var xmlValues = values{text: markupEscapes.append, bool: strconv.AppendBool}
 
-// The namespace is declared, on the root, only where nulls are written.
+// The namespace is declared on the root element, only if nulls are written.
 const (
 	xmlDeclaration = `<?xml version="1.0" encoding="utf-8"?>` + "\n"
 	xmlNil         = ` xsi:nil="true"/>`
 	xmlNamespace   = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">`
 )
 
-// xmlTag is the two ends of an element.
+// xmlTag is the start and end tag of an element.
 type xmlTag struct {
 	open  string
 	close string
 }
 
-// newXMLTag makes the element of a name. Names that XML cannot have, such as
-// COUNT(*), move into an attribute.
+// newXMLTag returns the tags of an element. Names that are not valid in XML, such as
+// COUNT(*), become an attribute of an Item element.
 func newXMLTag(name string) xmlTag {
 	if isXMLName(name) {
 		return xmlTag{"<" + name + ">", "</" + name + ">"}
@@ -58,8 +58,8 @@ func newXMLTag(name string) xmlTag {
 	return xmlTag{`<Item Name="` + string(escaped) + `">`, "</Item>"}
 }
 
-// isXMLName reports whether name can stand as an element without doubt: the
-// ASCII part of what XML allows, without the colon of namespaces.
+// isXMLName reports whether name is a valid element name. It accepts the ASCII
+// subset of XML names without the colon of namespaces.
 func isXMLName(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -72,14 +72,14 @@ func isXMLName(name string) bool {
 	return name != ""
 }
 
-// xmlColumn is a column with what is the same in every row.
+// xmlColumn is a column with its constant texts prepared.
 type xmlColumn struct {
 	xmlTag
-	null string // instead of the element
+	null string // written instead of the element for null
 	typ  record.Type
 }
 
-// xmlRows is the envelope with its rows.
+// xmlRows writes the envelope and the rows.
 type xmlRows struct {
 	root    xmlTag
 	record  xmlTag
@@ -101,11 +101,10 @@ func newXML(s Shape) Encoder {
 	return e
 }
 
-// responseName is what the reply to an operation is called where it needs a
-// name.
+// responseName returns the name of an operation's response type.
 func responseName(operation string) string { return operation + "Response" }
 
-// Begin opens the envelope.
+// Begin appends the start of the envelope.
 func (e *xmlRows) Begin(dst []byte, h Head) []byte {
 	dst = append(dst, xmlDeclaration...)
 	dst = append(dst, e.root.open...)
@@ -114,7 +113,7 @@ func (e *xmlRows) Begin(dst []byte, h Head) []byte {
 	return append(dst, "</Offset><Results>"...)
 }
 
-// Row writes one element.
+// Row appends one element.
 func (e *xmlRows) Row(dst []byte, cells []row.Cell) []byte {
 	dst = append(dst, e.record.open...)
 	cells = cells[:len(e.columns)]
@@ -131,7 +130,7 @@ func (e *xmlRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(dst, e.record.close...)
 }
 
-// End closes the envelope.
+// End appends the end of the envelope.
 func (e *xmlRows) End(dst []byte, t Tail) []byte {
 	dst = append(dst, "</Results><Total>"...)
 	dst = strconv.AppendInt(dst, t.Total, 10)
@@ -152,8 +151,8 @@ func documentXML(dst []byte, name string, text []byte) ([]byte, error) {
 	return appendXMLElement(append(dst, xmlDeclaration...), name, tokens)
 }
 
-// appendXMLElement writes the next value of tokens as an element. The items of
-// an array, which have no name, are called Item.
+// appendXMLElement appends the next value of tokens as an element. The items of an
+// array are named Item.
 func appendXMLElement(dst []byte, name string, tokens *json.Decoder) ([]byte, error) {
 	token, err := tokens.Token()
 	if token == nil || err != nil {
@@ -174,7 +173,7 @@ func appendXMLElement(dst []byte, name string, tokens *json.Decoder) ([]byte, er
 	return append(dst, tag.close...), err
 }
 
-// appendXMLChildren writes what is inside an object or array, up to and with
+// appendXMLChildren appends the content of an object or array, up to and including
 // its closing delimiter.
 func appendXMLChildren(dst []byte, opening json.Delim, tokens *json.Decoder) ([]byte, error) {
 	for tokens.More() {
@@ -184,7 +183,7 @@ func appendXMLChildren(dst []byte, opening json.Delim, tokens *json.Decoder) ([]
 			if err != nil {
 				return dst, err
 			}
-			name = key.(string) // the decoder hands out nothing else before a value
+			name = key.(string) // the decoder returns only string tokens here
 		}
 		var err error
 		if dst, err = appendXMLElement(dst, name, tokens); err != nil {

@@ -26,7 +26,7 @@ func TestXMLName(t *testing.T) {
 	}
 }
 
-// characters is all the text of a document, which must be well-formed.
+// characters returns all text of a document, which must be well-formed.
 func characters(t *testing.T, decoder *xml.Decoder) string {
 	t.Helper()
 	var all strings.Builder
@@ -44,7 +44,7 @@ func characters(t *testing.T, decoder *xml.Decoder) string {
 	}
 }
 
-// inMarkup is text as XML and HTML can hold it.
+// inMarkup returns text with the characters that XML and HTML do not allow replaced.
 func inMarkup(in string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
@@ -54,7 +54,7 @@ func inMarkup(in string) string {
 	}, string([]rune(in)))
 }
 
-// FuzzXML reads back with encoding/xml what the encoder wrote of anything.
+// FuzzXML checks that encoding/xml reads back what the encoder wrote.
 func FuzzXML(f *testing.F) {
 	f.Add("Name", "<a>&]]>\r\n\x00\xff\uFFFE")
 	f.Add("COUNT(*)", "")

@@ -1,7 +1,7 @@
-// Package metadata writes what the service says of itself: pages and documents
-// about its operations, OpenAPI, and types for TypeScript. All of it is made
-// from the table of routes and the registry of record kinds, so that none of it
-// can say something else than the service does.
+// Package metadata generates the descriptions of the service: metadata pages and
+// documents, OpenAPI, and TypeScript types. They are derived from the table of
+// routes and the registry of record kinds, so they cannot differ from what the
+// service does.
 package metadata
 
 import (
@@ -17,47 +17,47 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// Service is what is described.
+// Service is the input of the descriptions.
 type Service struct {
 	Version    string
-	Base       string // path that stands before every path
-	HostURL    string // by which the company reaches the service, empty where nobody said
+	Base       string // path prefix of every path
+	HostURL    string // the service's public URL; empty if not configured
 	Operations []Operation
 }
 
-// Operation is one thing that the service does, however it is reached.
+// Operation is one operation of the service with all of its routes.
 type Operation struct {
-	Name    string
-	Group   string
-	Summary string
-	Kind    *record.Kind // of a query; its fields are members of the request
-	Members []Member     // beside those of the kind and those of every query
-	Answer  any          // a value of the type of the reply; nil for none
-	Media   string       // of a reply that is no document
-	Role    string       // the least that it takes; empty for everybody
-	Routes  []Route
+	Name     string
+	Group    string
+	Summary  string
+	Kind     *record.Kind // of a query; its fields are request members
+	Members  []Member     // in addition to those of the kind and of every query
+	Response any          // a value of the response type; nil for none
+	Media    string       // media type of a response that is not a document
+	Role     string       // the lowest role allowed; empty if no login is required
+	Routes   []Route
 }
 
-// Member is a named value of a request.
+// Member is a named value in a request.
 type Member struct {
 	Name     string
-	Type     string // in the words of record.Type, [] behind it for a list
+	Type     string // as in record.Type, with a [] suffix for a list
 	Required bool
 	Help     string
 }
 
-// Route is a way to an operation.
+// Route is one path of an operation.
 type Route struct {
 	Methods []string
-	Path    string // with {Name} for a member in it
+	Path    string // with {Name} for each path parameter
 	Summary string
-	Status  int // of success
+	Status  int // on success
 }
 
-// formatMember is the member of a path that names a format.
+// formatMember is the path parameter that names a format.
 const formatMember = "{Format}"
 
-// Lookup finds an operation by its name, or that of its record kind, in any
+// Lookup finds an operation by its name or by the name of its record kind, ignoring
 // letter case.
 func (s *Service) Lookup(name string) (*Operation, bool) {
 	at := slices.IndexFunc(s.Operations, func(o Operation) bool { return strings.EqualFold(o.Name, name) })
@@ -70,7 +70,7 @@ func (s *Service) Lookup(name string) (*Operation, bool) {
 	return &s.Operations[at], true
 }
 
-// Names lists the names of all operations.
+// Names returns the names of all operations.
 func (s *Service) Names() []string {
 	names := make([]string, len(s.Operations))
 	for i, o := range s.Operations {
@@ -79,7 +79,7 @@ func (s *Service) Names() []string {
 	return names
 }
 
-// OpenAPI is the service's description by OpenAPI 3.1.
+// OpenAPI returns the OpenAPI 3.1 document of the service.
 func (s *Service) OpenAPI() ([]byte, error) {
 	var tags []object
 	for _, g := range s.groups() {
@@ -97,20 +97,20 @@ func (s *Service) OpenAPI() ([]byte, error) {
 	})
 }
 
-// TypeScript is the service's requests and answers as classes for the
-// TypeScript client of ServiceStack.
+// TypeScript returns the requests and responses as classes for the TypeScript client
+// of ServiceStack.
 func (s *Service) TypeScript() []byte {
 	return append(fmt.Appendf(nil, preamble, s.Version), newScript(s.Operations).out.String()...)
 }
 
-// group is a part of the operations that belong together.
+// group is a named set of operations.
 type group struct {
 	Name       string
 	Anchor     string
 	Operations []*Operation
 }
 
-// groups are the operations by group, each group where its first one stands.
+// groups returns the operations by group, in the order in which groups first appear.
 func (s *Service) groups() []*group {
 	var all []*group
 	for i := range s.Operations {
@@ -125,10 +125,10 @@ func (s *Service) groups() []*group {
 	return all
 }
 
-// Anchor is a group's name as the end of an address.
+// Anchor returns the URL fragment of a group.
 func Anchor(group string) string { return strings.ReplaceAll(strings.ToLower(group), " ", "-") }
 
-// member finds a member of the operation by its name.
+// member finds a member by its name, ignoring letter case.
 func (o *Operation) member(name string) (Member, bool) {
 	i := slices.IndexFunc(o.Members, func(m Member) bool { return strings.EqualFold(m.Name, name) })
 	if i < 0 {
@@ -137,7 +137,7 @@ func (o *Operation) member(name string) (Member, bool) {
 	return o.Members[i], true
 }
 
-// InPath lists the names of the members in a path.
+// InPath returns the names of the parameters in a path.
 func InPath(path string) []string {
 	var names []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -148,7 +148,7 @@ func InPath(path string) []string {
 	return names
 }
 
-// outsidePath are the operation's members that a path does not hold.
+// outsidePath returns the members that are not parameters of the path.
 func (o *Operation) outsidePath(path string) []Member {
 	names := InPath(path)
 	var rest []Member
@@ -160,15 +160,15 @@ func (o *Operation) outsidePath(path string) []Member {
 	return rest
 }
 
-// answer is the shape of the operation's reply, nil where it has no document.
-func (o *Operation) answer() *shape {
-	if o.Answer == nil {
+// response returns the shape of the response, nil if it has no document.
+func (o *Operation) response() *shape {
+	if o.Response == nil {
 		return nil
 	}
-	return shapeOf(reflect.TypeOf(o.Answer))
+	return shapeOf(reflect.TypeOf(o.Response))
 }
 
-// Document is the list of operations.
+// Document returns the list of operations.
 func (s *Service) Document(serviceURL string) wire.Metadata {
 	doc := wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, WebhooksHostURL: s.HostURL, Operations: make([]wire.Operation, len(s.Operations))}
 	for i := range s.Operations {
@@ -177,11 +177,12 @@ func (s *Service) Document(serviceURL string) wire.Metadata {
 	return doc
 }
 
-// About is the document with one operation, and everything about it.
-func (s *Service) About(o *Operation, serviceURL string) wire.Metadata {
+// OperationDocument returns the full description of one operation.
+func (s *Service) OperationDocument(o *Operation, serviceURL string) wire.Metadata {
 	return wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, Operations: []wire.Operation{o.document(serviceURL)}}
 }
 
+// outline returns the operation as the list of operations shows it.
 func (o *Operation) outline() wire.Operation {
 	doc := wire.Operation{Name: o.Name, Group: o.Group, Summary: o.Summary, Role: o.Role}
 	for _, r := range o.Routes {
@@ -190,7 +191,7 @@ func (o *Operation) outline() wire.Operation {
 	return doc
 }
 
-// document is everything about the operation.
+// document returns the full description of the operation.
 func (o *Operation) document(serviceURL string) wire.Operation {
 	doc := o.outline()
 	doc.Parameters = o.parameters()
@@ -202,20 +203,20 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 		}
 		return doc
 	}
-	if answer := o.answer(); answer != nil {
-		doc.Answer = answer.words()
-		if answer.item != nil {
-			answer = answer.item
+	if response := o.response(); response != nil {
+		doc.Answer = response.typeName()
+		if response.item != nil {
+			response = response.item
 		}
-		for _, f := range answer.fields {
-			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.name, Type: f.shape.words()})
+		for _, f := range response.fields {
+			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.name, Type: f.shape.typeName()})
 		}
 	}
 	return doc
 }
 
-// parameters are all members that a request may have: those of the operation,
-// the fields of its kind with their suffixes, those of every query.
+// parameters returns all request members: those of the operation, the fields of its
+// kind with their suffixes, and those of every query.
 func (o *Operation) parameters() []wire.OperationParameter {
 	var all []wire.OperationParameter
 	for _, m := range o.Members {
@@ -233,7 +234,7 @@ func (o *Operation) parameters() []wire.OperationParameter {
 		}
 		all = append(all, p)
 	}
-	for _, p := range query.Parameters() { // those that the published interface does not name are texts
+	for _, p := range query.Parameters() { // those outside of the published interface are strings
 		all = append(all, wire.OperationParameter{Name: p.Name, Type: cmp.Or(p.Type, "string"), Summary: p.Summary})
 	}
 	return all

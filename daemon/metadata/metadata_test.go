@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// parcel is an answer with everything that answers have.
+// parcel is a response with members of every kind.
 type parcel struct {
 	ID     string `json:"Id"`
 	Saved  wire.Moment
@@ -54,8 +54,8 @@ type parcel struct {
 
 type parcelLine struct{ No int32 }
 
-// shop is a small service: a query by several routes, one with members in its
-// path, a change, a list and a text.
+// shop returns a small service: a query with several routes, one of them with a path
+// parameter, an update, a list and a text response.
 func shop(t *testing.T) *Service {
 	t.Helper()
 	registry, err := record.NewRegistry(
@@ -79,11 +79,11 @@ func shop(t *testing.T) *Service {
 			{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
 			{Methods: []string{"POST"}, Path: "/{Format}/oneway/ParcelsQuery", Summary: "Nothing", Status: 204},
 		}},
-		{Name: "ChangeParcel", Group: "Post office", Summary: "Change a parcel", Role: "writer", Answer: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
+		{Name: "ChangeParcel", Group: "Post office", Summary: "Change a parcel", Role: "writer", Response: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
 			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}}},
 		{Name: "DropParcel", Group: "Post office", Summary: "Drop a parcel", Role: "writer", Members: []Member{id},
 			Routes: []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}}},
-		{Name: "AllParcels", Group: "Post office", Summary: "All parcels", Answer: []parcel{}, Routes: []Route{{Methods: []string{"GET"}, Path: "/Parcels"}}},
+		{Name: "AllParcels", Group: "Post office", Summary: "All parcels", Response: []parcel{}, Routes: []Route{{Methods: []string{"GET"}, Path: "/Parcels"}}},
 		{Name: "Health", Group: "Service itself", Summary: "Whether it's there", Media: "text/plain", Routes: []Route{{Methods: []string{"GET"}, Path: "/healthz"}}},
 	}}
 }
@@ -117,7 +117,7 @@ func TestDocuments(t *testing.T) {
 	query, _ := s.Lookup("parcels")
 	change, _ := s.Lookup("CHANGEPARCEL")
 	for name, doc := range map[string]any{
-		"openapi.json": json.RawMessage(openAPI), "index.json": s.Document(at), "ParcelsQuery.json": s.About(query, at), "ChangeParcel.json": s.About(change, at),
+		"openapi.json": json.RawMessage(openAPI), "index.json": s.Document(at), "ParcelsQuery.json": s.OperationDocument(query, at), "ChangeParcel.json": s.OperationDocument(change, at),
 	} {
 		text, err := json.MarshalIndent(doc, "", " ")
 		if err != nil {
@@ -141,8 +141,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestHostileAddress has an asker whose Host is an attack on the page and on
-// the shell of who copies a sample.
+// TestHostileAddress checks that a Host header with markup and shell syntax is
+// escaped on the page and quoted in the sample commands.
 func TestHostileAddress(t *testing.T) {
 	s := shop(t)
 	o, _ := s.Lookup("ParcelsQuery")
@@ -151,11 +151,11 @@ func TestHostileAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(page), "<script") {
-		t.Error("the page has a script of the asker")
+		t.Error("the page contains a script from the Host header")
 	}
 	for _, sample := range (sampler{o, `http://x'; rm "$HOME"; '`}).all() {
 		if !strings.Contains(sample.Command, `'http://x'\''; rm "$HOME"; '\''`) {
-			t.Errorf("the sample lets the address out of its quotes: %s", sample.Command)
+			t.Errorf("the address is not quoted in the sample: %s", sample.Command)
 		}
 	}
 }
@@ -168,20 +168,20 @@ func TestShapes(t *testing.T) {
 		{"", "string"}, {1, "long"}, {int32(1), "int"}, {1.5, "decimal"}, {true, "bool"}, {[]byte{}, "byte[]"}, {[]string{}, "string[]"},
 		{map[string]string{}, "Dictionary<string,string>"}, {json.RawMessage{}, "object"}, {wire.Moment{}, "date"}, {parcel{}, "parcel"}, {[]*parcel{}, "parcel[]"},
 	} {
-		if got := shapeOf(reflect.TypeOf(test.value)).words(); got != test.want {
+		if got := shapeOf(reflect.TypeOf(test.value)).typeName(); got != test.want {
 			t.Errorf("%T is %s, want %s", test.value, got, test.want)
 		}
 	}
 }
 
-// TestEveryTypeHasItsForms finds each type of the registry in the tables of
-// schemas and of TypeScript.
-func TestEveryTypeHasItsForms(t *testing.T) {
+// TestTypeTablesAreComplete checks that the tables of schemas and of TypeScript types
+// have every type of the registry.
+func TestTypeTablesAreComplete(t *testing.T) {
 	for _, typ := range record.Types() {
 		if _, ok := scalars[typ.String()]; !ok {
 			t.Errorf("%s has no schema", typ)
 		}
-		if word := tsWord(typ.String()); word == "any" && typ != record.Object {
+		if name := tsType(typ.String()); name == "any" && typ != record.Object {
 			t.Errorf("%s is any in TypeScript", typ)
 		}
 	}

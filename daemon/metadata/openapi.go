@@ -13,13 +13,13 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// object is a JSON object. encoding/json sorts the names, so a document is the
-// same every time.
+// object is a JSON object. encoding/json sorts the names, so the document is
+// deterministic.
 type object = map[string]any
 
 func ref(part, name string) object { return object{"$ref": "#/components/" + part + "/" + name} }
 
-// description gathers the parts of the document.
+// description collects the parts of the OpenAPI document.
 type description struct {
 	*schemas
 	parameters, bodies, responses object
@@ -32,8 +32,8 @@ func newDescription(operations []Operation) *description {
 		schemas: newSchemas(operations), parameters: object{}, bodies: object{}, responses: object{},
 		ids: make(map[string]bool), paths: make(map[string]object),
 	}
-	d.responses["Failure"] = object{ // to everything that goes wrong, in the format asked for
-		"description": "What went wrong, and with which member",
+	d.responses["Failure"] = object{ // the response to every failure, in the negotiated format
+		"description": "The error, and the request members that caused it",
 		"content":     documents(d.of(wire.Failure{})),
 	}
 	for i := range operations {
@@ -58,7 +58,7 @@ func (d *description) operation(o *Operation) {
 	if o.Kind != nil {
 		d.kindParameters(o.Kind)
 		d.bodies[o.Name] = body(d.kindRequest(o))
-		d.responses[o.Name] = object{"description": "The rows that match", "headers": queryHeaders(), "content": documents(d.kindAnswer(o.Kind))}
+		d.responses[o.Name] = object{"description": "The matching rows", "headers": queryHeaders(), "content": documents(d.kindResponse(o.Kind))}
 	}
 	for i, r := range o.Routes {
 		path := d.paths[r.Path]
@@ -74,7 +74,8 @@ func (d *description) operation(o *Operation) {
 	}
 }
 
-// mainFirst puts POST first, which is how the published interface writes queries.
+// mainFirst returns the methods with POST first, as the published interface
+// documents queries.
 func mainFirst(methods []string) []string {
 	if !slices.Contains(methods, http.MethodPost) {
 		return methods
@@ -83,15 +84,16 @@ func mainFirst(methods []string) []string {
 	return append([]string{http.MethodPost}, others...)
 }
 
-// id is a name for one method of one path, which generators make functions of.
-// The main way to an operation has the operation's own.
+// id returns a unique operationId for one method of one path; generators derive
+// function names from it. The main route of an operation has the operation's own
+// name.
 func (d *description) id(o *Operation, r Route, method string, main bool) string {
 	id := o.Name
 	if !main || d.ids[id] {
 		id += "_" + strings.ToLower(method)
 		for part := range strings.SplitSeq(r.Path, "/") {
 			if part != "" && part[0] != '{' && part != o.Name {
-				id += "_" + strings.Map(word, part)
+				id += "_" + strings.Map(identifierRune, part)
 			}
 		}
 	}
@@ -102,22 +104,24 @@ func (d *description) id(o *Operation, r Route, method string, main bool) string
 	return id
 }
 
-func word(r rune) rune {
+// identifierRune replaces characters that identifiers cannot contain.
+func identifierRune(r rune) rune {
 	if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_' {
 		return r
 	}
 	return '_'
 }
 
-// pathParameters are those of every method: what stands in the path, and the
-// members of a query, which count in the query string whatever the method.
+// pathParameters returns the parameters of all methods of a path: the path
+// parameters, and the members of a query, which are accepted in the query string
+// with every method.
 func (d *description) pathParameters(o *Operation, path string) []any {
 	all := []any{}
 	for _, name := range InPath(path) {
 		m, _ := o.member(name)
 		schema := scalar(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {
-			schema, m.Help = object{"type": "string", "enum": encode.Names()}, "format of the answer"
+			schema, m.Help = object{"type": "string", "enum": encode.Names()}, "response format"
 		}
 		all = append(all, parameter(name, "path", true, schema, m.Help))
 	}
@@ -155,12 +159,12 @@ func parameter(name, in string, required bool, schema any, help string) object {
 // call describes one method of one path.
 func (d *description) call(o *Operation, r Route, method string) object {
 	op := object{
-		"tags": []string{o.Group}, "summary": cmp.Or(r.Summary, o.Summary), "responses": d.answers(o, r),
+		"tags": []string{o.Group}, "summary": cmp.Or(r.Summary, o.Summary), "responses": d.operationResponses(o, r),
 	}
 	if o.Role == "" {
 		op["security"] = []object{}
 	} else {
-		op["description"] = "For the role " + o.Role + " and above."
+		op["description"] = "Requires the role " + o.Role + " or above."
 	}
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	switch members := o.outsidePath(r.Path); {
@@ -182,10 +186,10 @@ func body(schema any) object {
 	}}
 }
 
-// answers are the answer of success, and that of failure.
-func (d *description) answers(o *Operation, r Route) object {
+// operationResponses returns the success and the failure response of an operation.
+func (d *description) operationResponses(o *Operation, r Route) object {
 	status := cmp.Or(r.Status, http.StatusOK)
-	answers := object{"default": ref("responses", "Failure")}
+	responses := object{"default": ref("responses", "Failure")}
 	success := object{"description": http.StatusText(status)}
 	switch {
 	case status == http.StatusNoContent:
@@ -193,15 +197,15 @@ func (d *description) answers(o *Operation, r Route) object {
 		success = ref("responses", o.Name)
 	case o.Media != "":
 		success["content"] = object{o.Media: object{}}
-	case o.Answer != nil:
-		success["content"] = documents(d.shape(o.answer()))
+	case o.Response != nil:
+		success["content"] = documents(d.shape(o.response()))
 	}
-	answers[strconv.Itoa(status)] = success
-	return answers
+	responses[strconv.Itoa(status)] = success
+	return responses
 }
 
-// documents are the forms of an answer, of which JSON's is described: the other
-// formats follow from it.
+// documents returns the content of a response in each format. Only JSON has a
+// schema; the other formats follow from it.
 func documents(schema any) object {
 	content := object{}
 	for _, f := range encode.Formats() {
@@ -212,21 +216,21 @@ func documents(schema any) object {
 	return content
 }
 
-// queryHeaders are those of the answer to a query.
+// queryHeaders are the headers of a query response.
 func queryHeaders() object {
 	header := func(help, kind string) object {
 		return object{"description": help, "schema": object{"type": kind}}
 	}
 	return object{
-		wire.HeaderRowCount:       header("Number of rows; a trailer where the answer is streamed", "integer"),
-		wire.HeaderDigest:         header("SHA-256 of the body, where Want-Digest asks for it; a trailer where the answer is streamed", "string"),
-		wire.HeaderTakeClamped:    header("The largest Take, where the one asked for was larger", "integer"),
-		wire.HeaderIgnoredMembers: header("Members of the request that mean nothing", "string"),
+		wire.HeaderRowCount:       header("Number of rows; sent as a trailer if the response is streamed", "integer"),
+		wire.HeaderDigest:         header("SHA-256 of the body, if requested by Want-Digest; sent as a trailer if the response is streamed", "string"),
+		wire.HeaderTakeClamped:    header("The maximum Take, if the requested one was larger", "integer"),
+		wire.HeaderIgnoredMembers: header("Unknown request members, which were ignored", "string"),
 	}
 }
 
-// kindParameters puts the filters of a kind, and the members of every query,
-// among the document's parameters.
+// kindParameters adds the filters of a kind, and the members of every query, to the
+// parameters of the document.
 func (d *description) kindParameters(k *record.Kind) {
 	for _, f := range k.Fields {
 		for _, op := range f.Filter.Operators() {

@@ -18,7 +18,7 @@ var templates embed.FS
 
 var pages = template.Must(encode.Layout().Funcs(template.FuncMap{"join": strings.Join, "verbs": verbs}).ParseFS(templates, "templates/*.html"))
 
-// indexPage is the data of the page of all operations.
+// indexPage is the data of the list of operations.
 type indexPage struct {
 	encode.Page
 	Version string
@@ -26,7 +26,7 @@ type indexPage struct {
 	Groups  []*group
 }
 
-// IndexPage lists all operations.
+// IndexPage returns the HTML page that lists all operations.
 func (s *Service) IndexPage(site encode.Site, serviceURL string) ([]byte, error) {
 	return execute("index", indexPage{
 		Page: encode.Page{Title: "Operations", Site: site}, Version: s.Version, URL: serviceURL, Groups: s.groups(),
@@ -39,12 +39,12 @@ type operationPage struct {
 	wire.Operation
 	Kind   *record.Kind
 	Filter []wire.OperationParameter
-	Common []wire.OperationParameter // members that are no filters
+	Common []wire.OperationParameter // members that are not filters
 	Form   *form
-	Rows   string // page of the kind's rows
+	Rows   string // URL of the page with the kind's rows
 }
 
-// verbs are methods for people.
+// verbs joins methods for display.
 func verbs(methods []string) string {
 	if len(methods) == 5 {
 		return "ANY"
@@ -52,8 +52,8 @@ func verbs(methods []string) string {
 	return strings.Join(methods, " ")
 }
 
-// form asks for the operation from its page. Browsers send forms by GET and
-// POST only, to addresses without anything to fill in.
+// form is the HTML form that sends the operation. Browsers send forms with GET and
+// POST only, and cannot fill in path parameters.
 type form struct {
 	Method  string
 	Action  string
@@ -63,19 +63,19 @@ type form struct {
 	Orders  []string
 }
 
-// input is a member to fill in.
+// input is one input of a form.
 type input struct {
 	Member
 	Secret bool
 }
 
-// Page shows everything about an operation.
+// Page returns the HTML page of an operation.
 func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byte, error) {
 	p := operationPage{Operation: o.document(serviceURL), Kind: o.Kind, Form: newForm(o, s.Base)}
 	if rows := o.Rows(); rows != "" {
 		p.Rows = site.Base + rows
 	}
-	p.Page = encode.Page{Title: o.Name, Site: site, Crumbs: []encode.Link{
+	p.Page = encode.Page{Title: o.Name, Site: site, Breadcrumbs: []encode.Link{
 		{Name: "Operations", URL: site.Base + "/metadata"}, {Name: o.Group, URL: site.Base + "/metadata#" + Anchor(o.Group)}, {Name: o.Name},
 	}}
 	for _, one := range p.Parameters {
@@ -88,12 +88,12 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	return execute("operation", p)
 }
 
-// plain reports whether the method asks by a route with nothing to fill in.
+// plain reports whether the route accepts the method and has no path parameters.
 func plain(r Route, method string) bool {
 	return !strings.Contains(r.Path, "{") && slices.Contains(r.Methods, method)
 }
 
-// Rows is the path of a kind's rows as a page, empty where there is none.
+// Rows returns the path of the page with the kind's rows, empty if there is none.
 func (o *Operation) Rows() string {
 	if at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") }); o.Kind != nil && at >= 0 {
 		return o.Routes[at].Path
@@ -101,7 +101,7 @@ func (o *Operation) Rows() string {
 	return ""
 }
 
-// newForm is nil where no form can ask for the operation.
+// newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
 	at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
 	if at < 0 {

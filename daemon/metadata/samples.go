@@ -10,14 +10,13 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 )
 
-// sampler writes commands for a shell that ask for an operation at the service's
-// address.
+// sampler writes curl commands that call an operation at the service's address.
 type sampler struct {
 	*Operation
 	serviceURL string
 }
 
-// all are the commands, one for each format.
+// all returns one command for each format.
 func (o sampler) all() []wire.OperationSample {
 	if len(o.Routes) == 0 {
 		return nil
@@ -28,7 +27,7 @@ func (o sampler) all() []wire.OperationSample {
 	}
 	for _, f := range encode.Formats() {
 		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(f, o.Kind == nil)})
-		if o.Media != "" || o.Answer == nil && o.Kind == nil {
+		if o.Media != "" || o.Response == nil && o.Kind == nil {
 			samples[0].Format = "curl"
 			break
 		}
@@ -36,7 +35,7 @@ func (o sampler) all() []wire.OperationSample {
 	return samples
 }
 
-// sample is one command. The members travel in a JSON body, or in the query
+// sample returns one command. The members are sent in a JSON body or in the query
 // string.
 func (o sampler) sample(f encode.Format, inBody bool) string {
 	route := o.Routes[0]
@@ -74,12 +73,12 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 	return command + " \\\n  " + quoted(address)
 }
 
-// quoted makes a text one word of a shell.
+// quoted quotes text for a POSIX shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 type sampleValue struct{ name, text, json string }
 
-// values are members that a request may well have.
+// values returns sample values of the members outside and inside of the path.
 func (o sampler) values(path string) []sampleValue {
 	var values []sampleValue
 	if o.Kind != nil {
@@ -93,7 +92,7 @@ func (o sampler) values(path string) []sampleValue {
 	return values
 }
 
-// sample is a value of the member's type.
+// sample returns a sample value of the member's type.
 func sample(m Member) sampleValue {
 	text := "..."
 	switch strings.TrimSuffix(m.Type, "?") {
@@ -110,8 +109,8 @@ func sample(m Member) sampleValue {
 	return sampleValue{m.Name, text, jsonText(text)}
 }
 
-// kindSample asks for a page of a kind in an order, filtered by its first
-// number, or else by its first text.
+// kindSample returns the members of a query for an ordered page, filtered by the
+// first number of the kind, or by its first text.
 func kindSample(k *record.Kind) []sampleValue {
 	filter := sampleValue{}
 	for _, f := range k.Fields {
@@ -128,7 +127,7 @@ func kindSample(k *record.Kind) []sampleValue {
 }
 
 func jsonText(text string) string {
-	b, _ := json.Marshal(text) // a text always has a JSON form
+	b, _ := json.Marshal(text) // a string can always be encoded
 	return string(b)
 }
 

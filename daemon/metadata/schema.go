@@ -10,10 +10,10 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// schemas are the named types of the document.
+// schemas are the named schemas of the document.
 type schemas struct {
 	all   object
-	taken map[string]bool // names of record kinds, which come before those of Go types
+	taken map[string]bool // names of record kinds, which take precedence over Go types
 }
 
 func newSchemas(operations []Operation) *schemas {
@@ -26,7 +26,7 @@ func newSchemas(operations []Operation) *schemas {
 	return all
 }
 
-// scalars are the JSON forms of the types, as answers have them.
+// scalars are the JSON schemas of scalar types in responses.
 var scalars = map[string]object{
 	"string":   {"type": "string"},
 	"int":      {"type": "integer", "format": "int32"},
@@ -35,46 +35,46 @@ var scalars = map[string]object{
 	"long":     {"type": "integer", "format": "int64"},
 	"decimal":  {"type": "number"},
 	"bool":     {"type": "boolean"},
-	"DateTime": {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "without a zone"},
+	"DateTime": {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
 	"byte[]":   {"type": "string", "contentEncoding": "base64"},
 	"Guid":     {"type": "string", "format": "uuid"},
 	"TimeSpan": {"type": "string", "format": "duration"},
-	"date":     {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970"},
+	"date":     {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970-01-01, with a UTC offset"},
 	"object":   {},
 	"Dictionary<string,string>": {
 		"type": "object", "additionalProperties": object{"type": "string"},
 	},
 }
 
-// scalar is the schema of a type by its word.
-func scalar(word string) object {
-	if schema, ok := scalars[strings.TrimSuffix(word, "?")]; ok {
+// scalar returns the schema of a type by its name in the published interface.
+func scalar(typeName string) object {
+	if schema, ok := scalars[strings.TrimSuffix(typeName, "?")]; ok {
 		return schema
 	}
 	return object{}
 }
 
-// memberSchema is the schema of a request's member, which may be a list.
-func memberSchema(word string) object {
-	if _, known := scalars[word]; known {
-		return accepted(word)
+// memberSchema returns the schema of a request member, which may be a list.
+func memberSchema(typeName string) object {
+	if _, known := scalars[typeName]; known {
+		return accepted(typeName)
 	}
-	if item, list := strings.CutSuffix(word, "[]"); list {
+	if item, list := strings.CutSuffix(typeName, "[]"); list {
 		return object{"type": "array", "items": accepted(item)}
 	}
-	return accepted(word)
+	return accepted(typeName)
 }
 
-// accepted is the schema of a value in a request, where dates and guids may be
-// written in more ways than answers write them.
-func accepted(word string) object {
-	switch word = strings.TrimSuffix(word, "?"); word {
+// accepted returns the schema of a value in a request. Requests may write dates and
+// GUIDs in more ways than responses do.
+func accepted(typeName string) object {
+	switch typeName = strings.TrimSuffix(typeName, "?"); typeName {
 	case "DateTime", "date":
 		return object{"type": "string", "description": "ISO 8601, or /Date(milliseconds)/"}
 	case "Guid", "TimeSpan":
 		return object{"type": "string"}
 	}
-	return scalar(word)
+	return scalar(typeName)
 }
 
 func membersSchema(members []Member) object {
@@ -99,10 +99,10 @@ func objectSchema(properties object, required []string) object {
 	return schema
 }
 
-// of is the schema of a Go value's type.
+// of returns the schema of a Go value's type.
 func (s *schemas) of(v any) object { return s.shape(shapeOf(reflect.TypeOf(v))) }
 
-// shape is the schema of a shape; objects are put among the named ones.
+// shape returns the schema of a shape; objects are added to the named schemas.
 func (s *schemas) shape(of *shape) object {
 	switch {
 	case of.item != nil:
@@ -110,11 +110,11 @@ func (s *schemas) shape(of *shape) object {
 	case of.value != nil:
 		return object{"type": "object", "additionalProperties": s.shape(of.value)}
 	case of.name == "":
-		return scalar(of.word)
+		return scalar(of.scalar)
 	}
 	name := s.name(of)
 	if _, known := s.all[name]; !known {
-		s.all[name] = object{} // ends the descent into types that hold themselves
+		s.all[name] = object{} // stops the recursion into recursive types
 		properties, required := object{}, []string{}
 		for _, f := range of.fields {
 			properties[f.name] = s.shape(f.shape)
@@ -127,7 +127,8 @@ func (s *schemas) shape(of *shape) object {
 	return ref("schemas", name)
 }
 
-// name is the shape's own, but for one that a record kind has.
+// name returns the schema name of a shape, which differs from its own name if a
+// record kind has that one.
 func (s *schemas) name(of *shape) string {
 	if s.taken[of.name] {
 		return of.name + "Document"
@@ -135,9 +136,9 @@ func (s *schemas) name(of *shape) string {
 	return of.name
 }
 
-// kindAnswer is the envelope of a query, with the kind's rows in it. A row
-// leaves out what is null, and what was not asked for.
-func (s *schemas) kindAnswer(k *record.Kind) object {
+// kindResponse returns the schema of a query response with rows of the kind. No row
+// member is required, since null and unselected members are left out.
+func (s *schemas) kindResponse(k *record.Kind) object {
 	properties := object{}
 	for _, f := range k.Fields {
 		properties[f.Name] = scalar(f.Type.String())
@@ -157,8 +158,8 @@ func (s *schemas) kindAnswer(k *record.Kind) object {
 	return ref("schemas", name)
 }
 
-// kindRequest is a query's body: every filter, every member of all queries, and
-// those of the operation.
+// kindRequest returns the schema of a query body: all filters, the members of every
+// query, and those of the operation.
 func (s *schemas) kindRequest(o *Operation) object {
 	properties := object{}
 	for _, f := range o.Kind.Fields {
@@ -176,8 +177,8 @@ func (s *schemas) kindRequest(o *Operation) object {
 	return ref("schemas", o.Name)
 }
 
-// operand is the schema of what an operator compares with. Lists of bytes are
-// declared as byte[], which is base64 text; numbers are taken too.
+// operand returns the schema of an operator's operand. Lists of bytes are declared
+// as byte[], which is base64 text; arrays of numbers are accepted as well.
 func operand(f record.Field, op record.Operator) object {
 	item := accepted(f.Type.String())
 	list := object{"type": "array", "items": item}

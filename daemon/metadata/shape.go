@@ -11,7 +11,7 @@ import (
 
 // shape is the JSON form of a Go type.
 type shape struct {
-	word   string // of a scalar, as record.Type has it; "object" for anything
+	scalar string // of a scalar, as in record.Type; "object" for any value
 	name   string // of an object with members
 	item   *shape // of a list
 	value  *shape // of a dictionary
@@ -24,7 +24,7 @@ type shapeField struct {
 	shape    *shape
 }
 
-// shapeOf describes a type as encoding/json writes it.
+// shapeOf returns the shape of a type as encoding/json writes it.
 func shapeOf(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -32,9 +32,9 @@ func shapeOf(t reflect.Type) *shape {
 	case reflect.Slice, reflect.Array:
 		switch {
 		case t == reflect.TypeFor[json.RawMessage]():
-			return &shape{word: "object"}
+			return &shape{scalar: "object"}
 		case t.Elem().Kind() == reflect.Uint8:
-			return &shape{word: "byte[]"}
+			return &shape{scalar: "byte[]"}
 		}
 		return &shape{item: shapeOf(t.Elem())}
 	case reflect.Map:
@@ -42,12 +42,12 @@ func shapeOf(t reflect.Type) *shape {
 	case reflect.Struct:
 		return shapeOfStruct(t)
 	case reflect.Interface:
-		return &shape{word: "object"}
+		return &shape{scalar: "object"}
 	}
-	return &shape{word: scalarWord(t.Kind())}
+	return &shape{scalar: scalarType(t.Kind())}
 }
 
-func scalarWord(k reflect.Kind) string {
+func scalarType(k reflect.Kind) string {
 	switch k {
 	case reflect.Bool:
 		return "bool"
@@ -63,11 +63,11 @@ func scalarWord(k reflect.Kind) string {
 
 func shapeOfStruct(t reflect.Type) *shape {
 	if t == reflect.TypeFor[wire.Moment]() {
-		return &shape{word: "date"}
+		return &shape{scalar: "date"}
 	}
-	// What decides by itself what its JSON is, is a text in our documents.
+	// Types with their own MarshalJSON are strings in our documents.
 	if marshaler := reflect.TypeFor[json.Marshaler](); t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {
-		return &shape{word: "string"}
+		return &shape{scalar: "string"}
 	}
 	s := &shape{name: t.Name()}
 	for _, f := range reflect.VisibleFields(t) {
@@ -85,8 +85,8 @@ func shapeOfStruct(t reflect.Type) *shape {
 	return s
 }
 
-// hidden reports whether a promoted field is part of an embedded struct that
-// has a name of its own in JSON.
+// hidden reports whether a promoted field belongs to an embedded struct that is
+// itself a named JSON member.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for i := 1; i < len(f.Index); i++ {
 		if _, named := t.FieldByIndex(f.Index[:i]).Tag.Lookup("json"); named {
@@ -96,21 +96,21 @@ func hidden(t reflect.Type, f reflect.StructField) bool {
 	return false
 }
 
-// words are the shape in the words of the published interface.
-func (s *shape) words() string {
+// typeName returns the name of the type in the notation of the published interface.
+func (s *shape) typeName() string {
 	switch {
 	case s.item != nil:
-		return s.item.words() + "[]"
+		return s.item.typeName() + "[]"
 	case s.value != nil:
-		return "Dictionary<string," + s.value.words() + ">"
+		return "Dictionary<string," + s.value.typeName() + ">"
 	case s.name != "":
 		return s.name
 	}
-	return s.word
+	return s.scalar
 }
 
-// objects calls do for each object with members in the shape, the inner ones
-// first, each name once.
+// objects calls do for each named object in the shape, inner ones first, each name
+// once.
 func (s *shape) objects(do func(*shape)) {
 	seen := make(map[string]bool)
 	var visit func(*shape)

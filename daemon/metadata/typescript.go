@@ -11,19 +11,19 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// preamble is what every file of types begins with: the interfaces by which
-// the client knows requests, and the envelope of queries.
+// preamble is the start of every file of types: the request interfaces of the client
+// and the query response.
 //
 //go:embed templates/preamble.ts
 var preamble string
 
-// script is a file of types in the making, but for its preamble.
+// script builds a file of types, without its preamble.
 type script struct {
 	*schemas
 	out  strings.Builder
 	done map[string]bool
 
-	notes []string // to stand above the next class
+	notes []string // comments above the next class
 }
 
 func newScript(operations []Operation) *script {
@@ -31,7 +31,7 @@ func newScript(operations []Operation) *script {
 	for _, o := range operations {
 		t.taken[tsName(o.Name)] = true
 	}
-	t.answers(shapeOf(reflect.TypeFor[wire.ResponseStatus]()))
+	t.responses(shapeOf(reflect.TypeFor[wire.ResponseStatus]()))
 	t.out.WriteString(queryClasses)
 	for i := range operations {
 		o := &operations[i]
@@ -44,7 +44,7 @@ func newScript(operations []Operation) *script {
 	return t
 }
 
-// class writes a class whose members all may be left out.
+// class writes a class with optional members.
 func (t *script) class(name, extends, implements string, members []tsMember, methods ...string) {
 	if t.done[name] {
 		return
@@ -58,8 +58,8 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 	fmt.Fprintf(&t.out, "export class %s%s%s {\n", name, extends, implements)
 	written := make(map[string]bool)
 	for _, m := range members {
-		if !written[m.name] { // what a path holds may be a filter too
-			fmt.Fprintf(&t.out, "    public %s?: %s;\n", tsMemberName(m.name), m.word)
+		if !written[m.name] { // a path parameter may also be a filter
+			fmt.Fprintf(&t.out, "    public %s?: %s;\n", tsMemberName(m.name), m.typ)
 		}
 		written[m.name] = true
 	}
@@ -75,17 +75,17 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 	t.out.WriteString("}\n")
 }
 
-type tsMember struct{ name, word string }
+type tsMember struct{ name, typ string }
 
-// tsMemberName quotes a name that is no identifier, such as log.level.
+// tsMemberName quotes names that are not identifiers, such as log.level.
 func tsMemberName(name string) string {
-	if strings.Map(word, name) == name {
+	if strings.Map(identifierRune, name) == name {
 		return name
 	}
 	return strconv.Quote(name)
 }
 
-// queryClasses are the base of all queries, and their envelope.
+// queryClasses are the base class of queries, and their response.
 const queryClasses = `
 export class QueryBase {
     public Skip?: number;
@@ -110,63 +110,63 @@ export class QueryResponse<T> {
 }
 `
 
-// kind writes a record kind, and the query for it.
+// kind writes the class of a record kind, and that of its query.
 func (t *script) kind(o *Operation) {
 	var columns, filters []tsMember
 	for _, f := range o.Kind.Fields {
-		columns = append(columns, tsMember{f.Name, tsWord(f.Type.String())})
+		columns = append(columns, tsMember{f.Name, tsType(f.Type.String())})
 		for _, op := range f.Filter.Operators() {
 			filters = append(filters, tsMember{f.Name + op.Suffix(), tsOperand(f, op)})
 		}
 	}
 	for _, m := range o.Members {
-		filters = append(filters, tsMember{m.Name, tsWord(m.Type)})
+		filters = append(filters, tsMember{m.Name, tsType(m.Type)})
 	}
 	t.class(o.Kind.Name, "", "", columns)
 	t.note(o)
-	answer := "QueryResponse<" + o.Kind.Name + ">"
-	t.class(o.Name, " extends QueryBase", " implements IReturn<"+answer+">", filters, methods(o, "POST", "new "+answer+"()", answer)...)
+	response := "QueryResponse<" + o.Kind.Name + ">"
+	t.class(o.Name, " extends QueryBase", " implements IReturn<"+response+">", filters, methods(o, "POST", "new "+response+"()", response)...)
 }
 
 func tsOperand(f record.Field, op record.Operator) string {
-	word := tsWord(f.Type.String())
+	typeName := tsType(f.Type.String())
 	if op.Arity() == record.One {
-		return word
+		return typeName
 	}
 	if f.Type == record.Byte {
-		return word + "[] | string"
+		return typeName + "[] | string"
 	}
-	return word + "[]"
+	return typeName + "[]"
 }
 
-// request writes an operation that is no query, with the types of its answer.
+// request writes an operation that is not a query, with the types of its response.
 func (t *script) request(o *Operation) {
 	var members []tsMember
 	for _, m := range o.Members {
-		members = append(members, tsMember{m.Name, tsWord(m.Type)})
+		members = append(members, tsMember{m.Name, tsType(m.Type)})
 	}
 	name := tsName(o.Name)
 	method := mainFirst(o.Routes[0].Methods)[0]
-	answer := o.answer()
-	if answer == nil {
+	response := o.response()
+	if response == nil {
 		t.note(o)
 		t.class(name, "", " implements IReturnVoid", members, methods(o, method, "", "void")...)
 		return
 	}
-	t.answers(answer)
-	word, value := t.word(answer), "new "+t.word(answer)+"()"
-	if answer.item != nil {
-		value = "new Array<" + t.word(answer.item) + ">()"
-	} else if answer.name == "" {
-		value = "{} as " + word
+	t.responses(response)
+	typ, value := t.typeOf(response), "new "+t.typeOf(response)+"()"
+	if response.item != nil {
+		value = "new Array<" + t.typeOf(response.item) + ">()"
+	} else if response.name == "" {
+		value = "{} as " + typ
 	}
 	t.note(o)
-	t.class(name, "", " implements IReturn<"+word+">", members, methods(o, method, value, word)...)
+	t.class(name, "", " implements IReturn<"+typ+">", members, methods(o, method, value, typ)...)
 }
 
-// note says above a request's class what it is and where it goes. The client
-// sends requests to /api by their names; those that are not there go to a path
-// by its methods such as patchToUrl.
+// note adds a comment with the summary and routes above a request class. The client
+// sends requests to /api by their names; for other routes it has methods such as
+// patchToUrl.
 func (t *script) note(o *Operation) {
 	t.notes = []string{o.Summary + "."}
 	for _, r := range o.Routes {
@@ -174,11 +174,11 @@ func (t *script) note(o *Operation) {
 	}
 }
 
-// tsName is an operation's name as a class.
-func tsName(name string) string { return strings.Map(word, name) }
+// tsName returns the class name of an operation.
+func tsName(name string) string { return strings.Map(identifierRune, name) }
 
-func methods(o *Operation, method, value, answer string) []string {
-	create := "createResponse(): " + answer + " { return " + value + "; }"
+func methods(o *Operation, method, value, response string) []string {
+	create := "createResponse(): " + response + " { return " + value + "; }"
 	if value == "" {
 		create = "createResponse(): void {}"
 	}
@@ -189,34 +189,34 @@ func methods(o *Operation, method, value, answer string) []string {
 	}
 }
 
-// answers writes the types that an answer is made of.
-func (t *script) answers(s *shape) {
+// responses writes the classes of a response.
+func (t *script) responses(s *shape) {
 	s.objects(func(s *shape) {
 		var members []tsMember
 		for _, f := range s.fields {
-			members = append(members, tsMember{f.name, t.word(f.shape)})
+			members = append(members, tsMember{f.name, t.typeOf(f.shape)})
 		}
 		t.class(t.name(s), "", "", members)
 	})
 }
 
-// word is a shape as a type.
-func (t *script) word(s *shape) string {
+// typeOf returns the TypeScript type of a shape.
+func (t *script) typeOf(s *shape) string {
 	switch {
 	case s.item != nil:
-		return t.word(s.item) + "[]"
+		return t.typeOf(s.item) + "[]"
 	case s.value != nil:
-		return "{ [name: string]: " + t.word(s.value) + " }"
+		return "{ [name: string]: " + t.typeOf(s.value) + " }"
 	case s.name != "":
 		return t.name(s)
 	}
-	return tsWord(s.word)
+	return tsType(s.scalar)
 }
 
-// tsWord is a type by its word in the published interface.
-func tsWord(word string) string {
-	word = strings.TrimSuffix(word, "?")
-	switch word {
+// tsType returns the TypeScript type for a type name of the published interface.
+func tsType(typeName string) string {
+	typeName = strings.TrimSuffix(typeName, "?")
+	switch typeName {
 	case "int", "short", "byte", "long", "decimal":
 		return "number"
 	case "bool":
@@ -226,8 +226,8 @@ func tsWord(word string) string {
 	case "Dictionary<string,string>":
 		return "{ [name: string]: string }"
 	}
-	if item, list := strings.CutSuffix(word, "[]"); list {
-		return tsWord(item) + "[]"
+	if item, list := strings.CutSuffix(typeName, "[]"); list {
+		return tsType(item) + "[]"
 	}
 	return "any"
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestTypeScriptMembersAreNames: a member whose name has a dot, as that of a setting,
-// is quoted.
-func TestTypeScriptMembersAreNames(t *testing.T) {
+// TestTypeScriptMemberNames checks that member names with a dot, such as those
+// of settings, are quoted.
+func TestTypeScriptMemberNames(t *testing.T) {
 	s := &script{done: make(map[string]bool)}
 	s.class("Change", "", "", []tsMember{{"log.level", "string"}, {"Take", "number"}, {"X-Tenant", "string"}})
 	for _, line := range []string{`public "log.level"?: string;`, `public Take?: number;`, `public "X-Tenant"?: string;`} {

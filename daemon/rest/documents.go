@@ -78,7 +78,7 @@ func (h *documents) of(x *edge.Context) *description {
 // and the query of each record kind. Queries are open where they need no login.
 func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
 	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Answer: o.answer, Media: o.media}
+		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.answer, Media: o.media}
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
@@ -163,7 +163,7 @@ func (h *documents) metadata(x *edge.Context) error {
 		text, err := d.Page(o, siteOf(x), urlOf(x))
 		return x.Send(htmlType, text, err)
 	}
-	return x.Document(http.StatusOK, "Metadata", d.About(o, urlOf(x)))
+	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, urlOf(x)))
 }
 
 // urlOf is the service's address as the asker reached it.

@@ -69,7 +69,7 @@ func (h *sessions) loginPage(x *edge.Context) error {
 
 func writeLogin(x *edge.Context, status int, form loginForm) error {
 	form.Page = encode.Page{Title: "Log in", Site: siteOf(x)}
-	form.Site.Here = "" // the page leads elsewhere
+	form.Site.Location = "" // the page leads elsewhere
 	var page strings.Builder
 	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
 		return err

@@ -36,7 +36,7 @@ func siteOf(x *edge.Context) encode.Site {
 		site.Operation = operationOf(x)
 	}
 	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
-		site.Here = localPath(x.Request.URL)
+		site.Location = localPath(x.Request.URL)
 	}
 	return site
 }

@@ -15,7 +15,7 @@ import (
 // view is what the page of a query shows around its rows.
 func view(x *edge.Context, plan *query.Plan) *encode.View {
 	kind := plan.Kind
-	v := &encode.View{Summary: kind.Summary, Trail: []encode.Link{
+	v := &encode.View{Summary: kind.Summary, Path: []encode.Link{
 		{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
 		{Name: operationOf(x), URL: x.Base + "/metadata?op=" + operationOf(x)},
 		{Name: "Rows"},
@@ -25,11 +25,11 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		v.Note = "The request came in a body that no link can repeat. The rows are those it asked for; pages, filters and other formats take a new request."
 		return v
 	}
-	v.Take, v.Limit, v.Here = plan.Take, x.Options.Query.MaxTake, a.path
+	v.Take, v.Limit, v.Action = plan.Take, x.Options.Query.MaxTake, a.path
 	if plan.Take >= encode.AllRows {
 		v.Take = query.NoTake
 	}
-	v.CountAll = a.with(encode.Pair{Name: query.Include, Value: "Total"})
+	v.CountURL = a.with(encode.Pair{Name: query.Include, Value: "Total"})
 	v.Page = func(skip, take int64) string { return a.page(skip, take) }
 	viewFilters(v, a, plan)
 	v.Sort = sortLinks(a, plan, x.Members)
@@ -62,11 +62,11 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		if _, taken := shown[target.Field]; isFilter && !taken {
 			shown[target.Field], operators[target.Field] = m, target.Operator
 		} else if !strings.EqualFold(m.Name, query.Skip) {
-			v.Kept = append(v.Kept, pairs(m)...)
+			v.Hidden = append(v.Hidden, pairs(m)...)
 		}
 	}
 	if len(filters) > 1 {
-		v.Cleared = a.without(append(filters, query.Skip)...)
+		v.ClearURL = a.without(append(filters, query.Skip)...)
 	}
 	for i, f := range plan.Kind.Fields {
 		if f.Filter != record.None {
@@ -75,8 +75,8 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 	}
 }
 
-func (a address) asked(name, words string, m query.Member) encode.Asked {
-	return encode.Asked{Field: name, Words: words, Value: strings.Join(formTexts(m), ", "), Without: a.without(m.Name, query.Skip)}
+func (a address) asked(name, words string, m query.Member) encode.Condition {
+	return encode.Condition{Field: name, Operator: words, Value: strings.Join(formTexts(m), ", "), RemoveURL: a.without(m.Name, query.Skip)}
 }
 
 func pairs(m query.Member) []encode.Pair {

@@ -13,13 +13,13 @@ func readCSV(body []byte, names []string) ([]Row, error) {
 		return nil, err
 	}
 	if len(lines) == 0 || !slices.Equal(lines[0], names) {
-		return nil, fmt.Errorf("the header line is not %q", names)
+		return nil, fmt.Errorf("the header line differs from %q", names)
 	}
-	return byPlace(lines[1:], names)
+	return byColumn(lines[1:], names)
 }
 
-// byPlace gives the values of each row the names of their places.
-func byPlace(rows [][]string, names []string) ([]Row, error) {
+// byColumn turns values in column order into rows.
+func byColumn(rows [][]string, names []string) ([]Row, error) {
 	var all []Row
 	for n, values := range rows {
 		if len(values) != len(names) {

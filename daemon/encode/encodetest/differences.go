@@ -9,12 +9,12 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// most is the number of differences that are told.
-const most = 20
+// maxDifferences is the number of differences that are reported.
+const maxDifferences = 20
 
-// Differences reads a reply to a query for all columns of a kind and says where
-// it is not what was stored, each value nil, string, int64 (also for bools) or
-// []byte, as stores are loaded with.
+// Differences reads the response to a query for all columns of a kind and returns
+// its differences from the stored values, which are nil, string, int64 (also for
+// bools) or []byte, as in the data that stores are loaded with.
 func Differences(format string, body []byte, kind *record.Kind, stored [][]any) []string {
 	rows, err := Rows(format, body, kind.FieldNames())
 	if err != nil {
@@ -24,7 +24,7 @@ func Differences(format string, body []byte, kind *record.Kind, stored [][]any) 
 		return []string{fmt.Sprintf("%d rows, want %d", len(rows), len(stored))}
 	}
 	var found []string
-	for i := 0; i < len(rows) && len(found) < most; i++ {
+	for i := 0; i < len(rows) && len(found) < maxDifferences; i++ {
 		found = append(found, rowDifferences(format, i+1, kind.Fields, rows[i], stored[i])...)
 	}
 	return found
@@ -33,24 +33,24 @@ func Differences(format string, body []byte, kind *record.Kind, stored [][]any) 
 func rowDifferences(format string, number int, fields []record.Field, row Row, stored []any) []string {
 	var found []string
 	for i, f := range fields {
-		text, there := row[f.Name]
-		want, wanted := seen(format, f.Type, stored[i] == nil, Text(f.Type, stored[i]))
+		text, present := row[f.Name]
+		want, wanted := expected(format, f.Type, stored[i] == nil, Text(f.Type, stored[i]))
 		switch {
-		case there != wanted:
-			found = append(found, fmt.Sprintf("row %d: %s is there: %v, want %v", number, f.Name, there, wanted))
+		case present != wanted:
+			found = append(found, fmt.Sprintf("row %d: %s present: %v, want %v", number, f.Name, present, wanted))
 		case text != want:
 			found = append(found, fmt.Sprintf("row %d: %s is %s, want %s", number, f.Name, Short(text), Short(want)))
 		}
 	}
 	for name := range row {
 		if !slices.ContainsFunc(fields, func(f record.Field) bool { return f.Name == name }) {
-			found = append(found, fmt.Sprintf("row %d: there is no column %s", number, name))
+			found = append(found, fmt.Sprintf("row %d: unknown column %s", number, name))
 		}
 	}
 	return found
 }
 
-// Text is a stored value as JSON has it, without quotes.
+// Text returns a stored value in its JSON form, without quotes.
 func Text(t record.Type, v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -67,7 +67,7 @@ func Text(t record.Type, v any) string {
 	}
 }
 
-// Short is the beginning of a text, with its strange characters shown.
+// Short returns the start of a text as a quoted string.
 func Short(text string) string {
 	if len(text) > 200 {
 		return strconv.QuoteToASCII(text[:200]) + "..."

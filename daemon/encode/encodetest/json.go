@@ -25,7 +25,7 @@ func readJSON(body []byte, _ []string) ([]Row, error) {
 	return rows, nil
 }
 
-// readNDJSON takes each line by itself, since that is what its readers do.
+// readNDJSON parses each line separately, as NDJSON readers do.
 func readNDJSON(body []byte, _ []string) ([]Row, error) {
 	var rows []Row
 	for line := range bytes.Lines(body) {
@@ -35,16 +35,16 @@ func readNDJSON(body []byte, _ []string) ([]Row, error) {
 			return nil, err
 		}
 		if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("more than an object on line %d", len(rows)+1)
+			return nil, fmt.Errorf("more than one object on line %d", len(rows)+1)
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-// readObject reads an object whose members are texts, numbers or truth values.
+// readObject reads an object with members that are strings, numbers or booleans.
 func readObject(decoder *json.Decoder) (Row, error) {
-	decoder.UseNumber() // the digits as they stand
+	decoder.UseNumber() // keep the digits unchanged
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil {
 		return nil, err

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// JSV reads one value of JSV as its documentation describes it: an object is
-// map[string]any, a list []any, everything else its text. A value ends at a
-// comma or a closing bracket, a name at a colon. In quotes everything else may
-// stand, a quote doubled. No text at all is nil. What is left over is returned.
+// JSV reads one JSV value according to the documentation of the format and returns
+// the remaining text. An object is a map[string]any, a list an []any, any other
+// value its text. A value ends at a comma or a closing bracket, a name at a colon.
+// Quoted text may contain all characters, with quotes doubled. A missing text is
+// nil.
 func JSV(text string) (value any, rest string) {
 	r := jsvReader{text}
 	return r.value(), r.rest
@@ -17,7 +18,7 @@ func JSV(text string) (value any, rest string) {
 
 type jsvReader struct{ rest string }
 
-// take steps over c where it comes next.
+// take skips c if the text starts with it.
 func (r *jsvReader) take(c string) (was bool) {
 	r.rest, was = strings.CutPrefix(r.rest, c)
 	return was
@@ -81,11 +82,11 @@ func readJSV(body []byte, _ []string) ([]Row, error) {
 	value, rest := JSV(string(body))
 	envelope, ok := value.(map[string]any)
 	if !ok || rest != "" {
-		return nil, fmt.Errorf("the reply is no object, or is followed by %.40q", rest)
+		return nil, fmt.Errorf("the response is not an object, or is followed by %.40q", rest)
 	}
 	results, ok := envelope["Results"].([]any)
 	if !ok {
-		return nil, errors.New("there are no Results")
+		return nil, errors.New("Results is missing")
 	}
 	var rows []Row
 	for _, result := range results {

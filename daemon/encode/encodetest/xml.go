@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// element is an element without its attributes, but for what they say of it.
+// element is an XML element. Of its attributes only xsi:nil is read.
 type element struct {
 	name     string
 	null     bool // xsi:nil
@@ -16,7 +16,7 @@ type element struct {
 	text     string
 }
 
-// readElement reads up to the end of the element that was begun.
+// readElement reads an element up to its end tag.
 func readElement(decoder *xml.Decoder, start xml.StartElement) (element, error) {
 	e := element{name: start.Name.Local}
 	for _, a := range start.Attr {
@@ -44,7 +44,7 @@ func readElement(decoder *xml.Decoder, start xml.StartElement) (element, error) 
 	}
 }
 
-// readRoot reads a whole document, which is one element.
+// readRoot reads a whole document, which has one root element.
 func readRoot(decoder *xml.Decoder) (root element, err error) {
 	for {
 		token, err := decoder.Token()
@@ -62,8 +62,8 @@ func readRoot(decoder *xml.Decoder) (root element, err error) {
 	}
 }
 
-// readXML reads what stands in Results: an element for each row, in it one for
-// each value.
+// readXML reads the elements in Results: one for each row, with one child for each
+// value.
 func readXML(body []byte, _ []string) ([]Row, error) {
 	root, err := readRoot(xml.NewDecoder(bytes.NewReader(body)))
 	if err != nil {
@@ -87,14 +87,14 @@ func readXML(body []byte, _ []string) ([]Row, error) {
 	return rows, nil
 }
 
-// readHTML reads the body of the table of records, which is written so that a
-// reader of XML that is not strict understands it.
+// readHTML reads the body of the table of rows. The markup is simple enough for the
+// non-strict mode of encoding/xml.
 func readHTML(body []byte, names []string) ([]Row, error) {
 	const begin, end = "<tbody>", "</tbody>"
 	from := bytes.Index(body, []byte(begin))
 	to := bytes.Index(body, []byte(end))
 	if from < 0 || to < from {
-		return nil, errors.New("there is no table")
+		return nil, errors.New("table not found")
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(body[from : to+len(end)]))
 	decoder.Strict, decoder.AutoClose, decoder.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -110,5 +110,5 @@ func readHTML(body []byte, names []string) ([]Row, error) {
 		}
 		rows = append(rows, values)
 	}
-	return byPlace(rows, names)
+	return byColumn(rows, names)
 }
