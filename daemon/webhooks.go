@@ -46,16 +46,16 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 		w.log.Warn(warning)
 	}
 	self := c.TestTarget()
-	guard := webhook.Guard{Allow: c.AllowTargets, Own: w.listensOn}
+	guard := webhook.Guard{Allow: c.AllowTargets, IsSelf: w.listensOn}
 	w.sender = sender.New(sender.Config{
-		Guard: guard, Agent: "whd/" + w.config.Start.Version, Connect: c.ConnectTimeout, Attempt: w.settings.attemptTimeout, Idle: idlePerHost, Self: self,
+		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, TestTarget: self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store != config.Embedded})
 	w.engine = delivery.New(w.engineConfig(traces))
 	throughput := w.engine.Throughput()
-	w.streams.Measure(func() (any, bool) { return throughput() })
+	w.streams.SetStatsSource(func() (any, bool) { return throughput() })
 	w.registrar = admin.New(w.store.Webhooks.Admin, w.engine, func() webhook.Rules {
-		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, Self: self}
+		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, TestTarget: self}
 	}, w.log)
 	return nil
 }
@@ -69,7 +69,7 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
 		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
 		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
-		Show:      w.streams.Publish, Watched: w.streams.Watched, Joined: w.streams.Joined}
+		OnChanges: w.streams.Publish, Watched: w.streams.Watched, PeersJoined: w.streams.PeersJoined}
 	if traces != nil {
 		e.Sender = tracedSender{w.sender, traces}
 	}

@@ -14,7 +14,7 @@ import (
 // publisher, and that it costs all in all for each reader.
 func BenchmarkPublish(b *testing.B) {
 	const size = 100
-	for _, readers := range []int{0, 1, 10, MostReaders} {
+	for _, readers := range []int{0, 1, 10, MaxReaders} {
 		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) {
 			h := newHub(b, Config{})
 			ends := make(chan struct{}, 1)

@@ -18,8 +18,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// MostReaders is how many there may be at a time.
-const MostReaders = 64
+// MaxReaders is how many there may be at a time.
+const MaxReaders = 64
 
 // Config is what a Hub works with. Its zero value is that of a daemon alone.
 type Config struct {
@@ -44,17 +44,17 @@ type Hub struct {
 	wanted   atomic.Uint32             // the topics that are read
 	lastRead atomic.Pointer[time.Time] // when messages were last read, where no reader of them is left; nil for never
 
-	life context.Context // done once the hub is closed
-	end  context.CancelFunc
-	work sync.WaitGroup
+	ctx    context.Context // done once the hub is closed
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
 
-	mu        sync.Mutex
-	ring      ring
-	readers   []*Reader
-	counts    Counts
-	figures   func() (any, bool) // what Measure was given
-	newcomer  bool               // somebody reads stats who has got none
-	measuring context.CancelFunc // not nil while somebody reads stats
+	mu             sync.Mutex
+	ring           ring
+	readers        []*Reader
+	counts         Counts
+	statsSource    func() (any, bool) // what Measure was given
+	statsRequested bool               // somebody reads stats who has got none
+	stopStats      context.CancelFunc // not nil while somebody reads stats
 }
 
 // Counts are figures about readers, of which all but the first only grow.
@@ -69,10 +69,10 @@ type Counts struct {
 // New makes a Hub. Close ends it.
 func New(c Config) *Hub {
 	if c.Check == 0 {
-		c.Check = heartbeatEvery
+		c.Check = heartbeatInterval
 	}
 	h := &Hub{config: c, epoch: newEpoch()}
-	h.life, h.end = context.WithCancel(context.Background())
+	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
 
@@ -88,7 +88,7 @@ func (h *Hub) Publish(changes []webhook.Change) {
 	defer h.mu.Unlock()
 	h.ring.add(changes)
 	for _, r := range h.readers {
-		r.nudge()
+		r.notify()
 	}
 }
 
@@ -101,20 +101,20 @@ func (h *Hub) Counts() Counts {
 	return counts
 }
 
-func (h *Hub) count(note func(*Counts)) {
+func (h *Hub) count(update func(*Counts)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	note(&h.counts)
+	update(&h.counts)
 }
 
 // Close ends all readers and lets nobody in any more. What is published later
 // is still taken. It may be called again.
 func (h *Hub) Close() {
 	h.mu.Lock()
-	h.end()
-	h.refresh()
+	h.cancel()
+	h.updateTopics()
 	h.mu.Unlock()
-	h.work.Wait()
+	h.tasks.Wait()
 }
 
 // join lets a reader in, behind the change with an id, or behind the last one.
@@ -122,16 +122,16 @@ func (h *Hub) join(r *Reader, lastID string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.life.Err() != nil:
+	case h.ctx.Err() != nil:
 		return ErrClosed
-	case len(h.readers) == MostReaders:
+	case len(h.readers) == MaxReaders:
 		h.counts.Refused++
 		return ErrFull
 	}
 	h.readers = append(h.readers, r)
-	h.newcomer = h.newcomer || r.topics.Has(Stats)
-	h.refresh()
-	r.cursor, r.lost = h.resume(r.topics, lastID)
+	h.statsRequested = h.statsRequested || r.topics.Has(Stats)
+	h.updateTopics()
+	r.cursor, r.resetReason = h.resume(r.topics, lastID)
 	return nil
 }
 
@@ -139,11 +139,11 @@ func (h *Hub) leave(r *Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers = slices.DeleteFunc(h.readers, func(one *Reader) bool { return one == r })
-	h.refresh()
+	h.updateTopics()
 }
 
-// refresh follows what is wanted, once readers have come or gone.
-func (h *Hub) refresh() {
+// updateTopics follows what is wanted, once readers have come or gone.
+func (h *Hub) updateTopics() {
 	var all Topics
 	for _, r := range h.readers {
 		all |= r.topics
@@ -151,7 +151,7 @@ func (h *Hub) refresh() {
 	now := time.Now()
 	left := &now
 	switch read := all.Has(Messages); {
-	case h.life.Err() != nil:
+	case h.ctx.Err() != nil:
 		all, left = 0, nil
 	case read && !h.Watched() && h.config.Shared:
 		h.epoch = newEpoch() // what others did meanwhile is missing
@@ -160,7 +160,7 @@ func (h *Hub) refresh() {
 	}
 	h.lastRead.Store(left)
 	h.wanted.Store(uint32(all))
-	h.measure(all.Has(Stats))
+	h.setStatsRunning(all.Has(Stats))
 }
 
 // Wanted reports whether somebody reads a topic.
@@ -170,32 +170,32 @@ func (h *Hub) Wanted(topic Topics) bool { return Topics(h.wanted.Load()).Has(top
 // the last event that somebody got, nothing is left out; empty is from now on.
 // Its errors are ErrFull and ErrClosed.
 func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
-	r := &Reader{hub: h, topics: topics, wake: make(chan struct{}, 1), notes: make(chan []byte, notesKept)}
+	r := &Reader{hub: h, topics: topics, wake: make(chan struct{}, 1), broadcasts: make(chan []byte, broadcastBuffer)}
 	if err := h.join(r, lastID); err != nil {
 		return nil, err
 	}
-	r.nudge()
+	r.notify()
 	return r, nil
 }
 
-// linger is how long a hub counts as watched after its last reader of messages
+// watchedGrace is how long a hub counts as watched after its last reader of messages
 // has gone. Most that were cut off are back by then.
-const linger = time.Minute
+const watchedGrace = time.Minute
 
 // Watched reports whether messages are read, or were a minute ago.
 func (h *Hub) Watched() bool {
 	left := h.lastRead.Load()
-	return h.Wanted(Messages) || left != nil && time.Since(*left) < linger
+	return h.Wanted(Messages) || left != nil && time.Since(*left) < watchedGrace
 }
 
-// Joined says that from now on the changes of other daemons are published too.
+// PeersJoined says that from now on the changes of other daemons are published too.
 // Readers that began before get a reset, since they have missed some.
-func (h *Hub) Joined() {
+func (h *Hub) PeersJoined() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, r := range h.readers {
-		r.joined = true
-		r.nudge()
+		r.peersJoined = true
+		r.notify()
 	}
 }
 
@@ -209,8 +209,8 @@ const (
 	Requests
 )
 
-// standard is what a stream is about whose reader does not say.
-const standard = Messages | Stats
+// defaultTopics is what a stream is about whose reader does not say.
+const defaultTopics = Messages | Stats
 
 // topicNames are their names, in the same order.
 var topicNames = []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}
@@ -233,7 +233,7 @@ func ParseTopics(text string) (Topics, error) {
 		all |= 1 << i
 	}
 	if all == 0 {
-		all = standard
+		all = defaultTopics
 	}
 	return all, nil
 }

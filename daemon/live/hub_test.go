@@ -15,30 +15,30 @@ import (
 
 // Whoever keeps up or comes back with the last id gets every change once and in
 // order, however publishing and cuts fall.
-func TestEveryChangeOnceAndInOrder(t *testing.T) {
+func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := New(Config{})
 		defer h.Close()
-		steady, restless := listen(t, h, Messages, ""), listen(t, h, Messages, "")
-		restless.await(named(wire.EventHeartbeat))
+		steady, reconnecting := listen(t, h, Messages, ""), listen(t, h, Messages, "")
+		reconnecting.await(named(wire.EventHeartbeat))
 		var got []int
 		published := 0
 		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
-			n := rapid.SampledFrom([]int{0, 1, 2, batch - 1, batch, batch + 1, 400}).Draw(rt, "changes")
+			n := rapid.SampledFrom([]int{0, 1, 2, batchSize - 1, batchSize, batchSize + 1, 400}).Draw(rt, "changes")
 			h.Publish(changes(published+1, n))
 			published += n
 			if rapid.Bool().Draw(rt, "cut") {
-				restless.end(context.Canceled)
-				got = append(got, restless.numbers()...)
-				restless = listen(t, h, Messages, restless.lastID)
+				reconnecting.end(context.Canceled)
+				got = append(got, reconnecting.numbers()...)
+				reconnecting = listen(t, h, Messages, reconnecting.lastID)
 			}
 		}
 		if published > 0 {
 			steady.number(h, published)
-			restless.await(func(e heard) bool { return e.id == h.id(uint64(published)) })
+			reconnecting.await(func(e event) bool { return e.id == h.id(uint64(published)) })
 		}
 		steady.end(context.Canceled)
-		restless.end(context.Canceled)
+		reconnecting.end(context.Canceled)
 		var want []int
 		for n := range published {
 			want = append(want, n+1)
@@ -46,13 +46,13 @@ func TestEveryChangeOnceAndInOrder(t *testing.T) {
 		if all := steady.numbers(); !slices.Equal(all, want) {
 			rt.Errorf("the steady reader got %v of %d", all, published)
 		}
-		if got = append(got, restless.numbers()...); !slices.Equal(got, want) {
+		if got = append(got, reconnecting.numbers()...); !slices.Equal(got, want) {
 			rt.Errorf("the restless reader got %v of %d", got, published)
 		}
 	})
 }
 
-func TestWhereAStreamGoesOn(t *testing.T) {
+func TestResume(t *testing.T) {
 	const kept = 10_000
 	for name, test := range map[string]struct {
 		published int
@@ -77,7 +77,7 @@ func TestWhereAStreamGoesOn(t *testing.T) {
 			h := newHub(t, Config{})
 			h.Publish(changes(1, test.published))
 			l := listen(t, h, Messages, test.id(h))
-			first := l.await(func(heard) bool { return true })
+			first := l.await(func(event) bool { return true })
 			if first.name != test.first || !strings.Contains(first.data, test.reason) || first.id == "" {
 				t.Errorf("begins with %+v", first)
 			}
@@ -96,7 +96,7 @@ func TestWhereAStreamGoesOn(t *testing.T) {
 
 // A reader that takes nothing is dropped once what it lacks is gone. Others do
 // not notice, and neither does who publishes.
-func TestAReaderThatFallsBehind(t *testing.T) {
+func TestSlowReaderIsDropped(t *testing.T) {
 	h := newHub(t, Config{})
 	release := make(chan struct{})
 	held := make(chan struct{}, 100)
@@ -131,7 +131,7 @@ func TestAReaderThatFallsBehind(t *testing.T) {
 	}
 }
 
-func TestAReaderWhoseConnectionTakesNothing(t *testing.T) {
+func TestStalledReaderIsDropped(t *testing.T) {
 	h := newHub(t, Config{})
 	stuck := listenWith(t, h, Messages, "", func(context.Context) error { return os.ErrDeadlineExceeded }, never)
 	broken := listenWith(t, h, Messages, "", func(context.Context) error { return os.ErrClosed }, never)
@@ -142,16 +142,16 @@ func TestAReaderWhoseConnectionTakesNothing(t *testing.T) {
 	}
 }
 
-func TestOneReaderTooMany(t *testing.T) {
+func TestMaxReaders(t *testing.T) {
 	h := newHub(t, Config{})
 	var all []*listener
-	for range MostReaders {
+	for range MaxReaders {
 		all = append(all, listen(t, h, Requests, ""))
 	}
 	if _, err := h.Open(Messages, ""); !errors.Is(err, ErrFull) {
 		t.Errorf("one more: %v", err)
 	}
-	if c := h.Counts(); c != (Counts{Readers: MostReaders, Refused: 1}) || h.Watched() {
+	if c := h.Counts(); c != (Counts{Readers: MaxReaders, Refused: 1}) || h.Watched() {
 		t.Errorf("counts %+v", c)
 	}
 	all[7].end(context.Canceled)
@@ -178,7 +178,7 @@ func TestClose(t *testing.T) {
 	stuck.end(ErrClosed)
 	h.Close()
 	h.Publish(changes(1, 3))
-	h.Note(Requests, wire.EventRequest, 1)
+	h.Broadcast(Requests, wire.EventRequest, 1)
 	if _, err := h.Open(Messages, ""); !errors.Is(err, ErrClosed) || h.Watched() || h.Wanted(Stats) {
 		t.Errorf("open after close: %v", err)
 	}

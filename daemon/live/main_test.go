@@ -27,21 +27,21 @@ func changes(from, n int) []webhook.Change {
 	return all
 }
 
-// heard is one event that a listener got.
-type heard struct{ id, name, data string }
+// event is one event that a listener got.
+type event struct{ id, name, data string }
 
 // listener is who reads a stream: it keeps what it gets.
 type listener struct {
 	t    testing.TB
 	stop context.CancelFunc
 	done chan struct{} // closed when the reader has ended
-	why  error         // then
+	err  error         // then
 
-	mu     sync.Mutex
-	grown  *sync.Cond
-	events []heard
-	text   string // all of it, as it came
-	lastID string
+	mu       sync.Mutex
+	received *sync.Cond
+	events   []event
+	text     string // all of it, as it came
+	lastID   string
 }
 
 var never = func(context.Context) error { return nil }
@@ -61,10 +61,10 @@ func listenWith(t testing.TB, h *Hub, topics Topics, lastID string, before, chec
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	l := &listener{t: t, stop: stop, done: make(chan struct{}), lastID: lastID}
-	l.grown = sync.NewCond(&l.mu)
+	l.received = sync.NewCond(&l.mu)
 	go func() {
 		defer close(l.done)
-		l.why = r.Run(ctx, func(ctx context.Context, b []byte) error {
+		l.err = r.Run(ctx, func(ctx context.Context, b []byte) error {
 			if err := before(ctx); err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func listenWith(t testing.TB, h *Hub, topics Topics, lastID string, before, chec
 		}, check)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.grown.Broadcast()
+		l.received.Broadcast()
 	}()
 	return l
 }
@@ -84,7 +84,7 @@ func (l *listener) take(text string) {
 	defer l.mu.Unlock()
 	l.text += text
 	for part := range strings.SplitSeq(text, "\n\n") {
-		var e heard
+		var e event
 		for line := range strings.SplitSeq(part, "\n") {
 			name, value, _ := strings.Cut(line, ": ")
 			switch name {
@@ -100,11 +100,11 @@ func (l *listener) take(text string) {
 			l.events = append(l.events, e)
 		}
 	}
-	l.grown.Broadcast()
+	l.received.Broadcast()
 }
 
 // await waits for an event and gives it.
-func (l *listener) await(is func(heard) bool) heard {
+func (l *listener) await(is func(event) bool) event {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,20 +116,20 @@ func (l *listener) await(is func(heard) bool) heard {
 		}
 		select {
 		case <-l.done:
-			l.t.Fatalf("the reader has ended: %v", l.why)
+			l.t.Fatalf("the reader has ended: %v", l.err)
 		default:
 		}
-		l.grown.Wait()
+		l.received.Wait()
 	}
 }
 
-func named(name string) func(heard) bool { return func(e heard) bool { return e.name == name } }
+func named(name string) func(event) bool { return func(e event) bool { return e.name == name } }
 
 // number waits for the change of a number.
 func (l *listener) number(h *Hub, n int) {
 	l.t.Helper()
 	id := h.id(uint64(n))
-	l.await(func(e heard) bool { return e.name == wire.EventMessage && e.id == id })
+	l.await(func(e event) bool { return e.name == wire.EventMessage && e.id == id })
 }
 
 // numbers are the changes that came, by their Retries.
@@ -171,8 +171,8 @@ func (l *listener) end(want error) {
 	}
 	<-l.done
 	l.stop()
-	if !errors.Is(l.why, want) {
-		l.t.Errorf("ended by %v, want %v", l.why, want)
+	if !errors.Is(l.err, want) {
+		l.t.Errorf("ended by %v, want %v", l.err, want)
 	}
 }
 

@@ -12,22 +12,22 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// heartbeatEvery is the time between two signs of life.
-const heartbeatEvery = 15 * time.Second
+// heartbeatInterval is the time between two signs of life.
+const heartbeatInterval = 15 * time.Second
 
 // Reader is one stream.
 type Reader struct {
-	hub    *Hub
-	topics Topics
-	cursor uint64 // number of the last change that it was given
-	lost   string // why it begins with a reset; empty where it does not
-	joined bool   // others have joined since it began: it gets a reset, once; the hub's lock guards it
-	wake   chan struct{}
-	notes  chan []byte
+	hub         *Hub
+	topics      Topics
+	cursor      uint64 // number of the last change that it was given
+	resetReason string // why it begins with a reset; empty where it does not
+	peersJoined bool   // others have joined since it began: it gets a reset, once; the hub's lock guards it
+	wake        chan struct{}
+	broadcasts  chan []byte
 }
 
-// nudge says that there may be changes.
-func (r *Reader) nudge() {
+// notify says that there may be changes.
+func (r *Reader) notify() {
 	if !r.topics.Has(Messages) {
 		return
 	}
@@ -45,15 +45,15 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 	defer r.hub.leave(r)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(r.hub.life, func() { cancel(ErrClosed) })()
-	heartbeat, looks := time.NewTicker(heartbeatEvery), time.NewTicker(r.hub.config.Check)
+	defer context.AfterFunc(r.hub.ctx, func() { cancel(ErrClosed) })()
+	heartbeat, checks := time.NewTicker(heartbeatInterval), time.NewTicker(r.hub.config.Check)
 	defer heartbeat.Stop()
-	defer looks.Stop()
+	defer checks.Stop()
 
-	for out := r.greeting(); ; {
+	for out := r.preamble(); ; {
 		if len(out) > 0 {
 			if err := send(ctx, out); err != nil {
-				return r.failed(ctx, err)
+				return r.sendError(ctx, err)
 			}
 		}
 		out = out[:0]
@@ -62,17 +62,17 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 			return context.Cause(ctx)
 		case <-heartbeat.C:
 			out = r.heartbeat(out)
-		case <-looks.C:
+		case <-checks.C:
 			if err := check(ctx); err != nil {
 				return err
 			}
-		case note := <-r.notes:
-			out = r.others(append(out, note...))
+		case broadcast := <-r.broadcasts:
+			out = r.drainBroadcasts(append(out, broadcast...))
 		case <-r.wake:
 			var err error
 			if out, err = r.changes(out); err != nil {
 				r.hub.count(func(c *Counts) { c.Behind++ })
-				_ = send(ctx, r.reset(out, lostSlow)) // it ends either way, and may come back and go on from here
+				_ = send(ctx, r.reset(out, resetSlow)) // it ends either way, and may come back and go on from here
 				return err
 			}
 		}
@@ -83,34 +83,34 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 // have, the reader comes here again.
 func (r *Reader) changes(dst []byte) ([]byte, error) {
 	r.hub.mu.Lock()
-	joined := r.joined
-	r.joined = false
+	joined := r.peersJoined
+	r.peersJoined = false
 	r.hub.mu.Unlock()
 	if joined {
-		dst = r.reset(dst, lostOthers)
+		dst = r.reset(dst, resetPeersJoined)
 	}
-	out, last, more, err := r.hub.follow(dst, r.cursor)
+	out, last, more, err := r.hub.readFrames(dst, r.cursor)
 	r.cursor = last
 	if more {
-		r.nudge()
+		r.notify()
 	}
 	return out, err
 }
 
-// others appends the notes that have come meanwhile.
-func (r *Reader) others(dst []byte) []byte {
+// drainBroadcasts appends the notes that have come meanwhile.
+func (r *Reader) drainBroadcasts(dst []byte) []byte {
 	for {
 		select {
-		case note := <-r.notes:
-			dst = append(dst, note...)
+		case broadcast := <-r.broadcasts:
+			dst = append(dst, broadcast...)
 		default:
 			return dst
 		}
 	}
 }
 
-// failed is the reason why a send failed.
-func (r *Reader) failed(ctx context.Context, err error) error {
+// sendError is the reason why a send failed.
+func (r *Reader) sendError(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrClosed):
 		return ErrClosed
@@ -135,19 +135,19 @@ func appendEvent(dst []byte, id, name string, data []byte) []byte {
 // retryAfter is how soon a client that was cut off may come back.
 const retryAfter = 2 * time.Second
 
-// greetingSize is how much is sent at the start, mostly padding: proxies that
+// preambleSize is how much is sent at the start, mostly padding: proxies that
 // gather a reply in a buffer pass on what has filled it.
-const greetingSize = 4 << 10
+const preambleSize = 4 << 10
 
-// greeting is the beginning of a stream. Where it cannot go on as asked, the
+// preamble is the beginning of a stream. Where it cannot go on as asked, the
 // reset comes first: with the id behind it, it is taken together or not at all.
-func (r *Reader) greeting() []byte {
+func (r *Reader) preamble() []byte {
 	out := append([]byte("retry: "), strconv.FormatInt(retryAfter.Milliseconds(), 10)...)
 	out = append(out, "\n:"...)
-	out = append(out, bytes.Repeat([]byte{' '}, greetingSize-len(out)-2)...)
+	out = append(out, bytes.Repeat([]byte{' '}, preambleSize-len(out)-2)...)
 	out = append(out, "\n\n"...)
-	if r.lost != "" {
-		out = r.reset(out, r.lost)
+	if r.resetReason != "" {
+		out = r.reset(out, r.resetReason)
 	}
 	return r.heartbeat(out)
 }
@@ -155,15 +155,15 @@ func (r *Reader) greeting() []byte {
 // heartbeat carries the id too, so that a client which was cut off before
 // anything happened knows where it was.
 func (r *Reader) heartbeat(dst []byte) []byte {
-	return r.say(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Moment(time.Now())})
+	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Moment(time.Now())})
 }
 
 func (r *Reader) reset(dst []byte, reason string) []byte {
-	return r.say(dst, wire.EventReset, wire.Reset{Reason: reason})
+	return r.appendStreamEvent(dst, wire.EventReset, wire.Reset{Reason: reason})
 }
 
-// say writes an event about the stream itself.
-func (r *Reader) say(dst []byte, name string, data any) []byte {
+// appendStreamEvent writes an event about the stream itself.
+func (r *Reader) appendStreamEvent(dst []byte, name string, data any) []byte {
 	text, err := json.Marshal(data)
 	if err != nil {
 		panic("live: " + err.Error()) // there is nothing in it that JSON has not

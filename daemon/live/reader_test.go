@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-func TestWhatAStreamLooksLike(t *testing.T) {
+func TestStreamFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
 		h.epoch = "k3v9x2m7qa"
@@ -26,10 +26,10 @@ func TestWhatAStreamLooksLike(t *testing.T) {
 			Event: "debtor.updated", Status: webhook.RetryPending, Retries: 1, Next: time.UnixMilli(1530660017345), Code: 503, Took: 12300 * time.Microsecond, At: time.UnixMilli(1530660012345),
 		}, {Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "a", At: time.UnixMilli(1530660012345), Deleted: true}})
 		synctest.Wait()
-		h.Note(Requests, wire.EventRequest, wire.AnsweredRequest{At: wire.Moment(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
+		h.Broadcast(Requests, wire.EventRequest, wire.AnsweredRequest{At: wire.Moment(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
 		synctest.Wait()
 		l.end(context.Canceled)
-		greeting, rest := l.text[:greetingSize], l.text[greetingSize:]
+		greeting, rest := l.text[:preambleSize], l.text[preambleSize:]
 		if padding, ok := strings.CutPrefix(greeting, "retry: 2000\n:"); !ok || strings.TrimSpace(padding) != "" || !strings.HasSuffix(padding, " \n\n") {
 			t.Errorf("begins with %q", greeting)
 		}
@@ -56,7 +56,7 @@ data: {"At":"/Date(1530660012345+0000)/","Method":"GET","PathInfo":"/Info","Stat
 }
 
 // The largest change that there may be.
-func TestChangesAreSmall(t *testing.T) {
+func TestChangeSize(t *testing.T) {
 	const id = "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11"
 	text := encode(&webhook.Change{Message: id, Subscriber: id, Subscription: id, Event: "inventoryclassification.updated", Status: webhook.RetryPending, Retries: 9999,
 		Next: time.UnixMilli(1e12), Code: 599, Took: 3599*time.Second + 123456700, At: time.UnixMilli(1e12)})
@@ -66,39 +66,39 @@ func TestChangesAreSmall(t *testing.T) {
 }
 
 // Readers share one text of a change.
-func TestAChangeIsEncodedOnce(t *testing.T) {
+func TestChangeIsEncodedOnce(t *testing.T) {
 	h := newHub(t, Config{})
 	h.Publish(changes(1, 3))
-	first := func() *byte { return &h.frames.kept[slot(2)].text[0] }
-	if _, last, more, err := h.follow(nil, 0); last != 3 || more || err != nil {
+	first := func() *byte { return &h.frames.bySlot[slot(2)].text[0] }
+	if _, last, more, err := h.readFrames(nil, 0); last != 3 || more || err != nil {
 		t.Fatal(last, more, err)
 	}
 	text := first()
-	if _, last, _, err := h.follow(nil, 1); last != 3 || err != nil || first() != text {
+	if _, last, _, err := h.readFrames(nil, 1); last != 3 || err != nil || first() != text {
 		t.Error("the second reader made its own")
 	}
 	h.Publish(changes(4, ringSize))
-	if out, _, _, err := h.follow(nil, ringSize+1); err != nil || !strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
+	if out, _, _, err := h.readFrames(nil, ringSize+1); err != nil || !strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
 
-func TestSignsOfLife(t *testing.T) {
+func TestHeartbeatsAndChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
 		start := time.Now()
-		var looks []time.Duration
+		var checks []time.Duration
 		revoked := errors.New("revoked")
 		l := listenWith(t, h, Stats, "", func(context.Context) error { return nil }, func(context.Context) error {
-			if looks = append(looks, time.Since(start)); len(looks) == 2 {
+			if checks = append(checks, time.Since(start)); len(checks) == 2 {
 				return revoked
 			}
 			return nil
 		})
 		<-l.done
 		l.end(revoked)
-		if !slices.Equal(looks, []time.Duration{15 * time.Second, 30 * time.Second}) {
-			t.Errorf("looks at %v", looks)
+		if !slices.Equal(checks, []time.Duration{15 * time.Second, 30 * time.Second}) {
+			t.Errorf("looks at %v", checks)
 		}
 		// One at once and one each 15 seconds, but maybe not that of the end.
 		if names := l.names(); len(names) != 2 && len(names) != 3 || slices.ContainsFunc(names, func(n string) bool { return n != wire.EventHeartbeat }) {
@@ -128,22 +128,22 @@ func TestWatched(t *testing.T) {
 		h.Publish(changes(1, 2))
 		l.number(h, 2)
 		l.end(context.Canceled)
-		time.Sleep(linger - time.Second)
+		time.Sleep(watchedGrace - time.Second)
 		want(true)
 
 		h.Publish(changes(3, 1))
 		l = listen(t, h, Messages, l.lastID)
 		l.number(h, 3)
-		time.Sleep(2 * linger)
+		time.Sleep(2 * watchedGrace)
 		want(true)
 		l.end(context.Canceled)
-		time.Sleep(linger)
+		time.Sleep(watchedGrace)
 		want(false)
 
 		// What other daemons did meanwhile was not published.
 		l = listen(t, h, Messages, l.lastID)
 		want(true)
-		if e := l.await(func(heard) bool { return true }); e.name != wire.EventReset || !strings.Contains(e.data, "nobody has watched") {
+		if e := l.await(func(event) bool { return true }); e.name != wire.EventReset || !strings.Contains(e.data, "nobody has watched") {
 			t.Errorf("goes on with %+v", e)
 		}
 		h.Publish(changes(4, 1))
@@ -156,21 +156,21 @@ func TestWatched(t *testing.T) {
 }
 
 // Notes are for who asked for the topic, and no reader holds up the others.
-func TestNotes(t *testing.T) {
+func TestBroadcast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
 		release := make(chan struct{})
 		slow := listenWith(t, h, Requests, "", func(context.Context) error { <-release; return nil }, never)
 		quick, other := listen(t, h, Requests, ""), listen(t, h, Messages|Stats, "")
 		synctest.Wait()
-		const sent = notesKept + 10
+		const sent = broadcastBuffer + 10
 		for n := range sent {
-			h.Note(Requests, wire.EventRequest, n)
+			h.Broadcast(Requests, wire.EventRequest, n)
 			synctest.Wait()
 		}
 		close(release)
 		synctest.Wait()
-		for l, want := range map[*listener]int{slow: notesKept, quick: sent, other: 0} {
+		for l, want := range map[*listener]int{slow: broadcastBuffer, quick: sent, other: 0} {
 			l.end(context.Canceled)
 			got := 0
 			for _, e := range l.events {
@@ -190,32 +190,32 @@ func TestNotes(t *testing.T) {
 
 // Figures are asked for only while somebody reads them, and shown when they are
 // news to anybody.
-func TestFigures(t *testing.T) {
+func TestStatsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
-		var asked atomic.Int32
-		var news atomic.Bool
-		figures := func() (any, bool) { return map[string]int32{"Asked": asked.Add(1)}, news.Load() }
+		var calls atomic.Int32
+		var changed atomic.Bool
+		source := func() (any, bool) { return map[string]int32{"Asked": calls.Add(1)}, changed.Load() }
 		time.Sleep(10 * time.Second)
 		first := listen(t, h, Stats, "")
-		time.Sleep(3*measureEvery + 1) // without figures
-		h.Measure(figures)
-		time.Sleep(3 * measureEvery)
+		time.Sleep(3*statsInterval + 1) // without figures
+		h.SetStatsSource(source)
+		time.Sleep(3 * statsInterval)
 		second := listen(t, h, Stats, "") // to whom they are news
-		time.Sleep(3 * measureEvery)
-		news.Store(true)
-		time.Sleep(2 * measureEvery)
+		time.Sleep(3 * statsInterval)
+		changed.Store(true)
+		time.Sleep(2 * statsInterval)
 		first.end(context.Canceled)
 		second.end(context.Canceled)
 		time.Sleep(time.Minute)
-		if n := asked.Load(); n != 8 {
+		if n := calls.Load(); n != 8 {
 			t.Errorf("asked %d times", n)
 		}
 		for l, want := range map[*listener][]string{
 			first:  {`{"Asked":1}`, `{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
 			second: {`{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
 		} {
-			l.events = slices.DeleteFunc(l.events, func(e heard) bool { return e.name == wire.EventHeartbeat })
+			l.events = slices.DeleteFunc(l.events, func(e event) bool { return e.name == wire.EventHeartbeat })
 			var got []string
 			for _, e := range l.events {
 				got = append(got, e.data)

@@ -14,9 +14,9 @@ import (
 // one may fall behind.
 const ringSize = 10_000
 
-// batch is how many changes a reader gets at once, which is less than what
+// batchSize is how many changes a reader gets at once, which is less than what
 // goes to a connection in one piece.
-const batch = 64
+const batchSize = 64
 
 // ring keeps the last changes by their numbers, which begin at 1.
 type ring struct {
@@ -43,8 +43,8 @@ func (r *ring) holds(after uint64) bool { return after <= r.last && r.last-after
 // frames are changes as readers get them. Each is encoded once, by the first
 // reader that comes to it, while whoever publishes goes on.
 type frames struct {
-	mu   sync.Mutex
-	kept []frame // by slot
+	mu     sync.Mutex
+	bySlot []frame // by slot
 }
 
 type frame struct {
@@ -58,15 +58,15 @@ type numbered struct {
 	change webhook.Change
 }
 
-// follow appends the frames of the changes that follow one, no more than a
+// readFrames appends the frames of the changes that follow one, no more than a
 // batch of them. It gives the number of the last of them, and whether there are
 // more. Its error is ErrBehind, with the number of the last change of all.
-func (h *Hub) follow(dst []byte, after uint64) (out []byte, last uint64, more bool, err error) {
+func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, more bool, err error) {
 	f := &h.frames
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.kept == nil {
-		f.kept = make([]frame, ringSize)
+	if f.bySlot == nil {
+		f.bySlot = make([]frame, ringSize)
 	}
 	missing, last, more, err := h.copyMissing(after)
 	if err != nil {
@@ -76,10 +76,10 @@ func (h *Hub) follow(dst []byte, after uint64) (out []byte, last uint64, more bo
 	for _, m := range missing {
 		start := len(texts)
 		texts = appendEvent(texts, h.id(m.number), wire.EventMessage, encode(&m.change))
-		f.kept[slot(m.number)] = frame{m.number, texts[start:len(texts):len(texts)]}
+		f.bySlot[slot(m.number)] = frame{m.number, texts[start:len(texts):len(texts)]}
 	}
 	for n := after + 1; n <= last; n++ {
-		dst = append(dst, f.kept[slot(n)].text...)
+		dst = append(dst, f.bySlot[slot(n)].text...)
 	}
 	return dst, last, more, nil
 }
@@ -94,9 +94,9 @@ func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more b
 	if !h.ring.holds(after) {
 		return nil, h.ring.last, false, ErrBehind
 	}
-	last = min(after+batch, h.ring.last)
+	last = min(after+batchSize, h.ring.last)
 	for n := after + 1; n <= last; n++ {
-		if h.frames.kept[slot(n)].number != n {
+		if h.frames.bySlot[slot(n)].number != n {
 			missing = append(missing, numbered{n, h.ring.changes[slot(n)]})
 		}
 	}
@@ -125,15 +125,15 @@ func (h *Hub) id(number uint64) string { return h.epoch + "-" + strconv.FormatUi
 
 // Why a stream cannot go on where it was cut.
 const (
-	lostForeign = "what has happened since is not known: the service was started anew, or another one answers, or nobody has watched for a while"
-	lostOverrun = "more has happened since than the service remembers"
-	lostOthers  = "from here on the changes of other daemons are shown too"
-	lostSlow    = "more happens than this reader can follow"
+	resetUnknownID   = "what has happened since is not known: the service was started anew, or another one answers, or nobody has watched for a while"
+	resetOverrun     = "more has happened since than the service remembers"
+	resetPeersJoined = "from here on the changes of other daemons are shown too"
+	resetSlow        = "more happens than this reader can follow"
 )
 
 // resume finds the change behind which a stream goes on. Where it cannot show
 // everything that followed the id, lost says why.
-func (h *Hub) resume(topics Topics, id string) (cursor uint64, lost string) {
+func (h *Hub) resume(topics Topics, id string) (cursor uint64, resetReason string) {
 	if id == "" || !topics.Has(Messages) {
 		return h.ring.last, ""
 	}
@@ -141,9 +141,9 @@ func (h *Hub) resume(topics Topics, id string) (cursor uint64, lost string) {
 	after, err := strconv.ParseUint(digits, 10, 64)
 	switch {
 	case err != nil || epoch != h.epoch || after > h.ring.last:
-		return h.ring.last, lostForeign
+		return h.ring.last, resetUnknownID
 	case !h.ring.holds(after):
-		return h.ring.last, lostOverrun
+		return h.ring.last, resetOverrun
 	}
 	return after, ""
 }

@@ -60,10 +60,10 @@ var deliveryMetrics = []deliveryMetric{
 // deliveryHistograms are the histograms of webhook delivery.
 var deliveryHistograms = []struct {
 	name, help string
-	value      func(r *snapshot) stats.Durations
+	value      func(r *snapshot) stats.DurationHistogram
 }{
-	{"whd_webhook_attempt_seconds", "Duration of delivery attempts.", func(r *snapshot) stats.Durations { return r.performance.Took }},
-	{"whd_webhook_delivery_seconds", "Time from publishing to delivery of messages delivered by the first attempt.", func(r *snapshot) stats.Durations { return r.performance.Delay }},
+	{"whd_webhook_attempt_seconds", "Duration of delivery attempts.", func(r *snapshot) stats.DurationHistogram { return r.performance.Durations }},
+	{"whd_webhook_delivery_seconds", "Time from publishing to delivery of messages delivered by the first attempt.", func(r *snapshot) stats.DurationHistogram { return r.performance.Delays }},
 }
 
 // unlabelled returns the values of a metric that has no label.

@@ -65,7 +65,7 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 		return none, b.err
 	}
 	b.read()
-	selection := admin.Selection{Filter: b.shown, Most: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
+	selection := admin.Selection{Filter: b.shown, Max: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
 	all := or(read(b.form, memberAll, asBool), false)
 	if err := refused(b.wrong); err != nil {
 		return none, err
@@ -73,7 +73,7 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	if len(b.where) == 0 && !all {
 		return none, fault.New(fault.Invalid, "no filter says which messages are meant: give one, such as SubscriptionID and Status=3, or %s=true for every message there is", memberAll)
 	}
-	selection.Pick = h.picker(kind, b.where)
+	selection.Select = h.picker(kind, b.where)
 	return selection, nil
 }
 
@@ -181,7 +181,7 @@ var selectionMembers = append([]metadata.Member{
 
 // picker finds the messages that meet conditions, a page at a time. Nothing is
 // locked meanwhile.
-func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Picker {
+func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector {
 	columns := make([]int, 3)
 	for i, name := range []string{"ItemNo", "Status", "Retries"} {
 		columns[i], _ = kind.Column(name)

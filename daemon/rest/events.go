@@ -27,7 +27,7 @@ type events struct {
 
 // list lists the published events.
 func (h *events) list(x *edge.Context) error {
-	return edge.List(x, "Events", h.admin.Rules().Listed(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
+	return edge.List(x, "Events", h.admin.Rules().SubscribableEvents(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
 }
 
 // add takes an event. It answers once the event's messages are durable.

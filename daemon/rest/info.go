@@ -38,7 +38,7 @@ func newInfo(c Config, routes []edge.Route) info {
 		Limits: wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead},
 	}}
 	if c.Engine != nil {
-		h.known.Limits.MaxEventBody, h.known.Limits.MaxStreams = edge.EventFactor*c.Edge.MaxBody, live.MostReaders
+		h.known.Limits.MaxEventBody, h.known.Limits.MaxStreams = edge.EventFactor*c.Edge.MaxBody, live.MaxReaders
 	}
 	for _, f := range features {
 		i := slices.IndexFunc(routes, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })

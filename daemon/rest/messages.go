@@ -27,7 +27,7 @@ type messages struct {
 // list answers a query for what belongs to the subscriber that the
 // path names, and to a message where it names one.
 func (h *messages) list(x *edge.Context) error {
-	if _, err := h.admin.Known(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
+	if _, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
 		return err
 	}
 	members, err := readMembers(x)

@@ -38,7 +38,7 @@ func (h *statistics) show(x *edge.Context) error {
 	defer cancel()
 	open, problem := h.engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
-	d := statsDocument(h.engine.Stats(minutes, mostLanes, open.Each))
+	d := statsDocument(h.engine.Stats(minutes, mostLanes, open.Subscriptions))
 	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
 	d.Daemons = h.engine.Daemons()
 	d.InHand = h.engine.InHand()
@@ -65,7 +65,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 		ServerDateTime: wire.Moment(s.At), SinceDateTime: wire.Moment(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
 		Totals: trafficDocument(s.Total), Latency: s.Attempts, Delay: s.Delay,
 		Minutes:    minutesDocument(s),
-		LaneWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Others,
+		LaneWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Omitted,
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)
@@ -106,8 +106,8 @@ func laneDocument(l *stats.Queue) wire.Lane {
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),
 		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99), LastFailure: l.Last,
 	}
-	if l.Open {
-		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Moment(l.Probe)
+	if l.BreakerOpen {
+		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Moment(l.NextProbe)
 	}
 	return d
 }

@@ -123,7 +123,7 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 	if admin, err = h.access.isAdmin(x); err != nil || admin {
 		return admin, err
 	}
-	id, err := h.admin.Known(x.Request.Context(), x.Params.Get(inSubscriber))
+	id, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber))
 	if err != nil {
 		return false, err
 	}

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Policy is how failures are dealt with.
+// Policy configures retries and the automatic disabling of subscriptions.
 type Policy struct {
-	Schedule      []time.Duration // waits before the second attempt, the third, ...
-	Jitter        float64         // 0.2 spreads each wait by 20 % either way
-	RetryAfterMax time.Duration   // the longest wait that a receiver may ask for
-	DisableAfter  time.Duration   // nothing but failures for so long disable a subscription; 0 for never
+	Schedule      []time.Duration // delays before the second attempt, the third, ...
+	Jitter        float64         // fraction by which a delay varies either way: 0.2 is 20 %
+	RetryAfterMax time.Duration   // upper bound for a receiver's Retry-After
+	DisableAfter  time.Duration   // disables a subscription after only failures for this long; 0 for never
 }
 
-// MaxRetries is the number of attempts after the first.
+// MaxRetries returns the number of attempts after the first.
 func (p Policy) MaxRetries() int { return len(p.Schedule) }
 
-// Cause is why an attempt had no answer, in words that a SubscriberID alone may
-// see.
+// Cause is the reason why an attempt got no response. Callers that only have a
+// SubscriberID may see it.
 type Cause string
 
-// The causes. An attempt with an answer has none.
+// The causes. Answered is that of an attempt that got a response.
 const (
 	Answered          Cause = ""
 	TimedOut          Cause = "timeout"
@@ -29,37 +29,37 @@ const (
 	NameNotFound      Cause = "name not found"
 	TLSFailed         Cause = "TLS failed"
 	TargetForbidden   Cause = "target not allowed"
-	BadAnswer         Cause = "answer is no HTTP"
+	BadAnswer         Cause = "response is not HTTP"
 	NetworkFailed     Cause = "network error"
 )
 
-// Outcome is what came of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
-	Code       int           // of the answer, 0 where none came
-	Cause      Cause         // why none came
-	Detail     string        // for admins: the error in words
-	Text       []byte        // for admins: the beginning of the answer
-	RetryAfter time.Duration // that the receiver asked for, 0 for none
-	Disable    bool          // the receiver asked to disable the subscription
-	Abort      bool          // the receiver asked to give this message up
+	Code       int           // status code, 0 without a response
+	Cause      Cause         // why there was no response
+	Detail     string        // the error message, for administrators
+	Text       []byte        // beginning of the response body, for administrators
+	RetryAfter time.Duration // requested by the receiver, 0 for none
+	Disable    bool          // the receiver requested that the subscription is disabled
+	Abort      bool          // the receiver requested that this message is given up
 	Began      time.Time
 	Took       time.Duration
 }
 
-// Success reports whether the receiver took the message.
+// Success reports whether the receiver accepted the message.
 func (o Outcome) Success() bool { return o.Code >= 200 && o.Code <= 299 }
 
-// Permanent reports whether another attempt cannot help.
+// Permanent reports whether a retry is pointless.
 func (o Outcome) Permanent() bool {
 	return o.Abort || o.Disable || o.Code == http.StatusGone || o.Cause == TargetForbidden
 }
 
-// Disables reports whether the subscription ends with this attempt.
+// Disables reports whether the attempt disables the subscription.
 func (o Outcome) Disables() bool { return o.Disable || o.Code == http.StatusGone }
 
-// Broken reports whether the endpoint as a whole is in trouble. Other answers of
-// 4xx, and redirects, speak of one message or one setting.
-func (o Outcome) Broken() bool {
+// EndpointFailure reports whether the failure concerns the whole endpoint. Other 4xx
+// codes and redirects concern a single message or a setting.
+func (o Outcome) EndpointFailure() bool {
 	switch o.Code {
 	case 0:
 		return o.Cause != TargetForbidden
@@ -69,7 +69,7 @@ func (o Outcome) Broken() bool {
 	return o.Code >= 500
 }
 
-// Reason is the outcome in words that a SubscriberID alone may see.
+// Reason describes the outcome. Callers that only have a SubscriberID may see it.
 func (o Outcome) Reason() string {
 	if o.Cause != Answered {
 		return string(o.Cause)
@@ -80,41 +80,41 @@ func (o Outcome) Reason() string {
 	return "unknown status"
 }
 
-// Decide says what becomes of a message by an attempt: success ends it, a
-// failure waits as the schedule says, longer where the receiver asked for it,
-// and the last failure ends it too. spread, from 0 to 1, picks the jitter.
-func Decide(was State, o Outcome, p Policy, now time.Time, spread float64) State {
-	is := State{Attempts: was.Attempts + 1}
+// Decide returns the state of a message after an attempt. A success ends it. A failure
+// schedules a retry at the delay of the policy, or later if the receiver requested
+// that; after the last retry the message has failed. spread, from 0 to 1, selects the
+// jitter.
+func Decide(before State, o Outcome, p Policy, now time.Time, spread float64) State {
+	after := State{Attempts: before.Attempts + 1}
 	switch {
 	case o.Success():
-		is.Status = Successful
-	case o.Permanent() || is.Attempts > p.MaxRetries():
-		is.Status = Failed
+		after.Status = Successful
+	case o.Permanent() || after.Attempts > p.MaxRetries():
+		after.Status = Failed
 	default:
-		is.Status = RetryPending
-		is.Next = now.Add(p.wait(is.Attempts, o.RetryAfter, spread))
+		after.Status = RetryPending
+		after.Next = now.Add(p.delay(after.Attempts, o.RetryAfter, spread))
 	}
-	return is
+	return after
 }
 
-// wait is the time before the next attempt, after so many.
-func (p Policy) wait(attempts int, asked time.Duration, spread float64) time.Duration {
+// delay returns the time until the next attempt, after the given number of attempts.
+func (p Policy) delay(attempts int, requested time.Duration, spread float64) time.Duration {
 	base := p.Schedule[attempts-1]
-	wait := base + time.Duration(float64(base)*p.Jitter*(2*spread-1))
-	return max(wait, min(asked, p.RetryAfterMax))
+	delay := base + time.Duration(float64(base)*p.Jitter*(2*spread-1))
+	return max(delay, min(requested, p.RetryAfterMax))
 }
 
-// AttemptResult is an attempt and what became of the message by it.
+// AttemptResult is an attempt and the message's state after it.
 type AttemptResult struct {
 	Message *Message
 	After   State
 	Outcome
 }
 
-// Retention is how long messages are kept that no attempt follows for. 0 is for
-// ever.
+// Retention limits how long finished messages are kept. 0 is forever.
 type Retention struct {
-	Successful time.Duration // since they were delivered
-	Failed     time.Duration // since they failed for good
-	TextSize   int64         // of all answers together, in bytes; 0 is no limit
+	Successful time.Duration // since delivery
+	Failed     time.Duration // since the final failure
+	TextSize   int64         // of all response bodies together, in bytes; 0 for no limit
 }

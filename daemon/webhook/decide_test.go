@@ -11,9 +11,8 @@ import (
 
 var testPolicy = Policy{Schedule: []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}, Jitter: 0.2, RetryAfterMax: time.Hour}
 
-// codesDecided is the table of webhooks.md: what each answer means. Codes that
-// are not in it are retried.
-var codesDecided = map[int]Status{http.StatusGone: Failed}
+// statusByCode is the table of webhooks.md. Other codes are retried.
+var statusByCode = map[int]Status{http.StatusGone: Failed}
 
 func TestDecideEveryCode(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -21,7 +20,7 @@ func TestDecideEveryCode(t *testing.T) {
 		want := RetryPending
 		if code >= 200 && code <= 299 {
 			want = Successful
-		} else if s, is := codesDecided[code]; is {
+		} else if s, is := statusByCode[code]; is {
 			want = s
 		}
 		got := Decide(State{}, Outcome{Code: code}, testPolicy, now, 0.5)
@@ -36,9 +35,9 @@ func TestDecideEveryCode(t *testing.T) {
 
 func TestDecideCauses(t *testing.T) {
 	tests := []struct {
-		o      Outcome
-		want   Status
-		broken bool
+		o        Outcome
+		want     Status
+		endpoint bool
 	}{
 		{Outcome{Cause: TimedOut}, RetryPending, true},
 		{Outcome{Cause: ConnectionRefused}, RetryPending, true},
@@ -63,40 +62,40 @@ func TestDecideCauses(t *testing.T) {
 			if got := Decide(State{}, tt.o, testPolicy, time.Now(), 0.5); got.Status != tt.want {
 				t.Errorf("status %d, want %d", got.Status, tt.want)
 			}
-			if tt.o.Broken() != tt.broken {
-				t.Errorf("Broken() = %v", tt.o.Broken())
+			if tt.o.EndpointFailure() != tt.endpoint {
+				t.Errorf("EndpointFailure() = %v", tt.o.EndpointFailure())
 			}
 		})
 	}
 }
 
-func TestRetryAfterMovesLaterOnly(t *testing.T) {
+func TestRetryAfterNeverShortensDelay(t *testing.T) {
 	now := time.Now()
-	for asked, want := range map[time.Duration]time.Duration{
+	for requested, want := range map[time.Duration]time.Duration{
 		0:                5 * time.Second,
 		time.Second:      5 * time.Second,
 		time.Minute:      time.Minute,
-		1000 * time.Hour: time.Hour, // the cap
+		1000 * time.Hour: time.Hour, // the upper bound
 	} {
-		got := Decide(State{}, Outcome{Code: 429, RetryAfter: asked}, testPolicy, now, 0.5)
+		got := Decide(State{}, Outcome{Code: 429, RetryAfter: requested}, testPolicy, now, 0.5)
 		if got.Next.Sub(now) != want {
-			t.Errorf("Retry-After %v: waits %v, want %v", asked, got.Next.Sub(now), want)
+			t.Errorf("Retry-After %v: waits %v, want %v", requested, got.Next.Sub(now), want)
 		}
 	}
 }
 
-// TestScheduleOverDays follows a message that always fails through the default
-// schedule and adds its waits up.
-func TestScheduleOverDays(t *testing.T) {
+// TestDefaultScheduleTotalDelay follows a message that always fails through the default
+// schedule and adds up its delays.
+func TestDefaultScheduleTotalDelay(t *testing.T) {
 	schedule, err := ParseSchedule("5s,30s,2m,10m,30m,1h,3h,6h,12h")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := Policy{Schedule: schedule, Jitter: 0.2, RetryAfterMax: 24 * time.Hour}
-	var least, most time.Duration
+	var minTotal, maxTotal time.Duration
 	for _, wait := range p.Schedule {
-		least += wait * 8 / 10
-		most += wait * 12 / 10
+		minTotal += wait * 8 / 10
+		maxTotal += wait * 12 / 10
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -115,14 +114,14 @@ func TestScheduleOverDays(t *testing.T) {
 		if s.Attempts != len(p.Schedule)+1 {
 			t.Fatalf("%d attempts, want %d", s.Attempts, len(p.Schedule)+1)
 		}
-		if total := now.Sub(start); total < least || total > most {
-			t.Fatalf("waited %v in all, want %v to %v", total, least, most)
+		if total := now.Sub(start); total < minTotal || total > maxTotal {
+			t.Fatalf("waited %v in all, want %v to %v", total, minTotal, maxTotal)
 		}
 	})
 }
 
-// TestNothingLeavesTheDiagram draws sequences of outcomes.
-func TestNothingLeavesTheDiagram(t *testing.T) {
+// TestDecideAllowedTransitions draws sequences of outcomes.
+func TestDecideAllowedTransitions(t *testing.T) {
 	allowed := map[Status][]Status{
 		NotSent:      {Successful, RetryPending, Failed},
 		RetryPending: {Successful, RetryPending, Failed},
@@ -133,27 +132,27 @@ func TestNothingLeavesTheDiagram(t *testing.T) {
 		for s.Status.Open() {
 			o := Outcome{
 				Code:       rapid.SampledFrom([]int{0, 200, 204, 301, 404, 408, 410, 429, 500, 503}).Draw(t, "code"),
-				RetryAfter: time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "asked")),
+				RetryAfter: time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "retry after")),
 				Disable:    rapid.Bool().Draw(t, "disable"),
 				Abort:      rapid.Bool().Draw(t, "abort"),
 			}
 			if o.Code == 0 {
 				o.Cause = rapid.SampledFrom([]Cause{TimedOut, ConnectionRefused, TargetForbidden}).Draw(t, "cause")
 			}
-			is := Decide(s, o, testPolicy, now, rapid.Float64Range(0, 1).Draw(t, "spread"))
-			if !contains(allowed[s.Status], is.Status) {
-				t.Fatalf("%d became %d by %+v", s.Status, is.Status, o)
+			after := Decide(s, o, testPolicy, now, rapid.Float64Range(0, 1).Draw(t, "spread"))
+			if !contains(allowed[s.Status], after.Status) {
+				t.Fatalf("%d became %d by %+v", s.Status, after.Status, o)
 			}
-			if is.Attempts != s.Attempts+1 || is.Retries() > testPolicy.MaxRetries() {
-				t.Fatalf("attempts %d after %d", is.Attempts, s.Attempts)
+			if after.Attempts != s.Attempts+1 || after.Retries() > testPolicy.MaxRetries() {
+				t.Fatalf("attempts %d after %d", after.Attempts, s.Attempts)
 			}
-			if is.Status == RetryPending && !is.Next.After(now) {
-				t.Fatalf("the next attempt is not in the future: %v", is.Next.Sub(now))
+			if after.Status == RetryPending && !after.Next.After(now) {
+				t.Fatalf("the next attempt is not in the future: %v", after.Next.Sub(now))
 			}
-			if is.Status != RetryPending && !is.Next.IsZero() {
-				t.Fatalf("a message that is done has a next attempt")
+			if after.Status != RetryPending && !after.Next.IsZero() {
+				t.Fatalf("a finished message has a next attempt")
 			}
-			now, s = now.Add(time.Minute), is
+			now, s = now.Add(time.Minute), after
 		}
 	})
 }

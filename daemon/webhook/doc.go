@@ -1,6 +1,6 @@
-// Package webhook has the nouns and rules of webhooks: events, messages and
-// subscriptions, what a subscription may be, where messages may go, and what an
-// attempt makes of a message.
+// Package webhook defines events, messages and subscriptions, and their rules:
+// which subscriptions are valid, which addresses messages may be sent to, and how
+// an attempt changes the state of a message.
 //
 //	published ──> 0 Not sent ──attempt──> 1 Successful
 //	                  │                        ^

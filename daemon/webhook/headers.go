@@ -8,8 +8,8 @@ import (
 
 var errHeaders = errors.New(`must be a list of headers, such as [{"Name": "X-Token", "Value": "secret"}]`)
 
-// ParseHeaders reads a list of headers as JSON, or in the form that clients of
-// the existing service write into a query string: [{Name:X,Value:Y}].
+// ParseHeaders parses a list of headers, as JSON or in the form that clients of the
+// existing service write into a query string: [{Name:X,Value:Y}].
 func ParseHeaders(text string) ([]Header, error) {
 	text = strings.TrimSpace(text)
 	var headers []Header
@@ -29,19 +29,19 @@ func ParseHeaders(text string) ([]Header, error) {
 	return headers, nil
 }
 
-// jsv reads the text format JSV: values are bare up to a sign that means
-// something, or quoted, with quotes doubled.
+// jsv parses ServiceStack's text format JSV: a value is bare, up to the next delimiter,
+// or quoted, with quotes doubled.
 type jsv struct{ rest string }
 
-func (p *jsv) skip(sign byte) bool {
-	if p.rest == "" || p.rest[0] != sign {
+func (p *jsv) skip(char byte) bool {
+	if p.rest == "" || p.rest[0] != char {
 		return false
 	}
 	p.rest = p.rest[1:]
 	return true
 }
 
-// list reads items with commas between them, within brackets.
+// list parses comma-separated items between brackets.
 func (p *jsv) list(opening, closing byte, item func() bool) bool {
 	if !p.skip(opening) {
 		return false
@@ -54,7 +54,7 @@ func (p *jsv) list(opening, closing byte, item func() bool) bool {
 	return true
 }
 
-// member reads a member of a header.
+// member parses one member of a header object.
 func (p *jsv) member(h *Header) bool {
 	name := p.value(":,}")
 	if !p.skip(':') {
@@ -71,7 +71,7 @@ func (p *jsv) member(h *Header) bool {
 	return true
 }
 
-// value reads up to one of the signs, or a quoted text.
+// value parses a bare value, up to one of the characters of until, or a quoted one.
 func (p *jsv) value(until string) string {
 	if !p.skip('"') {
 		end := strings.IndexAny(p.rest, until)

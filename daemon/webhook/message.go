@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// Status is how far a message has come, by the numbers of interface.md.
+// Status is the delivery status of a message, with the numbers of interface.md.
 type Status uint8
 
 // The statuses.
@@ -13,45 +13,44 @@ const (
 	Failed
 )
 
-// Open reports whether attempts may follow.
+// Open reports whether more attempts may follow.
 func (s Status) Open() bool { return s == NotSent || s == RetryPending }
 
-// Event is something that happened in the business. Its body is stored once,
-// however many messages carry it.
+// Event is a published event. Its body is stored once for all of its messages.
 type Event struct {
-	ID      int64  // grows with time
-	GUID    string // outside the service
+	ID      int64  // ascending with time
+	GUID    string // public ID
 	Name    string
 	Body    []byte // sent byte for byte
-	Size    int    // of the body, in bytes, where that was not read
+	Size    int    // of the body in bytes, if the body was not read
 	AddedAt time.Time
 }
 
-// Message is one event on its way to one subscription. It keeps the URL that
-// the subscription had when the event was published, and the right to reach it.
+// Message is one event for one subscription. It keeps the URL that the subscription had
+// when the event was published, and whether that URL may have a private address.
 type Message struct {
-	ID           int64 // grows with time; also its ItemNo
+	ID           int64 // ascending with time; also its ItemNo
 	GUID         string
 	Event        *Event
-	Partition    int64 // whose holder may send it
+	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64
 	URL          string
-	MadeByAdmin  bool // an admin gave the URL: private addresses are allowed
+	MadeByAdmin  bool // an administrator set the URL: private addresses are allowed
 	State
 }
 
-// State is what attempts change of a message.
+// State is the part of a message that attempts change.
 type State struct {
 	Status   Status
-	Attempts int       // begun so far
-	Next     time.Time // when the next attempt is due, while it is open
+	Attempts int       // attempts started so far
+	Next     time.Time // when the next attempt is due, while the status is open
 }
 
-// Retries is the number of attempts after the first.
+// Retries returns the number of attempts after the first.
 func (s State) Retries() int { return max(0, s.Attempts-1) }
 
-// Change is what became of one message: it was made, attempted, made due by a
-// person, or deleted. The live stream shows changes.
+// Change is a change of one message: it was created, attempted, made due or deleted.
+// Live streams show changes.
 type Change struct {
 	Message      string // its GUID
 	Subscriber   string // GUID
@@ -59,25 +58,25 @@ type Change struct {
 	Event        string // its name
 	Status       Status
 	Retries      int
-	Next         time.Time     // when the next attempt is due, the zero time for none
-	Code         int           // of the last attempt's answer, 0 where there was none
-	Took         time.Duration // of the attempt; 0 where the change is none
+	Next         time.Time     // when the next attempt is due, zero for none
+	Code         int           // status code of the last attempt, 0 without a response
+	Took         time.Duration // of the attempt; 0 if the change is not an attempt
 	At           time.Time
 	Deleted      bool
 }
 
-// NewChange is what became of a message, without its subscription.
-func NewChange(m *Message, is State, at time.Time) Change {
-	c := Change{Message: m.GUID, Event: m.Event.Name, Status: is.Status, Retries: is.Retries(), At: at}
-	if is.Status.Open() {
-		c.Next = is.Next
+// NewChange returns the change to a message's new state, without its subscription.
+func NewChange(m *Message, state State, at time.Time) Change {
+	c := Change{Message: m.GUID, Event: m.Event.Name, Status: state.Status, Retries: state.Retries(), At: at}
+	if state.Status.Open() {
+		c.Next = state.Next
 	}
 	return c
 }
 
-// ChangeOf is what became of a message by its present state.
-func (s *Snapshot) ChangeOf(m *Message, is State, at time.Time) Change {
-	c := NewChange(m, is, at)
+// ChangeOf returns the change to a message's new state.
+func (s *Snapshot) ChangeOf(m *Message, state State, at time.Time) Change {
+	c := NewChange(m, state, at)
 	if sub := s.Subscription(m.Subscription); sub != nil {
 		c.Subscriber, c.Subscription = sub.Subscriber, sub.GUID
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// The members of a subscription that a rule may refuse.
+// Members of a subscription that a rule may reject.
 const (
 	MemberURL      = "URL"
 	MemberEvent    = "EventName"
@@ -24,14 +24,14 @@ const (
 	memberSubscriber = "SubscriberID"
 )
 
-// Rules say what a subscription may be.
+// Rules validate subscriptions.
 type Rules struct {
-	Events []record.Event // that are published
-	Guard  Guard
-	Self   *url.URL // the service's own test target, nil for none
+	Events     []record.Event // published events
+	Guard      Guard
+	TestTarget *url.URL // the service's own test target, nil for none
 }
 
-// The bounds of a subscription.
+// Limits of a subscription.
 const (
 	maxURL         = 2048
 	maxHeaders     = 50
@@ -41,44 +41,44 @@ const (
 	maxWait        = 30 * 24 * time.Hour
 )
 
-// The bounds of what can be made with a SubscriberID alone, for one subscriber.
+// Limits of what callers with only a SubscriberID can create, for one subscriber.
 const (
 	MaxSubscriptions = 1000
 	MaxHeaderBytes   = 64 << 10 // of the names and values of all its subscriptions
 )
 
-// The refusals of what goes beyond the bounds.
+// Errors of changes beyond these limits.
 var (
-	ErrTooManySubscriptions = Invalid(memberSubscriber, "has %d subscriptions, the most that a SubscriberID alone can add; remove one, or add it as an administrator", MaxSubscriptions)
-	ErrTooManyHeaders       = Invalid(MemberHeaders, "would take the headers of this subscriber's subscriptions over %d bytes, the most that a SubscriberID alone can store; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
+	ErrTooManySubscriptions = Invalid(memberSubscriber, "has %d subscriptions, the most that can be added with only a SubscriberID; remove one, or add it as an administrator", MaxSubscriptions)
+	ErrTooManyHeaders       = Invalid(MemberHeaders, "would exceed %d bytes for all subscriptions of this subscriber, the maximum that can be stored with only a SubscriberID; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
 )
 
-// Invalid is the refusal of a member of a subscription or event.
+// Invalid returns the error for an invalid member of a subscription or event.
 func Invalid(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	return &fault.Error{Kind: fault.Invalid, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
 }
 
-// CheckURL reports why a subscription may not have a URL. admin says that an
-// administrator wants it, who may name networks on the premises.
+// CheckURL returns an error if a subscription may not have the URL. admin reports
+// whether an administrator sets it: administrators may use private networks.
 func (r Rules) CheckURL(text string, admin bool) error {
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > maxURL:
 		return Invalid(MemberURL, "must be at most %d characters long", maxURL)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }):
-		return Invalid(MemberURL, "holds a character that no URL may hold; escape it")
+		return Invalid(MemberURL, "contains a character that is invalid in a URL; escape it")
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
 		return Invalid(MemberURL, "must be an absolute URL such as https://example.com/hook")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return Invalid(MemberURL, "must begin with http:// or https://")
 	case u.User != nil:
-		return Invalid(MemberURL, "must not hold a user name or password; use Headers")
+		return Invalid(MemberURL, "must not contain a user name or password; use Headers")
 	case u.Fragment != "":
-		return Invalid(MemberURL, "must not hold a fragment (#...)")
+		return Invalid(MemberURL, "must not contain a fragment (#...)")
 	case !validPort(u):
 		return Invalid(MemberURL, "must have a port from 1 to 65535")
-	case IsTestTarget(r.Self, u):
+	case IsTestTarget(r.TestTarget, u):
 		return nil
 	}
 	if err := r.Guard.CheckURL(u, admin); err != nil {
@@ -95,7 +95,7 @@ func validPort(u *url.URL) bool {
 	return err == nil && n > 0
 }
 
-// origin is the scheme, host and port of a URL.
+// origin returns the scheme, host and port of a URL.
 func origin(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -104,46 +104,47 @@ func origin(text string) string {
 	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
 }
 
-// SameOrigin reports whether what is for one URL may be sent to the other.
+// SameOrigin reports whether two URLs have the same scheme, host and port.
 func SameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
 
-// IsTestTarget reports whether a URL is that of the service's own test target.
-func IsTestTarget(self, u *url.URL) bool {
-	return self != nil && u.Host == self.Host && u.Scheme == self.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), self.Path)
+// IsTestTarget reports whether u is the URL of the service's own test target.
+func IsTestTarget(target, u *url.URL) bool {
+	return target != nil && u.Host == target.Host && u.Scheme == target.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), target.Path)
 }
 
-// Listed are the events that subscriptions can be made for: those that are
-// published, and the service's own.
-func (r Rules) Listed() []record.Event { return slices.Concat(r.Events, record.ServiceEvents()) }
+// SubscribableEvents returns the published events and the service's own.
+func (r Rules) SubscribableEvents() []record.Event {
+	return slices.Concat(r.Events, record.ServiceEvents())
+}
 
-// Pattern gives the events of a subscription in their own letter case.
+// Pattern returns an event pattern of a subscription in canonical letter case.
 func (r Rules) Pattern(text string) (string, error) {
-	pattern, ok := record.EventPattern(r.Listed(), text)
+	pattern, ok := record.EventPattern(r.SubscribableEvents(), text)
 	if !ok {
-		return "", Invalid(MemberEvent, "is no published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
+		return "", Invalid(MemberEvent, "is not a published event: GET /Webhooks/Events lists them; a family such as debtor.* and * are allowed too")
 	}
 	return pattern, nil
 }
 
-// Event gives the name of a published event in its own letter case.
+// Event returns the name of a published event in canonical letter case.
 func (r Rules) Event(text string) (string, error) {
 	for _, e := range r.Events {
 		if strings.EqualFold(e.Name, strings.TrimSpace(text)) {
 			return e.Name, nil
 		}
 	}
-	return "", Invalid(MemberEvent, "is no published event: GET /Webhooks/Events lists them")
+	return "", Invalid(MemberEvent, "is not a published event: GET /Webhooks/Events lists them")
 }
 
-// reservedHeaders are those that the connection or the service itself decides.
-// The hop-by-hop ones are from RFC 9110, section 7.6.1.
+// reservedHeaders are set by the connection or the service itself. The hop-by-hop
+// headers are from RFC 9110, section 7.6.1.
 var reservedHeaders = map[string]bool{
 	"connection": true, "keep-alive": true, "proxy-connection": true, "proxy-authenticate": true, "proxy-authorization": true,
 	"te": true, "trailer": true, "transfer-encoding": true, "upgrade": true,
 	"host": true, "content-length": true, "content-encoding": true, "expect": true,
 }
 
-// CheckHeaders reports why messages may not be sent with headers.
+// CheckHeaders returns an error if messages may not be sent with the headers.
 func CheckHeaders(headers []Header) error {
 	if len(headers) > maxHeaders {
 		return Invalid(MemberHeaders, "must be at most %d headers", maxHeaders)
@@ -156,18 +157,19 @@ func CheckHeaders(headers []Header) error {
 	return nil
 }
 
-// checkHeader does not repeat the header: its value may be a secret.
+// checkHeader returns an error that does not repeat the header: its value may be a
+// secret.
 func checkHeader(h Header) error {
 	name := strings.ToLower(h.Name)
 	switch {
 	case h.Name == "" || len(h.Name) > maxHeaderName || strings.ContainsFunc(h.Name, func(c rune) bool { return !isToken(c) }):
-		return errors.New("its name must be 1 to 256 letters, digits and the signs !#$%&'*+-.^_`|~")
+		return errors.New("its name must be 1 to 256 letters, digits and the characters !#$%&'*+-.^_`|~")
 	case reservedHeaders[name] || strings.HasPrefix(name, "webhook-"):
-		return errors.New("its name is one that the service itself decides")
+		return errors.New("its name is reserved for the service")
 	case len(h.Value) > maxHeaderValue:
 		return fmt.Errorf("its value must be at most %d bytes long", maxHeaderValue)
 	case strings.ContainsFunc(h.Value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || !utf8.ValidString(h.Value):
-		return errors.New("its value must not hold line ends or other control characters")
+		return errors.New("its value must not contain line breaks or other control characters")
 	case strings.TrimSpace(h.Value) != h.Value:
 		return errors.New("its value must not begin or end with spaces")
 	}
@@ -178,18 +180,18 @@ func isToken(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
-// ParseSchedule reads waits such as "5s, 30s, 2m".
+// ParseSchedule parses a comma-separated list of delays such as "5s, 30s, 2m".
 func ParseSchedule(text string) ([]time.Duration, error) {
 	var waits []time.Duration
 	for part := range strings.SplitSeq(text, ",") {
 		wait, err := time.ParseDuration(strings.TrimSpace(part))
 		if err != nil || wait < time.Second || wait > maxWait {
-			return nil, errors.New("must be waits from 1s to 720h, such as 5s, 30s, 2m")
+			return nil, errors.New("must be delays from 1s to 720h, such as 5s, 30s, 2m")
 		}
 		waits = append(waits, wait)
 	}
 	if len(waits) > maxRetries {
-		return nil, fmt.Errorf("must be at most %d waits", maxRetries)
+		return nil, fmt.Errorf("must be at most %d delays", maxRetries)
 	}
 	return waits, nil
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-func TestRulesOfURLs(t *testing.T) {
+func TestCheckURL(t *testing.T) {
 	self, _ := url.Parse("http://10.0.0.5:5050/Webhooks/Test")
-	r := Rules{Guard: Guard{Own: func(a netip.AddrPort) bool { return a.Port() == 5050 }}, Self: self}
+	r := Rules{Guard: Guard{IsSelf: func(a netip.AddrPort) bool { return a.Port() == 5050 }}, TestTarget: self}
 	tests := []struct {
 		url           string
-		anyone, admin bool
+		public, admin bool
 	}{
 		{"https://example.com/hook?a=b", true, true},
 		{"http://example.com", true, true},
@@ -48,7 +48,7 @@ func TestRulesOfURLs(t *testing.T) {
 		{"", false, false},
 	}
 	for _, tt := range tests {
-		for admin, want := range map[bool]bool{false: tt.anyone, true: tt.admin} {
+		for admin, want := range map[bool]bool{false: tt.public, true: tt.admin} {
 			err := r.CheckURL(tt.url, admin)
 			if (err == nil) != want {
 				t.Errorf("%.60q, admin %v: %v", tt.url, admin, err)
@@ -60,7 +60,7 @@ func TestRulesOfURLs(t *testing.T) {
 	}
 }
 
-func TestRulesOfEvents(t *testing.T) {
+func TestEventAndPattern(t *testing.T) {
 	r := Rules{Events: record.Events()}
 	if name, err := r.Event("DEBTOR.created"); err != nil || name != "debtor.created" {
 		t.Error(name, err)
@@ -75,7 +75,7 @@ func TestRulesOfEvents(t *testing.T) {
 	}
 }
 
-func TestRulesOfHeaders(t *testing.T) {
+func TestCheckHeaders(t *testing.T) {
 	for name, h := range map[string]Header{
 		"no name":         {"", "x"},
 		"space in name":   {"X Token", "x"},
@@ -89,7 +89,7 @@ func TestRulesOfHeaders(t *testing.T) {
 		"host":            {"Host", "example.com"},
 		"length":          {"content-LENGTH", "x"},
 		"hop by hop":      {"Transfer-Encoding", "chunked"},
-		"ours":            {"Webhook-Signature", "v1,x"},
+		"reserved":        {"Webhook-Signature", "v1,x"},
 		"long":            {"X-Token", strings.Repeat("x", 8193)},
 	} {
 		if err := CheckHeaders([]Header{h}); !fault.Is(err, fault.Invalid) {
@@ -145,12 +145,12 @@ func FuzzParseHeaders(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		headers, err := ParseHeaders(text)
 		if err != nil && headers != nil {
-			t.Error("headers beside an error")
+			t.Error("headers returned with an error")
 		}
 		if err == nil && CheckHeaders(headers) == nil {
 			for _, h := range headers {
 				if strings.ContainsAny(h.Name+h.Value, "\r\n") {
-					t.Errorf("%q went through", h)
+					t.Errorf("%q was accepted", h)
 				}
 			}
 		}

@@ -13,48 +13,48 @@ import (
 	"time"
 )
 
-// Header is one header that messages of a subscription are sent with.
+// Header is an HTTP header that messages of a subscription are sent with.
 type Header struct{ Name, Value string }
 
-// Subscription says where messages of which events go, and how.
+// Subscription defines which events are sent to which URL, and how.
 type Subscription struct {
-	ID             int64
-	GUID           string
-	Subscriber     string // its GUID
-	SubscriberName string
-	SubscriberOn   bool   // the subscriber is enabled
-	Pattern        string // the name of an event, family.*, or *
-	URL            string
-	ItemNo         int // among those of the subscriber
-	Enabled        bool
-	DisabledReason string          // where it is not, if one was given
-	Ordered        bool            // each message waits for the one before it
-	Schedule       []time.Duration // its own; nil for the settings'
-	Headers        []Header
-	Secret         string
-	OldSecret      string    // signs as well, until a time
-	OldSecretUntil time.Time // the zero time for never
-	MadeByAdmin    bool      // private addresses are allowed
-	FailingSince   time.Time // when every attempt began to fail, as far as it was stored; the zero time after a success
-	SavedAt        time.Time
-	RowHash        []byte // another one after each change
+	ID                int64
+	GUID              string
+	Subscriber        string // its GUID
+	SubscriberName    string
+	SubscriberEnabled bool   // whether the subscriber is enabled
+	Pattern           string // the name of an event, family.*, or *
+	URL               string
+	ItemNo            int // position among those of the subscriber
+	Enabled           bool
+	DisabledReason    string          // empty if enabled or if none was given
+	Ordered           bool            // each message waits for the previous one
+	Schedule          []time.Duration // overrides the settings; nil for their schedule
+	Headers           []Header
+	Secret            string
+	OldSecret         string    // also signs, until OldSecretUntil
+	OldSecretUntil    time.Time // zero for no end
+	MadeByAdmin       bool      // private addresses are allowed
+	FailingSince      time.Time // start of an uninterrupted series of failures, zero after a success
+	SavedAt           time.Time
+	RowHash           []byte // differs after each change
 }
 
-// Active reports whether messages are sent: both the subscription and its subscriber
-// are enabled.
-func (s *Subscription) Active() bool { return s.Enabled && s.SubscriberOn }
+// Active reports whether messages are sent: the subscription and its subscriber are
+// enabled.
+func (s *Subscription) Active() bool { return s.Enabled && s.SubscriberEnabled }
 
-// InactiveReason is why no messages are sent, empty where they are, or where no reason
-// was given.
+// InactiveReason returns why no messages are sent. It is empty if the subscription is
+// active or no reason was given.
 func (s *Subscription) InactiveReason() string {
-	if s.DisabledReason == "" && s.Enabled && !s.SubscriberOn {
+	if s.DisabledReason == "" && s.Enabled && !s.SubscriberEnabled {
 		return "its subscriber is disabled"
 	}
 	return s.DisabledReason
 }
 
-// SecretsAt are the secrets that sign at a time of the store's clock. It may be
-// a while until the store forgets the old one.
+// SecretsAt returns the secrets that sign at a time of the store's clock. An expired
+// secret may stay in the store for a while.
 func (s *Subscription) SecretsAt(now time.Time) []string {
 	if s.OldSecret == "" || !s.OldSecretUntil.IsZero() && !now.Before(s.OldSecretUntil) {
 		return []string{s.Secret}
@@ -62,9 +62,9 @@ func (s *Subscription) SecretsAt(now time.Time) []string {
 	return []string{s.Secret, s.OldSecret}
 }
 
-// HeadersFor are the headers of a message to a URL. They are for the origin that
-// the subscription has now: a message that was made when it had another one must
-// not take them there.
+// HeadersFor returns the headers for a message to a URL. Headers are only sent to the
+// origin of the subscription's current URL: a message created for an earlier origin
+// gets none.
 func (s *Subscription) HeadersFor(url string) []Header {
 	if len(s.Headers) == 0 || !SameOrigin(url, s.URL) {
 		return nil
@@ -72,19 +72,19 @@ func (s *Subscription) HeadersFor(url string) []Header {
 	return s.Headers
 }
 
-// The members of a rotation.
+// Members of a secret rotation.
 const (
 	MemberSecret  = "Secret"
 	MemberKeepFor = "KeepFor"
 )
 
-// How long a secret that was replaced signs as well.
+// How long a replaced secret also signs.
 const (
 	DefaultKeepFor = 24 * time.Hour
 	MaxKeepFor     = 720 * time.Hour
 )
 
-// CheckKeepFor reports why a secret that is replaced may not sign for so long.
+// CheckKeepFor returns an error if a replaced secret may not sign for this long.
 func CheckKeepFor(d time.Duration) error {
 	if d < 0 || d > MaxKeepFor {
 		return Invalid(MemberKeepFor, "must be a duration from 0 to 720h")
@@ -92,13 +92,13 @@ func CheckKeepFor(d time.Duration) error {
 	return nil
 }
 
-// SecretPrefix begins every secret, as Standard Webhooks has it.
+// SecretPrefix starts every secret, as Standard Webhooks specifies.
 const SecretPrefix = "whsec_"
 
-// secretBytes is the length of new secrets: that of the hash.
+// secretBytes is the length of new secrets, that of the hash.
 const secretBytes = sha256.Size
 
-// NewSecret makes a secret to sign with.
+// NewSecret generates a signing secret.
 func NewSecret() string {
 	key := make([]byte, secretBytes)
 	_, _ = rand.Read(key) // never fails
@@ -107,8 +107,7 @@ func NewSecret() string {
 
 var errSecret = errors.New("must be whsec_ and 24 to 64 bytes in base64")
 
-// ParseSecret gives the key that a secret holds. Standard Webhooks asks for 24
-// to 64 bytes.
+// ParseSecret returns the key of a secret. Standard Webhooks requires 24 to 64 bytes.
 func ParseSecret(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, SecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -118,9 +117,8 @@ func ParseSecret(secret string) ([]byte, error) {
 	return key, nil
 }
 
-// Snapshot is the set of subscriptions at one version. It is immutable, so that
-// it can be read without a lock. The next one shares with it whatever has not
-// changed.
+// Snapshot is the set of subscriptions at one version. It is immutable and needs no
+// lock. The next version shares all unchanged parts with it.
 type Snapshot struct {
 	Version int64
 	sets    map[string]set // by pattern in lower case: exact names, family.*, *; and all
@@ -129,14 +127,14 @@ type Snapshot struct {
 // all is the key of the set of all subscriptions.
 const all = ""
 
-// NewSnapshot orders subscriptions, which are given by number, for matching.
+// NewSnapshot indexes subscriptions, given by ID, for matching.
 func NewSnapshot(version int64, subs map[int64]*Subscription) *Snapshot {
 	return (&Snapshot{sets: make(map[string]set)}).With(version, subs)
 }
 
-// With is the snapshot of a later version, in which some subscriptions have
-// changed: nil for one that is gone. What it costs depends on how many these
-// are, and hardly on how many there are.
+// With returns the snapshot of a later version. changed holds the changed
+// subscriptions, nil for a deleted one. The cost depends on the number of changes,
+// hardly on the number of subscriptions.
 func (s *Snapshot) With(version int64, changed map[int64]*Subscription) *Snapshot {
 	sets := maps.Clone(s.sets)
 	for id, sub := range changed {
@@ -153,8 +151,8 @@ func (s *Snapshot) With(version int64, changed map[int64]*Subscription) *Snapsho
 
 func (s *Subscription) pattern() string { return strings.ToLower(s.Pattern) }
 
-// Match lists the subscriptions that an event goes to, also those that are
-// disabled: their messages wait.
+// Match returns the subscriptions that an event is sent to, including disabled ones,
+// whose messages stay queued.
 func (s *Snapshot) Match(event string) (found []*Subscription) {
 	name := strings.ToLower(event)
 	family, _, _ := strings.Cut(name, ".")
@@ -164,7 +162,7 @@ func (s *Snapshot) Match(event string) (found []*Subscription) {
 	return found
 }
 
-// Subscription finds one by its number, nil if it is gone.
+// Subscription returns a subscription by its ID, nil if it does not exist.
 func (s *Snapshot) Subscription(id int64) *Subscription {
 	if chunk, i, found := s.sets[all].find(id); found {
 		return s.sets[all][chunk][i]
@@ -172,8 +170,8 @@ func (s *Snapshot) Subscription(id int64) *Subscription {
 	return nil
 }
 
-// Subscriptions calls yield with each subscription until it returns false, in
-// the order of their numbers.
+// Subscriptions calls yield with each subscription, in the order of IDs, until it
+// returns false.
 func (s *Snapshot) Subscriptions(yield func(*Subscription) bool) {
 	for _, chunk := range s.sets[all] {
 		for _, sub := range chunk {
@@ -184,13 +182,13 @@ func (s *Snapshot) Subscriptions(yield func(*Subscription) bool) {
 	}
 }
 
-// set is subscriptions in the order of their numbers, in chunks. A change copies
-// one chunk and the list of chunks.
+// set is a list of subscriptions ordered by ID, in chunks. A change copies one chunk
+// and the list of chunks.
 type set [][]*Subscription
 
 const chunkSize = 256
 
-// find gives the place of a number, or the one where it belongs.
+// find returns the position of an ID, or the position to insert it at.
 func (s set) find(id int64) (chunk, i int, found bool) {
 	if len(s) == 0 {
 		return 0, 0, false
@@ -200,8 +198,8 @@ func (s set) find(id int64) (chunk, i int, found bool) {
 	return chunk, i, found
 }
 
-// put gives the set in which a number has another subscription, or none where
-// that is nil.
+// put returns a set in which the subscription with the ID is replaced by sub, or
+// removed if sub is nil.
 func (s set) put(id int64, sub *Subscription) set {
 	c, i, found := s.find(id)
 	chunk := slices.Concat(s[c:min(c+1, len(s))]...)
@@ -218,7 +216,7 @@ func (s set) put(id int64, sub *Subscription) set {
 	return slices.Concat(s[:c], slices.Collect(slices.Chunk(chunk, size)), s[min(c+1, len(s)):])
 }
 
-// Count is the number of subscriptions, and of those that are disabled.
+// Count returns the number of subscriptions, and of those that are disabled.
 func (s *Snapshot) Count() (all, disabled int) {
 	for sub := range s.Subscriptions {
 		if all++; !sub.Active() {

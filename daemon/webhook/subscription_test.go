@@ -6,30 +6,30 @@ import (
 	"testing"
 )
 
-// TestSnapshotWithChanges compares snapshots that were changed step by step with
-// ones that were made at once.
+// TestSnapshotWithChanges compares snapshots that were changed incrementally with new
+// ones.
 func TestSnapshotWithChanges(t *testing.T) {
-	dice := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	patterns := []string{"debtor.updated", "Debtor.*", "*", "stock.created"}
-	is := make(map[int64]*Subscription)
+	current := make(map[int64]*Subscription)
 	s, first := NewSnapshot(1, nil), NewSnapshot(1, nil)
 	for version := int64(2); version < 100; version++ {
 		changed := make(map[int64]*Subscription)
-		for range 1 + dice.IntN(30) {
-			id := 1 + dice.Int64N(900)
-			if changed[id] = nil; dice.IntN(4) > 0 {
-				changed[id] = &Subscription{ID: id, Pattern: patterns[dice.IntN(len(patterns))]}
+		for range 1 + random.IntN(30) {
+			id := 1 + random.Int64N(900)
+			if changed[id] = nil; random.IntN(4) > 0 {
+				changed[id] = &Subscription{ID: id, Pattern: patterns[random.IntN(len(patterns))]}
 			}
-			if delete(is, id); changed[id] != nil {
-				is[id] = changed[id]
+			if delete(current, id); changed[id] != nil {
+				current[id] = changed[id]
 			}
 		}
 		before, size := s, len(slices.Collect(s.Subscriptions))
 		s = s.With(version, changed)
 		if len(slices.Collect(before.Subscriptions)) != size {
-			t.Fatal("a snapshot has changed that others may read")
+			t.Fatal("an existing snapshot was changed")
 		}
-		want := NewSnapshot(version, is)
+		want := NewSnapshot(version, current)
 		if !slices.Equal(slices.Collect(s.Subscriptions), slices.Collect(want.Subscriptions)) {
 			t.Fatalf("version %d has other subscriptions", version)
 		}
@@ -39,8 +39,8 @@ func TestSnapshotWithChanges(t *testing.T) {
 			}
 		}
 		for id := range changed {
-			if s.Subscription(id) != is[id] {
-				t.Fatalf("version %d gives another subscription %d", version, id)
+			if s.Subscription(id) != current[id] {
+				t.Fatalf("version %d returns another subscription %d", version, id)
 			}
 		}
 	}
@@ -49,9 +49,9 @@ func TestSnapshotWithChanges(t *testing.T) {
 	}
 }
 
-// TestAChangeCopiesLittle counts what a changed snapshot does not share with the
-// one before it.
-func TestAChangeCopiesLittle(t *testing.T) {
+// TestSnapshotSharesUnchangedChunks counts the entries that a changed snapshot does not
+// share with its predecessor.
+func TestSnapshotSharesUnchangedChunks(t *testing.T) {
 	subs := make(map[int64]*Subscription)
 	for id := range int64(5000) {
 		subs[id+1] = &Subscription{ID: id + 1, Pattern: "*"}
@@ -73,13 +73,13 @@ func TestAChangeCopiesLittle(t *testing.T) {
 				}
 			}
 			if copied > chunkSize {
-				t.Errorf("%v: %d places of %s were copied", change, copied, name)
+				t.Errorf("%v: %d entries of %s were copied", change, copied, name)
 			}
 		}
 	}
 }
 
-func TestOrigins(t *testing.T) {
+func TestSameOrigin(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
 		same bool

@@ -9,26 +9,25 @@ import (
 	"strings"
 )
 
-// Guard says to which addresses messages may go. It is asked when a connection
-// is about to be made, after the name was resolved, so that no trick with names
-// helps.
+// Guard decides which addresses messages may be sent to. It is consulted when a
+// connection is made, after name resolution, so that DNS tricks do not bypass it.
 type Guard struct {
-	Allow []netip.Prefix            // whatever else is said of them
-	Own   func(netip.AddrPort) bool // whether the daemon itself listens there; nil for never
+	Allow  []netip.Prefix            // always allowed
+	IsSelf func(netip.AddrPort) bool // reports whether the daemon itself listens there; nil for never
 }
 
-// ErrForbidden is what a connection that the guard refuses fails with.
+// ErrForbidden is the error of a connection that the guard refuses.
 var ErrForbidden = errors.New("messages may not be sent there")
 
-// networkClass is what kind of network an address belongs to.
+// networkClass is a network that is not the public Internet.
 type networkClass struct {
-	network netip.Prefix
-	private bool // where receivers on the premises live; the others are never meant
-	name    string
+	network    netip.Prefix
+	onPremises bool // may have receivers on the premises; others never have
+	name       string
 }
 
-// networkClasses lists the networks that are not the public Internet: the registries of
-// special-purpose addresses of IANA (RFC 6890).
+// networkClasses lists the networks of IANA's registries of special-purpose addresses
+// (RFC 6890).
 var networkClasses = []networkClass{
 	{netip.MustParsePrefix("100.100.100.200/32"), false, "cloud metadata"},
 	{netip.MustParsePrefix("fd00:ec2::254/128"), false, "cloud metadata"},
@@ -60,10 +59,10 @@ var networkClasses = []networkClass{
 	{netip.MustParsePrefix("ff00::/8"), false, "multicast"},
 }
 
-// embedding are the networks of IPv6 whose addresses hold one of IPv4, and which
-// of their bytes are its four (RFC 6052). In the network for local translators
-// both the layout of its own length and that of a longer prefix are in use.
-var embedding = []struct {
+// ipv4Embedding lists the IPv6 networks whose addresses contain an IPv4 address, and
+// the positions of its four bytes (RFC 6052). In the network for local translators both
+// the layout of its own prefix length and that of a longer prefix are in use.
+var ipv4Embedding = []struct {
 	network netip.Prefix
 	at      [4]int
 }{
@@ -81,47 +80,47 @@ var (
 	lastFour   = [4]int{12, 13, 14, 15}
 )
 
-// Check reports why no message may go to an address. private says whether
-// networks on the premises are allowed.
-func (g Guard) Check(to netip.AddrPort, private bool) error {
+// Check returns an error if no message may be sent to an address. allowPrivate allows
+// networks on the premises.
+func (g Guard) Check(to netip.AddrPort, allowPrivate bool) error {
 	at := to.Addr().Unmap().WithZone("")
 	if slices.ContainsFunc(g.Allow, func(p netip.Prefix) bool { return p.Contains(at) }) {
 		return nil
 	}
-	if g.Own != nil && g.Own(netip.AddrPortFrom(at, to.Port())) {
+	if g.IsSelf != nil && g.IsSelf(netip.AddrPortFrom(at, to.Port())) {
 		return fmt.Errorf("%w: %s is this service itself", ErrForbidden, to)
 	}
 	if at.Is6() && at != netip.IPv6Unspecified() && at != netip.IPv6Loopback() {
 		bytes := at.As16()
-		for _, e := range embedding {
+		for _, e := range ipv4Embedding {
 			inner := [4]byte{bytes[e.at[0]], bytes[e.at[1]], bytes[e.at[2]], bytes[e.at[3]]}
 			if !e.network.Contains(at) || e.network == localNAT64 && inner[0] == 0 {
 				continue // 0.0.0.0/8: the address has the other layout
 			}
-			if err := g.Check(netip.AddrPortFrom(netip.AddrFrom4(inner), to.Port()), private); err != nil {
+			if err := g.Check(netip.AddrPortFrom(netip.AddrFrom4(inner), to.Port()), allowPrivate); err != nil {
 				return err
 			}
 		}
 	}
 	for _, r := range networkClasses {
-		if r.network.Contains(at) && !(r.private && private) {
+		if r.network.Contains(at) && !(r.onPremises && allowPrivate) {
 			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets", ErrForbidden, at, r.name)
 		}
 	}
 	return nil
 }
 
-// CheckURL checks the host of a URL where it is written as an address, so that
-// a subscription that can never work is refused when it is made. Names are for
-// the time of sending. Forms such as 0x7f.1 and 2130706433, which some resolvers
-// take for addresses, are refused.
-func (g Guard) CheckURL(u *url.URL, private bool) error {
+// CheckURL checks the host of a URL if it is an IP address, so that a subscription that
+// can never work is rejected on creation. Names are checked when messages are sent.
+// Forms such as 0x7f.1 and 2130706433, which some resolvers accept as addresses, are
+// rejected.
+func (g Guard) CheckURL(u *url.URL, allowPrivate bool) error {
 	host := u.Hostname()
 	if at, err := netip.ParseAddr(host); err == nil {
-		return g.Check(netip.AddrPortFrom(at, port(u)), private)
+		return g.Check(netip.AddrPortFrom(at, port(u)), allowPrivate)
 	}
 	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port(u)), private)
+		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port(u)), allowPrivate)
 	}
 	if looksNumeric(host) {
 		return fmt.Errorf("%w: %s is an address in a form that is not allowed; write it as 192.0.2.1", ErrForbidden, host)
@@ -139,8 +138,8 @@ func port(u *url.URL) uint16 {
 	return 80
 }
 
-// looksNumeric reports whether the last label of a name is a number, which no
-// top-level domain is.
+// looksNumeric reports whether the last label of a name is a number. No top-level
+// domain is.
 func looksNumeric(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	last := host[strings.LastIndexByte(host, '.')+1:]

@@ -10,7 +10,7 @@ import (
 func TestGuard(t *testing.T) {
 	tests := []struct {
 		to              string
-		public, private bool // allowed for a stranger's subscription, for an admin's
+		public, private bool // allowed for a public subscription, for an administrator's
 	}{
 		{"93.184.216.34", true, true},
 		{"2606:2800:220:1::1", true, true},
@@ -68,7 +68,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-func TestGuardAllowsWhatIsListed(t *testing.T) {
+func TestGuardAllowList(t *testing.T) {
 	g := Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
 	if err := g.Check(netip.MustParseAddrPort("127.0.0.1:80"), false); err != nil {
 		t.Error(err)
@@ -81,9 +81,9 @@ func TestGuardAllowsWhatIsListed(t *testing.T) {
 	}
 }
 
-func TestGuardKnowsTheServiceItself(t *testing.T) {
+func TestGuardRefusesServiceAddress(t *testing.T) {
 	own := netip.MustParseAddrPort("93.184.216.34:5050")
-	g := Guard{Own: func(at netip.AddrPort) bool { return at == own }}
+	g := Guard{IsSelf: func(at netip.AddrPort) bool { return at == own }}
 	if err := g.Check(own, true); !errors.Is(err, ErrForbidden) {
 		t.Error(err)
 	}
@@ -92,7 +92,7 @@ func TestGuardKnowsTheServiceItself(t *testing.T) {
 	}
 }
 
-func TestGuardReadsHosts(t *testing.T) {
+func TestGuardCheckURL(t *testing.T) {
 	for host, ok := range map[string]bool{
 		"example.com":      true,
 		"127.0.0.1":        false,

@@ -11,22 +11,22 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Selection is the messages that a bulk operation is for.
+// Selection selects the messages of a bulk operation.
 type Selection struct {
-	Pick   Picker
-	Filter audit.Detail // as the audit trail shows it
-	Most   int64        // how many are dealt with, the oldest first; Unlimited for all
-	DryRun bool         // nothing is changed, only counted
+	Select Selector
+	Filter audit.Detail // as shown in the audit trail
+	Max    int64        // maximum number of messages, the oldest first; Unlimited for all
+	DryRun bool         // only count, change nothing
 }
 
-// Unlimited is the Most of a selection that is for all messages that match.
+// Unlimited is the Max of a selection without a limit.
 const Unlimited = -1
 
-// Picker gives messages that match, in the order of their numbers: of those with
-// higher numbers than after, and none higher than last, the first limit.
-type Picker func(ctx context.Context, after, last int64, limit int) ([]Candidate, error)
+// Selector returns up to limit matching messages in the order of IDs, with IDs greater
+// than after and at most last.
+type Selector func(ctx context.Context, after, last int64, limit int) ([]Candidate, error)
 
-// Candidate is a message that matches in the state that it was found in.
+// Candidate is a matching message with the state it had when it was read.
 type Candidate struct {
 	ID      int64
 	Status  webhook.Status
@@ -41,88 +41,86 @@ type Changed struct {
 	webhook.Change
 }
 
-// Tally is what a bulk operation has come to.
-type Tally struct {
+// BulkResult is the result of a bulk operation.
+type BulkResult struct {
 	Matched int64
-	Done    int64 // or, of a dry run, what would have been
+	Done    int64 // changed, or in a dry run would be changed
 }
 
-// The actions on many messages, for the audit trail.
+// Actions on many messages, for the audit trail.
 const (
 	retryMessages  audit.Action = "messages retry"
 	removeMessages audit.Action = "messages delete"
 )
 
-// RetryMessages makes messages due now that have failed or wait for another
-// attempt.
-func (r *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
-	b := &bulk{Service: r, Selection: s, action: retryMessages, alter: r.store.RetryMessages, inform: r.notifier.Due, every: time.Second,
-		wants: func(was webhook.Status) bool { return was == webhook.RetryPending || was == webhook.Failed },
-		stale: func(Changed) bool { return true }}
+// RetryMessages makes selected messages due now that have failed or await a retry.
+func (r *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
+	b := &bulk{Service: r, Selection: s, action: retryMessages, apply: r.store.RetryMessages, notifyQueue: r.notifier.Due, notifyInterval: time.Second,
+		eligible: func(was webhook.Status) bool { return was == webhook.RetryPending || was == webhook.Failed },
+		stale:    func(Changed) bool { return true }}
 	return b.run(ctx, by)
 }
 
-// RemoveMessages removes messages, whatever their state, and cancels what is
-// pending of them.
-func (r *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (Tally, error) {
-	b := &bulk{Service: r, Selection: s, action: removeMessages, alter: r.store.RemoveMessages, inform: r.notifier.Forget,
-		wants: func(webhook.Status) bool { return true },
-		stale: func(a Changed) bool { return a.Before.Open() }} // memory has no others
+// RemoveMessages removes selected messages in any state and cancels their pending
+// attempts.
+func (r *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
+	b := &bulk{Service: r, Selection: s, action: removeMessages, apply: r.store.RemoveMessages, notifyQueue: r.notifier.Forget,
+		eligible: func(webhook.Status) bool { return true },
+		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
 	return b.run(ctx, by)
 }
 
-// The pace of a bulk operation: those who deliver and publish in between must
-// not feel it.
+// Pacing of bulk operations, so that they do not slow down deliveries and publishers.
 const (
-	bulkRows  = 250
-	bulkPause = 2 * time.Millisecond // at least, and as long as the work before it
-	bulkLooks = 4                    // at messages that change while they are worked on
+	bulkPageSize  = 250
+	bulkMinPause  = 2 * time.Millisecond // minimum; otherwise as long as the preceding work
+	bulkPageTries = 4                    // for messages that change during the operation
 )
 
-// bulk is an operation on its way through the messages. What is done stays
-// done, whatever becomes of the rest.
+// bulk is a running bulk operation. Pages that are done stay done if a later page
+// fails.
 type bulk struct {
 	*Service
 	Selection
-	action audit.Action
-	alter  func(context.Context, []Candidate, time.Time) ([]Changed, error)
-	wants  func(webhook.Status) bool // whether there is anything to do about a message in this state
-	stale  func(Changed) bool        // whether the lane's memory may be wrong after it
-	inform func(subscription int64)
-	every  time.Duration // how often a lane is informed at most, since it drops what it has in memory
+	action         audit.Action
+	apply          func(context.Context, []Candidate, time.Time) ([]Changed, error)
+	eligible       func(webhook.Status) bool // reports whether the operation applies to a message with this status
+	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
+	notifyQueue    func(subscription int64)
+	notifyInterval time.Duration // minimum time between notifications, since each makes the queue drop its memory
 
-	tally    Tally
-	pending  map[int64]bool // subscriptions whose lanes are to be informed
-	informed time.Time
+	result     BulkResult
+	pending    map[int64]bool // subscriptions whose queues are to be notified
+	notifiedAt time.Time
 }
 
-func (b *bulk) run(ctx context.Context, by audit.Actor) (Tally, error) {
+func (b *bulk) run(ctx context.Context, by audit.Actor) (BulkResult, error) {
 	if b.DryRun {
-		return b.tally, b.pages(ctx)
+		return b.result, b.runPages(ctx)
 	}
-	if err := b.store.Note(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
-		return b.tally, err
+	if err := b.store.AddAuditEntry(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
+		return b.result, err
 	}
 	b.pending = make(map[int64]bool)
-	err := b.pages(ctx)
-	b.informLanes()
-	b.log.Info(string(b.action), "by", by.Name, "matched", b.tally.Matched, "done", b.tally.Done, "whole", err == nil)
-	return b.tally, b.interrupted(err)
+	err := b.runPages(ctx)
+	b.notifyQueues()
+	b.log.Info(string(b.action), "by", by.Name, "matched", b.result.Matched, "done", b.result.Done, "whole", err == nil)
+	return b.result, b.partialError(err)
 }
 
-// interrupted says how far an operation has come that failed.
-func (b *bulk) interrupted(err error) error {
-	if err == nil || b.tally.Done == 0 || fault.Is(err, fault.Internal) {
+// partialError adds the progress of a failed operation to its error.
+func (b *bulk) partialError(err error) error {
+	if err == nil || b.result.Done == 0 || fault.Is(err, fault.Internal) {
 		return err
 	}
 	f := *fault.From(err)
-	f.Message += fmt.Sprintf("; %d messages had been dealt with by then, and stay so", b.tally.Done)
+	f.Message += fmt.Sprintf("; %d messages were already changed and stay changed", b.result.Done)
 	f.Err = err
 	return &f
 }
 
-// pages goes once through the messages that there are now.
-func (b *bulk) pages(ctx context.Context) error {
+// runPages goes once through the messages that exist at the start.
+func (b *bulk) runPages(ctx context.Context) error {
 	last, err := b.store.LastMessage(ctx)
 	if err != nil {
 		return err
@@ -132,13 +130,13 @@ func (b *bulk) pages(ctx context.Context) error {
 		if limit == 0 {
 			return nil
 		}
-		page, err := b.Pick(ctx, after, last, limit)
+		page, err := b.Select(ctx, after, last, limit)
 		if err != nil {
 			return err
 		}
-		b.tally.Matched += int64(len(page))
+		b.result.Matched += int64(len(page))
 		began := time.Now()
-		if err := b.page(ctx, page, after); err != nil || len(page) < limit {
+		if err := b.runPage(ctx, page, after); err != nil || len(page) < limit {
 			return err
 		}
 		after = page[len(page)-1].ID
@@ -146,56 +144,56 @@ func (b *bulk) pages(ctx context.Context) error {
 			continue
 		}
 		select {
-		case <-time.After(max(bulkPause, time.Since(began))):
+		case <-time.After(max(bulkMinPause, time.Since(began))):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// limit is how many messages the next page may have.
+// limit returns the size of the next page.
 func (b *bulk) limit() int {
-	if b.Most == Unlimited {
-		return bulkRows
+	if b.Max == Unlimited {
+		return bulkPageSize
 	}
-	return int(min(bulkRows, b.Most-b.tally.Matched))
+	return int(min(bulkPageSize, b.Max-b.result.Matched))
 }
 
-// page works on the messages of a page. Those that have changed since they were
-// picked, by an attempt perhaps, are picked once more: they may not match now.
-func (b *bulk) page(ctx context.Context, page []Candidate, after int64) error {
-	todo := slices.DeleteFunc(slices.Clone(page), b.unwanted)
+// runPage applies the operation to a page. Messages that have changed since they were
+// read, for example by an attempt, are read again: they may no longer match.
+func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error {
+	todo := slices.DeleteFunc(slices.Clone(page), b.ineligible)
 	if b.DryRun {
-		b.tally.Done += int64(len(todo))
+		b.result.Done += int64(len(todo))
 		return nil
 	}
-	for look := 1; len(todo) > 0; look++ {
-		done, err := b.alter(context.WithoutCancel(ctx), todo, b.notifier.Now())
+	for try := 1; len(todo) > 0; try++ {
+		done, err := b.apply(context.WithoutCancel(ctx), todo, b.notifier.Now())
 		if err != nil {
 			return err
 		}
-		b.note(done)
-		if len(done) == len(todo) || look == bulkLooks {
+		b.recordChanges(done)
+		if len(done) == len(todo) || try == bulkPageTries {
 			return nil
 		}
-		again, err := b.Pick(ctx, after, page[len(page)-1].ID, bulkRows)
+		again, err := b.Select(ctx, after, page[len(page)-1].ID, bulkPageSize)
 		if err != nil {
 			return err
 		}
 		todo = slices.DeleteFunc(again, func(p Candidate) bool {
-			return b.unwanted(p) || !slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID }) ||
+			return b.ineligible(p) || !slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID }) ||
 				slices.ContainsFunc(done, func(o Changed) bool { return o.ID == p.ID })
 		})
 	}
 	return nil
 }
 
-// unwanted reports whether there is nothing to do about a message.
-func (b *bulk) unwanted(p Candidate) bool { return !b.wants(p.Status) }
+// ineligible reports whether the operation does not apply to a message.
+func (b *bulk) ineligible(p Candidate) bool { return !b.eligible(p.Status) }
 
-// note counts what was done, and notifies engine and streams.
-func (b *bulk) note(done []Changed) {
-	b.tally.Done += int64(len(done))
+// recordChanges counts the changes and notifies the engine and the streams.
+func (b *bulk) recordChanges(done []Changed) {
+	b.result.Done += int64(len(done))
 	changes := make([]webhook.Change, len(done))
 	for i, a := range done {
 		changes[i] = a.Change
@@ -204,15 +202,15 @@ func (b *bulk) note(done []Changed) {
 		}
 	}
 	b.notifier.Announce(changes)
-	if time.Since(b.informed) >= b.every {
-		b.informLanes()
+	if time.Since(b.notifiedAt) >= b.notifyInterval {
+		b.notifyQueues()
 	}
 }
 
-func (b *bulk) informLanes() {
+func (b *bulk) notifyQueues() {
 	for subscription := range b.pending {
-		b.inform(subscription)
+		b.notifyQueue(subscription)
 	}
 	clear(b.pending)
-	b.informed = time.Now()
+	b.notifiedAt = time.Now()
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Store keeps subscribers, subscriptions and messages. What does not exist is a
-// fault of kind NotFound.
+// Store stores subscribers, subscriptions and messages. Methods return a fault of kind
+// NotFound for objects that do not exist.
 type Store interface {
-	// HasSubscriber is NotFound where there is no such subscriber.
+	// HasSubscriber returns a NotFound fault if the subscriber does not exist.
 	HasSubscriber(ctx context.Context, guid string) error
 	Subscriber(ctx context.Context, guid string) (Subscriber, error)
 	AddSubscriber(ctx context.Context, s Subscriber, e audit.Entry) (Subscriber, error)
@@ -26,7 +26,8 @@ type Store interface {
 	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
 
 	Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error)
-	// AddSubscription bounds what a subscriber has unless an admin adds to it.
+	// AddSubscription enforces the limits per subscriber unless an administrator adds
+	// the subscription.
 	AddSubscription(ctx context.Context, r webhook.Subscription) (webhook.Subscription, error)
 	ChangeSubscription(ctx context.Context, subscriber, guid string, c SubscriptionChange, at time.Time) (webhook.Subscription, error)
 	RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error)
@@ -34,48 +35,47 @@ type Store interface {
 	RemoveMessage(ctx context.Context, a Address) (*webhook.Message, error)
 	RetryMessage(ctx context.Context, a Address, at time.Time) (*webhook.Message, error)
 
-	// LastMessage is the highest number of a message, 0 where there is none.
+	// LastMessage returns the highest message ID, 0 if there are no messages.
 	LastMessage(ctx context.Context) (int64, error)
-	// RetryMessages and RemoveMessages work, in one transaction, on the messages
-	// that are still as they were picked, and give those that they have changed.
+	// RetryMessages and RemoveMessages change, in one transaction, those messages that
+	// still have the state of their candidate, and return the changed ones.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
-	// Note adds an entry to the audit trail by itself.
-	Note(ctx context.Context, e audit.Entry) error
+	// AddAuditEntry adds an entry to the audit trail.
+	AddAuditEntry(ctx context.Context, e audit.Entry) error
 }
 
-// Notifier learns of changes that were stored. It is the delivery engine, which
-// also sends test messages and knows the store's clock.
+// Notifier is notified of stored changes. The delivery engine implements it; it also
+// sends test messages and knows the store's clock.
 type Notifier interface {
 	Now() time.Time
-	// Reload reads subscriptions that were changed, if it can before it returns.
+	// Reload reads changed subscriptions, if possible before it returns.
 	Reload(ctx context.Context)
-	// Due says that messages of a subscription were made due now.
+	// Due reports that messages of a subscription were made due now.
 	Due(subscription int64)
-	// Forget says that messages of a subscription were deleted.
+	// Forget reports that messages of a subscription were deleted.
 	Forget(subscription int64)
-	// Announce shows changes of messages to the live streams.
+	// Announce sends changes of messages to the live streams.
 	Announce(changes []webhook.Change)
-	// SendTest sends a message to one subscription, whatever events it is for.
+	// SendTest sends a message to one subscription regardless of its event pattern.
 	SendTest(ctx context.Context, subscription int64, event string, body []byte) (*webhook.Message, error)
 }
 
-// Service creates and changes subscribers and subscriptions; it validates, stores
-// and notifies the engine.
+// Service creates and changes subscribers and subscriptions. It validates, stores and
+// notifies the engine.
 type Service struct {
 	store    Store
 	notifier Notifier
-	Rules    func() webhook.Rules // called for each request, so that they may change
+	Rules    func() webhook.Rules // called for each request, since settings can be reloaded
 	log      *slog.Logger
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(b Store, n Notifier, r func() webhook.Rules, log *slog.Logger) *Service {
 	return &Service{b, n, r, log}
 }
 
-// guid gives an id of a path in the form in which it is stored. One that is no
-// guid is not found.
+// guid returns an ID of a path in stored form. A malformed ID is reported as not found.
 func guid(text, thing string) (string, error) {
 	g, err := wire.ParseGuid(text)
 	if err != nil {
@@ -84,18 +84,18 @@ func guid(text, thing string) (string, error) {
 	return g, nil
 }
 
-// The actions on subscribers, for the audit trail.
+// Actions on subscribers, for the audit trail.
 const (
 	addSubscriber    audit.Action = "subscriber add"
 	changeSubscriber audit.Action = "subscriber change"
 	removeSubscriber audit.Action = "subscriber remove"
 )
 
-func (r *Service) entry(by audit.Actor, what audit.Action, subject string, d audit.Detail) audit.Entry {
-	return audit.Entry{Actor: by, At: r.notifier.Now(), Action: what, Subject: subject, Detail: d.String()}
+func (r *Service) entry(by audit.Actor, action audit.Action, subject string, d audit.Detail) audit.Entry {
+	return audit.Entry{Actor: by, At: r.notifier.Now(), Action: action, Subject: subject, Detail: d.String()}
 }
 
-// Subscriber finds one, with its subscriptions.
+// Subscriber returns a subscriber with its subscriptions.
 func (r *Service) Subscriber(ctx context.Context, id string) (Subscriber, error) {
 	g, err := guid(id, "subscriber")
 	if err != nil {
@@ -104,9 +104,9 @@ func (r *Service) Subscriber(ctx context.Context, id string) (Subscriber, error)
 	return r.store.Subscriber(ctx, g)
 }
 
-// Known gives the id of a subscriber in the form in which it is stored, and is
-// NotFound where there is none.
-func (r *Service) Known(ctx context.Context, id string) (string, error) {
+// ResolveSubscriber returns the ID of an existing subscriber in stored form, or a
+// NotFound fault.
+func (r *Service) ResolveSubscriber(ctx context.Context, id string) (string, error) {
 	g, err := guid(id, "subscriber")
 	if err == nil {
 		err = r.store.HasSubscriber(ctx, g)
@@ -151,11 +151,11 @@ func (r *Service) RemoveSubscriber(ctx context.Context, id string, by audit.Acto
 	return r.removed(ctx, removed, err, "subscriber")
 }
 
-func (r *Service) removed(ctx context.Context, was bool, err error, thing string) error {
+func (r *Service) removed(ctx context.Context, found bool, err error, thing string) error {
 	switch {
 	case err != nil:
 		return err
-	case !was:
+	case !found:
 		return fault.New(fault.NotFound, "There is no such %s", thing)
 	}
 	r.notifier.Reload(ctx)
@@ -184,10 +184,11 @@ func guids(subscriber, subscription string) (of, g string, err error) {
 	return of, g, err
 }
 
-// AddSubscription adds a subscription. Its secret is made here and shown once.
+// AddSubscription adds a subscription with a new secret. The caller must show the
+// secret now; it is never returned again.
 func (r *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
 	var err error
-	if n.Subscriber, err = r.Known(ctx, n.Subscriber); err != nil {
+	if n.Subscriber, err = r.ResolveSubscriber(ctx, n.Subscriber); err != nil {
 		return n, err
 	}
 	if n.Pattern, err = r.Rules().Pattern(n.Pattern); err != nil {
@@ -207,8 +208,8 @@ func (r *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (
 	return made, err
 }
 
-// ChangeSubscription changes a subscription. A new URL is checked by the rights
-// of the caller, not by those of its creator.
+// ChangeSubscription changes a subscription. A new URL is checked with the permissions
+// of the caller, not of the subscription's creator.
 func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (webhook.Subscription, error) {
 	of, g, err := guids(subscriber, id)
 	if err != nil {
@@ -217,41 +218,41 @@ func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string,
 	if err := r.check(&c, admin); err != nil {
 		return webhook.Subscription{}, err
 	}
-	c.Bounded = !admin
-	var is webhook.Subscription
-	for range changeAttempts {
-		var again bool
-		if is, again, err = r.change(ctx, of, g, c); !again {
+	c.EnforceLimits = !admin
+	var sub webhook.Subscription
+	for range maxChangeTries {
+		var retry bool
+		if sub, retry, err = r.change(ctx, of, g, c); !retry {
 			break
 		}
 	}
-	return is, err
+	return sub, err
 }
 
-// changeAttempts is how often a change is tried that others get ahead of.
-const changeAttempts = 10
+// maxChangeTries is how often a change is tried when it conflicts with concurrent
+// changes.
+const maxChangeTries = 10
 
-// change changes a subscription, unless it is like that already. Stored headers
-// stay with the origin that they were given for: where they are kept, the change
-// is based on the state that was looked at, and tried again where another one
-// was faster.
-func (r *Service) change(ctx context.Context, of, g string, c SubscriptionChange) (is webhook.Subscription, again bool, err error) {
-	if is, err = r.store.Subscription(ctx, of, g); err != nil || c.leaves(&is) {
-		return is, false, err
+// change changes a subscription unless the change has no effect. Stored headers are
+// only valid for the origin they were set for: a change of the URL that keeps them is
+// bound to the row version that was checked, and retried after a conflict.
+func (r *Service) change(ctx context.Context, subscriber, g string, c SubscriptionChange) (sub webhook.Subscription, retry bool, err error) {
+	if sub, err = r.store.Subscription(ctx, subscriber, g); err != nil || c.isNoop(&sub) {
+		return sub, false, err
 	}
-	if c.Bounded && c.URL != nil && c.Headers == nil {
-		if len(is.Headers) > 0 && !webhook.SameOrigin(*c.URL, is.URL) {
-			return is, false, webhook.Invalid(webhook.MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
+	if c.EnforceLimits && c.URL != nil && c.Headers == nil {
+		if len(sub.Headers) > 0 && !webhook.SameOrigin(*c.URL, sub.URL) {
+			return sub, false, webhook.Invalid(webhook.MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
 		}
 		if c.RowHash == nil {
-			c.RowHash, again = is.RowHash, true
+			c.RowHash, retry = sub.RowHash, true
 		}
 	}
-	is, err = r.store.ChangeSubscription(ctx, of, g, c, r.notifier.Now())
+	sub, err = r.store.ChangeSubscription(ctx, subscriber, g, c, r.notifier.Now())
 	if err == nil {
 		r.notifier.Reload(ctx)
 	}
-	return is, again && fault.Is(err, fault.Conflict), err
+	return sub, retry && fault.Is(err, fault.Conflict), err
 }
 
 func (r *Service) check(c *SubscriptionChange, admin bool) error {
@@ -274,7 +275,7 @@ func (r *Service) check(c *SubscriptionChange, admin bool) error {
 	return nil
 }
 
-// RemoveSubscription removes a subscription and cancels what is pending.
+// RemoveSubscription removes a subscription and cancels its pending attempts.
 func (r *Service) RemoveSubscription(ctx context.Context, subscriber, id string) error {
 	of, g, err := guids(subscriber, id)
 	if err != nil {
@@ -284,15 +285,14 @@ func (r *Service) RemoveSubscription(ctx context.Context, subscriber, id string)
 	return r.removed(ctx, removed, err, "subscription")
 }
 
-// TestMessage is what a subscription is tried out with. Where it is zero the message
-// says no more than that it is a test.
+// TestMessage is the content of a test delivery. Its zero value is a plain test
+// message.
 type TestMessage struct {
-	Event string // that the message looks like, one that the subscription takes; empty for none
+	Event string // event to imitate, one that matches the subscription; empty for none
 	Body  []byte // nil for a sample
 }
 
-// SendTest sends a message to a subscription, so that people can see whether it
-// arrives. Its headers say that it is a test.
+// SendTest sends a test message, marked by its headers, to a subscription.
 func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMessage) (*webhook.Message, error) {
 	s, err := r.Subscription(ctx, subscriber, id)
 	if err != nil {
@@ -305,7 +305,7 @@ func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMes
 			return nil, err
 		}
 		if !record.TakesEvent(s.Pattern, event) {
-			return nil, webhook.Invalid(webhook.MemberEvent, "must be one that the subscription takes, which is for %s", s.Pattern)
+			return nil, webhook.Invalid(webhook.MemberEvent, "must match the subscription's events, which are %s", s.Pattern)
 		}
 		if name = record.TestOf(event); body == nil {
 			body = []byte(record.SampleBody(event))
@@ -317,7 +317,7 @@ func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMes
 	return r.notifier.SendTest(ctx, s.ID, name, body)
 }
 
-// address puts the ids of a path into the form in which they are stored.
+// address converts the IDs of a path to stored form.
 func address(a Address) (Address, error) {
 	of, g, err := guids(a.Subscriber, a.Subscription)
 	if err != nil {
@@ -327,9 +327,8 @@ func address(a Address) (Address, error) {
 	return Address{of, g, m}, err
 }
 
-// RemoveMessage removes a message, whatever its state, and cancels what is
-// pending of it. One that is gone already is no error, as long as the
-// subscription is there.
+// RemoveMessage removes a message in any state and cancels its pending attempt. It
+// returns no error if the message does not exist but its subscription does.
 func (r *Service) RemoveMessage(ctx context.Context, a Address) error {
 	a, err := address(a)
 	if err != nil {
@@ -348,7 +347,7 @@ func (r *Service) RemoveMessage(ctx context.Context, a Address) error {
 	return err
 }
 
-// RetryMessage makes a message that has failed due now.
+// RetryMessage makes a failed message due now.
 func (r *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Message, error) {
 	a, err := address(a)
 	if err != nil {
@@ -362,52 +361,51 @@ func (r *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Message
 	return m, err
 }
 
-// changeOf is what a request has made of the message at an address.
+// changeOf returns the change that a request made to the message at an address.
 func (r *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
 	c := webhook.NewChange(m, m.State, r.notifier.Now())
 	c.Subscriber, c.Subscription = a.Subscriber, a.Subscription
 	return c
 }
 
-// RotateSecret replaces the secret of a subscription by another one, a new one
-// where none is given. Messages are signed with both for a while, so that the
-// receiver has the time to learn it.
+// RotateSecret replaces the secret of a subscription. An empty secret generates a new
+// one. Messages are signed with both secrets for the duration keep, so that the
+// receiver can switch.
 func (r *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (webhook.Subscription, error) {
 	if err := webhook.CheckKeepFor(keep); err != nil {
 		return webhook.Subscription{}, err
 	}
-	is, err := r.Subscription(ctx, subscriber, id)
+	sub, err := r.Subscription(ctx, subscriber, id)
 	if err != nil {
-		return is, err
+		return sub, err
 	}
-	if secret, err = nextSecret(is.Secret, secret); err != nil {
-		return is, err
+	if secret, err = nextSecret(sub.Secret, secret); err != nil {
+		return sub, err
 	}
 	now := r.notifier.Now()
 	change := Rotation{Secret: secret}
 	if keep > 0 {
 		change.OldUntil = now.Add(keep)
 	}
-	is, err = r.store.ChangeSubscription(ctx, is.Subscriber, is.GUID, SubscriptionChange{Secret: &change}, now)
+	sub, err = r.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change}, now)
 	if err == nil {
 		r.notifier.Reload(ctx)
-		r.log.Info("the secret of a subscription was replaced", "subscription", is.GUID, "old until", is.OldSecretUntil)
+		r.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.OldSecretUntil)
 	}
-	return is, err
+	return sub, err
 }
 
-// nextSecret is the secret that follows another one. Who replaces a secret by
-// itself, in a second attempt perhaps, would take the right to sign from the one
-// before it.
-func nextSecret(present, wanted string) (string, error) {
-	if wanted == "" {
+// nextSecret returns the secret that follows the current one. A secret must not replace
+// itself, for example in a repeated request: the previous secret would stop signing.
+func nextSecret(current, requested string) (string, error) {
+	if requested == "" {
 		return webhook.NewSecret(), nil
 	}
-	if _, err := webhook.ParseSecret(wanted); err != nil {
+	if _, err := webhook.ParseSecret(requested); err != nil {
 		return "", webhook.Invalid(webhook.MemberSecret, "%s", err)
 	}
-	if wanted == present {
-		return "", webhook.Invalid(webhook.MemberSecret, "is the present one already")
+	if requested == current {
+		return "", webhook.Invalid(webhook.MemberSecret, "is already the current secret")
 	}
-	return wanted, nil
+	return requested, nil
 }

@@ -8,55 +8,57 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Subscriber receives events. Its GUID is the key to its subscriptions: callers
-// that know it may change them.
+// Subscriber receives events. Its GUID is a credential: callers that know it may manage
+// its subscriptions.
 type Subscriber struct {
 	GUID          string
 	Name          string
 	Enabled       bool
 	ItemNo        int
 	SavedAt       time.Time
-	RowHash       []byte // another one after each change
+	RowHash       []byte // differs after each change
 	Subscriptions []webhook.Subscription
 }
 
-// SubscriberChange is what is to be different about a subscriber.
+// SubscriberChange holds the new values of a subscriber's members; nil leaves a member
+// unchanged.
 type SubscriberChange struct {
 	Name    *string
 	Enabled *bool
-	RowHash []byte // that the change is based on; nil for whichever it is
+	RowHash []byte // expected row version; nil for any
 }
 
-// SubscriptionChange is what is to be different about a subscription.
+// SubscriptionChange holds the new values of a subscription's members; nil leaves a
+// member unchanged.
 type SubscriptionChange struct {
-	Pattern     *string
-	URL         *string
-	Enabled     *bool
-	Ordered     *bool
-	MadeByAdmin *bool
-	Schedule    *[]time.Duration  // a nil slice for the settings'
-	Headers     *[]webhook.Header // all of them
-	Bounded     bool              // the bounds of callers with a SubscriberID alone apply
-	Secret      *Rotation
-	RowHash     []byte // that the change is based on; nil for whichever it is
+	Pattern       *string
+	URL           *string
+	Enabled       *bool
+	Ordered       *bool
+	MadeByAdmin   *bool
+	Schedule      *[]time.Duration  // a nil slice removes the schedule of the subscription
+	Headers       *[]webhook.Header // replace all headers
+	EnforceLimits bool              // of callers with only a SubscriberID
+	Secret        *Rotation
+	RowHash       []byte // expected row version; nil for any
 }
 
-// leaves reports whether a change would leave a subscription as it is.
-func (c *SubscriptionChange) leaves(r *webhook.Subscription) bool {
-	return same(c.Pattern, r.Pattern) && same(c.URL, r.URL) && same(c.Ordered, r.Ordered) && same(c.MadeByAdmin, r.MadeByAdmin) &&
-		(c.Enabled == nil || *c.Enabled == r.Enabled && r.DisabledReason == "" && r.FailingSince.IsZero()) &&
-		(c.Schedule == nil || slices.Equal(*c.Schedule, r.Schedule) && (*c.Schedule == nil) == (r.Schedule == nil)) &&
-		(c.Headers == nil || slices.Equal(*c.Headers, r.Headers)) &&
-		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, r.RowHash))
+// isNoop reports whether the change has no effect on a subscription.
+func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
+	return unchanged(c.Pattern, s.Pattern) && unchanged(c.URL, s.URL) && unchanged(c.Ordered, s.Ordered) && unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
+		(c.Enabled == nil || *c.Enabled == s.Enabled && s.DisabledReason == "" && s.FailingSince.IsZero()) &&
+		(c.Schedule == nil || slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)) &&
+		(c.Headers == nil || slices.Equal(*c.Headers, s.Headers)) &&
+		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash))
 }
 
-func same[T comparable](wanted *T, is T) bool { return wanted == nil || *wanted == is }
+func unchanged[T comparable](wanted *T, is T) bool { return wanted == nil || *wanted == is }
 
-// Rotation replaces a secret. The old one signs as well until a time.
+// Rotation replaces a secret. The old secret also signs until OldUntil.
 type Rotation struct {
 	Secret   string
 	OldUntil time.Time
 }
 
-// Address says where a message is, by the GUIDs of a route.
+// Address identifies a message by the GUIDs of a route.
 type Address struct{ Subscriber, Subscription, Message string }

@@ -10,16 +10,16 @@ import (
 
 // The bounds of counting what is open.
 const (
-	backlogAge   = 10 * time.Second // that a count stays good for
-	backlogShare = 20               // and this many times as long as it took
-	backlogLimit = 15 * time.Second // that it may take
+	backlogMaxAge     = 10 * time.Second // that a count stays good for
+	backlogCostFactor = 20               // and this many times as long as it took
+	backlogTimeout    = 15 * time.Second // that it may take
 )
 
 // backlogCounter counts what is open on request, once for all who ask at that time.
 type backlogCounter struct {
 	*core
-	asked chan struct{}   // buffered
-	ended <-chan struct{} // closed when the engine has stopped
+	requests chan struct{}   // buffered
+	ended    <-chan struct{} // closed when the engine has stopped
 
 	mu   sync.Mutex
 	open stats.BacklogCount
@@ -34,7 +34,7 @@ type backlogCounter struct {
 func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh = !c.at.IsZero() && time.Since(c.at) < max(age, backlogAge, backlogShare*c.took)
+	fresh = !c.at.IsZero() && time.Since(c.at) < max(age, backlogMaxAge, backlogCostFactor*c.took)
 	return c.open, fresh, c.done, c.err
 }
 
@@ -49,7 +49,7 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 	if fresh {
 		return o, err
 	}
-	signal(c.asked)
+	signal(c.requests)
 	select {
 	case <-next:
 		o, _, _, err = c.last(age)
@@ -63,7 +63,7 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 
 // run counts on request, until ctx is done.
 func (c *backlogCounter) run(ctx context.Context) {
-	for sleep(ctx, c.asked, 0) {
+	for sleep(ctx, c.requests, 0) {
 		if _, fresh, _, _ := c.last(0); !fresh { // else who asked has it already
 			c.count(ctx)
 		}
@@ -71,14 +71,14 @@ func (c *backlogCounter) run(ctx context.Context) {
 }
 
 func (c *backlogCounter) count(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, backlogLimit)
+	ctx, cancel := context.WithTimeout(ctx, backlogTimeout)
 	defer cancel()
 	began := time.Now()
 	all, err := c.Store.Backlog(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at, c.took, c.err = time.Now(), time.Since(began), err; err == nil {
-		c.open = stats.BacklogCount{At: c.Now(), Each: all}
+		c.open = stats.BacklogCount{At: c.Now(), Subscriptions: all}
 	}
 	close(c.done)
 	c.done = make(chan struct{})

@@ -55,7 +55,7 @@ func (b *batch) addNotices(now time.Time) {
 			panic("webhook: " + err.Error()) // texts and times can always be written
 		}
 		p := newPublication(record.SubscriptionDisabled, body, now)
-		p.except = sub.ID
+		p.exclude = sub.ID
 		b.notices = append(b.notices, p)
 	}
 }

@@ -22,7 +22,7 @@ func TestHealthIsNotedOnce(t *testing.T) {
 	} {
 		g := newPending()
 		for _, h := range c.noted {
-			g.noteHealth(h)
+			g.setHealth(h)
 		}
 		if !slices.Equal(g.health, []Health{c.want}) {
 			t.Errorf("%s: noted %+v, want %+v", name, g.health, c.want)

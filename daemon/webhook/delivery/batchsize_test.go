@@ -18,20 +18,20 @@ func TestStintsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]batchSize{fileBatch, serverBatch}).Draw(t, "stint")
 		row := time.Duration(rapid.Int64Range(0, int64(10*time.Millisecond)).Draw(t, "a row takes"))
-		begin := time.Duration(rapid.Int64Range(0, int64(s.aim)).Draw(t, "a step takes besides"))
+		begin := time.Duration(rapid.Int64Range(0, int64(s.target)).Draw(t, "a step takes besides"))
 		for range 40 {
 			was := s.rows
 			took := begin + time.Duration(was)*row
-			s.learn(Removed{Rows: was, Took: took})
+			s.adjust(Removed{Rows: was, Took: took})
 			switch {
 			case s.rows < s.min || s.rows > s.max:
 				t.Fatalf("%d rows after %d", s.rows, was)
-			case took > s.aim && s.rows > was || took < s.aim && s.rows < was:
+			case took > s.target && s.rows > was || took < s.target && s.rows < was:
 				t.Fatalf("%d rows after %d that took %v", s.rows, was, took)
 			}
 		}
-		if took := begin + time.Duration(s.rows)*row; took > 2*s.aim && s.rows > s.min {
-			t.Fatalf("steps of %d rows take %v, more than %v", s.rows, took, s.aim)
+		if took := begin + time.Duration(s.rows)*row; took > 2*s.target && s.rows > s.min {
+			t.Fatalf("steps of %d rows take %v, more than %v", s.rows, took, s.target)
 		}
 	})
 }
@@ -40,10 +40,10 @@ func TestStintsFit(t *testing.T) {
 // long with little is one for smaller ones.
 func TestStintsOfLittle(t *testing.T) {
 	s := fileBatch
-	if s.learn(Removed{Rows: 3, Took: time.Microsecond}); s != fileBatch {
+	if s.adjust(Removed{Rows: 3, Took: time.Microsecond}); s != fileBatch {
 		t.Errorf("%+v after a step of 3 rows", s)
 	}
-	if s.learn(Removed{Rows: 3, Took: time.Second}); s.rows != fileBatch.rows/2 {
+	if s.adjust(Removed{Rows: 3, Took: time.Second}); s.rows != fileBatch.rows/2 {
 		t.Errorf("%+v after a step that took long", s)
 	}
 }
@@ -53,21 +53,21 @@ func TestStintsOfLittle(t *testing.T) {
 func TestRestsShorten(t *testing.T) {
 	for _, s := range []batchSize{fileBatch, serverBatch} {
 		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
-		before := s.rest(0, r, time.Second)
-		if want := time.Duration(s.rests) * r.Took; before != want {
+		before := s.pause(0, r, time.Second)
+		if want := time.Duration(s.pauseFactor) * r.Took; before != want {
 			t.Errorf("the first rest is %v, want %v", before, want)
 		}
-		for n := range 10 * hastens {
-			rest := s.rest(n, r, time.Second)
+		for n := range 10 * speedUpSteps {
+			rest := s.pause(n, r, time.Second)
 			if rest > before {
 				t.Fatalf("rest %d is %v after %v", n, rest, before)
 			}
 			before = rest
 		}
-		if before != minRests*r.Took {
+		if before != minPauseFactor*r.Took {
 			t.Errorf("rests end at %v beside steps of %v", before, r.Took)
 		}
-		if rest := s.rest(500, Removed{}, time.Second); rest != time.Second {
+		if rest := s.pause(500, Removed{}, time.Second); rest != time.Second {
 			t.Errorf("a step that has read for a second rests for %v", rest)
 		}
 	}
@@ -106,11 +106,11 @@ func TestPruningLeavesTimeToPublish(t *testing.T) {
 			c := &Config{Store: s, Attempts: 1, Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} }}
 			at := new(clock)
 			j := &janitor{core: &core{Config: c, clock: at, queues: newQueueSet(c, at), recorder: stats.NewRecorder(at.Now())}, batchSize: fileBatch}
-			j.walk.keep = c.Retention()
+			j.scan.retention = c.Retention()
 			const span = 5 * time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), span)
 			defer cancel()
-			if err := j.steps(ctx, j.prune); !errors.Is(err, context.DeadlineExceeded) {
+			if err := j.runSteps(ctx, j.prune); !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
 			}
 			if share := s.busy.Seconds() / span.Seconds(); share > 1.0/3 {

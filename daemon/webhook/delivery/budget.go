@@ -37,25 +37,25 @@ type heldEvent struct {
 // so that however many there are, and whatever waits for them, the others never
 // wait for what they hold.
 type tier struct {
-	ring     []*queue // that may begin an attempt, in the order of their turns
-	refills  []*queue // that need a page, in the order of their turns
-	inFlight int      // attempts under way
-	attempts int      // the most
-	limit    int      // bytes
-	used     int      // of them
-	reserved int      // bytes for the page that is being read
-	need     int      // bytes that the first of refills waits for; 0 while none waits for room
+	ring        []*queue // that may begin an attempt, in the order of their turns
+	refills     []*queue // that need a page, in the order of their turns
+	inFlight    int      // attempts under way
+	maxAttempts int      // the most
+	limit       int      // bytes
+	used        int      // of them
+	reserved    int      // bytes for the page that is being read
+	neededBytes int      // bytes that the first of refills waits for; 0 while none waits for room
 }
 
 func newBudget(memory, attempts int) *budget {
 	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), refill: make(chan struct{}, 1), tiers: [2]tier{
-		{limit: memory - memory/4, attempts: attempts},
-		{limit: memory / 4, attempts: max(1, attempts/2)},
+		{limit: memory - memory/4, maxAttempts: attempts},
+		{limit: memory / 4, maxAttempts: max(1, attempts/2)},
 	}}
 }
 
-// of is the tier of a queue.
-func (b *budget) of(q *queue) *tier {
+// tierOf is the tier of a queue.
+func (b *budget) tierOf(q *queue) *tier {
 	if q.endpoint.failing() {
 		return &b.tiers[1]
 	}
@@ -69,25 +69,25 @@ func (b *budget) inFlight() int { return b.tiers[0].inFlight + b.tiers[1].inFlig
 func (t *tier) remove(q *queue) {
 	is := func(other *queue) bool { return other == q }
 	t.ring, t.refills = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.refills, is)
-	q.queued, q.needsRefill = false, false
+	q.inRing, q.needsRefill = false, false
 }
 
-// portion is what the first of the queues that need a page gets of the room.
-func (t *tier) portion() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
+// pageShare is what the first of the queues that need a page gets of the room.
+func (t *tier) pageShare() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
 
 // nextPage gives the queue whose turn it is to read, and its page; nil where none may.
 func (t *tier) nextPage(now time.Time) (*queue, Page) {
-	if t.need > 0 && !t.fits(t.need) {
+	if t.neededBytes > 0 && !t.fits(t.neededBytes) {
 		return nil, Page{}
 	}
-	t.need = 0
+	t.neededBytes = 0
 	for len(t.refills) > 0 {
-		q, bytes := t.refills[0], t.portion()
+		q, bytes := t.refills[0], t.pageShare()
 		t.refills = t.refills[1:]
 		q.needsRefill = false
 		if c := q.refillFrom(now); c != nil {
-			q.recent, q.outdated, q.paused = make(map[int64]bool), false, false
-			c.end, c.wake, c.left = false, time.Time{}, Place{}
+			q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
+			c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Place{}
 			return q, Page{Partition: c.partition, Subscription: q.id, After: c.place, Until: now, InOrder: q.ordered(), Limit: q.pageSize(bytes)}
 		}
 	}
@@ -129,10 +129,10 @@ func (b *budget) charge(m *webhook.Message, t *tier) {
 	t.used += messageCost
 }
 
-// wanted reports whether a queue waits for the memory that a message takes.
-func (b *budget) wanted(m *webhook.Message) bool {
+// inDemand reports whether a queue waits for the memory that a message takes.
+func (b *budget) inDemand(m *webhook.Message) bool {
 	t := b.messages[m]
-	return t != nil && (t.need > 0 || b.events[m.Event.ID].tier.need > 0)
+	return t != nil && (t.neededBytes > 0 || b.events[m.Event.ID].tier.neededBytes > 0)
 }
 
 // release is charge's opposite.
@@ -141,7 +141,7 @@ func (b *budget) release(m *webhook.Message) {
 	if t == nil {
 		return
 	}
-	if b.wanted(m) {
+	if b.inDemand(m) {
 		signal(b.refill)
 	}
 	t.used -= messageCost

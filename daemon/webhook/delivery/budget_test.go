@@ -88,12 +88,12 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
 		}})
 	for i := range e.budget.tiers {
-		e.budget.tiers[i].attempts = 20
+		e.budget.tiers[i].maxAttempts = 20
 	}
 	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
-		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberOn: true}
+		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberEnabled: true}
 		for _, change := range with {
 			change(sub)
 		}
@@ -115,7 +115,7 @@ func (e *tinyEngine) change() {
 		copied := *sub
 		all[id], changed[id] = &copied, &copied
 	}
-	e.adopt(webhook.NewSnapshot(e.version, all), changed)
+	e.update(webhook.NewSnapshot(e.version, all), changed)
 }
 
 // publish commits an event for subscriptions.
@@ -246,7 +246,7 @@ func (e *tinyEngine) check() {
 		for _, m := range l.window.known {
 			held[m] = true
 		}
-		for _, m := range l.away {
+		for _, m := range l.unsettled {
 			held[m] = true
 		}
 	}
@@ -388,7 +388,7 @@ func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 			}
 		})
 		for i := range e.budget.tiers {
-			e.budget.tiers[i].attempts = 1000
+			e.budget.tiers[i].maxAttempts = 1000
 		}
 		for n := range int64(messages) {
 			for id := range e.subs {

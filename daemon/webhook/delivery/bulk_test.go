@@ -30,7 +30,7 @@ func (h *house) filtered(filter string) admin.Selection {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return admin.Selection{Most: admin.Unlimited, Pick: func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+	return admin.Selection{Max: admin.Unlimited, Select: func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page := append(slices.Clip(members), query.Member{Name: "ItemNoGreaterThan", Texts: []string{fmt.Sprint(after)}},
 			query.Member{Name: "ItemNoLessThanOrEqualTo", Texts: []string{fmt.Sprint(last)}}, query.Member{Name: "Take", Texts: []string{fmt.Sprint(limit)}})
 		req, err := query.Parse(kind, page, query.Options{})
@@ -201,7 +201,7 @@ func TestAnOutageIsMendedByOneRetry(t *testing.T) {
 	h.start()
 
 	got, err := h.desk.RetryMessages(context.Background(), h.filtered("Status=3&SubscriptionID="+r.GUID), audit.System())
-	if err != nil || got != (admin.Tally{Matched: failed, Done: failed}) {
+	if err != nil || got != (admin.BulkResult{Matched: failed, Done: failed}) {
 		t.Fatalf("%+v (%v)", got, err)
 	}
 	close(o.answer)
@@ -272,12 +272,12 @@ func TestManyRemovalsCancelWhatIsPending(t *testing.T) {
 		x.pass(time.Second / 2)
 		selection := x.filtered("SubscriptionID=" + r.GUID)
 		selection.DryRun = true
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 			t.Errorf("a dry run: %+v (%v)", got, err)
 		}
 		x.expect("SY_WebhookMessage", 300)
 		selection.DryRun = false
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		sent, _ := x.postman.counts()
@@ -302,8 +302,8 @@ func TestMessagesThatChangeMeanwhile(t *testing.T) {
 	r, other := h.fill("http://127.0.0.1/hook", "http://127.0.0.1/other", 20)
 	h.start()
 	selection := h.filtered("StatusIn=2,3")
-	pick, looks := selection.Pick, 0
-	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+	pick, looks := selection.Select, 0
+	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
 		if looks++; looks == 1 {
 			x := trial{house: h}
@@ -313,7 +313,7 @@ func TestMessagesThatChangeMeanwhile(t *testing.T) {
 		return page, err
 	}
 	got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System())
-	if err != nil || got != (admin.Tally{Matched: 40, Done: 35}) || looks != 2 {
+	if err != nil || got != (admin.BulkResult{Matched: 40, Done: 35}) || looks != 2 {
 		t.Errorf("%+v after %d looks (%v)", got, looks, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", r.ID), 5)
@@ -329,17 +329,17 @@ func TestSomeOfManyMessages(t *testing.T) {
 	h.start()
 	oldest := h.rows(r)[300:]
 	selection := h.filtered("SubscriptionID=" + r.GUID)
-	selection.Most = 300
-	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.Tally{Matched: 300, Done: 300}) {
+	selection.Max = 300
+	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	if !slices.Equal(h.rows(r), oldest) {
 		t.Error("those were not the oldest")
 	}
-	selection.Most = admin.Unlimited
+	selection.Max = admin.Unlimited
 	ctx, leave := context.WithCancel(context.Background())
-	pick := selection.Pick
-	selection.Pick = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+	pick := selection.Select
+	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
 		leave()
 		return page, err

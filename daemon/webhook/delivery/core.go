@@ -48,8 +48,8 @@ func (r *readiness) set(unavailable error) {
 	r.unavailable = unavailable
 }
 
-// wrote notes what came of a write.
-func (r *readiness) wrote(err error) {
+// recordWrite notes what came of a write.
+func (r *readiness) recordWrite(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.failure = err; err != nil {
@@ -64,16 +64,16 @@ func (r *readiness) unavailableErr() error {
 	return r.unavailable
 }
 
-// failedFor is how long a write that failed is taken for what the next one will
+// writeFailureTTL is how long a write that failed is taken for what the next one will
 // do, where the store can be written otherwise. A store that is damaged stays so
 // until a write succeeds.
-const failedFor = 3 * time.Second
+const writeFailureTTL = 3 * time.Second
 
 // Ready reports why nothing is delivered or events are refused, if so.
 func (r *readiness) Ready() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.unavailable != nil || r.failure == nil || time.Since(r.failedAt) > failedFor && !errors.Is(r.failure, ErrDamaged) {
+	if r.unavailable != nil || r.failure == nil || time.Since(r.failedAt) > writeFailureTTL && !errors.Is(r.failure, ErrDamaged) {
 		return r.unavailable
 	}
 	return fault.Wrap(r.failure, fault.Unavailable, "the last events could not be stored: %s", fault.From(r.failure).Message)

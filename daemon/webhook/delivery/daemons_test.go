@@ -167,7 +167,7 @@ func TestChangesOfAnotherDaemonAreShown(t *testing.T) {
 		var seen []webhook.Change
 		watcher := first.neighbourThat(func(c *delivery.Config) {
 			c.Watched = func() bool { return true }
-			c.Show = func(changes []webhook.Change) {
+			c.OnChanges = func(changes []webhook.Change) {
 				mu.Lock()
 				defer mu.Unlock()
 				seen = append(seen, changes...)

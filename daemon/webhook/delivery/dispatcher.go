@@ -14,12 +14,12 @@ import (
 // each attempt.
 type dispatcher struct {
 	*core
-	turn int // the tier that had the last one
+	lastTier int // the tier that had the last one
 
-	sending  context.Context    // of the attempts under way
-	cut      context.CancelFunc // ends sending
-	attempts sync.WaitGroup
-	judges   sync.WaitGroup
+	sending       context.Context    // of the attempts under way
+	cancelSending context.CancelFunc // ends sending
+	attempts      sync.WaitGroup
+	disableChecks sync.WaitGroup
 }
 
 // attempt is an attempt under way.
@@ -59,7 +59,7 @@ func (d *dispatcher) next() *attempt {
 		q := t.ring[0]
 		t.ring[0] = nil
 		t.ring = t.ring[1:]
-		q.queued = false
+		q.inRing = false
 		m := q.take(d.Now())
 		d.queues.schedule(q)
 		if m != nil {
@@ -75,8 +75,8 @@ func (d *dispatcher) next() *attempt {
 func (d *dispatcher) nextTier() *tier {
 	tiers := &d.queues.budget.tiers
 	for range tiers {
-		d.turn = 1 - d.turn
-		if t := &tiers[d.turn]; len(t.ring) > 0 && t.inFlight < t.attempts {
+		d.lastTier = 1 - d.lastTier
+		if t := &tiers[d.lastTier]; len(t.ring) > 0 && t.inFlight < t.maxAttempts {
 			return t
 		}
 	}
@@ -117,7 +117,7 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt
 	a.queue.endpoint.inFlight--
 	a.tier.inFlight--
 	if counts {
-		d.note(a.queue, a.message, o)
+		d.observe(a.queue, a.message, o)
 	} else {
 		a.queue.putBack(a.message)
 	}
@@ -127,10 +127,10 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt
 
 // stop waits until the attempts under way have ended, and cuts them once ctx is done.
 func (d *dispatcher) stop(ctx context.Context) {
-	cut := context.AfterFunc(ctx, d.cut)
+	cut := context.AfterFunc(ctx, d.cancelSending)
 	d.attempts.Wait()
 	cut()
-	d.cut()
+	d.cancelSending()
 }
 
 // decide hands on what becomes of a message.
@@ -147,25 +147,25 @@ func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
 }
 
-// note lets a queue learn from an attempt. One at the URL that the subscription had
+// observe lets a queue learn from an attempt. One at the URL that the subscription had
 // before says nothing about the endpoint that it has. The lock of the queues is held.
-func (d *dispatcher) note(q *queue, m *webhook.Message, o webhook.Outcome) {
+func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 	if q.sub == nil || m.URL != q.sub.URL {
 		return
 	}
-	now, policy, was := d.Now(), d.policyFor(q.sub), q.budget.of(q)
+	now, policy, was := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
 	e := &q.endpoint
-	e.throttle.note(o)
-	e.breaker.note(o, policy.Schedule, now)
-	if e.health.note(o, now) {
-		d.pending.noteHealth(Health{Subscription: q.id, Since: e.health.since})
+	e.throttle.observe(o)
+	e.breaker.observe(o, policy.Schedule, now)
+	if e.health.observe(o, now) {
+		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})
 	}
-	if !e.health.doomed && q.enabled() && e.health.hopeless(policy, now) {
-		e.health.doomed = true
+	if !e.health.checking && q.enabled() && e.health.shouldDisable(policy, now) {
+		e.health.checking = true
 		since := e.health.since
-		d.judges.Go(func() { d.judge(d.sending, q.id, since) })
+		d.disableChecks.Go(func() { d.disableIfFailing(d.sending, q.id, since) })
 	}
-	moved := was != q.budget.of(q)
+	moved := was != q.budget.tierOf(q)
 	if moved {
 		was.remove(q)
 	}
@@ -174,9 +174,9 @@ func (d *dispatcher) note(q *queue, m *webhook.Message, o webhook.Outcome) {
 	}
 }
 
-// judge disables a subscription that has only failed for too long. Another
+// disableIfFailing disables a subscription that has only failed for too long. Another
 // daemon may have reached it meanwhile, which the store knows.
-func (d *dispatcher) judge(ctx context.Context, subscription int64, since time.Time) {
+func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, since time.Time) {
 	succeeded, err := d.Store.Succeeded(ctx, subscription, since)
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
@@ -184,7 +184,7 @@ func (d *dispatcher) judge(ctx context.Context, subscription int64, since time.T
 	switch {
 	case q == nil:
 	case err != nil:
-		q.endpoint.health.doomed = false // the next failure asks again
+		q.endpoint.health.checking = false // the next failure asks again
 	case succeeded:
 		q.endpoint.health = health{}
 	default:

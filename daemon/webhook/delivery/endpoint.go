@@ -20,7 +20,7 @@ type endpoint struct {
 // newEndpoint makes the endpoint of a subscription, which gets limit attempts at once
 // at most. One that has only failed lately is probed first.
 func newEndpoint(sub *webhook.Subscription, limit int) endpoint {
-	e := endpoint{health: health{since: sub.FailingSince}, throttle: throttle{limit: min(firstLimit, limit), max: limit}, daemons: 1}
+	e := endpoint{health: health{since: sub.FailingSince}, throttle: throttle{limit: min(initialLimit, limit), max: limit}, daemons: 1}
 	if !sub.FailingSince.IsZero() {
 		e.breaker.failures = breakerFailures
 	}
@@ -34,8 +34,8 @@ func (e *endpoint) share() int { return max(1, e.throttle.limit/e.daemons) }
 // failing reports whether nothing has succeeded since a failure.
 func (e *endpoint) failing() bool { return !e.health.since.IsZero() }
 
-// free reports whether the endpoint may get an attempt.
-func (e *endpoint) free(now time.Time) bool {
+// available reports whether the endpoint may get an attempt.
+func (e *endpoint) available(now time.Time) bool {
 	if e.breaker.open() {
 		return e.inFlight == 0 && !now.Before(e.breaker.probe)
 	}
@@ -45,10 +45,10 @@ func (e *endpoint) free(now time.Time) bool {
 // breakerFailures is how many failures in a row open a queue's breaker.
 const breakerFailures = 5
 
-// maxProbe bounds the time between probes of an endpoint that is in
+// maxProbeInterval bounds the time between probes of an endpoint that is in
 // trouble, so that the first success is noticed long before the last step of
 // the schedule.
-const maxProbe = 10 * time.Minute
+const maxProbeInterval = 10 * time.Minute
 
 // breaker keeps a queue from spending its messages' attempts on an endpoint that
 // is in trouble. While it is open one message goes out at each step of the
@@ -61,9 +61,9 @@ type breaker struct {
 
 func (b *breaker) open() bool { return b.failures >= breakerFailures }
 
-// note counts an attempt.
-func (b *breaker) note(o webhook.Outcome, schedule []time.Duration, now time.Time) {
-	if !o.Broken() {
+// observe counts an attempt.
+func (b *breaker) observe(o webhook.Outcome, schedule []time.Duration, now time.Time) {
+	if !o.EndpointFailure() {
 		*b = breaker{}
 		return
 	}
@@ -73,7 +73,7 @@ func (b *breaker) note(o webhook.Outcome, schedule []time.Duration, now time.Tim
 	if b.failures++; !b.open() {
 		return
 	}
-	wait := maxProbe
+	wait := maxProbeInterval
 	if b.step < len(schedule) {
 		wait = min(wait, schedule[b.step])
 		b.step++
@@ -83,24 +83,24 @@ func (b *breaker) note(o webhook.Outcome, schedule []time.Duration, now time.Tim
 
 // The bounds of the number of attempts that a queue has under way.
 const (
-	firstLimit = 8
-	quick      = time.Second // an answer within this time lets the limit grow
+	initialLimit = 8
+	fastResponse = time.Second // an answer within this time lets the limit grow
 )
 
 // throttle finds how many attempts at once do an endpoint good: one more for
 // each round of quick successes, half as many after a time-out or 429.
 type throttle struct {
 	limit, max int
-	gained     int // quick successes since the limit changed
+	successes  int // quick successes since the limit changed
 }
 
-func (t *throttle) note(o webhook.Outcome) {
+func (t *throttle) observe(o webhook.Outcome) {
 	switch {
 	case o.Cause == webhook.TimedOut || o.Code == http.StatusTooManyRequests:
-		t.limit, t.gained = max(1, t.limit/2), 0
-	case o.Success() && o.Took < quick && t.limit < t.max:
-		if t.gained++; t.gained >= t.limit {
-			t.limit, t.gained = t.limit+1, 0
+		t.limit, t.successes = max(1, t.limit/2), 0
+	case o.Success() && o.Took < fastResponse && t.limit < t.max:
+		if t.successes++; t.successes >= t.limit {
+			t.limit, t.successes = t.limit+1, 0
 		}
 	}
 }
@@ -111,11 +111,11 @@ func (t *throttle) note(o webhook.Outcome) {
 type health struct {
 	since    time.Time // of the first failure after the last success, the zero time for none
 	failures int       // counted since then, by this daemon
-	doomed   bool      // is being looked into
+	checking bool      // is being looked into
 }
 
-// note counts an attempt, and reports whether there is something to write down.
-func (h *health) note(o webhook.Outcome, now time.Time) (changed bool) {
+// observe counts an attempt, and reports whether there is something to write down.
+func (h *health) observe(o webhook.Outcome, now time.Time) (changed bool) {
 	if o.Success() {
 		changed = !h.since.IsZero()
 		*h = health{}
@@ -129,8 +129,8 @@ func (h *health) note(o webhook.Outcome, now time.Time) (changed bool) {
 	return false
 }
 
-// hopeless reports whether it has gone on for so long, and with so many
+// shouldDisable reports whether it has gone on for so long, and with so many
 // attempts, that the subscription is to be disabled.
-func (h *health) hopeless(p webhook.Policy, now time.Time) bool {
+func (h *health) shouldDisable(p webhook.Policy, now time.Time) bool {
 	return p.DisableAfter > 0 && h.failures > p.MaxRetries() && now.Sub(h.since) >= p.DisableAfter
 }

@@ -29,8 +29,8 @@ type Engine struct {
 	outbox     *outboxReader
 	janitor    *janitor
 
-	end   context.CancelFunc // of all loops; nil before Start
-	tasks sync.WaitGroup     // loops
+	cancel context.CancelFunc // of all loops; nil before Start
+	tasks  sync.WaitGroup     // loops
 }
 
 // New makes an Engine.
@@ -47,7 +47,7 @@ func New(c Config) *Engine {
 	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
 	e := &Engine{
 		core: core, queueSet: core.queues, publisher: &publisher{core: core}, subscriptionCache: subs,
-		backlogCounter: &backlogCounter{core: core, asked: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
+		backlogCounter: &backlogCounter{core: core, requests: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
 		dispatcher:     &dispatcher{core: core}, refiller: &refiller{core: core}, leases: leases, peers: peers,
 		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: idAllocator{store: c.Store}, flush: make(chan struct{}), ended: ended},
 		outbox: &outboxReader{core: core}, janitor: &janitor{core: core, requested: removed},
@@ -67,7 +67,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.hold(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
+	e.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
 	if e.LeaseTerm > 0 {
 		err = e.peers.poll(ctx) // from here on
 	}
@@ -77,9 +77,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, e.Store.Release(ctx, e.leased().held))
 	}
-	e.dispatcher.sending, e.dispatcher.cut = context.WithCancel(context.Background())
+	e.dispatcher.sending, e.dispatcher.cancelSending = context.WithCancel(context.Background())
 	var running context.Context
-	running, e.end = context.WithCancel(context.Background())
+	running, e.cancel = context.WithCancel(context.Background())
 	loops := []func(context.Context){e.writer.run, e.refiller.run, e.subscriptionCache.run, e.janitor.run, e.backlogCounter.run}
 	if e.LeaseTerm > 0 {
 		loops = append(loops, e.leases.run, e.peers.run, e.peers.followChanges)
@@ -94,28 +94,28 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
-// leaveLimit is how long it may take to release the leases where nothing is left of
+// releaseTimeout is how long it may take to release the leases where nothing is left of
 // the grace period.
-const leaveLimit = 2 * time.Second
+const releaseTimeout = 2 * time.Second
 
 // Stop refuses events, lets attempts under way finish until ctx is done, writes
 // down what came of them and gives the leases back, within what is left of the grace
 // period. Attempts that it cuts do not count.
 func (e *Engine) Stop(ctx context.Context) error {
-	if e.end == nil {
+	if e.cancel == nil {
 		return nil // never started
 	}
 	e.pending.close()
 	e.queueSet.stop()
 	e.dispatcher.stop(ctx)
 	close(e.writer.flush)
-	late := context.AfterFunc(ctx, e.end)
+	late := context.AfterFunc(ctx, e.cancel)
 	defer late()
 	<-e.writer.ended
-	e.end()
+	e.cancel()
 	e.tasks.Wait()
-	e.dispatcher.judges.Wait()
-	end := time.Now().Add(leaveLimit)
+	e.dispatcher.disableChecks.Wait()
+	end := time.Now().Add(releaseTimeout)
 	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
 		end = graceEnd
 	}
@@ -126,8 +126,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 
 // Announce shows changes that were made in the store without the engine.
 func (e *Engine) Announce(changes []webhook.Change) {
-	if e.Show != nil && len(changes) > 0 {
-		e.Show(changes)
+	if e.OnChanges != nil && len(changes) > 0 {
+		e.OnChanges(changes)
 	}
 	if e.peers.watched.Load() && len(changes) > 0 {
 		e.pending.announce(changes)

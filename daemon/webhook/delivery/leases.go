@@ -51,7 +51,7 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 		return err
 	}
 	now.held = held
-	if err := k.releaseDone(ctx, &now); err != nil {
+	if err := k.releaseIdle(ctx, &now); err != nil {
 		return err
 	}
 	found, err := k.Store.TakeOver(ctx, now.term)
@@ -62,13 +62,13 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 		k.Log.Info("took over messages of a daemon that is gone", "partitions", len(found))
 	}
 	now.held = append(now.held, found...)
-	k.queues.hold(now)
+	k.queues.setLeases(now)
 	return k.clock.set(ctx, k.Store)
 }
 
-// releaseDone gives the leases of partitions back whose messages are done, so that
+// releaseIdle gives the leases of partitions back whose messages are done, so that
 // daemons which start need not make more and more.
-func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
+func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 	var kept, done []Lease
 	for _, l := range now.held {
 		if l.Partition == now.home.Partition || l.Partition == firstPartition {
@@ -89,7 +89,7 @@ func (k *leaseKeeper) releaseDone(ctx context.Context, now *leases) error {
 	if len(done) == 0 {
 		return nil
 	}
-	k.queues.hold(*now) // before another daemon can have them
+	k.queues.setLeases(*now) // before another daemon can have them
 	return k.Store.Release(ctx, done)
 }
 

@@ -44,7 +44,7 @@ func (o *outboxReader) drain(ctx context.Context) error {
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
 	for _, r := range rows {
-		name, reason := o.acceptable(r)
+		name, reason := o.validate(r)
 		if reason == "" {
 			p := newPublication(name, r.Body, o.Now())
 			p.outbox = r.ID
@@ -74,9 +74,9 @@ func (o *outboxReader) await(all []*publication) (err error) {
 	return err
 }
 
-// acceptable gives the name of the event that a row is, or why it is none. The
+// validate gives the name of the event that a row is, or why it is none. The
 // rules are those of publishing.
-func (o *outboxReader) acceptable(r OutboxEvent) (name, reason string) {
+func (o *outboxReader) validate(r OutboxEvent) (name, reason string) {
 	switch {
 	case r.TooLarge:
 		return "", fmt.Sprintf("Body is larger than %d bytes", MaxBodySize)

@@ -15,9 +15,9 @@ type peers struct {
 	watched   atomic.Bool     // a stream of another daemon is read
 }
 
-// prunePeersEvery is how many rounds go by between two removals of events that all
+// pruneRounds is how many rounds go by between two removals of events that all
 // daemons have read.
-const prunePeersEvery = 10
+const pruneRounds = 10
 
 // run asks now and then, until ctx is done.
 func (p *peers) run(ctx context.Context) {
@@ -25,7 +25,7 @@ func (p *peers) run(ctx context.Context) {
 	repeat(ctx, p.Log, "asking for news of other daemons failed", nil, p.PeerInterval, func(ctx context.Context) error {
 		round++
 		err := p.poll(ctx)
-		if err == nil && round%prunePeersEvery == 0 && p.queues.hasDuties() {
+		if err == nil && round%pruneRounds == 0 && p.queues.hasDuties() {
 			err = p.Store.PrunePeerEvents(ctx)
 		}
 		return err
@@ -34,19 +34,19 @@ func (p *peers) run(ctx context.Context) {
 
 // poll takes in what other daemons have done since the last time.
 func (p *peers) poll(ctx context.Context) error {
-	news, err := p.Store.PeerEvents(ctx, p.lastEvent)
+	state, err := p.Store.PeerEvents(ctx, p.lastEvent)
 	if err != nil {
 		return err
 	}
-	p.lastEvent = news.Last
-	p.watched.Store(news.Watched)
-	if news.Version != p.queues.Subscriptions().Version {
+	p.lastEvent = state.Last
+	p.watched.Store(state.Watched)
+	if state.Version != p.queues.Subscriptions().Version {
 		p.subs.Changed()
 	}
-	if news.Orphans {
+	if state.Orphans {
 		signal(p.orphaned)
 	}
-	p.queues.applyPeerEvents(news.Daemons, news.Events)
+	p.queues.applyPeerEvents(state.Daemons, state.Events)
 	return nil
 }
 
@@ -60,40 +60,40 @@ const (
 // followChanges reads what becomes of messages at other daemons, while a stream of
 // this one is read.
 func (p *peers) followChanges(ctx context.Context) {
-	var marks map[int64]int64 // by partition; nil while no stream is read
-	var asked, joins time.Time
+	var positions map[int64]int64 // by partition; nil while no stream is read
+	var watchedAt, joinAt time.Time
 	repeat(ctx, p.Log, "reading the changes of other daemons failed", nil, changesInterval, func(ctx context.Context) error {
 		if p.Watched == nil || !p.Watched() {
-			marks = nil
+			positions = nil
 			return nil
 		}
-		if marks == nil {
-			marks, asked = make(map[int64]int64), time.Time{}
-			joins = time.Now().Add(2 * p.PeerInterval)
+		if positions == nil {
+			positions, watchedAt = make(map[int64]int64), time.Time{}
+			joinAt = time.Now().Add(2 * p.PeerInterval)
 		}
-		err := p.pollChanges(ctx, marks, &asked)
-		if err == nil && !joins.IsZero() && time.Now().After(joins) {
+		err := p.pollChanges(ctx, positions, &watchedAt)
+		if err == nil && !joinAt.IsZero() && time.Now().After(joinAt) {
 			// The other daemons know by now that their changes are read. What they
 			// changed before was not shown.
-			if joins = (time.Time{}); p.queues.Daemons() > 1 && p.Joined != nil {
-				p.Joined()
+			if joinAt = (time.Time{}); p.queues.Daemons() > 1 && p.PeersJoined != nil {
+				p.PeersJoined()
 			}
 		}
 		return err
 	})
 }
 
-func (p *peers) pollChanges(ctx context.Context, marks map[int64]int64, asked *time.Time) error {
+func (p *peers) pollChanges(ctx context.Context, positions map[int64]int64, watchedAt *time.Time) error {
 	home := p.queues.leased().home
-	if time.Since(*asked) > watchTerm/3 {
+	if time.Since(*watchedAt) > watchTerm/3 {
 		if err := p.Store.Watch(ctx, home, watchTerm); err != nil {
 			return err
 		}
-		*asked = time.Now()
+		*watchedAt = time.Now()
 	}
-	changes, err := p.Store.Changes(ctx, home.Partition, marks)
-	if err == nil && len(changes) > 0 && p.Show != nil {
-		p.Show(changes)
+	changes, err := p.Store.Changes(ctx, home.Partition, positions)
+	if err == nil && len(changes) > 0 && p.OnChanges != nil {
+		p.OnChanges(changes)
 	}
 	return err
 }

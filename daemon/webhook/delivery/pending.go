@@ -82,22 +82,22 @@ func (p *pending) disable(d Disabled) {
 	signal(p.wake)
 }
 
-// noteHealth queues since when a subscription fails.
-func (p *pending) noteHealth(h Health) {
+// setHealth queues since when a subscription fails.
+func (p *pending) setHealth(h Health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.health = addHealth(p.health, h)
+	p.health = mergeHealth(p.health, h)
 	signal(p.wake)
 }
 
-// addHealth adds what was noted last of a subscription to what was noted before,
+// mergeHealth adds what was noted last of a subscription to what was noted before,
 // so that each is there once.
-func addHealth(all []Health, h Health) []Health {
+func mergeHealth(all []Health, h Health) []Health {
 	i := slices.IndexFunc(all, func(was Health) bool { return was.Subscription == h.Subscription })
 	switch {
 	case i < 0:
 		return append(all, h)
-	case h.Since.IsZero() || h.Anew:
+	case h.Since.IsZero() || h.Replace:
 		all[i] = h
 	case all[i].Since.IsZero():
 		all[i] = Health{h.Subscription, h.Since, true}
@@ -187,9 +187,9 @@ func (p *pending) next() *batch {
 	return b
 }
 
-// giveBack puts outcomes back that could not be written, before those that
+// restore puts outcomes back that could not be written, before those that
 // came since.
-func (p *pending) giveBack(b *batch) {
+func (p *pending) restore(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.outcomes = append(b.outcomes, p.outcomes...)
@@ -197,14 +197,14 @@ func (p *pending) giveBack(b *batch) {
 	later := p.health
 	p.health = b.health
 	for _, h := range later {
-		p.health = addHealth(p.health, h)
+		p.health = mergeHealth(p.health, h)
 	}
 	p.announced = append(b.announced, p.announced...)
 }
 
-// putBack puts events back that a batch had no room for, before those that came
+// requeue puts events back that a batch had no room for, before those that came
 // since.
-func (p *pending) putBack(all []*publication) {
+func (p *pending) requeue(all []*publication) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, event := range all {
@@ -214,8 +214,8 @@ func (p *pending) putBack(all []*publication) {
 	p.waiting = slices.Concat(all, p.waiting)
 }
 
-// abandon takes the events out that were not written when the writer ended.
-func (p *pending) abandon() []*publication {
+// takeAll takes the events out that were not written when the writer ended.
+func (p *pending) takeAll() []*publication {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	left := p.waiting

@@ -13,8 +13,8 @@ import (
 type publication struct {
 	event    *webhook.Event
 	key      *Key  // that it is published under, nil for none
-	only     int64 // the one subscription that it goes to, 0 for all that match
-	except   int64 // one that it does not go to, 0 for none
+	target   int64 // the one subscription that it goes to, 0 for all that match
+	exclude  int64 // one that it does not go to, 0 for none
 	outbox   int64 // the row of the outbox that it is, 0 for none
 	messages []*webhook.Message
 	done     chan error // buffered
@@ -32,14 +32,14 @@ func (p *publication) size() int { return len(p.event.Body) + 512 }
 // one partition where there may be several daemons.
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
 	var targets []*webhook.Subscription
-	if p.only == 0 {
+	if p.target == 0 {
 		targets = s.Match(p.event.Name)
-	} else if sub := s.Subscription(p.only); sub != nil {
+	} else if sub := s.Subscription(p.target); sub != nil {
 		targets = append(targets, sub)
 	}
 	p.messages = p.messages[:0]
 	for _, sub := range targets {
-		if sub.ID == p.except {
+		if sub.ID == p.exclude {
 			continue
 		}
 		partition := home

@@ -43,7 +43,7 @@ func (p *publisher) publish(ctx context.Context, event *publication) (wire.Event
 // the message once it is durable, as it was stored: its attempts begin meanwhile.
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
 	event := newPublication(name, body, p.Now())
-	event.only = subscription
+	event.target = subscription
 	switch r, err := p.publish(ctx, event); {
 	case err != nil:
 		return nil, err
@@ -57,18 +57,18 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 	}, nil
 }
 
-// keyLife is how long an idempotency key stands for the event that was
+// keyTTL is how long an idempotency key stands for the event that was
 // published under it.
-const keyLife = 24 * time.Hour
+const keyTTL = 24 * time.Hour
 
 // keyOf is what is remembered of an event that is published under a key.
 func keyOf(name string, body []byte, key string, now time.Time) *Key {
 	event := append(append([]byte(name), 0), body...)
-	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyLife)}
+	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyTTL)}
 }
 
-// errKeyOfAnother is for an event under a key that stands for another one.
-var errKeyOfAnother = fault.New(fault.Conflict, "The Idempotency-Key was used for another event within the last 24 hours")
+// errKeyReused is for an event under a key that stands for another one.
+var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for another event within the last 24 hours")
 
 // PublishOnce publishes an event under a key. For a day the same event under the
 // same key gives the receipt of the first, and replayed is true; another event
@@ -95,23 +95,23 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 	case known == nil: // its day has ended this moment
 		return wire.EventReceipt{}, false, overloaded()
 	case known.Digest != k.Digest:
-		return wire.EventReceipt{}, false, errKeyOfAnother
+		return wire.EventReceipt{}, false, errKeyReused
 	}
 	return wire.EventReceipt{EventID: known.Event, Messages: known.Count}, true, nil
 }
 
 // keyLocks lets those who publish under the same key go one after another.
 type keyLocks struct {
-	taken sync.Map // from a key's hash to a channel that is closed when its holder has left
+	held sync.Map // from a key's hash to a channel that is closed when its holder has left
 }
 
 // lock waits until no other caller publishes under a key.
 func (l *keyLocks) lock(ctx context.Context, hash [32]byte) (unlock func(), err error) {
 	mine := make(chan struct{})
 	for {
-		before, taken := l.taken.LoadOrStore(hash, mine)
+		before, taken := l.held.LoadOrStore(hash, mine)
 		if !taken {
-			return func() { l.taken.Delete(hash); close(mine) }, nil
+			return func() { l.held.Delete(hash); close(mine) }, nil
 		}
 		select {
 		case <-before.(chan struct{}):

@@ -12,8 +12,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testLane is a lane that has read all there is.
 func testLane(ordered bool) *queue {
-	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberOn: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
-	l.cursors = []*cursor{{partition: 1, end: true}}
+	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	l.cursors = []*cursor{{partition: 1, atEnd: true}}
 	return l
 }
 
@@ -31,7 +31,7 @@ func retried(m *webhook.Message) *webhook.Message {
 func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
 	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
-	l.budget.of(l).refills = []*queue{l}
+	l.budget.tierOf(l).refills = []*queue{l}
 	s.clock.read.Store(&reading{time.Now(), now})
 	of, p := (&refiller{core: &core{queues: s}}).nextPage()
 	if of == nil {
@@ -46,8 +46,8 @@ func TestAPageIsFasterThanTheWriter(t *testing.T) {
 	l := testLane(false)
 	l.rewind()
 	p := beginPage(t, l, noon.Add(time.Second))
-	l.paged(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
-	l.recent = nil
+	l.addPage(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
+	l.settledSinceRead = nil
 	l.accept(waitingMessage(5, 0))
 	if len(l.window.fresh) != 1 || len(l.window.known) != 1 {
 		t.Errorf("the message is there %d times", len(l.window.fresh))
@@ -67,8 +67,8 @@ func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
 		l.rewind()
 		p := beginPage(t, l, noon.Add(time.Minute))
 		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
-		l.paged(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
-		l.recent = nil
+		l.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
+		l.settledSinceRead = nil
 		now := noon.Add(time.Minute)
 		if f := l.refillFrom(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
 			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, l.cursors[0])
@@ -96,13 +96,13 @@ func TestAWaitIsNotForgotten(t *testing.T) {
 	l := testLane(false)
 	l.rewind()
 	p := beginPage(t, l, noon)
-	l.leave(retried(waitingMessage(5, 10*time.Second)))
-	l.paged(p, nil, true, noon.Add(time.Hour)) // read before that
-	l.recent = nil
+	l.evict(retried(waitingMessage(5, 10*time.Second)))
+	l.addPage(p, nil, true, noon.Add(time.Hour)) // read before that
+	l.settledSinceRead = nil
 	p = beginPage(t, l, noon)
-	l.paged(p, nil, true, noon.Add(10*time.Second))
-	l.recent = nil
-	if at := l.alarm(noon); !at.Equal(noon.Add(10 * time.Second)) {
+	l.addPage(p, nil, true, noon.Add(10*time.Second))
+	l.settledSinceRead = nil
+	if at := l.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 }
@@ -128,11 +128,11 @@ func TestAProbeIsNotForgotten(t *testing.T) {
 	l.settled(retried(waitingMessage(1, -time.Minute)))
 	l.cursors[0].wake = noon.Add(-time.Second)
 	l.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
-	if at := l.alarm(noon); !at.Equal(l.endpoint.breaker.probe) {
+	if at := l.nextWake(noon); !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 	l.settled(retried(waitingMessage(2, time.Second)))
-	if at := l.alarm(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
+	if at := l.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 }
@@ -142,16 +142,16 @@ func TestTheBreakerOpensOnce(t *testing.T) {
 	schedule := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
 	var b breaker
 	for range 100 {
-		b.note(webhook.Outcome{Code: 503}, schedule, noon)
+		b.observe(webhook.Outcome{Code: 503}, schedule, noon)
 	}
 	if !b.open() || !b.probe.Equal(noon.Add(5*time.Second)) {
 		t.Errorf("the first probe goes out after %v", b.probe.Sub(noon))
 	}
-	b.note(webhook.Outcome{Code: 503}, schedule, b.probe)
+	b.observe(webhook.Outcome{Code: 503}, schedule, b.probe)
 	if want := noon.Add(35 * time.Second); !b.probe.Equal(want) {
 		t.Errorf("the second probe goes out after %v", b.probe.Sub(noon))
 	}
-	b.note(webhook.Outcome{Code: 200}, schedule, noon)
+	b.observe(webhook.Outcome{Code: 200}, schedule, noon)
 	if b.open() {
 		t.Error("the breaker is open after a success")
 	}

@@ -41,17 +41,17 @@ func (s *queueSet) schedule(q *queue) {
 	if s.stopped {
 		return
 	}
-	now, t := s.clock.Now(), s.budget.of(q)
-	if !q.queued && q.ready(now) {
-		q.queued = true
+	now, t := s.clock.Now(), s.budget.tierOf(q)
+	if !q.inRing && q.ready(now) {
+		q.inRing = true
 		t.ring = append(t.ring, q)
 	}
-	if !q.needsRefill && q.recent == nil && q.refillFrom(now) != nil {
+	if !q.needsRefill && q.settledSinceRead == nil && q.refillFrom(now) != nil {
 		q.needsRefill = true
 		t.refills = append(t.refills, q)
 		signal(s.budget.refill)
 	}
-	switch at := q.alarm(now); {
+	switch at := q.nextWake(now); {
 	case at.IsZero():
 	case q.timer == nil:
 		q.timer = time.AfterFunc(at.Sub(now), func() { s.wake(q) })
@@ -80,15 +80,15 @@ func (s *queueSet) queueOf(subscription int64) *queue {
 	}
 	q := newQueue(sub, s.maxLimit, s.budget)
 	q.endpoint.daemons, q.shared = s.daemons, s.leases.term > 0
-	q.follow(s.leases.held)
+	q.setPartitions(s.leases.held)
 	s.byID[subscription] = q
 	return q
 }
 
-// adopt gives the queues of subscriptions that have changed what they are now.
+// update gives the queues of subscriptions that have changed what they are now.
 // Messages of one that was disabled stay in the store until it is enabled again;
 // one that was deleted took its messages along.
-func (s *queueSet) adopt(now *webhook.Snapshot, changed map[int64]*webhook.Subscription) {
+func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.snapshot.Store(now)
@@ -97,7 +97,7 @@ func (s *queueSet) adopt(now *webhook.Snapshot, changed map[int64]*webhook.Subsc
 		if q == nil {
 			continue
 		}
-		enabled, ordered, tier := q.enabled(), q.ordered(), s.budget.of(q)
+		enabled, ordered, tier := q.enabled(), q.ordered(), s.budget.tierOf(q)
 		q.sub = sub
 		if !enabled && q.enabled() {
 			q.endpoint.health = health{since: sub.FailingSince}
@@ -121,13 +121,13 @@ func (s *queueSet) adopt(now *webhook.Snapshot, changed map[int64]*webhook.Subsc
 	s.dispatch()
 }
 
-// hold makes these the leases.
-func (s *queueSet) hold(now leases) {
+// setLeases makes these the leases.
+func (s *queueSet) setLeases(now leases) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leases = now
 	for _, q := range s.byID {
-		q.follow(now.held)
+		q.setPartitions(now.held)
 		s.schedule(q)
 	}
 	s.dispatch()
@@ -141,7 +141,7 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 	return slices.DeleteFunc(results, func(r webhook.AttemptResult) bool {
 		lost := !holds(held, r.Message.Partition)
 		if q := s.byID[r.Message.Subscription]; lost && q != nil {
-			delete(q.away, r.Message.ID)
+			delete(q.unsettled, r.Message.ID)
 		}
 		if lost {
 			s.budget.release(r.Message)
@@ -150,9 +150,9 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 	})
 }
 
-// written gives the queues what was committed: new messages, and what attempts
+// committed gives the queues what was committed: new messages, and what attempts
 // made of others.
-func (s *queueSet) written(events []*publication, results []webhook.AttemptResult) {
+func (s *queueSet) committed(events []*publication, results []webhook.AttemptResult) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range events {
@@ -179,8 +179,8 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 		return
 	}
 	q.settled(r.Message)
-	if s.budget.wanted(r.Message) {
-		q.spare(s.clock.Now())
+	if s.budget.inDemand(r.Message) {
+		q.trim(s.clock.Now())
 	}
 	s.schedule(q)
 }
@@ -213,7 +213,7 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	s.dispatch()
 }
 
-func (s *queueSet) change(subscription int64, change func(*queue)) {
+func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if q := s.byID[subscription]; q != nil {
@@ -223,11 +223,11 @@ func (s *queueSet) change(subscription int64, change func(*queue)) {
 }
 
 // Forget notes that messages of a subscription were deleted.
-func (s *queueSet) Forget(subscription int64) { s.change(subscription, (*queue).invalidate) }
+func (s *queueSet) Forget(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
 
 // Due notes that messages of a subscription were made due now. Its breaker closes:
 // a request for another attempt expects one.
-func (s *queueSet) Due(subscription int64) { s.change(subscription, (*queue).expedite) }
+func (s *queueSet) Due(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 
 // rewindDelays are the times after a failed write at which all queues look into the
 // store again. A server may carry out late what it did not confirm.
@@ -301,12 +301,12 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		if q.sub == nil {
 			continue
 		}
-		b, next, e := of[id], q.alarm(now), &q.endpoint
+		b, next, e := of[id], q.nextWake(now), &q.endpoint
 		if e.breaker.open() {
 			next = e.breaker.probe // whatever else is due
 		}
 		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
-			Failures: e.breaker.failures, Open: e.breaker.open(), Probe: e.breaker.probe, Next: next,
+			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 // refiller reads pages of messages for the queues, one after another.
 type refiller struct {
 	*core
-	turn int // the tier that had the last one
+	lastTier int // the tier that had the last one
 }
 
 // run reads until ctx is done.
@@ -35,8 +35,8 @@ func (r *refiller) nextPage() (*queue, Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range s.budget.tiers {
-		r.turn = 1 - r.turn
-		if q, p := s.budget.tiers[r.turn].nextPage(s.clock.Now()); q != nil {
+		r.lastTier = 1 - r.lastTier
+		if q, p := s.budget.tiers[r.lastTier].nextPage(s.clock.Now()); q != nil {
 			return q, p
 		}
 	}
@@ -66,9 +66,9 @@ func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 		t.reserved = 0
 	}
 	if err == nil {
-		q.paged(p, messages, whole, due)
+		q.addPage(p, messages, whole, due)
 	}
-	q.recent = nil
+	q.settledSinceRead = nil
 	r.queues.schedule(q)
 	r.queues.dispatch()
 	return err
@@ -101,8 +101,8 @@ func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit 
 	s := r.queues
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t = s.budget.of(q)
-	limit, added := min(t.portion(), windowBytes-q.window.bytes), 0
+	t = s.budget.tierOf(q)
+	limit, added := min(t.pageShare(), windowBytes-q.window.bytes), 0
 	for i, m := range messages {
 		size := s.budget.cost(m)
 		if known := s.budget.events[m.Event.ID]; known != nil {
@@ -131,11 +131,11 @@ func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit 
 // waitForRoom has a queue be the next that reads once there is so much room, and
 // frees what it can. The lock of the queues is held.
 func (r *refiller) waitForRoom(t *tier, q *queue, size int) {
-	t.need = size
+	t.neededBytes = size
 	t.refills = append([]*queue{q}, t.refills...)
 	q.needsRefill = true
 	for _, other := range r.queues.byID {
-		other.spare(r.queues.clock.Now())
+		other.trim(r.queues.clock.Now())
 		r.queues.schedule(other)
 	}
 }

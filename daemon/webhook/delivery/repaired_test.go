@@ -152,7 +152,7 @@ func TestOthersJoinTheStream(t *testing.T) {
 		joined := 0
 		watcher := first.neighbourThat(func(c *delivery.Config) {
 			c.Watched = func() bool { return true }
-			c.Joined = func() { joined++ }
+			c.PeersJoined = func() { joined++ }
 		})
 		first.pass(time.Minute)
 		if joined != 1 {

@@ -29,7 +29,7 @@ func (x *trial) stats(minutes int) stats.Report {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return x.engine.Stats(minutes, 100, open.Each)
+	return x.engine.Stats(minutes, 100, open.Subscriptions)
 }
 
 // TestStats tells of an endpoint that works and of one that does not.
@@ -61,20 +61,20 @@ func TestStats(t *testing.T) {
 		if len(s.Queues) != 2 || laneOf(s, idle) != nil {
 			t.Fatalf("told of %+v", s.Queues)
 		}
-		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.Open || l.Failures < 5 || !l.Probe.After(x.now()) || l.FailingSince.IsZero() ||
+		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.BreakerOpen || l.Failures < 5 || !l.NextProbe.After(x.now()) || l.FailingSince.IsZero() ||
 			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.HTTPCode != 503 || l.Last.Message != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
 			t.Errorf("the bad one is %+v", l)
 		}
-		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
+		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
 			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberName != "Shop" {
 			t.Errorf("the good one is %+v", l)
 		}
-		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Others != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
-			t.Errorf("only the worst: %+v and %d others", s.Queues, s.Others)
+		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
+			t.Errorf("only the worst: %+v and %d others", s.Queues, s.Omitted)
 		}
 		x.postman.answers(func(int, *webhook.Message) int { return 200 })
 		x.pass(5 * time.Minute)
-		if l := laneOf(x.stats(60), bad); l == nil || l.Open || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
+		if l := laneOf(x.stats(60), bad); l == nil || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
 			t.Errorf("the bad one has recovered: %+v", l)
 		}
 	})
@@ -132,11 +132,11 @@ func TestPerformance(t *testing.T) {
 				t.Errorf("%d attempts are %s, want %d", p.Attempts[name], name, want)
 			}
 		}
-		if p.Took.Count != 5 || p.Took.Total != 5*travel || p.Took.Buckets[0.003] != 5 || p.Took.Buckets[0.002] != 0 || p.Took.Buckets[7200] != 5 {
-			t.Errorf("attempts took %+v", p.Took)
+		if p.Durations.Count != 5 || p.Durations.Total != 5*travel || p.Durations.Buckets[0.003] != 5 || p.Durations.Buckets[0.002] != 0 || p.Durations.Buckets[7200] != 5 {
+			t.Errorf("attempts took %+v", p.Durations)
 		}
-		if p.Delay.Count != 0 {
-			t.Errorf("a delivery at the fifth attempt says nothing of the delay: %+v", p.Delay)
+		if p.Delays.Count != 0 {
+			t.Errorf("a delivery at the fifth attempt says nothing of the delay: %+v", p.Delays)
 		}
 	})
 }

@@ -29,11 +29,11 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 		e.byID[l.id] = l
 		l.admit(waitingMessage(7, 0))
 		m := l.take(noon)
-		l.budget.of(l).inFlight++
+		l.budget.tierOf(l).inFlight++
 		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-		e.dispatcher.deliver(&attempt{l, m, l.budget.of(l)})
-		if len(l.away) > 0 || l.endpoint.inFlight > 0 || l.budget.inFlight() > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.away), l.endpoint.inFlight, l.budget.inFlight())
+		e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
+		if len(l.unsettled) > 0 || l.endpoint.inFlight > 0 || l.budget.inFlight() > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.unsettled), l.endpoint.inFlight, l.budget.inFlight())
 		}
 	}
 }
@@ -49,9 +49,9 @@ func TestAStandstillKeepsTheOrder(t *testing.T) {
 	l.admit(waitingMessage(7, 0))
 	l.admit(waitingMessage(8, 0))
 	m := l.take(noon)
-	l.budget.of(l).inFlight++
+	l.budget.tierOf(l).inFlight++
 	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-	e.dispatcher.deliver(&attempt{l, m, l.budget.of(l)})
+	e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
 	if m := l.take(noon); m != nil {
 		t.Errorf("message %d passes message 7", m.ID)
 	}

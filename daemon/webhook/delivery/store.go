@@ -117,9 +117,9 @@ type Config struct {
 	EventName      func(name string) (string, error) // gives the name of a published event in its own letter case
 	OutboxInterval time.Duration                     // how often the outbox is looked into; 0 for never
 
-	Show    func([]webhook.Change) // gets all changes, in their order, and must not block; nil for none
-	Watched func() bool            // reports whether a stream of changes is read; nil for never
-	Joined  func()                 // called when other daemons' changes have begun to be among them; nil for none
+	OnChanges   func([]webhook.Change) // gets all changes, in their order, and must not block; nil for none
+	Watched     func() bool            // reports whether a stream of changes is read; nil for never
+	PeersJoined func()                 // called when other daemons' changes have begun to be among them; nil for none
 }
 
 // policyFor is the policy of a subscription: the settings', with its own
@@ -230,7 +230,7 @@ type Disabled struct {
 type Health struct {
 	Subscription int64
 	Since        time.Time
-	Anew         bool // there was a success before: what is stored does not count
+	Replace      bool // there was a success before: what is stored does not count
 }
 
 // PeerEvent is what one daemon lets the others know about messages of a subscription.

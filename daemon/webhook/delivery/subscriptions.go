@@ -59,6 +59,6 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 			signal(c.removed) // by whichever daemon
 		}
 	}
-	c.queues.adopt(before.With(version, changed), changed)
+	c.queues.update(before.With(version, changed), changed)
 	return nil
 }

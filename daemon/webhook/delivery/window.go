@@ -99,18 +99,18 @@ func pop(all *[]*webhook.Message) *webhook.Message {
 // cursor is how far a queue has read the store: what it has in memory of one
 // partition, and what is left there.
 type cursor struct {
-	partition int64
-	place     Place
-	end       bool      // nothing that is due is behind the place
-	wake      time.Time // when something will be, the zero time for never
-	left      Place     // the first that was left in the store while a page was read; no number for none
+	partition    int64
+	place        Place
+	atEnd        bool      // nothing that is due is behind the place
+	wake         time.Time // when something will be, the zero time for never
+	firstEvicted Place     // the first that was left in the store while a page was read; no number for none
 }
 
 // rewind begins again at the first message.
-func (c *cursor) rewind() { c.place, c.end, c.wake = Place{}, false, time.Time{} }
+func (c *cursor) rewind() { c.place, c.atEnd, c.wake = Place{}, false, time.Time{} }
 
-// back makes sure that the cursor comes to a place.
-func (c *cursor) back(at Place, byNumber bool) {
+// rewindTo makes sure that the cursor comes to a place.
+func (c *cursor) rewindTo(at Place, byNumber bool) {
 	c.wake = earliest(c.wake, at.Next)
 	if !c.place.before(at, byNumber) {
 		c.place = Place{at.Next, at.ID - 1}
@@ -119,5 +119,5 @@ func (c *cursor) back(at Place, byNumber bool) {
 
 // mayRefill reports whether the store may have something for the cursor.
 func (c *cursor) mayRefill(now time.Time) bool {
-	return !c.end || !c.wake.IsZero() && !c.wake.After(now)
+	return !c.atEnd || !c.wake.IsZero() && !c.wake.After(now)
 }

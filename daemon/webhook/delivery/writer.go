@@ -10,9 +10,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// writeLimit bounds one write. One that takes longer has failed for those who
+// writeTimeout bounds one write. One that takes longer has failed for those who
 // wait; whether the store did it all the same is found out by reading.
-const writeLimit = 20 * time.Second
+const writeTimeout = 20 * time.Second
 
 // batchWriter writes what is pending, one batch after another, each in one
 // transaction.
@@ -30,14 +30,14 @@ type batchWriter struct {
 // run writes until the engine stops and nothing is left.
 func (w *batchWriter) run(ctx context.Context) {
 	defer close(w.ended)
-	defer func() { w.refuse(w.pending.abandon(), stopping()) }()
+	defer func() { w.refuse(w.pending.takeAll(), stopping()) }()
 	wait := newBackoff()
 	for w.pending.await(w.flush) {
 		l := w.pending.next()
 		err := w.write(ctx, l)
 		switch {
 		case err == nil:
-			w.written(l)
+			w.committed(l)
 			wait.Reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
@@ -45,7 +45,7 @@ func (w *batchWriter) run(ctx context.Context) {
 				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has run out; try again")
 			}
 			w.refuse(l.publications, refusal)
-			w.relinquish(ctx, l)
+			w.recoverLeases(ctx, l)
 		default:
 			w.failed(l, err)
 			if ctx.Err() != nil || !sleep(ctx, nil, wait.Next()) {
@@ -55,18 +55,18 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
-// restless is for how long after a stale batch the subscriptions are read before
+// staleWindow is for how long after a stale batch the subscriptions are read before
 // the next ones are matched.
-const restless = 10 * time.Second
+const staleWindow = 10 * time.Second
 
 // write matches the batch's events and writes it in one transaction. Where the
 // subscriptions have changed since they were read, it reads the changes and
 // matches again, once: whatever changes after that is newer than the events.
 func (w *batchWriter) write(ctx context.Context, l *batch) error {
-	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	for {
-		fresh := time.Since(w.staleAt) < restless
+		fresh := time.Since(w.staleAt) < staleWindow
 		if fresh {
 			if err := w.subs.refresh(ctx); err != nil {
 				return err
@@ -85,7 +85,7 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 		case errors.Is(err, ErrOutboxTaken):
 			l.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
 		case errors.Is(err, ErrKeyTaken):
-			if err := w.dropTaken(ctx, l); err != nil {
+			if err := w.rejectTakenKeys(ctx, l); err != nil {
 				return err
 			}
 		default:
@@ -117,7 +117,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 		p.match(l.subs, l.home, w.LeaseTerm > 0, ordered)
 		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
 			at := i - len(l.notices)
-			w.pending.putBack(l.publications[at:])
+			w.pending.requeue(l.publications[at:])
 			l.publications = l.publications[:at]
 			break
 		}
@@ -157,7 +157,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 // is read, and notes it in the batch itself, for our own.
 func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err error) {
 	elsewhere := w.peers.watched.Load()
-	if w.Show != nil || elsewhere {
+	if w.OnChanges != nil || elsewhere {
 		l.changes = l.changesOf()
 	}
 	if !elsewhere || len(l.announced)+len(l.changes) == 0 {
@@ -168,9 +168,9 @@ func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err e
 	return err
 }
 
-// dropTaken answers those of a batch whose keys other daemons have used, and
+// rejectTakenKeys answers those of a batch whose keys other daemons have used, and
 // takes them out of it.
-func (w *batchWriter) dropTaken(ctx context.Context, l *batch) error {
+func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
 	taken := make(map[*publication]bool)
 	for _, p := range l.publications {
 		if p.key == nil {
@@ -190,20 +190,20 @@ func (w *batchWriter) dropTaken(ctx context.Context, l *batch) error {
 	return nil
 }
 
-// written counts what was written and hands it out: the publishers get their
+// committed counts what was written and hands it out: the publishers get their
 // answers, the queues their messages.
-func (w *batchWriter) written(l *batch) {
+func (w *batchWriter) committed(l *batch) {
 	events, messages := l.events(), 0
 	for _, p := range events {
 		messages += len(p.messages)
 	}
 	w.recorder.Record(w.Now(), len(events), messages, l.outcomes, w.queues.Subscriptions())
 	w.recorder.Count(stats.Counts{Disabled: int64(len(l.disabled))})
-	if w.Show != nil {
-		w.Show(l.changes)
+	if w.OnChanges != nil {
+		w.OnChanges(l.changes)
 	}
-	w.wrote(nil)
-	w.queues.written(events, l.outcomes)
+	w.recordWrite(nil)
+	w.queues.committed(events, l.outcomes)
 	for _, p := range l.publications {
 		p.done <- nil
 	}
@@ -227,9 +227,9 @@ func (w *batchWriter) failed(l *batch, err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Wrap(err, fault.Unavailable, "the store did not answer in time; try again")
 	}
-	w.wrote(err)
+	w.recordWrite(err)
 	w.refuse(l.publications, err)
-	w.pending.giveBack(l)
+	w.pending.restore(l)
 	if len(l.publications) > 0 {
 		w.queues.rewindLater()
 	}
@@ -242,12 +242,12 @@ func (w *batchWriter) refuse(all []*publication, err error) {
 	}
 }
 
-// relinquish finds out which lease was lost, after a write that was fenced off,
+// recoverLeases finds out which lease was lost, after a write that was fenced off,
 // and leases a new partition if it was that of new messages. Outcomes of messages
 // that are another daemon's now are dropped: that daemon attempts them again.
-func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
+func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
 	if w.LeaseTerm == 0 {
-		w.yield()
+		w.stopFenced()
 		return
 	}
 	w.leases.mu.Lock()
@@ -256,7 +256,7 @@ func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
 	now, err := w.leases.recover(ctx)
 	if err != nil {
 		w.Log.Warn("leasing a partition failed", "error", err.Error())
-		w.pending.giveBack(l)
+		w.pending.restore(l)
 		sleep(ctx, nil, maxBackoff)
 		return
 	}
@@ -265,13 +265,13 @@ func (w *batchWriter) relinquish(ctx context.Context, l *batch) {
 		w.ids.left = 0 // the numbers of a partition grow
 	}
 	l.outcomes = w.queues.dropLost(l.outcomes, now.held)
-	w.queues.hold(now)
-	w.pending.giveBack(l)
+	w.queues.setLeases(now)
+	w.pending.restore(l)
 }
 
-// yield leaves the messages to a daemon that has begun to work on the same
+// stopFenced leaves the messages to a daemon that has begun to work on the same
 // store. Leasing them again would only begin a quarrel.
-func (w *batchWriter) yield() {
+func (w *batchWriter) stopFenced() {
 	w.Log.Error(errFencedOff.Error())
 	w.pending.close()
 	w.queues.stop()

@@ -14,24 +14,24 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// example is one of the manual's programs that verify signatures, with what
-// makes a command of it: its arguments are secret, id, timestamp and signatures,
-// its input is the body, and it says true or false.
+// example is a program of the manual that verifies signatures, with the additions that
+// turn it into a command: its arguments are secret, ID, timestamp and signatures, stdin
+// is the body, and it prints true or false.
 type example struct {
-	fence string // of the program on the page
-	needs string // the command that must be here
-	file  string
-	edit  func(program string) string
-	more  map[string]string // other files
-	build []string
-	run   []string
+	fence        string // language of the code block
+	tool         string // the command that must be installed
+	file         string
+	edit         func(program string) string
+	extraFiles   map[string]string // other files
+	buildCommand []string
+	runCommand   []string
 }
 
 var examples = map[string]example{
 	"Go": {
-		fence: "go", needs: "go", file: "receiver.go",
+		fence: "go", tool: "go", file: "receiver.go",
 		edit: func(program string) string { return strings.Replace(program, "package receiver", "package main", 1) },
-		more: map[string]string{"go.mod": "module receiver\n\ngo 1.26\n", "main.go": `package main
+		extraFiles: map[string]string{"go.mod": "module receiver\n\ngo 1.26\n", "main.go": `package main
 
 import ("fmt"; "io"; "net/http"; "os")
 
@@ -44,11 +44,11 @@ func main() {
 	fmt.Println(Verify(os.Args[1], h, body))
 }
 `},
-		build: []string{"go", "build", "-o", "receiver.exe", "."}, run: []string{"./receiver.exe"},
+		buildCommand: []string{"go", "build", "-o", "receiver.exe", "."}, runCommand: []string{"./receiver.exe"},
 	},
 	"C#": {
-		fence: "csharp", needs: "mcs", file: "Webhooks.cs",
-		more: map[string]string{"Program.cs": `public static class Program
+		fence: "csharp", tool: "mcs", file: "Webhooks.cs",
+		extraFiles: map[string]string{"Program.cs": `public static class Program
 {
     public static void Main(string[] args)
     {
@@ -58,17 +58,17 @@ func main() {
     }
 }
 `},
-		build: []string{"mcs", "-out:receiver.exe", "Webhooks.cs", "Program.cs"}, run: []string{"mono", "receiver.exe"},
+		buildCommand: []string{"mcs", "-out:receiver.exe", "Webhooks.cs", "Program.cs"}, runCommand: []string{"mono", "receiver.exe"},
 	},
 	"PHP": {
-		fence: "php", needs: "php", file: "receiver.php",
+		fence: "php", tool: "php", file: "receiver.php",
 		edit: func(program string) string {
 			return program + `echo verify($argv[1], $argv[2], $argv[3], $argv[4], file_get_contents('php://stdin')) ? 'true' : 'false';`
 		},
-		run: []string{"php", "receiver.php"},
+		runCommand: []string{"php", "receiver.php"},
 	},
 	"JavaScript": {
-		fence: "javascript", needs: "node", file: "receiver.js",
+		fence: "javascript", tool: "node", file: "receiver.js",
 		edit: func(program string) string {
 			return program + `
 const [secret, id, timestamp, signatures] = process.argv.slice(2);
@@ -76,10 +76,10 @@ const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-sig
 console.log(verify(secret, headers, require('fs').readFileSync(0)));
 `
 		},
-		run: []string{"node", "receiver.js"},
+		runCommand: []string{"node", "receiver.js"},
 	},
 	"Python": {
-		fence: "python", needs: "python3", file: "receiver.py",
+		fence: "python", tool: "python3", file: "receiver.py",
 		edit: func(program string) string {
 			return program + `
 import sys
@@ -88,26 +88,26 @@ headers = {"webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature"
 print(str(verify(secret, headers, sys.stdin.buffer.read())).lower())
 `
 		},
-		run: []string{"python3", "receiver.py"},
+		runCommand: []string{"python3", "receiver.py"},
 	},
 }
 
-// TestReadmeVerifies has each program of the manual verify what we sign, and
-// refuse what somebody else might send.
-func TestReadmeVerifies(t *testing.T) {
+// TestDocumentedReceiversVerifySignatures checks that each documented program accepts
+// the sender's signatures and rejects others.
+func TestDocumentedReceiversVerifySignatures(t *testing.T) {
 	text, err := os.ReadFile("../../../cmd/daemon/docs/verify.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, e := range examples {
 		t.Run(name, func(t *testing.T) {
-			clientstest.Tool(t, e.needs)
-			e.check(t, e.lay(t, program(t, string(text), e.fence)))
+			clientstest.Tool(t, e.tool)
+			e.check(t, e.build(t, program(t, string(text), e.fence)))
 		})
 	}
 }
 
-// program returns the block of a language on the page.
+// program returns the code block of a language.
 func program(t *testing.T, text, fence string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(text, "```"+fence+"\n")
@@ -118,15 +118,15 @@ func program(t *testing.T, text, fence string) string {
 	return block
 }
 
-// lay writes the files of a program to a directory and builds it.
-func (e example) lay(t *testing.T, program string) (dir string) {
+// build writes the files of a program to a directory and builds it.
+func (e example) build(t *testing.T, program string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	if e.edit != nil {
 		program = e.edit(program)
 	}
 	files := map[string]string{e.file: program}
-	for name, text := range e.more {
+	for name, text := range e.extraFiles {
 		files[name] = text
 	}
 	for name, text := range files {
@@ -134,11 +134,11 @@ func (e example) lay(t *testing.T, program string) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	if e.build != nil {
-		build := exec.Command(e.build[0], e.build[1:]...)
+	if e.buildCommand != nil {
+		build := exec.Command(e.buildCommand[0], e.buildCommand[1:]...)
 		build.Dir = dir
 		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", e.build, err, out)
+			t.Fatalf("%v: %v\n%s", e.buildCommand, err, out)
 		}
 	}
 	return dir
@@ -155,24 +155,24 @@ func (e example) check(t *testing.T, dir string) {
 		name, id, timestamp, signatures, body string
 		want                                  bool
 	}{
-		{"as it came", id, at(0), right, body, true},
+		{"unchanged", id, at(0), right, body, true},
 		{"one of two secrets", id, at(0), by(now, other, secret), body, true},
 		{"two minutes old", id, at(-2 * time.Minute), by(now.Add(-2*time.Minute), secret), body, true},
 		{"another secret", id, at(0), by(now, other), body, false},
 		{"another body", id, at(0), right, body + " ", false},
 		{"another id", "msg_2", at(0), right, body, false},
 		{"another time", id, at(time.Second), right, body, false},
-		{"recorded", id, at(-time.Hour), by(now.Add(-time.Hour), secret), body, false},
-		{"ahead", id, at(time.Hour), by(now.Add(time.Hour), secret), body, false},
-		{"no number", id, "yesterday", right, body, false},
-		{"cut", id, at(0), right[:len(right)-4], body, false},
-		{"of another kind", id, at(0), "v2" + right[2:], body, false},
+		{"replayed", id, at(-time.Hour), by(now.Add(-time.Hour), secret), body, false},
+		{"from the future", id, at(time.Hour), by(now.Add(time.Hour), secret), body, false},
+		{"not a number", id, "yesterday", right, body, false},
+		{"truncated signature", id, at(0), right[:len(right)-4], body, false},
+		{"another scheme", id, at(0), "v2" + right[2:], body, false},
 	} {
-		run := exec.Command(e.run[0], append(e.run[1:len(e.run):len(e.run)], secret, c.id, c.timestamp, c.signatures)...)
+		run := exec.Command(e.runCommand[0], append(e.runCommand[1:len(e.runCommand):len(e.runCommand)], secret, c.id, c.timestamp, c.signatures)...)
 		run.Dir, run.Stdin = dir, strings.NewReader(c.body)
 		out, err := run.Output()
 		if got := string(bytes.TrimSpace(out)); err != nil || got != strconv.FormatBool(c.want) {
-			t.Errorf("%s: said %q (%v), want %t", c.name, got, err, c.want)
+			t.Errorf("%s: printed %q (%v), want %t", c.name, got, err, c.want)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package sender makes delivery attempts over HTTP: it signs a message, checks
-// each address before it connects, and reports the outcome.
+// Package sender makes delivery attempts over HTTP: it signs messages, checks each
+// address before it connects, and reports the outcome.
 package sender
 
 import (
@@ -30,29 +30,29 @@ import (
 
 // Config configures a Sender.
 type Config struct {
-	Guard   webhook.Guard
-	Agent   string               // of the header User-Agent
-	Connect time.Duration        // limit of making a connection
-	Attempt func() time.Duration // limit of an attempt as a whole, asked for each
-	Idle    int                  // connections kept for one host
-	Self    *url.URL             // the service's own test target, which the guard would refuse; nil for none
+	Guard          webhook.Guard
+	UserAgent      string               // of the header User-Agent
+	ConnectTimeout time.Duration        // limit of establishing a connection
+	AttemptTimeout func() time.Duration // limit of a whole attempt; called for each
+	MaxIdlePerHost int                  // idle connections kept per host
+	TestTarget     *url.URL             // the service's own test target, exempt from the guard; nil for none
 }
 
 // Sender makes attempts over HTTP.
 type Sender struct {
-	config Config
-	public *http.Client // to the Internet
-	inside *http.Client // also to networks on the premises
-	self   *http.Client // to the own test target
+	config       Config
+	public       *http.Client // to public addresses
+	withPrivate  *http.Client // also to private networks
+	toTestTarget *http.Client // to the service's own test target
 }
 
-// New makes a Sender. Connections made for a subscription that
-// may reach private addresses are not used for one that may not.
+// New returns a Sender. Connections are not shared between subscriptions that may reach
+// private addresses and those that may not.
 func New(c Config) *Sender {
 	return &Sender{config: c,
-		public: c.client(&net.Dialer{Timeout: c.Connect, Control: dialControl(c.Guard, false)}),
-		inside: c.client(&net.Dialer{Timeout: c.Connect, Control: dialControl(c.Guard, true)}),
-		self:   c.client(&net.Dialer{Timeout: c.Connect}),
+		public:       c.client(&net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, false)}),
+		withPrivate:  c.client(&net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, true)}),
+		toTestTarget: c.client(&net.Dialer{Timeout: c.ConnectTimeout}),
 	}
 }
 
@@ -60,34 +60,34 @@ func (c Config) client(d *net.Dialer) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext:            d.DialContext,
-			TLSHandshakeTimeout:    c.Connect,
+			TLSHandshakeTimeout:    c.ConnectTimeout,
 			ForceAttemptHTTP2:      true,
-			MaxIdleConnsPerHost:    c.Idle,
+			MaxIdleConnsPerHost:    c.MaxIdlePerHost,
 			IdleConnTimeout:        90 * time.Second,
 			ExpectContinueTimeout:  time.Second,
-			DisableCompression:     true, // so that a small answer stays small
+			DisableCompression:     true, // keeps small responses small
 			MaxResponseHeaderBytes: 64 << 10,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// Close closes the connections that are kept.
+// Close closes idle connections.
 func (s *Sender) Close() {
-	for _, c := range []*http.Client{s.public, s.inside, s.self} {
+	for _, c := range []*http.Client{s.public, s.withPrivate, s.toTestTarget} {
 		c.CloseIdleConnections()
 	}
 }
 
-// Send makes one attempt. It is signed with the time at.
+// Send makes one attempt, signed with the time at.
 func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (o webhook.Outcome) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.config.Attempt())
+	ctx, cancel := context.WithTimeout(ctx, s.config.AttemptTimeout())
 	defer cancel()
 	defer func() { o.Began, o.Took = at.UTC(), time.Since(began) }()
 	req, err := s.request(ctx, m, sub, at)
 	if err != nil {
-		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL cannot be read"}
+		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid"}
 	}
 	sent := time.Now()
 	resp, err := s.clientFor(req.URL, m.MadeByAdmin).Do(req)
@@ -104,22 +104,22 @@ func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subs
 			o.Abort = true
 		}
 	}
-	o.Text = readAnswer(resp.Body, cancel)
+	o.Text = readBody(resp.Body, cancel)
 	return o
 }
 
 func (s *Sender) clientFor(u *url.URL, byAdmin bool) *http.Client {
 	switch {
-	case webhook.IsTestTarget(s.config.Self, u):
-		return s.self
+	case webhook.IsTestTarget(s.config.TestTarget, u):
+		return s.toTestTarget
 	case byAdmin:
-		return s.inside
+		return s.withPrivate
 	}
 	return s.public
 }
 
-// request is the POST of Standard Webhooks. The subscription's headers come
-// last: they may replace the content type.
+// request builds the POST request of Standard Webhooks. The subscription's headers are
+// applied last: they may replace the content type.
 func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Event.Body))
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	}
 	h := make(http.Header, 8+len(sub.Headers))
 	h["Content-Type"] = []string{"application/json; charset=utf-8"}
-	h["User-Agent"] = []string{s.config.Agent}
+	h["User-Agent"] = []string{s.config.UserAgent}
 	h[headerID] = []string{m.GUID}
 	h[headerTimestamp] = []string{strconv.FormatInt(at.Unix(), 10)}
 	if signature := sign(sub.SecretsAt(at), m.GUID, at, m.Event.Body); signature != "" {
@@ -143,40 +143,40 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 		}
 		h.Add(header.Name, header.Value)
 	}
-	if h.Get(keyHeader) == "" {
-		h[keyHeader] = []string{}
+	if h.Get(idempotencyKeyHeader) == "" {
+		h[idempotencyKeyHeader] = []string{}
 	}
 	req.Header = h
 	return req, nil
 }
 
-// keyHeader without a value is not sent, but lets net/http know that a request which
-// met a connection that the peer had closed may go out once more on another.
-const keyHeader = "Idempotency-Key"
+// idempotencyKeyHeader is set without a value: it is not sent, but allows net/http to
+// retry the request on another connection if the peer has closed the first one.
+const idempotencyKeyHeader = "Idempotency-Key"
 
-// The bounds of what is read of an answer.
+// Limits of reading a response body.
 const (
-	answerRead = 64 << 10 // so that the connection can be used again
-	answerKept = 4 << 10  // for people
-	answerTime = 2 * time.Second
+	maxBodyRead     = 64 << 10 // enough to reuse most connections
+	maxBodyKept     = 4 << 10  // recorded with the attempt
+	bodyReadTimeout = 2 * time.Second
 )
 
-// readAnswer reads an answer's body and keeps its beginning. The status was
-// there before it, so a body that does not end changes nothing.
-func readAnswer(body io.Reader, cancel context.CancelFunc) []byte {
-	timer := time.AfterFunc(answerTime, cancel)
+// readBody returns the beginning of a response body. The status is already known, so a
+// body that does not end has no effect on the outcome.
+func readBody(body io.Reader, cancel context.CancelFunc) []byte {
+	timer := time.AfterFunc(bodyReadTimeout, cancel)
 	defer timer.Stop()
-	kept, _ := io.ReadAll(io.LimitReader(body, answerKept))
-	if len(kept) == answerKept {
-		_, _ = io.CopyN(io.Discard, body, answerRead-answerKept)
+	kept, _ := io.ReadAll(io.LimitReader(body, maxBodyKept))
+	if len(kept) == maxBodyKept {
+		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxBodyKept)
 	}
 	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
 }
 
-// failure is the outcome of an attempt without an answer.
+// failure returns the outcome of an attempt without a response.
 func failure(ctx context.Context, err error) webhook.Outcome {
 	if e, is := errors.AsType[*url.Error](err); is {
-		err = e.Err // the rest repeats the URL
+		err = e.Err // the full error repeats the URL
 	}
 	return webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
 }
@@ -217,7 +217,7 @@ func isProtocol(err error) bool {
 		strings.Contains(err.Error(), "1xx") || strings.Contains(err.Error(), "response headers exceeded")
 }
 
-// retryAfter reads the header's seconds or date. Rubbish is nothing.
+// retryAfter parses the header's seconds or date. It returns 0 for an invalid value.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -228,30 +228,30 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
-// dialControl is a net.Dialer's Control: it checks each address before a
-// connection to it is made.
-func dialControl(g webhook.Guard, private bool) func(network, address string, _ syscall.RawConn) error {
+// dialControl returns a net.Dialer's Control function that checks each address before a
+// connection is made.
+func dialControl(g webhook.Guard, allowPrivate bool) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
 		if err != nil {
-			return fmt.Errorf("%w: %s is no address", webhook.ErrForbidden, address)
+			return fmt.Errorf("%w: %s is not an address", webhook.ErrForbidden, address)
 		}
-		return g.Check(to, private)
+		return g.Check(to, allowPrivate)
 	}
 }
 
-// The headers of https://www.standardwebhooks.com, in the form that net/http
-// keeps headers in, and ours.
+// Headers of https://www.standardwebhooks.com, in net/http's canonical form, and of
+// this service.
 const (
 	headerID        = "Webhook-Id"
 	headerTimestamp = "Webhook-Timestamp"
 	headerSignature = "Webhook-Signature"
 	headerEvent     = "X-Event-Name"
-	headerTest      = "Webhook-Test" // a name that no subscription's own header may have
+	headerTest      = "Webhook-Test" // reserved: subscriptions cannot set it
 )
 
-// sign makes the value of the signature header: one signature for each secret.
-// Secrets that cannot be read sign nothing; what is stored was checked.
+// sign returns the value of the signature header, one signature for each secret.
+// Invalid secrets are skipped; stored ones have been validated.
 func sign(secrets []string, id string, at time.Time, body []byte) string {
 	var all []byte
 	head := append(strconv.AppendInt(append([]byte(id), '.'), at.Unix(), 10), '.')

@@ -23,12 +23,12 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// unhurried is the limit of attempts that end without it.
-const unhurried = 2 * time.Minute
+// noTimeout is a limit that attempts of these tests do not reach.
+const noTimeout = 2 * time.Minute
 
 func newTestSender(t *testing.T, limit time.Duration) *Sender {
 	t.Helper()
-	s := New(Config{Guard: webhook.Guard{Allow: loopback}, Agent: "whd/test", Connect: 5 * time.Second, Attempt: within(limit), Idle: 8})
+	s := New(Config{Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: 5 * time.Second, AttemptTimeout: timeoutOf(limit), MaxIdlePerHost: 8})
 	t.Cleanup(s.Close)
 	return s
 }
@@ -37,7 +37,7 @@ func testMessage(to string) *webhook.Message {
 	return &webhook.Message{ID: 7, GUID: "0199a0b2-5c1d-7e3f-8a4b-6c5d4e3f2a1b", URL: to, Event: &webhook.Event{Name: "debtor.updated", Body: []byte(`{"DebtorID": "0001"}`)}}
 }
 
-// receiver answers every request by a raw connection, so that it can misbehave.
+// receiver answers every request on a raw connection, so that it can misbehave.
 func receiver(t *testing.T, answer func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +62,7 @@ func receiver(t *testing.T, answer func(net.Conn)) string {
 	return "http://" + l.Addr().String() + "/hook"
 }
 
-func TestSendIsAStandardWebhook(t *testing.T) {
+func TestSendFollowsStandardWebhooks(t *testing.T) {
 	var got *http.Request
 	var body []byte
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	secret := webhook.NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
 	sub := &webhook.Subscription{URL: srv.URL, Secret: secret, OldSecret: webhook.NewSecret(), Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
-	o := newTestSender(t, unhurried).Send(context.Background(), m, sub, time.Now())
+	o := newTestSender(t, noTimeout).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
 	}
@@ -104,20 +104,20 @@ func TestSendIsAStandardWebhook(t *testing.T) {
 	}
 }
 
-// A date in Retry-After is held against the store's clock, by which the attempt
-// began, since this host's may be wrong.
-func TestADateToRetryAfter(t *testing.T) {
+// TestRetryAfterDateUsesStoreClock: a date in Retry-After is compared with the store's
+// clock, by which the attempt was timed, since this host's clock may be wrong.
+func TestRetryAfterDateUsesStoreClock(t *testing.T) {
 	at := time.Now().Add(time.Hour)
 	to := receiver(t, func(c net.Conn) {
 		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
 	})
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(to), &webhook.Subscription{}, at)
+	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage(to), &webhook.Subscription{}, at)
 	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
-		t.Errorf("ten minutes later is in %v", o.RetryAfter)
+		t.Errorf("a date ten minutes later is read as %v", o.RetryAfter)
 	}
 }
 
-func TestSendToEndpointsThatMisbehave(t *testing.T) {
+func TestSendToMisbehavingEndpoints(t *testing.T) {
 	forever := make(chan struct{})
 	t.Cleanup(func() { close(forever) })
 	write := func(text string) func(net.Conn) {
@@ -132,12 +132,12 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 		"drips its head":    {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\nX-Filler: ", forever) }, 0, webhook.TimedOut},
 		"never ends":        {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n\r\n", forever) }, 200, webhook.Answered},
 		"resets":            {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, 0, webhook.ConnectionReset},
-		"says nothing":      {func(net.Conn) {}, 0, webhook.ConnectionReset},
-		"speaks no HTTP":    {write("220 mail.example.com ESMTP\r\n"), 0, webhook.BadAnswer},
-		"informs for ever":  {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, webhook.BadAnswer},
+		"no response":       {func(net.Conn) {}, 0, webhook.ConnectionReset},
+		"not HTTP":          {write("220 mail.example.com ESMTP\r\n"), 0, webhook.BadAnswer},
+		"endless 1xx":       {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, webhook.BadAnswer},
 		"huge head":         {write("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), 0, webhook.BadAnswer},
 		"redirects":         {write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), 302, webhook.Answered},
-		"cuts its body":     {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, webhook.Answered},
+		"truncated body":    {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, webhook.Answered},
 		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, webhook.Answered},
 		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, webhook.Answered},
 	}
@@ -146,8 +146,8 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			limit := limits[name]
-			if limit == 0 { // they end without it
-				limit = unhurried
+			if limit == 0 { // without reaching the limit
+				limit = noTimeout
 			}
 			sender := newTestSender(t, limit)
 			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(webhook.Subscription), time.Now())
@@ -158,7 +158,7 @@ func TestSendToEndpointsThatMisbehave(t *testing.T) {
 	}
 }
 
-// drip writes a byte now and then until the connection breaks.
+// drip writes a byte every 10 ms until the connection breaks.
 func drip(c net.Conn, head string, stop <-chan struct{}) {
 	_, err := io.WriteString(c, head)
 	ticker := time.NewTicker(10 * time.Millisecond)
@@ -173,10 +173,10 @@ func drip(c net.Conn, head string, stop <-chan struct{}) {
 	}
 }
 
-func TestSendReadsOnlyTheBeginning(t *testing.T) {
+func TestSendLimitsResponseBody(t *testing.T) {
 	var sent int64
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip") // a bomb that is never unpacked
+		w.Header().Set("Content-Encoding", "gzip") // a bomb that is never decompressed
 		for range 10_000 {
 			n, err := w.Write(bytes.Repeat([]byte("0123456789abcdef"), 256))
 			if sent += int64(n); err != nil {
@@ -185,8 +185,8 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now())
-	if o.Code != 200 || len(o.Text) != answerKept {
+	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now())
+	if o.Code != 200 || len(o.Text) != maxBodyKept {
 		t.Errorf("code %d, kept %d bytes", o.Code, len(o.Text))
 	}
 	srv.Close() // waits for the handler
@@ -195,11 +195,11 @@ func TestSendReadsOnlyTheBeginning(t *testing.T) {
 	}
 }
 
-// TestSendSurvivesClosedConnections closes each connection after its answer
-// without announcing it.
-func TestSendSurvivesClosedConnections(t *testing.T) {
+// TestSendRetriesOnClosedConnections closes each connection after its response without
+// announcing it.
+func TestSendRetriesOnClosedConnections(t *testing.T) {
 	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
-	sender := newTestSender(t, unhurried)
+	sender := newTestSender(t, noTimeout)
 	for i := range 50 {
 		if o := sender.Send(context.Background(), testMessage(to), new(webhook.Subscription), time.Now()); o.Code != 200 {
 			t.Fatalf("attempt %d: %+v", i, o)
@@ -211,7 +211,7 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	srv := httptest.NewTLSServer(http.NotFoundHandler())
 	srv.Config.ErrorLog = nil
 	t.Cleanup(srv.Close)
-	sender := newTestSender(t, unhurried)
+	sender := newTestSender(t, noTimeout)
 	if o := sender.Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now()); o.Cause != webhook.TLSFailed {
 		t.Errorf("%+v", o)
 	}
@@ -223,12 +223,12 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	}
 }
 
-func TestSendKeepsToTheGuard(t *testing.T) {
+func TestSendEnforcesGuard(t *testing.T) {
 	reached := make(chan struct{}, 8)
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached <- struct{}{} }))
 	t.Cleanup(srv.Close)
 	at, _ := url.Parse(srv.URL)
-	sender := New(Config{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1})
+	sender := New(Config{UserAgent: "whd/test", ConnectTimeout: time.Second, AttemptTimeout: timeoutOf(time.Second), MaxIdlePerHost: 1})
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
 		for _, private := range []bool{false, true} {
@@ -241,15 +241,15 @@ func TestSendKeepsToTheGuard(t *testing.T) {
 		}
 	}
 	if len(reached) > 0 {
-		t.Error("a request went out")
+		t.Error("a request was sent")
 	}
 }
 
-func TestSendReachesTheOwnTestTarget(t *testing.T) {
+func TestSendReachesTestTarget(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }))
 	t.Cleanup(srv.Close)
 	self, _ := url.Parse(srv.URL + "/Webhooks/Test")
-	sender := New(Config{Agent: "whd/test", Connect: time.Second, Attempt: within(time.Second), Idle: 1, Self: self})
+	sender := New(Config{UserAgent: "whd/test", ConnectTimeout: time.Second, AttemptTimeout: timeoutOf(time.Second), MaxIdlePerHost: 1, TestTarget: self})
 	t.Cleanup(sender.Close)
 	if o := sender.Send(context.Background(), testMessage(srv.URL+"/webhooks/test/"), new(webhook.Subscription), time.Now()); o.Code != http.StatusCreated {
 		t.Errorf("%+v", o)
@@ -259,14 +259,14 @@ func TestSendReachesTheOwnTestTarget(t *testing.T) {
 	}
 }
 
-func TestSendFindsNoName(t *testing.T) {
-	o := newTestSender(t, unhurried).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(webhook.Subscription), time.Now())
-	if o.Cause != webhook.NameNotFound && o.Cause != webhook.NetworkFailed && o.Cause != webhook.TimedOut { // as the machine's resolver is
+func TestSendToUnknownHost(t *testing.T) {
+	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(webhook.Subscription), time.Now())
+	if o.Cause != webhook.NameNotFound && o.Cause != webhook.NetworkFailed && o.Cause != webhook.TimedOut { // depends on the machine's resolver
 		t.Errorf("%+v", o)
 	}
 }
 
-func within(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+func timeoutOf(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
 
 func TestRetryAfterHeader(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -287,41 +287,41 @@ func TestRetryAfterHeader(t *testing.T) {
 	}
 }
 
-// TestAnOldSecretSignsUntilItsTime, whenever the store is swept.
-func TestAnOldSecretSignsUntilItsTime(t *testing.T) {
+// TestOldSecretSignsUntilExpiry covers secrets that have expired but are still stored.
+func TestOldSecretSignsUntilExpiry(t *testing.T) {
 	end := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
 	s := New(Config{})
 	defer s.Close()
-	now, old := webhook.NewSecret(), webhook.NewSecret()
+	current, old := webhook.NewSecret(), webhook.NewSecret()
 	for _, tt := range []struct {
-		now, old string
-		until    time.Time
-		at       time.Time
-		want     int
+		current, old string
+		until        time.Time
+		at           time.Time
+		want         int
 	}{
-		{now, old, end, end.Add(-time.Nanosecond), 2},
-		{now, old, end, end, 1},
-		{now, old, end, end.Add(time.Hour), 1},
-		{now, old, time.Time{}, end, 2},
-		{now, "", time.Time{}, end, 1},
-		{now, "", end, end.Add(time.Hour), 1},
+		{current, old, end, end.Add(-time.Nanosecond), 2},
+		{current, old, end, end, 1},
+		{current, old, end, end.Add(time.Hour), 1},
+		{current, old, time.Time{}, end, 2},
+		{current, "", time.Time{}, end, 1},
+		{current, "", end, end.Add(time.Hour), 1},
 		{"", "", end, end.Add(time.Hour), 0},
 	} {
 		m := testMessage("http://127.0.0.1/hook")
-		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.now, OldSecret: tt.old, OldSecretUntil: tt.until}, tt.at)
+		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.current, OldSecret: tt.old, OldSecretUntil: tt.until}, tt.at)
 		if err != nil {
 			t.Fatal(err)
 		}
 		signatures := strings.Fields(req.Header.Get(headerSignature))
-		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{now}, m.GUID, tt.at, m.Event.Body) {
-			t.Errorf("%q and %q until %v: signed with %d at %v, want %d", tt.now, tt.old, tt.until, len(signatures), tt.at, tt.want)
+		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{current}, m.GUID, tt.at, m.Event.Body) {
+			t.Errorf("%q and %q until %v: signed with %d at %v, want %d", tt.current, tt.old, tt.until, len(signatures), tt.at, tt.want)
 		}
 	}
 }
 
-// TestHeadersStayWithTheirOrigin sends messages that were made when the
+// TestHeadersAreSentToTheirOriginOnly sends messages that were created when the
 // subscription had another URL.
-func TestHeadersStayWithTheirOrigin(t *testing.T) {
+func TestHeadersAreSentToTheirOriginOnly(t *testing.T) {
 	sub := &webhook.Subscription{URL: "https://a.example/in", Headers: []webhook.Header{{Name: "X-Token", Value: "s"}}}
 	for url, want := range map[string]string{
 		"https://a.example/in": "s", "https://a.example/before": "s", "https://b.example/in": "", "http://a.example/in": "",

@@ -20,8 +20,8 @@ import (
 // and messages.
 type Admin struct{ tables }
 
-// Note adds an entry to the audit trail by itself.
-func (a *Admin) Note(ctx context.Context, e audit.Entry) error {
+// AddAuditEntry adds an entry to the audit trail by itself.
+func (a *Admin) AddAuditEntry(ctx context.Context, e audit.Entry) error {
 	_, err := a.db.Run(ctx, appdb.AuditStep(e))
 	return a.fault(err, "writing the audit trail")
 }
@@ -267,7 +267,7 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 // row hash that the change is based on is not the present one.
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	u := changesOf(c)
-	room, args := a.room(guid, subscriber, c.Headers, c.Bounded)
+	room, args := a.room(guid, subscriber, c.Headers, c.EnforceLimits)
 	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on

@@ -73,7 +73,7 @@ var (
 	healthColumns = columns[delivery.Health]{
 		{"ID", number, func(h delivery.Health) any { return h.Subscription }},
 		{"FailingSince", moment, func(h delivery.Health) any { return appdb.NullIfEmpty(momentText(h.Since)) }},
-		{"Anew", bit, func(h delivery.Health) any { return appdb.Bit(h.Anew) }},
+		{"Anew", bit, func(h delivery.Health) any { return appdb.Bit(h.Replace) }},
 	}
 	keyColumns = columns[delivery.Key]{
 		{"KeyHash", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Hash[:]) }},

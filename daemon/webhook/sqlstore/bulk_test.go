@@ -40,7 +40,7 @@ func bulkRows(t *testing.T, w *Store) {
 	expectRows(t, w.db, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
 
 	e := audit.Entry{Actor: audit.Actor{Name: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
-	if err := w.Note(t.Context(), e); err != nil {
+	if err := w.AddAuditEntry(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	expectRows(t, w.db, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,

@@ -42,7 +42,7 @@ var subscriptionRead = []subscriptionColumn{
 	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.OldSecretUntil }},
 	{"b.RecID", func(s *webhook.Subscription) any { return &s.Subscriber }},
 	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberName }},
-	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberOn }},
+	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberEnabled }},
 }
 
 // subscriptions are those that meet a condition with their headers, in the order in

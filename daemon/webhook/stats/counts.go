@@ -1,5 +1,5 @@
-// Package stats counts what deliveries come to: totals since the start, figures by
-// the minute for all and for each subscription, and what is open.
+// Package stats collects delivery statistics: totals since the start, counts per minute
+// for all and for each subscription, and the backlog.
 package stats
 
 import (
@@ -14,22 +14,22 @@ import (
 // Counts are totals since the engine's start.
 type Counts struct {
 	Events    int64 // stored
-	Messages  int64 // made of them
-	Delivered int64 // attempts that the receiver took
-	Failed    int64 // attempts that failed, and are made again
-	GivenUp   int64 // messages that failed for good
+	Messages  int64 // created for these events
+	Delivered int64 // attempts that the receiver accepted
+	Failed    int64 // failed attempts that are retried
+	GivenUp   int64 // messages that finally failed
 	Disabled  int64 // subscriptions disabled by the service
 	Refused   int64 // events that could not be stored
-	Removed   int64 // messages and idempotency keys, since they are not needed any more
+	Removed   int64 // obsolete messages and idempotency keys
 }
 
-// classNames are what can come of an attempt, as the figures tell it apart.
-var classNames = [...]string{"ok", "3xx", "4xx", "5xx", "timeout", "network", "forbidden"}
+// outcomeClasses names the classes of outcomes, as metrics report them.
+var outcomeClasses = [...]string{"ok", "3xx", "4xx", "5xx", "timeout", "network", "forbidden"}
 
-const classes = len(classNames)
+const classCount = len(outcomeClasses)
 
-// classOf is an outcome's index in classNames. Status codes outside of HTTP's
-// ranges that net/http accepts count with the closest class.
+// classOf returns an outcome's index in outcomeClasses. Non-standard status codes that
+// net/http accepts belong to the nearest class.
 func classOf(o webhook.Outcome) int {
 	switch {
 	case o.Success():
@@ -59,30 +59,30 @@ func (c *Counts) add(other Counts) {
 	c.Removed += other.Removed
 }
 
-// maxGap is the time after which the reading before is too old: what happened
-// since then is no rate any more.
+// maxGap is the maximum age of the previous reading. A difference over a longer time is
+// not reported as a rate.
 const maxGap = 5 * time.Second
 
-// NewThroughput gives a function that is to be called about once a second for
-// the throughput since the call before. It also reports whether anything is new:
-// something has happened, or what is in hand has changed.
+// NewThroughput returns a function to be called about once a second. It returns the
+// throughput since the previous call, and reports whether there is anything new: counts
+// have grown or the state of the engine has changed.
 func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wire.InHand) func() (wire.Pulse, bool) {
 	var mu sync.Mutex
-	var was Counts
+	var previous Counts
 	var last wire.Pulse
 	return func() (wire.Pulse, bool) {
-		is, d, at := counts(), inHand(), now()
+		current, held, at := counts(), inHand(), now()
 		mu.Lock()
 		defer mu.Unlock()
 		if at.Sub(time.Time(last.At)) > maxGap {
-			was = is
+			previous = current
 		}
-		p := wire.Pulse{Events: is.Events - was.Events, Delivered: is.Delivered - was.Delivered, Failed: is.Failed + is.GivenUp - was.Failed - was.GivenUp,
-			InFlight: d.InFlight, MessagesInMemory: d.MessagesInMemory, OpenBreakers: d.OpenBreakers}
+		p := wire.Pulse{Events: current.Events - previous.Events, Delivered: current.Delivered - previous.Delivered, Failed: current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
+			InFlight: held.InFlight, MessagesInMemory: held.MessagesInMemory, OpenBreakers: held.OpenBreakers}
 		last.At = wire.Moment{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
 		p.At = wire.Moment(at)
-		was, last = is, p
+		previous, last = current, p
 		return p, changed
 	}
 }

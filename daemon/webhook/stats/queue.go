@@ -8,36 +8,36 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Queue is the state of deliveries to one subscription.
+// Queue is the delivery state of one subscription.
 type Queue struct {
 	Subscription *webhook.Subscription
-	FailingSince time.Time // since when every attempt has failed, the zero time for one that succeeds
+	FailingSince time.Time // start of an uninterrupted series of failures, zero after a success
 	InFlight     int       // attempts
-	Limit        int       // of these, at present
+	Limit        int       // current maximum of InFlight
 	InMemory     int       // messages
-	Failures     int       // in a row that speak of the endpoint
-	Open         bool      // the breaker: only probes are sent
-	Probe        time.Time // when the next one may go out
-	Next         time.Time // when something is to be done for the queue, the zero time for nothing or at once
+	Failures     int       // consecutive failures of the endpoint
+	BreakerOpen  bool      // circuit breaker open: only probes are sent
+	NextProbe    time.Time // when the next probe may be sent
+	Next         time.Time // when the queue has to act again, zero for never or immediately
 	NotSent      int64
 	RetryPending int64
-	Oldest       time.Time // of the open messages
-	Traffic      Traffic   // within the last minutes
+	Oldest       time.Time // publication of the oldest open message
+	Traffic      Traffic   // within the reported minutes
 	P99          time.Duration
-	Last         *wire.Failed // the last attempt that failed; nil for none
+	Last         *wire.Failed // the last failed attempt; nil for none
 }
 
-// worthShowing reports whether there is anything to report of the queue.
-func (q *Queue) worthShowing() bool {
+// notable reports whether the queue is included in reports.
+func (q *Queue) notable() bool {
 	return q.Traffic != Traffic{} || q.NotSent+q.RetryPending > 0 || q.InFlight > 0 || q.severity() > 0
 }
 
-// severity says how badly a queue is doing: 3 where its endpoint is only probed, 2
-// where it was disabled by the service or something waits in vain, 1 where it
-// has failed since the last success.
+// severity ranks a queue's problems: 3 if the circuit breaker is open, 2 if messages
+// wait for a disabled subscription, 1 if every attempt has failed since the last
+// success.
 func (q *Queue) severity() int {
 	switch sub := q.Subscription; {
-	case q.Open && sub.Active():
+	case q.BreakerOpen && sub.Active():
 		return 3
 	case !sub.Active() && q.NotSent+q.RetryPending > 0:
 		return 2
@@ -47,15 +47,15 @@ func (q *Queue) severity() int {
 	return 0
 }
 
-// Backlog is what is open of one subscription.
+// Backlog counts the open messages of one subscription.
 type Backlog struct {
 	Subscription int64
 	NotSent      int64
 	RetryPending int64
-	Oldest       time.Time // when the oldest of it was published, the zero time where there is none
+	Oldest       time.Time // publication of the oldest one, zero if there is none
 }
 
-// Add adds what is open elsewhere.
+// Add adds the counts of another backlog.
 func (b *Backlog) Add(other Backlog) {
 	b.NotSent += other.NotSent
 	b.RetryPending += other.RetryPending
@@ -64,23 +64,23 @@ func (b *Backlog) Add(other Backlog) {
 	}
 }
 
-// BacklogCount is what is open of all subscriptions, in the whole store.
+// BacklogCount holds the backlogs of all subscriptions in the store.
 type BacklogCount struct {
-	At   time.Time // when it was counted, the zero time where it never was
-	Each []Backlog
+	At            time.Time // time of the count, zero if there was none
+	Subscriptions []Backlog
 }
 
-// Total adds it up.
+// Total returns the sum of all backlogs.
 func (o BacklogCount) Total() (total Backlog) {
-	for _, b := range o.Each {
+	for _, b := range o.Subscriptions {
 		total.Add(b)
 	}
 	return total
 }
 
-// worse orders queues by how much they need attention: whose endpoint is in trouble,
-// then by messages lost, failures, open messages.
-func worse(a, b Queue) int {
+// compareSeverity orders queues by how much they need attention: by severity, then by
+// failures, open messages and deliveries.
+func compareSeverity(a, b Queue) int {
 	return cmp.Or(
 		-cmp.Compare(a.severity(), b.severity()),
 		-cmp.Compare(a.Traffic.GivenUp+a.Traffic.Failed, b.Traffic.GivenUp+b.Traffic.Failed),

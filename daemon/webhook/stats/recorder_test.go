@@ -13,37 +13,37 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// TestSeriesRemembers compares a series with a list of all that was ever noted,
-// with clocks that stand still, go on, leap and go back.
-func TestSeriesRemembers(t *testing.T) {
+// TestSeriesTotals compares a series with a list of everything counted, with clocks
+// that stop, advance, leap and go back.
+func TestSeriesTotals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const span = 10
 		var s series
-		minute, most := int64(1000), int64(0)
+		minute, latest := int64(1000), int64(0)
 		noted := make(map[int64]Traffic)
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			minute += rapid.SampledFrom([]int64{0, 0, 1, 1, 2, 7, 15, -1}).Draw(t, "step")
-			most = max(most, minute)
+			latest = max(latest, minute)
 			status := rapid.SampledFrom([]webhook.Status{webhook.Successful, webhook.RetryPending, webhook.Failed}).Draw(t, "status")
 			c := s.at(minute, span)
-			c.became(status)
+			c.addStatus(status)
 			c.took[bucketOf(time.Second)]++
-			of := noted[most] // a clock that goes back is not followed
-			of.became(status)
-			noted[most] = of
-			checkSeries(t, s, noted, minute, most, span)
+			of := noted[latest] // a clock that goes back is ignored
+			of.addStatus(status)
+			noted[latest] = of
+			checkSeries(t, s, noted, minute, latest, span)
 		}
 	})
 }
 
-func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, most, span int64) {
+func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, latest, span int64) {
 	if len(s) > int(span) {
 		t.Fatalf("%d minutes are kept of %d", len(s), span)
 	}
 	for window := int64(1); window <= span; window++ {
 		var want Traffic
 		var each []Traffic
-		for m := most - window + 1; m <= most; m++ {
+		for m := latest - window + 1; m <= latest; m++ {
 			want.add(noted[m])
 			each = append(each, noted[m])
 		}
@@ -57,8 +57,8 @@ func checkSeries(t *rapid.T, s series, noted map[int64]Traffic, minute, most, sp
 	}
 }
 
-// TestSeriesForgets asks for minutes after the last in which something happened.
-func TestSeriesForgets(t *testing.T) {
+// TestSeriesExpires reads minutes after the last one with traffic.
+func TestSeriesExpires(t *testing.T) {
 	var s series
 	s.at(100, 10).Delivered = 3
 	for minute, want := range map[int64]uint32{100: 3, 104: 3, 105: 0, 500: 0} {
@@ -71,21 +71,21 @@ func TestSeriesForgets(t *testing.T) {
 	}
 }
 
-// TestQuantileIsInTheRightBucket compares a guess with the exact value: they are
-// in one bucket.
-func TestQuantileIsInTheRightBucket(t *testing.T) {
+// TestQuantileMatchesBucketOfExactValue compares an estimate with the exact value: both
+// are in the same bucket.
+func TestQuantileMatchesBucketOfExactValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
 			return time.Duration(rapid.Int64Range(0, int64(3*time.Hour)).Draw(t, "d")) >> rapid.IntRange(0, 40).Draw(t, "shift")
 		}), 1, 200).Draw(t, "all")
-		var s sum
+		var s histogramSum
 		for _, d := range all {
 			s[bucketOf(d)]++
 		}
 		slices.Sort(all)
 		for _, part := range []float64{0.01, 0.5, 0.95, 0.99, 1} {
 			exact := all[int(math.Ceil(part*float64(len(all))))-1]
-			from, to := edges(bucketOf(exact))
+			from, to := bucketBounds(bucketOf(exact))
 			if guess := s.quantile(part); guess < from || guess > to {
 				t.Fatalf("%v of %v: %v, want within %v and %v", part, all, guess, from, to)
 			}
@@ -93,8 +93,8 @@ func TestQuantileIsInTheRightBucket(t *testing.T) {
 	})
 }
 
-func TestQuantileOfNothing(t *testing.T) {
-	var s sum
+func TestQuantileWhenEmpty(t *testing.T) {
+	var s histogramSum
 	if q := s.latency(); q != (wire.Latency{}) {
 		t.Errorf("%+v", q)
 	}
@@ -102,7 +102,7 @@ func TestQuantileOfNothing(t *testing.T) {
 
 func TestBuckets(t *testing.T) {
 	for d, want := range map[time.Duration]int{
-		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 2 * time.Hour: buckets - 2, 2*time.Hour + 1: buckets - 1, -time.Second: 0,
+		0: 0, time.Millisecond: 0, time.Millisecond + 1: 1, 2 * time.Hour: bucketCount - 2, 2*time.Hour + 1: bucketCount - 1, -time.Second: 0,
 	} {
 		if got := bucketOf(d); got != want {
 			t.Errorf("%v is in bucket %d, want %d", d, got, want)
@@ -115,46 +115,46 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestClasses puts every outcome into one class.
-func TestClasses(t *testing.T) {
+// TestClassOf classifies every outcome.
+func TestClassOf(t *testing.T) {
 	for name, o := range map[string][]webhook.Outcome{
 		"ok": {{Code: 200}, {Code: 299}}, "3xx": {{Code: 101}, {Code: 301}, {Code: 399}}, "4xx": {{Code: 400}, {Code: 410}, {Code: 499}},
 		"5xx": {{Code: 500}, {Code: 599}, {Code: 999}}, "timeout": {{Cause: webhook.TimedOut}}, "forbidden": {{Cause: webhook.TargetForbidden}},
 		"network": {{Cause: webhook.ConnectionRefused}, {Cause: webhook.ConnectionReset}, {Cause: webhook.NameNotFound}, {Cause: webhook.TLSFailed}, {Cause: webhook.BadAnswer}, {Cause: webhook.NetworkFailed}},
 	} {
 		for _, o := range o {
-			if got := classNames[classOf(o)]; got != name {
+			if got := outcomeClasses[classOf(o)]; got != name {
 				t.Errorf("%+v is %s, want %s", o, got, name)
 			}
 		}
 	}
 }
 
-// startOfTests is when the tests of figures begin.
-var startOfTests = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+// testStart is the time at which these tests start.
+var testStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// batchSize is how many messages the batches of these tests have.
+// batchSize is the number of messages in a batch of these tests.
 const batchSize = 512
 
-// manyQueues is a batch of attempts at so many subscriptions.
+// manyQueues returns a batch of attempts for the given number of subscriptions.
 func manyQueues(subs int) ([]webhook.AttemptResult, *webhook.Snapshot) {
 	var results []webhook.AttemptResult
 	all := make(map[int64]*webhook.Subscription)
 	for i := range int64(subs) {
 		all[i] = &webhook.Subscription{ID: i, GUID: fmt.Sprint(i)}
 	}
-	event := &webhook.Event{AddedAt: startOfTests}
+	event := &webhook.Event{AddedAt: testStart}
 	for i := range int64(batchSize) {
 		m := &webhook.Message{ID: i, Subscription: i % int64(subs), Event: event}
 		results = append(results, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.Successful, Attempts: 1},
-			Outcome: webhook.Outcome{Code: 200, Began: startOfTests, Took: time.Duration(i) * time.Millisecond}})
+			Outcome: webhook.Outcome{Code: 200, Began: testStart, Took: time.Duration(i) * time.Millisecond}})
 	}
 	return results, webhook.NewSnapshot(1, all)
 }
 
-// TestLinesAreForgotten: what nothing is sent to any more, and what is gone,
-// takes no memory.
-func TestLinesAreForgotten(t *testing.T) {
+// TestIdleSubscriptionsArePruned: subscriptions without recent attempts and deleted
+// ones use no memory.
+func TestIdleSubscriptionsArePruned(t *testing.T) {
 	var f Recorder
 	l, subs := manyQueues(100)
 	note := func(minute int64, results []webhook.AttemptResult, subs *webhook.Snapshot) {
@@ -186,9 +186,9 @@ func TestLinesAreForgotten(t *testing.T) {
 	}
 }
 
-// TestNotingTakesNoMemory holds within a minute: what grows with minutes is
-// bounded.
-func TestNotingTakesNoMemory(t *testing.T) {
+// TestRecordDoesNotAllocate covers calls within one minute: memory that grows with
+// minutes is bounded.
+func TestRecordDoesNotAllocate(t *testing.T) {
 	var f Recorder
 	l, subs := manyQueues(50)
 	record := func() { f.Record(time.Unix(60*1000, 0), len(l), len(l), l, subs) }
@@ -198,12 +198,12 @@ func TestNotingTakesNoMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkTally counts batches of events with one message and one attempt
-// each. What counts is the time of one message.
-func BenchmarkTally(b *testing.B) {
+// BenchmarkRecord counts batches of events with one message and one attempt each. The
+// metric is the time per message.
+func BenchmarkRecord(b *testing.B) {
 	for _, subs := range []int{1, 100, batchSize} {
 		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			f := NewRecorder(startOfTests)
+			f := NewRecorder(testStart)
 			l, s := manyQueues(subs)
 			b.ReportAllocs()
 			n := 0
@@ -216,25 +216,25 @@ func BenchmarkTally(b *testing.B) {
 	}
 }
 
-// BenchmarkStats asks for figures where there are many subscriptions, each with
-// traffic in every minute of the last hour.
-func BenchmarkStats(b *testing.B) {
+// BenchmarkReport computes reports with many subscriptions, each with traffic in every
+// minute of the last hour.
+func BenchmarkReport(b *testing.B) {
 	for _, subs := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(subs), func(b *testing.B) {
-			f, at := NewRecorder(startOfTests), time.Now()
+			f, at := NewRecorder(testStart), time.Now()
 			now := minuteOf(at)
 			var queues []Queue
 			for i := range int64(subs) {
-				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true, SubscriberOn: true}})
+				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true, SubscriberEnabled: true}})
 				to := f.subscription(i)
 				for m := range int64(queueSpan) {
-					to.at(now-queueSpan+1+m, queueSpan).became(webhook.Successful)
+					to.at(now-queueSpan+1+m, queueSpan).addStatus(webhook.Successful)
 				}
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if s := f.Report(at, 60, 500, slices.Clone(queues)); len(s.Queues)+s.Others != subs {
-					b.Fatalf("%d lanes and %d others", len(s.Queues), s.Others)
+				if s := f.Report(at, 60, 500, slices.Clone(queues)); len(s.Queues)+s.Omitted != subs {
+					b.Fatalf("%d queues and %d omitted", len(s.Queues), s.Omitted)
 				}
 			}
 		})

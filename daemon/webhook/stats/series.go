@@ -8,21 +8,21 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// How far back minutes are remembered.
+// How many minutes are retained.
 const (
-	daySpan   = 24 * 60 // of everything
-	queueSpan = 60      // of one subscription
+	daySpan   = 24 * 60 // for all subscriptions together
+	queueSpan = 60      // for each subscription
 )
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// Traffic is what happened within some time.
+// Traffic counts what happened in a period.
 type Traffic struct {
 	Events    uint32 // stored
-	Messages  uint32 // made of them
-	Delivered uint32 // attempts that the receiver took
-	Failed    uint32 // attempts that failed, and are made again
-	GivenUp   uint32 // messages that failed for good
+	Messages  uint32 // created for these events
+	Delivered uint32 // attempts that the receiver accepted
+	Failed    uint32 // failed attempts that are retried
+	GivenUp   uint32 // messages that finally failed
 }
 
 func (t *Traffic) add(other Traffic) {
@@ -33,8 +33,8 @@ func (t *Traffic) add(other Traffic) {
 	t.GivenUp += other.GivenUp
 }
 
-// became counts what an attempt made of its message.
-func (t *Traffic) became(s webhook.Status) {
+// addStatus counts an attempt by the message's new status.
+func (t *Traffic) addStatus(s webhook.Status) {
 	switch s {
 	case webhook.Successful:
 		t.Delivered++
@@ -45,19 +45,19 @@ func (t *Traffic) became(s webhook.Status) {
 	}
 }
 
-// cell is one minute.
+// cell holds the counts of one minute.
 type cell struct {
 	minute int64
 	Traffic
 	took histogram
 }
 
-// series are the minutes in which something happened, the oldest first. Its
-// memory grows with them, up to the span.
+// series lists the minutes with traffic, the oldest first. Its memory grows up to the
+// span.
 type series []cell
 
-// at is the cell of a minute, which is the last one or a new one. Clocks that go
-// back a little are not followed. Minutes out of the span make room.
+// at returns the cell of a minute, which is the last one or a new one. Clocks that go
+// back a little are ignored. Minutes outside of the span are dropped.
 func (s *series) at(minute, span int64) *cell {
 	if n := len(*s); n == 0 || (*s)[n-1].minute < minute {
 		kept := copy(*s, s.last(minute, span))
@@ -66,13 +66,14 @@ func (s *series) at(minute, span int64) *cell {
 	return &(*s)[len(*s)-1]
 }
 
-// last are the cells of the last minutes, so many up to this one.
+// last returns the cells of the last span minutes, up to the given one.
 func (s series) last(minute, span int64) series {
 	from, _ := slices.BinarySearchFunc(s, s.end(minute)-span+1, func(c cell, m int64) int { return cmp.Compare(c.minute, m) })
 	return s[from:]
 }
 
-// end is the present minute, where the clock has not gone back.
+// end returns the current minute, which is the latest one counted if the clock has gone
+// back.
 func (s series) end(minute int64) int64 {
 	if n := len(s); n > 0 {
 		return max(minute, s[n-1].minute)
@@ -80,8 +81,8 @@ func (s series) end(minute int64) int64 {
 	return minute
 }
 
-// total adds up the last minutes.
-func (s series) total(minute, span int64) (t Traffic, took sum) {
+// total sums up the last span minutes.
+func (s series) total(minute, span int64) (t Traffic, took histogramSum) {
 	cells := s.last(minute, span)
 	for i := range cells {
 		took.add(&cells[i].took)
@@ -89,7 +90,7 @@ func (s series) total(minute, span int64) (t Traffic, took sum) {
 	return s.traffic(minute, span), took
 }
 
-// traffic is total without how long attempts took.
+// traffic is total without durations.
 func (s series) traffic(minute, span int64) (t Traffic) {
 	cells := s.last(minute, span)
 	for i := range cells {
@@ -98,7 +99,7 @@ func (s series) traffic(minute, span int64) (t Traffic) {
 	return t
 }
 
-// minutes are the last minutes one by one, the oldest first.
+// minutes returns the last span minutes one by one, the oldest first.
 func (s series) minutes(minute, span int64) []Traffic {
 	all := make([]Traffic, span)
 	for _, c := range s.last(minute, span) {

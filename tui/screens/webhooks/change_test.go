@@ -43,7 +43,7 @@ func TestRefusedHeader(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
-	d.WantText("number 2: its name is one that the service itself decides")
+	d.WantText("number 2: its name is reserved for the service")
 	if f := d.App.Overlay().(*ui.Form); f.Fields[f.At].Text() != "Content-Length" {
 		t.Errorf("the field is %q", f.Fields[f.At].Text())
 	}
@@ -110,7 +110,7 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	}
 	d.Erase()
 	d.Press("'nothing.", "tab", "ctrl+s")
-	d.WantText("is no published event")
+	d.WantText("is not a published event")
 	d.Erase()
 	d.Press("'salesorder.*", "tab", "'/er", "tab", "'2", "ctrl+t")
 	d.WantText("headers are replaced as a whole")

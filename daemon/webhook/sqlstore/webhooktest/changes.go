@@ -100,7 +100,7 @@ func boundedHeaders(h hooks) {
 			h.t.Errorf("%s: %v", what, err)
 		}
 	}
-	half := admin.SubscriptionChange{Headers: &large, Bounded: true}
+	half := admin.SubscriptionChange{Headers: &large, EnforceLimits: true}
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
 	h.check(err)
 	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
@@ -112,7 +112,7 @@ func boundedHeaders(h hooks) {
 	more.Headers = nil
 	second, err := h.AddSubscription(ctx, more)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, Bounded: true, RowHash: second.RowHash}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, EnforceLimits: true, RowHash: second.RowHash}, noon)
 	refused("a second half, later", err)
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
@@ -122,7 +122,7 @@ func boundedHeaders(h hooks) {
 	h.check(err)
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Bounded: true}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), EnforceLimits: true}, noon)
 	h.check(err)
 	more.MadeByAdmin, more.Subscriber = false, guid(1)
 	if _, err = h.AddSubscription(ctx, more); !fault.Is(err, fault.NotFound) {

@@ -169,7 +169,7 @@ func healthNoted(h hooks) {
 	note(noon)
 	note(noon.Add(time.Hour)) // by another daemon, which noticed later
 	expect(noon)
-	write(delivery.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Anew: true})
+	write(delivery.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Replace: true})
 	expect(noon.Add(time.Hour))
 	note(time.Time{})
 	expect(time.Time{})
@@ -178,7 +178,7 @@ func healthNoted(h hooks) {
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
 	h.check(err)
 	expect(time.Time{}) // who enables it lets it begin anew
-	write(delivery.Health{Subscription: r.ID, Since: noon, Anew: true})
+	write(delivery.Health{Subscription: r.ID, Since: noon, Replace: true})
 	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, noted())
 	h.check(err)
 	expect(time.Time{}) // and who enables its subscriber

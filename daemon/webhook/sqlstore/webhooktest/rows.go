@@ -59,7 +59,7 @@ func subscriptionRows(h hooks) {
 	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
 	h.check(err)
 	want := webhook.Subscription{
-		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
+		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
 		Secret: "whsec_abc", SavedAt: noon,
 	}
@@ -203,7 +203,7 @@ func snapshotOfAll(h hooks) {
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
 	}
-	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", SubscriberOn: true, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
+	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
 		ItemNo: 1, SavedAt: a.SavedAt, RowHash: a.RowHash}
 	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)

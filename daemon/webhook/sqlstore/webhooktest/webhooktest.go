@@ -289,7 +289,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
-		"Note":               func() error { return h.Note(ctx, noted()) },
+		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, noted()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
 		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
