@@ -8,20 +8,19 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// rowBatch collects rows for one statement: an array of rows, each an array of
-// its values in JSON. Bytes travel beside them, in one piece from which each row
-// takes its own, since servers do not agree on what base64 in JSON means: such
-// a column's value is where its bytes begin, and behind the values of all
-// columns come their lengths.
+// rowBatch collects rows for one INSERT statement. Rows are a JSON array of arrays of
+// column values. Binary values are sent in a second parameter, concatenated, because
+// servers decode base64 in JSON differently: the value of a binary column is its offset
+// there, and the lengths follow the values of all columns.
 type rowBatch struct {
 	statement string
-	blobs     []int // the columns of bytes
+	blobs     []int // indexes of binary columns
 	json      []byte
 	bytes     []byte
 	rows      int64
 }
 
-// batchSize is how much a statement takes, in bytes.
+// batchSize is the size in bytes at which a batch is inserted.
 const batchSize = 256 << 10
 
 func (b *rowBatch) prepare(into string, kind *record.Kind, types []serverType) {
@@ -51,7 +50,7 @@ func (b *rowBatch) add(values []any) {
 	}
 	text, err := json.Marshal(append(values, lengths...))
 	if err != nil {
-		panic("erp: " + err.Error()) // texts and numbers can always be written
+		panic("erp: " + err.Error()) // strings and numbers can always be encoded
 	}
 	b.json = append(append(b.json, ','), text...)
 	b.rows++

@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// idForm is a way to write the 32 digits of a guid.
+// idForm is a notation of the 32 digits of a GUID.
 type idForm struct {
 	upper, hyphens, braces bool
 }
 
-// usualForm is the form of a new id where the ids that are there show none.
+// usualForm is the notation of a new id if no existing id shows one.
 var usualForm = idForm{upper: true, hyphens: true}
 
-// shortest is the smallest number of a guid's digits that still makes an id that
-// will not be drawn twice.
+// shortest is the minimum number of GUID digits that makes an id practically unique.
 const shortest = 16
 
-// newID makes the id of a new row of random bytes, in the form that the ids of
-// other rows have, of which it gets some. room is the number of characters that
-// the column holds, 0 for any: older tables of the ERP have ids of twenty, for
-// which a guid is cut. It reports whether there is enough room.
+// newID returns a new id made of random bytes, in the notation of others, a sample of the
+// existing ids. room is the length of the column in characters, 0 if unlimited: older
+// ERP tables have ids of 20 characters, for which the GUID is truncated. ok is false
+// if the column is too short.
 func newID(random [16]byte, others []string, room int) (id string, ok bool) {
 	form := usualForm
 	for _, other := range others {
@@ -30,7 +29,7 @@ func newID(random [16]byte, others []string, room int) (id string, ok bool) {
 		}
 	}
 	random[6] = random[6]&0x0f | 0x40 // version 4
-	random[8] = random[8]&0x3f | 0x80 // its variant
+	random[8] = random[8]&0x3f | 0x80 // RFC 9562 variant
 	digits := hex.EncodeToString(random[:])
 	if form.upper {
 		digits = strings.ToUpper(digits)
@@ -42,7 +41,7 @@ func newID(random [16]byte, others []string, room int) (id string, ok bool) {
 	return digits[:min(room, len(digits))], room >= shortest
 }
 
-// The places of the hyphens among a guid's digits.
+// hyphens are the positions of the hyphens among the digits of a GUID.
 var hyphens = [...]int{8, 12, 16, 20}
 
 func (f idForm) write(digits string) string {
@@ -57,8 +56,8 @@ func (f idForm) write(digits string) string {
 	return digits
 }
 
-// formOf is the form of an id that is a guid. One without letters counts as
-// upper case.
+// formOf returns the notation of an id, and whether the id is a GUID. An id without
+// letters counts as upper case.
 func formOf(id string) (f idForm, is bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(id, "{"), "}")
 	f.hyphens, f.braces = strings.Contains(inner, "-"), inner != id

@@ -15,26 +15,26 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Bills reads and writes what the custom fields of bill stages hold.
+// Bills reads and writes the values of custom fields of bill stages.
 type Bills struct {
 	records *Records
 	lock    Locker
 	zone    *time.Location
 }
 
-// Locker keeps others from writing what a key names until a transaction ends.
-// A file needs none, as it has one writer at a time.
+// Locker locks a key until a transaction ends. Only backends on a server use it: a SQLite
+// file has one writer at a time.
 type Locker interface {
 	LockKey(ctx context.Context, tx *sql.Tx, key string) error
 }
 
-// NewBills makes Bills whose changes on a server take a lock. The times in the
-// ERP's tables have the zone.
+// NewBills returns Bills whose changes on a server use lock. zone is the time zone of the
+// times in the ERP's tables.
 func NewBills(records *Records, lock Locker, zone *time.Location) *Bills {
 	return &Bills{records, lock, zone}
 }
 
-// tables are those of the ERP's database: of the record kinds, and of bills.
+// tables returns the tables of the ERP's database: those of the record kinds and of bills.
 func (c Config) tables() []*record.Kind {
 	all := slices.Clone(c.Registry.Kinds())
 	for _, table := range BillTables().Kinds() {
@@ -45,33 +45,33 @@ func (c Config) tables() []*record.Kind {
 	return all
 }
 
-// billSession is a connection, and in it a transaction where it writes. What
-// was not committed is taken back by close.
+// billSession is a connection, with a transaction if it writes. close rolls back an
+// uncommitted transaction.
 type billSession interface {
 	rows(statement billStatement, args ...billArg) ([][]*string, error)
 	exec(statement billStatement, args ...billArg) error
-	// saved is the argument of a time that is written, none where the database
-	// has it.
+	// saved returns the argument for the time of a change, none if the database
+	// sets it.
 	saved(at time.Time) []billArg
-	// exclude keeps others from writing the value that key names until the end.
+	// exclude locks key until the transaction ends.
 	exclude(lock Locker, key string) error
-	// column is what is known of a column of the table of values.
+	// column describes a column of the table of values.
 	column(name string) billColumn
 	commit() error
 	close()
 }
 
-// billColumn is a column that is written, as far as it matters.
+// billColumn describes a column to write.
 type billColumn struct {
-	declared string                 // for people
-	room     int                    // characters, 0 for any number
+	declared string                 // type to display
+	room     int                    // maximum length in characters, 0 if unlimited
 	fits     func(text string) bool // reports whether text is not too long
-	mayLose  func(text string) bool // reports whether a character may be lost
+	mayLose  func(text string) bool // reports whether characters may be lost
 }
 
-// Value reads what one field of a stage holds. A field without a value has no
-// Contents. Ids equal each other as the ERP's database has it: without letter case
-// and trailing spaces.
+// Value returns the value of one field of a stage. Contents is nil if the field has no
+// value. Ids are compared as in the ERP's database: ignoring letter case and
+// trailing spaces.
 func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldValue, err error) {
 	if err := at.possible(); err != nil {
 		return v, err
@@ -86,9 +86,9 @@ func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldVal
 	return v, err
 }
 
-// Values reads every field that stages have, also those that this stage stores
-// nothing for, which have no Contents: who fills in a form has to know what there
-// is to fill in. They are in the order in which the ERP displays them.
+// Values returns all fields of a stage, including those without a value, whose Contents
+// are nil, so that a form can show every field. They are in the display order of
+// the ERP.
 func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.CustomFieldValue, err error) {
 	at := StageField{BillID: billID, StageID: stageID}
 	if err := at.possible(); err != nil {
@@ -105,7 +105,7 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 			if found.Bill == nil || found.Stage == nil {
 				return at.missing(found)
 			}
-			// Where the ERP's table has several rows of one field, the first is the newest.
+			// If the ERP's table has several rows of one field, the newest is first.
 			if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
 				all = append(all, found.value())
 			}
@@ -115,13 +115,13 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 	return all, err
 }
 
-// find reads what is there of a place. Its failure names what is missing.
+// find reads the row of a field. It returns an error that names the missing part.
 func find(s billSession, at StageField) (foundValue, error) {
 	rows, err := s.rows(findValue, atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
 	if err != nil {
 		return foundValue{}, err
 	}
-	found := foundIn(rows[0]) // the statement always gives one
+	found := foundIn(rows[0]) // the statement always returns a row
 	return found, at.missing(found)
 }
 
@@ -131,9 +131,9 @@ func foundIn(row []*string) foundValue {
 	}
 }
 
-// run works in a session, again where that is worth it. What did not even begin
-// can always be tried again: connections that the server has closed meanwhile
-// are found out by using them.
+// run calls work in a session and retries it after retryable errors. If the session
+// could not even be opened, reads and writes are both safe to retry: the pool only
+// detects that the server has closed a connection by using it.
 func (b *Bills) run(ctx context.Context, write bool, work func(billSession) error) error {
 	begun, worth := false, executor.MayReadAgain
 	if write {
@@ -155,16 +155,14 @@ func (b *Bills) run(ctx context.Context, write bool, work func(billSession) erro
 	return b.blame(ctx, err)
 }
 
-// writeAgain reports whether a transaction may be tried again. A row that turns
-// out to be there already is one that the ERP itself has added at this moment:
-// the next attempt finds and changes it.
+// writeAgain reports whether a transaction may be retried. A duplicate key means that
+// the ERP has inserted the row concurrently: the next attempt updates it.
 func writeAgain(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 
-// Set changes what a field of a stage holds, or adds it, and reads it back. Empty
-// contents clear it; nil is no contents at all. Of several changes at once the last
-// wins, and there is never a second row. The ids are looked up before others are
-// kept away, since the lock goes by ids as they are stored: two spellings of one id
-// must not pass each other. What is written is looked at behind the lock only.
+// Set writes the value of a field of a stage and returns it as stored. Empty contents
+// clear it; nil is an error. Concurrent changes are serialized: the last one wins, and
+// no second row is inserted. The lock key consists of the ids as stored, so that two
+// spellings of an id use the same key; the row is read and written under the lock.
 func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wire.CustomFieldValue, err error) {
 	if contents == nil {
 		const text = `is required; "" in a JSON body clears the value`
@@ -190,14 +188,14 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 	return v, err
 }
 
-// billChange is one change on its way.
+// billChange is one change in progress.
 type billChange struct {
 	session      billSession
 	lock         Locker
 	contents     string
-	saved        time.Time // in the zone of the ERP's times; for databases whose clock is not used
+	saved        time.Time // time of the change, in the ERP's time zone
 	stage, field string    // ids as they are stored
-	stored       string    // the contents that came to be
+	stored       string    // the contents as stored
 }
 
 func (c *billChange) do() error {
@@ -221,18 +219,18 @@ func (c *billChange) do() error {
 	return err
 }
 
-// values are the arguments that are written, and key those that say where.
+// values returns the arguments for the written columns.
 func (c *billChange) values() []billArg {
 	return append([]billArg{inValues("Contents", c.contents)}, c.session.saved(c.saved)...)
 }
 
+// key returns the arguments that identify the row.
 func (c *billChange) key() []billArg {
 	return []billArg{inValues("BM_Stages_RecID", c.stage), inValues("BM_StageCustomFields_RecID", c.field)}
 }
 
-// look reads back what is stored now, if anything is. That a row was hit cannot
-// be known from the number of rows that a statement reports, to which triggers
-// of the ERP may add theirs.
+// look reads the stored contents and reports whether the row exists. The row count
+// of the UPDATE cannot be used, because triggers of the ERP may change it.
 func (c *billChange) look() (there bool, err error) {
 	rows, err := c.session.rows(storedValue, c.key()...)
 	if err != nil || len(rows) == 0 {
@@ -267,8 +265,8 @@ func (c *billChange) insert() error {
 	return c.refused(c.session.exec(insertValue, append(args, c.values()...)...))
 }
 
-// newBillID makes the id of a new row. Of a column of which nothing is known it
-// takes as much as the longest of the others does.
+// newBillID returns the id of a new row. If the column is unknown, the id is as long as
+// the longest of others.
 func newBillID(column billColumn, others []string) (string, error) {
 	room := column.room
 	if column.declared == "" {
@@ -285,7 +283,7 @@ func newBillID(column billColumn, others []string) (string, error) {
 	return id, nil
 }
 
-// sameText compares as columns of a fixed length do, which pad with spaces.
+// sameText compares ignoring trailing spaces, which columns of a fixed length add.
 func sameText(a, b string) bool { return strings.TrimRight(a, " ") == strings.TrimRight(b, " ") }
 
 // Empty reports whether there is no bill.

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// checkBillTables finds what the tables of bills lack.
+// checkBillTables compares the bill tables with their definitions.
 func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
 	for _, table := range BillTables().Kinds() {
 		findings, err := r.examine(ctx, table)
@@ -28,19 +28,19 @@ func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error)
 	return all, nil
 }
 
-// checkBillRights finds what keeps the service from writing values.
+// checkBillRights checks the permission to write values.
 func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	table, _ := BillTables().Lookup(ValuesTable)
 	name, columns, err := r.describe(ctx, table)
 	if err != nil {
-		return nil, fmt.Errorf("looking at %s: %w", name, executor.Classify(err))
+		return nil, fmt.Errorf("describing %s: %w", name, executor.Classify(err))
 	}
 	if len(columns) == 0 {
 		return nil, nil
 	}
 	problem, err := r.mayWrite(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("looking at the rights on %s: %w", name, executor.Classify(err))
+		return nil, fmt.Errorf("checking the permissions on %s: %w", name, executor.Classify(err))
 	}
 	if problem == "" {
 		return nil, nil
@@ -48,8 +48,8 @@ func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	return []Finding{{Kind: table.Name, Table: name, Problem: problem}}, nil
 }
 
-// aboutTables reports whether an error is about a table or a column that is not
-// there or may not be used.
+// aboutTables reports whether an error concerns a missing or inaccessible table or
+// column.
 func aboutTables(err error) bool {
 	if e, is := errors.AsType[*sqlite.Error](err); is {
 		return e.NoTable() || e.NoColumn() || strings.Contains(e.Message, "because it is a view")
@@ -58,13 +58,12 @@ func aboutTables(err error) bool {
 	return is && (e.NoTable() || e.NoColumn() || e.Forbidden())
 }
 
-// blame names the table that is to blame for a failure that the asker can do
-// nothing about.
+// blame replaces an error that clients cannot fix by one that names the table at fault.
 func (b *Bills) blame(ctx context.Context, err error) error {
 	if err == nil || !aboutTables(err) || fault.From(err).Kind != fault.Internal {
 		return executor.Classify(err)
 	}
-	findings, _ := checkBillTables(ctx, b.records) // where it fails too, the error itself has to do
+	findings, _ := checkBillTables(ctx, b.records) // on failure, the original error is returned
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Warning })
 	if len(findings) == 0 {
 		findings, _ = checkBillRights(ctx, b.records)
@@ -73,5 +72,5 @@ func (b *Bills) blame(ctx context.Context, err error) error {
 		return executor.Classify(err)
 	}
 	whole := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
-	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; whd check tells more")
+	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; run whd check for details")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
+// fileBills is a billSession on an embedded file.
 type fileBills struct {
 	billDialect
 	ctx     context.Context
@@ -27,7 +28,7 @@ func (s *fileBills) rows(statement billStatement, args ...billArg) (all [][]*str
 	return all, s.failed(err)
 }
 
-// texts is the current row of a statement.
+// texts returns the current row of a statement.
 func texts(stmt *sqlite.Stmt) []*string {
 	row := make([]*string, stmt.Columns())
 	for i := range row {
@@ -46,14 +47,14 @@ func (s *fileBills) exec(statement billStatement, args ...billArg) error {
 
 func (s *fileBills) exclude(Locker, string) error { return nil }
 
-// column holds any text: SQLite keeps no lengths.
+// column accepts any text: SQLite does not limit lengths.
 func (s *fileBills) column(string) billColumn {
 	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, mayLose: func(string) bool { return false }}
 }
 
 func (s *fileBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }
 
-// close gives the connection back, which ends what was not committed.
+// close returns the connection to the pool, which rolls back an open transaction.
 func (s *fileBills) close() {
 	s.unwatch()
 	s.backend.Pool.Put(s.conn)

@@ -11,18 +11,18 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
+// serverBills is a billSession on a server.
 type serverBills struct {
 	billDialect
 	ctx     context.Context
 	backend *serverRecords
-	known   map[string]*executor.Columns // by table
-	before  string                       // before each statement
-	tx      *sql.Tx                      // nil where it only reads
+	known   map[string]*executor.Columns // column types by table
+	before  string                       // prefix of each statement
+	tx      *sql.Tx                      // nil if the session only reads
 	runs    querier
 }
 
-// describe learns the types of the columns, from the catalogue or from what it
-// said of late.
+// describe reads the column types from the catalogue or its cache.
 func (s *serverBills) describe() error {
 	conn, err := s.backend.bills.Get(s.ctx)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *serverBills) live(table, column string) mssql.Column {
 // unusedID is an id that no row has.
 const unusedID = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
 
-// call is a statement with its arguments, each of the type of its column. Text
-// that is no guid equals none: the server would refuse to compare it.
+// call returns a statement with its arguments, each of the type of its column. Text that
+// is not a GUID is replaced by unusedID, because the server would reject the comparison.
 func (s *serverBills) call(statement billStatement, args []billArg) (string, []any) {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
@@ -99,9 +99,8 @@ func (s *serverBills) exec(statement billStatement, args ...billArg) error {
 	return s.failed(err)
 }
 
-// exclude takes a lock that all daemons take first which write the value. The
-// table of values may have no unique index, and hints that lock a range of it are
-// not kept by every server.
+// exclude locks the key among all daemons. A unique index may be missing in the table of
+// values, and not every server supports hints that lock a key range.
 func (s *serverBills) exclude(lock Locker, key string) error {
 	return s.failed(lock.LockKey(s.ctx, s.tx, key))
 }
@@ -118,7 +117,7 @@ func (s *serverBills) column(name string) billColumn {
 	return known
 }
 
-// utf8Page is the code page of columns whose length is one of UTF-8.
+// utf8Page is the code page of columns whose length is in bytes of UTF-8.
 const utf8Page = 65001
 
 func narrowText(c mssql.Column) bool {
@@ -133,8 +132,8 @@ func (s *serverBills) close() {
 	}
 }
 
-// failed passes an error on. One that a changed table may be to blame for makes
-// the next session read the catalogue.
+// failed returns err. If a changed table may be the cause, the next session reads the
+// catalogue again.
 func (s *serverBills) failed(err error) error {
 	if e, is := errors.AsType[*mssql.Error](err); is && !e.Deadlock() && !e.LockTimeout() {
 		for table := range s.known {
@@ -144,14 +143,14 @@ func (s *serverBills) failed(err error) error {
 	return err
 }
 
-// The numbers of errors that writing a row can end with.
+// Error numbers of SQL Server for writes.
 const (
-	errCut, errCutHere = 8152, 2628 // a text is longer than its column
-	errNeedsValue      = 515        // a column that is not null was given nothing
+	errCut, errCutHere = 8152, 2628 // text longer than its column
+	errNeedsValue      = 515        // NULL in a NOT NULL column
 	errReadOnly        = 3906       // the database is read-only
 )
 
-// refused says what is wrong with contents that the database did not take.
+// refused converts an error for contents that the database rejects.
 func (c *billChange) refused(err error) error {
 	e, is := errors.AsType[*mssql.Error](err)
 	switch {
@@ -160,13 +159,13 @@ func (c *billChange) refused(err error) error {
 	case e.Number == errCut || e.Number == errCutHere:
 		return unfitContents(err, "is longer than the column of the database")
 	case e.Conversion():
-		return unfitContents(err, "has a character that the database does not know")
+		return unfitContents(err, "has a character that the database does not support")
 	case e.Number == errNeedsValue:
-		return executor.Unavailable(err, "the table "+ValuesTable+" has a column that needs a value which the service does not know; it takes a default there")
+		return executor.Unavailable(err, "the table "+ValuesTable+" has a NOT NULL column that the service does not write; add a default to it")
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():
-		return executor.Unavailable(err, "the service's login may not write the table "+ValuesTable)
+		return executor.Unavailable(err, "the service's login has no permission to write to the table "+ValuesTable)
 	}
 	return err
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// billStatement is a statement on bills as a template: ? is the next parameter,
-// <T> the table T, {C} the column C as text, ~ follows a comparison of ids,
-// {now} is the time of the change. {top} and {limit} are where a database bounds
-// the rows.
+// billStatement is a template of a statement on bills: ? is a parameter, <T> the
+// table T, {C} the column C as text, ~ follows a comparison of ids, {now} is the time
+// of the change, {top} and {limit} limit the number of rows.
 type billStatement string
 
 const (
@@ -24,15 +23,15 @@ const (
 		" LEFT JOIN <BM_StageCustomValues> AS v ON v.BM_Stages_RecID = s.RecID~ AND v.BM_StageCustomFields_RecID = f.RecID~ ORDER BY "
 	whereField = " WHERE BM_Stages_RecID = ?~ AND BM_StageCustomFields_RecID = ?~"
 
-	// findValue gives one row about a place, whatever is missing of it: parameters
-	// are the ids of bill, stage and field. Where the ERP's table has several rows of
-	// one value, the newest is the first.
+	// findValue returns one row for a field, with NULL for missing parts. The parameters
+	// are the ids of bill, stage and field. If the ERP's table has several rows of one
+	// value, the newest is first.
 	findValue = searchBills + "f.RecID = ?~" + joinValues + "v.LastSavedDateTime DESC"
-	// findValues gives a row for each field, or one about what is missing:
-	// parameters are the ids of bill and stage.
+	// findValues returns one row per field, or one row if the bill or stage is
+	// missing. The parameters are the ids of bill and stage.
 	findValues = searchBills + "1 = 1" + joinValues +
 		"CASE WHEN f.DisplayOrder IS NULL THEN 1 ELSE 0 END, f.DisplayOrder, SettingName, FieldID, v.LastSavedDateTime DESC"
-	// updateValue changes all rows of the value, where the ERP's table has several.
+	// updateValue changes all rows of the value, in case the ERP's table has several.
 	updateValue billStatement = "UPDATE <BM_StageCustomValues> SET Contents = ?, LastSavedDateTime = {now}" + whereField
 	storedValue billStatement = "SELECT {Contents} FROM <BM_StageCustomValues>" + whereField + " ORDER BY LastSavedDateTime DESC"
 	insertValue billStatement = "INSERT INTO <BM_StageCustomValues> (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (?, ?, ?, ?, {now})"
@@ -40,25 +39,25 @@ const (
 	someBills   billStatement = "SELECT{top} {RecID} FROM <BM_Main>{limit}"
 )
 
-// billDialect writes the statements on bills in a database's SQL.
+// billDialect renders the statements on bills in the SQL of a database.
 type billDialect struct {
-	table   func(string) string // quoted name
-	param   string              // before a parameter's number
-	collate string              // behind a comparison of ids
-	asText  [2]string           // around a column that is read
-	now     string              // the database's clock; empty where the time is a parameter
-	top     string              // behind SELECT, some rows only
-	limit   string              // at the end, the same
+	table   func(string) string // returns the quoted name
+	param   string              // prefix of a parameter's number
+	collate string              // suffix of a comparison of ids
+	asText  [2]string           // prefix and suffix of a column that is read
+	now     string              // current time; empty if the time is a parameter
+	top     string              // row limit after SELECT
+	limit   string              // row limit at the end
 }
 
-// fileBillDialect compares ids by the collation of our own columns also where the
-// tables were made by others. One clock, the daemon's, writes all times.
+// fileBillDialect compares ids by our collation, even in tables that others created. All
+// times are written from the daemon's clock.
 func fileBillDialect(table func(string) string) billDialect {
 	return billDialect{table: table, param: "?", collate: " COLLATE TSQL", limit: " LIMIT 10"}
 }
 
-// serverBillDialect takes the server's local time, which is what the ERP's own
-// programs write, and the one clock that several daemons share.
+// serverBillDialect writes the server's local time: it is also used by the ERP's
+// programs and is common to all daemons.
 func serverBillDialect(table func(string) string) billDialect {
 	return billDialect{table: table, param: "@p", asText: [2]string{"CAST(", " AS nvarchar(max))"}, now: "SYSDATETIME()", top: " TOP 10"}
 }
@@ -87,7 +86,7 @@ func (d billDialect) write(statement billStatement) string {
 	})
 }
 
-// saved is the argument of {now}, none where the database has the time.
+// saved returns the argument for {now}, none if the database provides the time.
 func (d billDialect) saved(at time.Time) []billArg {
 	if d.now != "" {
 		return nil
@@ -95,7 +94,7 @@ func (d billDialect) saved(at time.Time) []billArg {
 	return []billArg{inValues("LastSavedDateTime", at.Format(wire.DateLayout))}
 }
 
-// billArg is an argument, bound by the type of the column that it meets.
+// billArg is an argument and the column that it is compared with or written to.
 type billArg struct{ table, column, text string }
 
 func atBill(id string) billArg  { return billArg{BillsTable, "RecID", id} }

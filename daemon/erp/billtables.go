@@ -6,7 +6,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// The tables of the ERP that a value hangs on. Only ValuesTable is written.
+// The ERP's tables of bills. Only ValuesTable is written.
 const (
 	BillsTable   = "BM_Main"
 	StagesTable  = "BM_Stages"
@@ -15,9 +15,9 @@ const (
 	PluginsTable = "SY_Plugin"
 )
 
-// BillTables lists the tables with their columns. They are no record kinds that
-// anybody can query, but described as if they were, so that what makes, fills
-// and checks the tables of kinds does so with these.
+// BillTables returns the tables of bills with their columns. They are not record kinds and
+// cannot be queried, but are described like kinds so that the same code creates, seeds
+// and checks them.
 func BillTables() *record.Registry {
 	r, err := record.NewRegistry(
 		record.Kind{Name: BillsTable, Fields: []record.Field{
@@ -50,16 +50,16 @@ func BillTables() *record.Registry {
 		}},
 	)
 	if err != nil {
-		panic("erp: " + err.Error()) // a mistake in this table, caught by its test
+		panic("erp: " + err.Error()) // an error in this table, found by its test
 	}
 	return r
 }
 
-// unusedColumns are those of FieldsTable that are made for demo records, as an ERP
-// has them, and that nothing here reads.
+// unusedColumns are columns of FieldsTable that the service does not read. They are only
+// created for demo records.
 var unusedColumns = []string{"SettingDescription", "CellType", "FieldParameter", "LastSavedDateTime"}
 
-// needsColumn reports whether the service works with a column of a table.
+// needsColumn reports whether the service uses a column of a table.
 func needsColumn(table, column string) bool {
 	return table != FieldsTable || !slices.Contains(unusedColumns, column)
 }

@@ -10,22 +10,21 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 )
 
-// Report is what Check finds.
+// Report is the result of Check.
 type Report struct {
-	Kinds    int // that were compared
-	Bills    int // tables of bills that were
+	Kinds    int // compared kinds
+	Bills    int // compared bill tables
 	Findings []Finding
-	ERP      *Version // nil where the settings do not say what holds it
+	ERP      *Version // nil if no version source is configured
 }
 
-// Failed reports whether something is missing, so that the service cannot do
-// all of its work.
+// Failed reports whether a finding prevents the service from doing all of its work.
 func (r Report) Failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.Warning })
 }
 
-// Check compares the record kinds and the tables of bills with the live tables and
-// views. It changes nothing.
+// Check compares the record kinds and the bill tables with the tables and views of
+// the database. It changes nothing.
 func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	for _, kind := range r.config.Registry.Kinds() {
 		findings, err := r.examine(ctx, kind)
@@ -49,13 +48,13 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	return found, nil
 }
 
-// examine compares a kind with its table or view, and reads from it what is
-// there: that shows rights that are missing, names that differ in their letter
-// case only, and views whose tables have gone.
+// examine compares a kind with its table or view, then reads from the existing columns
+// to find missing permissions, names that differ in letter case only and views of
+// dropped tables.
 func (r *Records) examine(ctx context.Context, kind *record.Kind) ([]Finding, error) {
 	table, columns, err := r.describe(ctx, kind)
 	if err != nil {
-		return nil, fmt.Errorf("looking at %s: %w", table, executor.Classify(err))
+		return nil, fmt.Errorf("describing %s: %w", table, executor.Classify(err))
 	}
 	findings := compare(kind, table, columns, r.columnTypes())
 	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
@@ -74,8 +73,7 @@ func (r *Records) examine(ctx context.Context, kind *record.Kind) ([]Finding, er
 	return findings, nil
 }
 
-// version reads the version of the ERP, nil where it is not said what holds
-// it.
+// version returns the version of the ERP, or nil if no source for it is configured.
 func (r *Records) version(ctx context.Context) (*Version, error) {
 	source := r.config.VersionSource
 	if source == "" {

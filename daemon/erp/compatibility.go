@@ -7,34 +7,34 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Column is a column of a live table or view.
+// Column is a column of a table or view in the database.
 type Column struct {
 	Name      string
-	Type      string // lower case, without what is in brackets
-	Declared  string // for people
-	Unordered bool   // the database shows it, but neither compares it nor orders by it
+	Type      string // lower case, without length or precision
+	Declared  string // type to display
+	Unordered bool   // values can be read but not compared or sorted
 }
 
-// Finding is one difference between a record kind and what it is read from.
+// Finding is a difference between a record kind and its table or view.
 type Finding struct {
 	Kind    string `json:"Record"`
 	Table   string
-	Field   string `json:",omitempty"` // empty: the whole table
+	Field   string `json:",omitempty"` // empty if it concerns the whole table
 	Problem string
-	Warning bool // queries work as long as the values do
+	Warning bool // queries work unless a value cannot be converted
 }
 
-// compatibility is how well a column's type holds a field.
+// compatibility is how well the type of a column matches a field.
 type compatibility uint8
 
 const (
 	incompatible compatibility = iota
-	partial                    // as long as its values happen to be those of the field
+	partial                    // some values may not convert
 	compatible
 )
 
-// compatibilities lists the types of columns that hold a field, and those that do so
-// as long as their values are right, by the field's type.
+// compatibilities lists column types by field type: those that hold every value of the
+// field, and those that may also hold other values.
 type compatibilities map[record.Type]struct{ holds, mayHold string }
 
 const (
@@ -45,8 +45,8 @@ const (
 	serverDates    = " date smalldatetime datetime datetime2 "
 )
 
-// serverTypes are the types of SQL Server. Floats hold a decimal, but not its
-// digits.
+// serverTypes lists the types of SQL Server. Floats may hold a decimal, but without its
+// exact digits.
 var serverTypes = compatibilities{
 	record.Text:     {serverTexts, serverWholes + serverDecimals + serverFloats + serverDates + " xml uniqueidentifier bit time datetimeoffset"},
 	record.Int:      {"tinyint smallint int bit", "bigint" + serverDecimals + serverTexts},
@@ -60,8 +60,8 @@ var serverTypes = compatibilities{
 	record.Guid:     {"uniqueidentifier", serverTexts},
 }
 
-// fileTypes are the affinities of SQLite's declared types, as affinity names
-// them. What a view computes has none, and is taken as it comes.
+// fileTypes lists the type affinities of SQLite, as named by affinity. Computed columns
+// of a view have none and match every type.
 var fileTypes = compatibilities{
 	record.Text:     {"none text", "integer real numeric"},
 	record.Int:      {"none integer", "text real numeric"},
@@ -85,7 +85,7 @@ func (f compatibilities) of(t record.Type, column string) compatibility {
 	return incompatible
 }
 
-// affinity is what SQLite makes of a declared type, by its own rules.
+// affinity returns the type affinity of a declared type according to SQLite's rules.
 func affinity(declared string) string {
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(declared), part) })
@@ -105,11 +105,11 @@ func affinity(declared string) string {
 	return "numeric"
 }
 
-// compare finds what a table or view lacks of a record kind. No columns mean no
-// table.
+// compare returns the differences between a record kind and the columns of its table
+// or view. No columns mean that the table does not exist.
 func compare(kind *record.Kind, table string, columns []Column, types compatibilities) []Finding {
 	if len(columns) == 0 {
-		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no right to read it"}}
+		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no permission to read it"}}
 	}
 	have := make(map[string]Column)
 	for _, c := range columns {
@@ -125,10 +125,10 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 		case how == incompatible:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
 		case column.Unordered:
-			finding.Problem = "the column is " + column.Declared + ", which can be shown, but neither be compared nor put in order"
+			finding.Problem = "the column is " + column.Declared + ", which cannot be compared or sorted"
 			finding.Warning = true
 		case how == partial:
-			finding.Problem = "the column is " + column.Declared + ", of which not every value is one of " + f.Type.String()
+			finding.Problem = "the column is " + column.Declared + ", which has values that cannot be read as " + f.Type.String()
 			finding.Warning = true
 		default:
 			continue
@@ -138,7 +138,7 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	return found
 }
 
-// String is the finding in words.
+// String returns the table, the column and the problem.
 func (f Finding) String() string {
 	if f.Field != "" {
 		return f.Table + ", column " + f.Field + ": " + f.Problem

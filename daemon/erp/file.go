@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// fileRecords is the file of records as a backend.
+// fileRecords is the backend for records in an embedded SQLite file.
 type fileRecords struct {
 	*executor.File
 	kinds []*record.Kind
@@ -34,9 +34,10 @@ func newFileRecords(c Config) (*fileRecords, error) {
 	return &fileRecords{executor.NewFile(pool, tables, nil), kinds}, nil
 }
 
-// declaredTypes are the declared types of the embedded store's columns. What is
-// stored is what JSON shows: text, digits, seven-digit dates, hyphened guids.
-// Each name holds TEXT where SQLite must not turn digits into a float.
+// declaredTypes maps field types to the column types of tables in the embedded file.
+// Values are stored as in JSON: text, digits, dates with seven fractional digits,
+// hyphenated GUIDs. A type name contains TEXT if SQLite must not convert digits to a
+// float.
 var declaredTypes = map[record.Type]string{
 	record.Text:     "TEXT COLLATE TSQL",
 	record.Int:      "INTEGER",
@@ -50,12 +51,11 @@ var declaredTypes = map[record.Type]string{
 	record.Guid:     "TEXT",
 }
 
-// recordPragmas are set on every connection to the records: a bounded cache,
-// and temporary files (of large sorts) on disk.
+// recordPragmas are set on every connection to the records: a small cache, and
+// temporary files on disk for large sorts.
 var recordPragmas = []string{"cache_size = -2000", "synchronous = NORMAL"}
 
-// openRecords opens the records and makes the tables that the registry names
-// and the file lacks.
+// openRecords opens the file and creates the missing tables of the registered kinds.
 func openRecords(c Config) (*sqlite.Pool, error) {
 	o := sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: recordPragmas}
 	pool, err := sqlite.NewPool(c.Path, o, max(1, c.Connections))
@@ -80,7 +80,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 	}
 	for _, kind := range c.tables() {
 		if c.Sources[kind.Name] != "" {
-			continue // a table of others
+			continue // not our table
 		}
 		if err := createTable(conn, kind); err != nil {
 			return err
@@ -95,7 +95,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 	return conn.Exec("COMMIT")
 }
 
-// createTable makes a kind's table, and adds fields that an older file lacks.
+// createTable creates a kind's table and adds the columns that an older file lacks.
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
@@ -131,8 +131,8 @@ func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
 	return have, err
 }
 
-// followUnicode rebuilds the indexes when the Unicode tables that order text
-// are not those that the file was last opened with.
+// followUnicode rebuilds the indexes if the file was last opened with another version
+// of the Unicode tables, which define the sort order of text.
 func followUnicode(conn *sqlite.Conn) error {
 	var major, minor, patch int
 	if _, err := fmt.Sscanf(unicode.Version, "%d.%d.%d", &major, &minor, &patch); err != nil {
@@ -151,7 +151,7 @@ func followUnicode(conn *sqlite.Conn) error {
 	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now))
 }
 
-// Empty is backend's.
+// Empty implements backend.
 func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
@@ -167,13 +167,13 @@ func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Load is backend's.
+// Load implements backend.
 func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return 0, executor.Classify(err)
 	}
-	defer b.Pool.Put(conn) // rolls back what was not committed
+	defer b.Pool.Put(conn) // rolls back an uncommitted transaction
 	defer conn.Watch(ctx)()
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return 0, executor.Classify(err)
@@ -189,7 +189,7 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 	return count, executor.Classify(conn.Exec("COMMIT"))
 }
 
-// Seed is backend's.
+// Seed implements backend.
 func (b *fileRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error) {
 	n, err := b.Load(ctx, kinds, rows)
 	return Seeded{Rows: n}, err
@@ -216,8 +216,8 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 
 func (b *fileRecords) columnTypes() compatibilities { return fileTypes }
 
-// attempt finds nothing: the embedded store makes its tables itself, and
-// there are no rights on them.
+// attempt always succeeds: the embedded file has no access rights, and its tables
+// are created by this package.
 func (b *fileRecords) attempt(context.Context, *record.Kind, []string) (string, error) {
 	return "", nil
 }
@@ -239,13 +239,13 @@ func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, 
 }
 
 func (b *fileRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
-	table, column, _ := mssql.ParseColumn(source, "") // which CheckVersionSource has read
+	table, column, _ := mssql.ParseColumn(source, "") // validated by CheckVersionSource
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	defer b.Pool.Put(conn)
-	// By itself a name in quotes that is no column would be a text.
+	// Without the qualifier t, SQLite would read an unknown quoted name as a string.
 	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions), func(s *sqlite.Stmt) error {
 		texts = append(texts, s.Text(0))
 		return nil
@@ -256,9 +256,8 @@ func (b *fileRecords) texts(ctx context.Context, source string) (texts []string,
 	return texts, "", err
 }
 
-// billSession begins a transaction that writes at once. A file has one writer
-// at a time, so there are no others to exclude and no row of WH_Lock to take,
-// which is in another file anyway.
+// billSession opens a connection and, if write is set, begins a write transaction. It
+// needs no lock: SQLite allows one writer at a time.
 func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
@@ -287,12 +286,11 @@ func (b *fileRecords) mayWrite(ctx context.Context) (string, error) {
 	return "it is a view, and values can only be written to a table", nil
 }
 
-// indexBills makes the index by which the values of a stage are found. Nothing
-// in it has to be unique: BEGIN IMMEDIATE keeps values from standing twice, and
-// an older file may have some that do.
+// indexBills creates the index that finds the values of a stage. It is not unique:
+// BEGIN IMMEDIATE prevents new duplicates, but an older file may contain some.
 func indexBills(conn *sqlite.Conn, c Config) error {
 	if c.Sources[ValuesTable] != "" {
-		return nil // a table of others
+		return nil // not our table
 	}
 	return conn.Exec("CREATE INDEX IF NOT EXISTS " + sqlite.Quote(ValuesTable+"_Stage") +
 		" ON " + sqlite.Quote(ValuesTable) + " (BM_Stages_RecID, BM_StageCustomFields_RecID)")

@@ -1,6 +1,6 @@
-// Package erp has the business records of the ERP: it reads the record kinds, and
-// reads and changes the custom fields of bills, in the tables of a server or in
-// the embedded file.
+// Package erp reads the ERP's business records and reads and changes the custom
+// fields of bills. The records are in tables of a SQL Server database or in an
+// embedded SQLite file.
 package erp
 
 import (
@@ -12,33 +12,32 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 )
 
-// Config says where the records are, and what is read of them.
+// Config configures the source of the records and the reading of them.
 type Config struct {
-	Path          string        // of the embedded file
-	DSN           string        // of a server, instead
-	ReadDSN       string        // where records are read, if elsewhere
-	Schema        string        // of the records on a server; DefaultSchema if empty
-	LockTimeout   time.Duration // how long a statement on a server waits for a lock; 0 for no limit
-	VersionSource string        // table and column of the ERP's version; empty for none
+	Path          string        // embedded file, used if DSN is empty
+	DSN           string        // SQL Server
+	ReadDSN       string        // server for reading records, if it differs from DSN
+	Schema        string        // default schema on a server; DefaultSchema if empty
+	LockTimeout   time.Duration // lock timeout of statements on a server; 0 for no limit
+	VersionSource string        // table and column of the ERP's version; empty if unknown
 
 	Registry    *record.Registry
-	Sources     map[string]string      // record kind -> table or view, where not its name
-	Connections int                    // largest number of queries at once
-	Limits      func() executor.Limits // of statements that read records, asked for each
+	Sources     map[string]string      // record kind -> table or view, if it differs from the kind's name
+	Connections int                    // maximum number of concurrent queries
+	Limits      func() executor.Limits // limits of statements that read records, called for each
 }
 
-// DefaultSchema is that of the records on a server, unless the settings name
-// another.
+// DefaultSchema is the schema of the records on a server if none is configured.
 const DefaultSchema = "dbo"
 
-// Records are the records of the ERP, open.
+// Records is an open source of ERP records.
 type Records struct {
 	backend
 	config Config
 }
 
-// Open opens the records. Of a file it creates what is missing; it does not
-// connect to a server, which may be away when the daemon starts.
+// Open opens the records. It creates missing tables in an embedded file. It does
+// not connect to a server, which may be down when the daemon starts.
 func Open(c Config) (*Records, error) {
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
 	if c.DSN != "" {
@@ -55,32 +54,35 @@ func Open(c Config) (*Records, error) {
 	return &Records{file, c}, nil
 }
 
-// backend is a database that records are read from.
+// backend is a database with ERP records.
 type backend interface {
 	executor.Database
-	// Ping fails where records cannot be read.
+	// Ping returns an error if records cannot be read.
 	Ping(ctx context.Context) error
 	// Empty reports whether no kind has a row.
 	Empty(ctx context.Context) (bool, error)
-	// Load adds rows of the kinds to their tables, all or none.
+	// Load inserts rows of the kinds into their tables in one transaction and
+	// returns their number.
 	Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error)
-	// Seed adds rows to tables without any, and on a server makes those that are
-	// missing. It is for demo records and tests: on a server the tables are the
-	// ERP's, which the service never writes.
+	// Seed inserts rows into empty tables and, on a server, creates missing
+	// tables. It is used for demo records and tests only: the tables on a server
+	// belong to the ERP, and the service does not write to them otherwise.
 	Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error)
-	// describe gives the name for people of a kind's table or view, and its
-	// columns, none where there is no such table.
+	// describe returns the display name of a kind's table or view, and its
+	// columns; none if the table does not exist.
 	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
-	// attempt says why such fields of a kind cannot be read, if so.
+	// attempt reads no rows of the named columns; problem is the reason if they
+	// cannot be read.
 	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	columnTypes() compatibilities
-	// texts reads a column of the ERP's. A problem is one of what was asked for.
+	// texts returns the values of a column, given as table.column. problem
+	// is set if the column cannot be read.
 	texts(ctx context.Context, source string) (texts []string, problem string, err error)
-	// billSession takes a connection: for one statement that reads, or for a
-	// transaction that writes.
+	// billSession opens a session: for single reads, or with a transaction
+	// if write is set.
 	billSession(ctx context.Context, write bool) (billSession, error)
-	// mayWrite says what keeps the service from writing values, as far as that
-	// is known without writing.
+	// mayWrite returns the reason why values of custom fields cannot be written,
+	// as far as it can be found without writing.
 	mayWrite(ctx context.Context) (problem string, err error)
 	// Close closes the connections.
 	Close() error

@@ -7,24 +7,24 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Rows gives rows of a kind, with values in column order: nil, string, int64
-// (also for bools) or []byte, as package wire writes them.
+// Rows returns the rows of a kind. Values are in column order: nil, string, int64
+// (also for bools) or []byte, formatted as by package wire.
 type Rows = func(*record.Kind) iter.Seq[[]any]
 
-// Seeded is what Seed has done.
+// Seeded is the result of Seed.
 type Seeded struct {
 	Rows    int64
-	Changed int64 // values that the tables cannot hold, which became the nearest that they can
+	Changed int64 // values replaced by the closest ones that the tables can hold
 }
 
-// extent is what a column has to hold.
+// extent is the size of the largest values of a column.
 type extent struct {
-	units           int  // the longest text, in code units of UTF-16
-	wide            bool // some text is not ASCII
-	whole, fraction int  // digits on either side of a decimal's point
+	units           int  // length of the longest text, at least its number of UTF-16 code units
+	wide            bool // contains text that is not ASCII
+	whole, fraction int  // digits before and after the decimal point
 }
 
-// extents reads rows to find what their columns have to hold.
+// extents reads all rows and returns the extent of each column.
 func extents(kind *record.Kind, rows Rows) []extent {
 	all := make([]extent, len(kind.Fields))
 	for values := range rows(kind) {
@@ -36,7 +36,7 @@ func extents(kind *record.Kind, rows Rows) []extent {
 				whole, fraction := digitsOf(text)
 				all[i].whole, all[i].fraction = max(all[i].whole, whole), max(all[i].fraction, fraction)
 			case kind.Fields[i].Type == record.Text:
-				all[i].units = max(all[i].units, len(text)) // of UTF-8, which is as many or more
+				all[i].units = max(all[i].units, len(text)) // in UTF-8, which has as many units or more
 				all[i].wide = all[i].wide || !isASCII(text)
 			}
 		}

@@ -13,17 +13,17 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// serverRecords is a server's ERP tables as a backend.
+// serverRecords is the backend for ERP tables on SQL Server.
 type serverRecords struct {
 	*executor.Server
 	config Config
 	kinds  []*record.Kind
-	pulse  *mssql.Server // see openPulse
-	bills  *mssql.Server // apart from those who read, see billConnections
+	pulse  *mssql.Server // see openPingPool
+	bills  *mssql.Server // not shared with readers, see billConnections
 }
 
-// newServerRecords does not connect: a server that is away when the daemon
-// starts may come later.
+// newServerRecords opens the pools without connecting, since the server may be down
+// when the daemon starts.
 func newServerRecords(c Config) (*serverRecords, error) {
 	pool, err := mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: c.Connections})
 	if err != nil {
@@ -33,7 +33,7 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	for _, kind := range b.kinds {
 		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.Schema)
 		if !ok {
-			return nil, errors.Join(fmt.Errorf("the source of %s is no name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.Close())
+			return nil, errors.Join(fmt.Errorf("the source of %s is not the name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.Close())
 		}
 		b.Add(kind, name)
 	}
@@ -46,9 +46,9 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	return b, nil
 }
 
-// openPulse opens a connection that shows whether records can be read, apart
-// from those that slow clients hold. There is none where records are read from
-// the server that our own tables are on, since that is asked as well.
+// openPulse opens a pool for Ping, separate from the connections that slow clients may
+// hold. It returns nil if records are read from the server that also holds the
+// daemon's own tables, which is checked separately.
 func openPulse(c Config) (*mssql.Server, error) {
 	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
 		return nil, nil
@@ -56,7 +56,7 @@ func openPulse(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.ReadDSN, Connections: 1})
 }
 
-// Ping is backend's.
+// Ping implements backend.
 func (b *serverRecords) Ping(ctx context.Context) error {
 	if b.pulse == nil {
 		return nil
@@ -64,7 +64,7 @@ func (b *serverRecords) Ping(ctx context.Context) error {
 	return b.pulse.Ping(ctx)
 }
 
-// Close is backend's.
+// Close implements backend.
 func (b *serverRecords) Close() (err error) {
 	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pulse} {
 		if server != nil {
@@ -74,12 +74,12 @@ func (b *serverRecords) Close() (err error) {
 	return err
 }
 
-// Load refuses: rows are only added to tables that Seed has found empty.
+// Load always fails: on a server, rows are only added by Seed to empty tables.
 func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
-	return 0, fault.New(fault.Unavailable, "records of a database server are the ERP's and only read; demo records are put there by whd demo")
+	return 0, fault.New(fault.Unavailable, "records on a database server belong to the ERP and are read-only; use whd demo to add demo records")
 }
 
-// Empty is backend's.
+// Empty implements backend.
 func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	for _, kind := range b.kinds {
 		some, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
@@ -90,7 +90,7 @@ func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Seed writes to the server itself, also where records are read elsewhere.
+// Seed writes to the main server, even if records are read from another one.
 func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (f Seeded, err error) {
 	server, err := mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
 	if err != nil {
@@ -105,7 +105,7 @@ func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Row
 	for _, kind := range kinds {
 		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, seeded: &f}
 		if err := w.seed(ctx, rows); err != nil {
-			return Seeded{}, executor.Classify(fmt.Errorf("filling %s: %w", w.name, err))
+			return Seeded{}, executor.Classify(fmt.Errorf("seeding %s: %w", w.name, err))
 		}
 	}
 	return f, executor.Classify(tx.Commit())
@@ -128,7 +128,7 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 	return table.String(), columns, err
 }
 
-// home is the pool that a kind is read through.
+// home returns the pool through which a kind is read.
 func (b *serverRecords) home(kind *record.Kind) *mssql.Server {
 	if _, is := BillTables().Lookup(kind.Name); is {
 		return b.bills
@@ -148,19 +148,18 @@ func (b *serverRecords) attempt(ctx context.Context, kind *record.Kind, fields [
 		err = rows.Err()
 	}
 	if e, refused := errors.AsType[*mssql.Error](err); refused && e.NoColumn() {
-		return "its columns do not have the names of the fields, to the letter: " + e.Message, nil
+		return "the column names differ from the field names in letter case: " + e.Message, nil
 	}
 	return refusal(err)
 }
 
-// refusal is why the server does not let something be read, unless that is only
-// so at the moment.
+// refusal converts an error of the server to a problem, unless it is temporary.
 func refusal(err error) (problem string, _ error) {
 	switch e, refused := errors.AsType[*mssql.Error](err); {
 	case !refused || e.Away() || e.Busy():
 		return "", err
 	case e.Forbidden():
-		return "the service's login may not read it: " + e.Message, nil
+		return "the service's login has no permission to read it: " + e.Message, nil
 	default:
 		return "it cannot be read: " + e.Message, nil
 	}
@@ -187,14 +186,15 @@ func (b *serverRecords) texts(ctx context.Context, source string) (texts []strin
 	return texts, problem, err
 }
 
-// billConnections are apart from those of records and of our own tables, which so
-// do not wait for a row that the ERP has locked. They are fewer than the attempts
-// that a change has: where a server was restarted, and has dropped them all, one of
-// the attempts makes a new one.
+// billConnections is the size of the pool for bills. It is separate from the pools of
+// records and of the daemon's own tables, so that these are not exhausted while bill
+// statements wait for rows that the ERP has locked. It is smaller than the number of
+// attempts for a change: after a server restart has broken all connections, the last
+// attempt still gets a new one.
 const billConnections = executor.MaxAttempts - 1
 
-// openBills makes the pool for bills. It is the store's own server also where
-// records are read elsewhere: what was written must be there to be read.
+// openBills opens the pool for bills on the main server, even if records are read from
+// another one, so that written values can be read back.
 func openBills(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
 }
@@ -210,11 +210,11 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 	return s, err
 }
 
-// mayWrite asks for the rights of the login.
+// mayWrite checks the permissions of the login.
 func (b *serverRecords) mayWrite(ctx context.Context) (string, error) {
 	missing, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name.Quoted(), "INSERT", "UPDATE")
 	if err != nil || len(missing) == 0 {
 		return "", err
 	}
-	return "the service's login has no right to " + strings.Join(missing, " and "), nil
+	return "the service's login has no permission to  " + strings.Join(missing, " and "), nil
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// querier is a pool or a transaction.
+// querier is implemented by *sql.DB and *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// hasRows reports whether there is a row; a table that is missing has none.
+// hasRows reports whether a table has rows; false if the table does not exist.
 func hasRows(ctx context.Context, db querier, t mssql.Table) (bool, error) {
 	there, err := exists(ctx, db, t)
 	if err != nil || !there {
@@ -39,7 +39,7 @@ func exists(ctx context.Context, db querier, t mssql.Table) (bool, error) {
 	return n > 0, err
 }
 
-// tableWriter makes and fills one table.
+// tableWriter creates and fills one table.
 type tableWriter struct {
 	tx     *sql.Tx
 	kind   *record.Kind
@@ -47,13 +47,13 @@ type tableWriter struct {
 	seeded *Seeded
 	types  []serverType
 	batch  rowBatch
-	single string // the statement that inserts one row
+	single string // statement that inserts one row
 }
 
-// serverType is the type of a column that we make.
+// serverType is the SQL type of a column to create.
 type serverType struct {
-	name             string // as SQL writes it
-	precision, scale int    // of decimals
+	name             string // in SQL
+	precision, scale int    // for decimals
 }
 
 func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
@@ -62,7 +62,7 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 		return err
 	}
 	if some {
-		return fault.New(fault.Conflict, "%s has rows already", w.name)
+		return fault.New(fault.Conflict, "%s already has rows", w.name)
 	}
 	for i, e := range extents(w.kind, rows) {
 		w.types = append(w.types, columnType(w.kind.Fields[i].Type, e))
@@ -79,8 +79,8 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 	return w.flush(ctx)
 }
 
-// Texts of these lengths, in characters, have columns that can be indexed. They
-// are longer than what is stored, so that something is left to look for.
+// textLengths are the sizes in characters of text columns that can be indexed. The size
+// chosen exceeds the longest value, so that searches for longer texts can be tested.
 var textLengths = []int{40, 100, 255, 400}
 
 func columnType(t record.Type, e extent) serverType {
@@ -102,8 +102,8 @@ func columnType(t record.Type, e extent) serverType {
 	}[t]}
 }
 
-// decimalColumn is decimal(19,4), as money is, where that is enough, else as
-// wide as it has to be. Where that is too wide, digits are shared out evenly.
+// decimalColumn returns decimal(19,4), the range of money, if the values fit, else as
+// many digits as they need. If these exceed the maximum, half are fractional digits.
 func decimalColumn(e extent) serverType {
 	const usual, usualScale = 19, 4
 	whole, scale := max(e.whole, usual-usualScale), max(e.fraction, usualScale)
@@ -116,7 +116,7 @@ func decimalColumn(e extent) serverType {
 	return serverType{name: fmt.Sprintf("decimal(%d,%d)", whole+scale, scale), precision: whole + scale, scale: scale}
 }
 
-// create makes the table if it is missing, with an index on its first column.
+// create creates the table, if it is missing, with an index on its first column.
 func (w *tableWriter) create(ctx context.Context) error {
 	there, err := exists(ctx, w.tx, w.name)
 	if err != nil || there {
@@ -137,7 +137,7 @@ func (w *tableWriter) create(ctx context.Context) error {
 	return err
 }
 
-// prepare writes the statements that take a batch and a single row.
+// prepare builds the statements that insert a batch and a single row.
 func (w *tableWriter) prepare() {
 	var values []string
 	for i, f := range w.kind.Fields {
@@ -160,8 +160,8 @@ func quotedNames(kind *record.Kind) []string {
 	return names
 }
 
-// add puts a row into the batch. One with a text that JSON has to escape is
-// inserted by itself: Babelfish does not undo the escapes.
+// add adds a row to the batch. A row with text that JSON has to escape is inserted
+// separately, because Babelfish does not decode the escapes.
 func (w *tableWriter) add(ctx context.Context, values []any) error {
 	values = slices.Clone(values)
 	escaped := false
@@ -185,7 +185,7 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 		if v != nil {
 			continue
 		}
-		switch t := w.kind.Fields[i].Type.Held(); { // a NULL that servers take for a column of the type
+		switch t := w.kind.Fields[i].Type.Held(); { // a NULL of a type that converts to the column's
 		case t.Integer() || t == record.Bool:
 			values[i] = sql.NullInt64{}
 		case t == record.Bytes:
@@ -199,7 +199,7 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 	return err
 }
 
-// fit makes a decimal that its column cannot hold the nearest that it can.
+// fit returns the decimal closest to text that column i can hold.
 func (w *tableWriter) fit(i int, text string) string {
 	if w.kind.Fields[i].Type != record.Decimal {
 		return text
@@ -227,8 +227,8 @@ func (w *tableWriter) flush(ctx context.Context) error {
 	return err
 }
 
-// fitDecimal makes digits the nearest that a decimal type holds, but never makes
-// zero of what is not.
+// fitDecimal returns the number closest to text that fits a decimal type. A number other
+// than zero is not rounded to zero.
 func fitDecimal(text string, precision, scale int) string {
 	whole, fraction := digitsOf(text)
 	sign := ""

@@ -8,7 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// The members of requests, as they are called in messages too.
+// The members of requests, also used in error messages.
 const (
 	MemberBill     = "BillID"
 	MemberStage    = "StageID"
@@ -16,31 +16,30 @@ const (
 	MemberContents = "Contents"
 )
 
-// StageField names a custom field of a stage of a bill: what it holds is the one
-// thing that the service writes into the ERP's own tables.
+// StageField identifies a custom field of a stage of a bill. Its value is the only data
+// that the service writes to the ERP's tables.
 type StageField struct{ BillID, StageID, SettingID string }
 
-// unfitContents is the failure of contents that the ERP's column cannot hold.
+// unfitContents returns the error for contents that the column cannot hold.
 func unfitContents(err error, why string) *fault.Error {
 	return &fault.Error{Kind: fault.Invalid, Message: MemberContents + " " + why, Err: err,
 		Fields: []fault.Field{{Name: MemberContents, Message: why}}}
 }
 
-// foundValue is what is there of a place: the ids as they are stored, and what the
-// field is and holds.
+// foundValue is a row of findValue or findValues: the ids as stored, the properties of
+// the field and its value; nil for missing parts.
 type foundValue struct {
 	Bill, Stage, Field         *string
 	Name, PluginID, PluginName *string
 	ValueID, Contents          *string
 }
 
-// value is what was found, of a place of which nothing is missing.
+// value converts f, which must be complete, to its wire form.
 func (f foundValue) value() wire.CustomFieldValue {
 	return wire.CustomFieldValue{SettingID: *f.Field, SettingName: f.Name, Contents: f.Contents, PluginID: f.PluginID, PluginName: f.PluginName}
 }
 
-// missing is the failure of a place of which not everything was found. It names
-// the first part that is missing.
+// missing returns an error that names the first missing part of f, or nil.
 func (p StageField) missing(f foundValue) error {
 	switch {
 	case f.Bill == nil:
@@ -65,8 +64,8 @@ func (p StageField) noField() error {
 	return fault.New(fault.NotFound, "there is no custom field %s of bill stages (%s)", shown(p.SettingID), MemberSetting)
 }
 
-// possible spares the databases ids that none of them has, and that some cannot
-// even read.
+// possible rejects ids with a NUL character, which no row has and some databases do
+// not accept.
 func (p StageField) possible() error {
 	const never = "\x00"
 	switch {
@@ -80,7 +79,7 @@ func (p StageField) possible() error {
 	return nil
 }
 
-// shown makes an id fit for a message: short, printable, on one line.
+// shown quotes an id for an error message: short, printable, on one line.
 func shown(id string) string {
 	const most = 60
 	text, cut := []rune(strings.ToValidUTF8(id, "?")), ""

@@ -11,17 +11,17 @@ import (
 
 // Version is the version of the ERP.
 type Version struct {
-	Source  string // the table and column that hold it
-	Version string // the highest there; empty where there is none
-	Problem string // what is wrong with it, if anything
+	Source  string // table and column of the version
+	Version string // highest version found; empty if none
+	Problem string // why the version is missing or too low; empty if it is neither
 }
 
-// MinVersion is the version of the ERP that raises events as the service takes
-// them.
+// MinVersion is the lowest version of the ERP that sends events as this service
+// expects them.
 const MinVersion = "07.02.01.00"
 
-// CheckVersionSource reports what is wrong with the name of a table and a column
-// in it.
+// CheckVersionSource returns an error unless text is the name of a table and one of
+// its columns.
 func CheckVersionSource(text string) error {
 	if _, _, ok := mssql.ParseColumn(text, ""); !ok {
 		return fmt.Errorf("%q is not a table and a column such as dbo.SY_System.Version", text)
@@ -29,8 +29,8 @@ func CheckVersionSource(text string) error {
 	return nil
 }
 
-// judge takes the highest of the texts for the version: tables of versions keep
-// those of before.
+// judge sets Version to the highest version in texts, since tables of versions also
+// contain earlier ones, and Problem if there is none or it is too low.
 func (h *Version) judge(texts []string) {
 	var highest []int
 	for _, text := range texts {
@@ -40,16 +40,16 @@ func (h *Version) judge(texts []string) {
 	}
 	switch {
 	case highest == nil:
-		h.Problem = "it holds no version such as " + MinVersion
+		h.Problem = "it contains no version such as " + MinVersion
 	case slices.Compare(highest, versionOf(MinVersion)) < 0:
-		h.Problem = "webhooks need version " + MinVersion + " or later of it"
+		h.Problem = "webhooks require version " + MinVersion + " or later"
 	}
 }
 
-// versionParts is how many numbers a version has. Those left out are 0.
+// versionParts is the number of parts of a version. Omitted parts are 0.
 const versionParts = 4
 
-// versionOf reads numbers between dots, nil for what is no version.
+// versionOf parses numbers separated by dots. It returns nil if text is not a version.
 func versionOf(text string) []int {
 	parts := strings.Split(strings.TrimSpace(text), ".")
 	if len(parts) > versionParts {
@@ -66,5 +66,5 @@ func versionOf(text string) []int {
 	return numbers
 }
 
-// maxVersions bounds what is read of a column that may not be one of versions.
+// maxVersions limits the rows read from the version column, which may be misconfigured.
 const maxVersions = 1000
