@@ -78,7 +78,7 @@ func works(t *testing.T, i *daemontest.Instance) {
 
 const (
 	unreachable = "the database server cannot be reached at the moment"
-	notLetIn    = "the database server does not let the service in"
+	notLetIn    = "database login failed"
 )
 
 // TestServerAway: while the server is away queries and readiness say so, and
@@ -132,7 +132,7 @@ func TestServerFallsSilent(t *testing.T) {
 	if line.Made() != before {
 		t.Errorf("%d connections were made for it", line.Made()-before)
 	}
-	answers(t, i, readiness, 503, "does not answer in time")
+	answers(t, i, readiness, 503, "did not respond in time")
 	line.Thaw()
 	works(t, i)
 

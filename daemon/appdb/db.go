@@ -200,7 +200,7 @@ func (o *DB) execText(ctx context.Context, text string, args ...any) (n int64, e
 
 // Query passes the rows of a statement to work, and retries transient failures.
 func (o *DB) Query(ctx context.Context, work func(*sql.Rows) error, statement string, args ...any) error {
-	return executor.Retry(ctx, executor.MayReadAgain, func(ctx context.Context) error {
+	return executor.Retry(ctx, executor.IsReadRetryable, func(ctx context.Context) error {
 		rows, err := o.Pool.QueryContext(ctx, o.Qualify(statement), args...)
 		if err != nil {
 			return err

@@ -10,20 +10,20 @@ type idForm struct {
 	upper, hyphens, braces bool
 }
 
-// usualForm is the notation of a new id if no existing id shows one.
-var usualForm = idForm{upper: true, hyphens: true}
+// defaultForm is the notation of a new id if no existing id shows one.
+var defaultForm = idForm{upper: true, hyphens: true}
 
-// shortest is the minimum number of GUID digits that makes an id practically unique.
-const shortest = 16
+// minIDDigits is the minimum number of GUID digits that makes an id practically unique.
+const minIDDigits = 16
 
 // newID returns a new id made of random bytes, in the notation of others, a sample of the
 // existing ids. room is the length of the column in characters, 0 if unlimited: older
 // ERP tables have ids of 20 characters, for which the GUID is truncated. ok is false
 // if the column is too short.
-func newID(random [16]byte, others []string, room int) (id string, ok bool) {
-	form := usualForm
-	for _, other := range others {
-		if seen, is := formOf(strings.TrimRight(other, " ")); is {
+func newID(random [16]byte, existing []string, maxLength int) (id string, ok bool) {
+	form := defaultForm
+	for _, other := range existing {
+		if seen, ok := formOf(strings.TrimRight(other, " ")); ok {
 			form = seen
 			break
 		}
@@ -35,10 +35,10 @@ func newID(random [16]byte, others []string, room int) (id string, ok bool) {
 		digits = strings.ToUpper(digits)
 	}
 	id = form.write(digits)
-	if room <= 0 || len(id) <= room {
+	if maxLength <= 0 || len(id) <= maxLength {
 		return id, true
 	}
-	return digits[:min(room, len(digits))], room >= shortest
+	return digits[:min(maxLength, len(digits))], maxLength >= minIDDigits
 }
 
 // hyphens are the positions of the hyphens among the digits of a GUID.
@@ -58,7 +58,7 @@ func (f idForm) write(digits string) string {
 
 // formOf returns the notation of an id, and whether the id is a GUID. An id without
 // letters counts as upper case.
-func formOf(id string) (f idForm, is bool) {
+func formOf(id string) (f idForm, ok bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(id, "{"), "}")
 	f.hyphens, f.braces = strings.Contains(inner, "-"), inner != id
 	digits := strings.ReplaceAll(inner, "-", "")

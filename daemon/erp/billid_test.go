@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawn are the random bytes of the tests.
+// drawn replaces random bytes in tests.
 var drawn = [16]byte{0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0x0a, 0xbc, 0xde, 0xf0, 0x12, 0x34, 0x56, 0x78}
 
 func TestNewID(t *testing.T) {
@@ -17,50 +17,50 @@ func TestNewID(t *testing.T) {
 		plain = "ABCDEF01234547898ABCDEF012345678"
 	)
 	for _, c := range []struct {
-		name   string
-		others []string
-		room   int
-		want   string
+		name      string
+		existing  []string
+		maxLength int
+		want      string
 	}{
-		{"no others", nil, 0, usual},
+		{"no existing ids", nil, 0, usual},
 		{"upper case", []string{"6F9619FF-8B86-D011-B42D-00C04FC964FF"}, 36, usual},
 		{"lower case", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 40, lower},
 		{"padded", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff    "}, 40, lower},
 		{"braces", []string{"{6F9619FF-8B86-D011-B42D-00C04FC964FF}"}, 38, "{" + usual + "}"},
 		{"no hyphens", []string{"6f9619ff8b86d011b42d00c04fc964ff"}, 32, strings.ToLower(plain)},
-		{"none of a guid", []string{"", "MIGRATED000000000001", "6f9619ff-8b86", "6f9619ff-8B86-d011-b42d-00c04fc964ff"}, 0, usual},
-		{"the first of a guid", []string{"MIGRATED", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF8B86D011B42D00C04FC964FF"}, 0, lower},
-		{"hyphens elsewhere", []string{"6f96-19ff8b86-d011-b42d-00c04fc964ff"}, 0, usual},
-		{"half the braces", []string{"{6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"no guid among them", []string{"", "MIGRATED000000000001", "6f9619ff-8b86", "6f9619ff-8B86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"first guid wins", []string{"MIGRATED", "6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF8B86D011B42D00C04FC964FF"}, 0, lower},
+		{"misplaced hyphens", []string{"6f96-19ff8b86-d011-b42d-00c04fc964ff"}, 0, usual},
+		{"unbalanced braces", []string{"{6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 0, usual},
 		{"digits only", []string{"11111111-1111-1111-1111-111111111111"}, 0, usual},
-		{"room for the digits", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 35, strings.ToLower(plain)},
+		{"too short for hyphens", []string{"6f9619ff-8b86-d011-b42d-00c04fc964ff"}, 35, strings.ToLower(plain)},
 		{"twenty characters", nil, 20, plain[:20]},
 		{"too short", nil, 15, ""},
 	} {
-		got, ok := newID(drawn, c.others, c.room)
+		got, ok := newID(drawn, c.existing, c.maxLength)
 		if ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("%s: %s, %v, want %s", c.name, got, ok, c.want)
 		}
 	}
 }
 
-// Whatever stands in the table, a new id fits the column and, where it is whole,
-// has a form that is found again.
+// TestNewIDFits checks that a new id fits its column and, unless it is truncated, has the
+// notation of an existing id, whatever other ids precede that.
 func TestNewIDFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := idForm{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}
 		random := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random"))
-		room := rapid.IntRange(shortest, 50).Draw(t, "room")
+		maxLength := rapid.IntRange(minIDDigits, 50).Draw(t, "room")
 		digits := "6f9619ff8b86d011b42d00c04fc964ff"
 		if form.upper {
 			digits = strings.ToUpper(digits)
 		}
 		other := form.write(digits)
-		id, ok := newID(random, []string{rapid.String().Draw(t, "before"), other}, room)
-		if !ok || len(id) > room {
-			t.Fatalf("%q does not fit %d", id, room)
+		id, ok := newID(random, []string{rapid.String().Draw(t, "before"), other}, maxLength)
+		if !ok || len(id) > maxLength {
+			t.Fatalf("%q does not fit %d", id, maxLength)
 		}
-		if room >= len(other) && len(id) != len(other) {
+		if maxLength >= len(other) && len(id) != len(other) {
 			t.Fatalf("%q is not written like %q", id, other)
 		}
 	})

@@ -38,7 +38,7 @@ func NewBills(records *Records, lock Locker, zone *time.Location) *Bills {
 func (c Config) tables() []*record.Kind {
 	all := slices.Clone(c.Registry.Kinds())
 	for _, table := range BillTables().Kinds() {
-		if _, is := c.Registry.Lookup(table.Name); !is {
+		if _, ok := c.Registry.Lookup(table.Name); !ok {
 			all = append(all, table)
 		}
 	}
@@ -50,11 +50,11 @@ func (c Config) tables() []*record.Kind {
 type billSession interface {
 	rows(statement billStatement, args ...billArg) ([][]*string, error)
 	exec(statement billStatement, args ...billArg) error
-	// saved returns the argument for the time of a change, none if the database
+	// changeTime returns the argument for the time of a change, none if the database
 	// sets it.
-	saved(at time.Time) []billArg
-	// exclude locks key until the transaction ends.
-	exclude(lock Locker, key string) error
+	changeTime(at time.Time) []billArg
+	// lockKey locks key until the transaction ends.
+	lockKey(lock Locker, key string) error
 	// column describes a column of the table of values.
 	column(name string) billColumn
 	commit() error
@@ -63,17 +63,17 @@ type billSession interface {
 
 // billColumn describes a column to write.
 type billColumn struct {
-	declared string                 // type to display
-	room     int                    // maximum length in characters, 0 if unlimited
-	fits     func(text string) bool // reports whether text is not too long
-	mayLose  func(text string) bool // reports whether characters may be lost
+	declared     string                 // type to display
+	maxLength    int                    // maximum length in characters, 0 if unlimited
+	fits         func(text string) bool // reports whether text is not too long
+	mayLoseChars func(text string) bool // reports whether characters may be lost
 }
 
 // Value returns the value of one field of a stage. Contents is nil if the field has no
 // value. Ids are compared as in the ERP's database: ignoring letter case and
 // trailing spaces.
 func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldValue, err error) {
-	if err := at.possible(); err != nil {
+	if err := at.validateIDs(); err != nil {
 		return v, err
 	}
 	err = b.run(ctx, false, func(s billSession) error {
@@ -91,17 +91,17 @@ func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldVal
 // the ERP.
 func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.CustomFieldValue, err error) {
 	at := StageField{BillID: billID, StageID: stageID}
-	if err := at.possible(); err != nil {
+	if err := at.validateIDs(); err != nil {
 		return nil, err
 	}
 	err = b.run(ctx, false, func(s billSession) error {
-		rows, err := s.rows(findValues, atBill(billID), atStage(stageID))
+		rows, err := s.rows(findValues, billIDArg(billID), stageIDArg(stageID))
 		if err != nil {
 			return err
 		}
 		all = nil
 		for _, row := range rows {
-			found := foundIn(row)
+			found := scanFound(row)
 			if found.Bill == nil || found.Stage == nil {
 				return at.missing(found)
 			}
@@ -117,15 +117,15 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 
 // find reads the row of a field. It returns an error that names the missing part.
 func find(s billSession, at StageField) (foundValue, error) {
-	rows, err := s.rows(findValue, atBill(at.BillID), atStage(at.StageID), atField(at.SettingID))
+	rows, err := s.rows(findValue, billIDArg(at.BillID), stageIDArg(at.StageID), fieldIDArg(at.SettingID))
 	if err != nil {
 		return foundValue{}, err
 	}
-	found := foundIn(rows[0]) // the statement always returns a row
+	found := scanFound(rows[0]) // the statement always returns a row
 	return found, at.missing(found)
 }
 
-func foundIn(row []*string) foundValue {
+func scanFound(row []*string) foundValue {
 	return foundValue{
 		Bill: row[0], Stage: row[1], Field: row[2], Name: row[3], PluginID: row[4], PluginName: row[5], ValueID: row[6], Contents: row[7],
 	}
@@ -135,29 +135,29 @@ func foundIn(row []*string) foundValue {
 // could not even be opened, reads and writes are both safe to retry: the pool only
 // detects that the server has closed a connection by using it.
 func (b *Bills) run(ctx context.Context, write bool, work func(billSession) error) error {
-	begun, worth := false, executor.MayReadAgain
+	opened, isRetryable := false, executor.IsReadRetryable
 	if write {
-		worth = writeAgain
+		isRetryable = isWriteRetryable
 	}
-	again := func(err error) bool { return worth(err) || !begun && executor.MayReadAgain(err) }
-	err := executor.Retry(ctx, again, func(ctx context.Context) error {
+	retryable := func(err error) bool { return isRetryable(err) || !opened && executor.IsReadRetryable(err) }
+	err := executor.Retry(ctx, retryable, func(ctx context.Context) error {
 		s, err := b.records.billSession(ctx, write)
 		if err != nil {
 			return err
 		}
 		defer s.close()
-		begun = true
+		opened = true
 		if err := work(s); err != nil || !write {
 			return err
 		}
 		return s.commit()
 	})
-	return b.blame(ctx, err)
+	return b.explain(ctx, err)
 }
 
-// writeAgain reports whether a transaction may be retried. A duplicate key means that
+// isWriteRetryable reports whether a transaction may be retried. A duplicate key means that
 // the ERP has inserted the row concurrently: the next attempt updates it.
-func writeAgain(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
+func isWriteRetryable(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
 
 // Set writes the value of a field of a stage and returns it as stored. Empty contents
 // clear it; nil is an error. Concurrent changes are serialized: the last one wins, and
@@ -168,16 +168,16 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 		const text = `is required; "" in a JSON body clears the value`
 		return v, &fault.Error{Kind: fault.Missing, Message: MemberContents + " " + text, Fields: []fault.Field{{Name: MemberContents, Message: text}}}
 	}
-	if err := at.possible(); err != nil {
+	if err := at.validateIDs(); err != nil {
 		return v, err
 	}
-	saved := time.Now().In(b.zone)
+	changeTime := time.Now().In(b.zone)
 	err = b.run(ctx, true, func(s billSession) error {
 		found, err := find(s, at)
 		if err != nil {
 			return err
 		}
-		change := billChange{session: s, lock: b.lock, contents: *contents, saved: saved, stage: *found.Stage, field: *found.Field}
+		change := billChange{session: s, lock: b.lock, contents: *contents, changeTime: changeTime, stage: *found.Stage, field: *found.Field}
 		if err := change.do(); err != nil {
 			return err
 		}
@@ -193,45 +193,45 @@ type billChange struct {
 	session      billSession
 	lock         Locker
 	contents     string
-	saved        time.Time // time of the change, in the ERP's time zone
+	changeTime   time.Time // time of the change, in the ERP's time zone
 	stage, field string    // ids as they are stored
 	stored       string    // the contents as stored
 }
 
 func (c *billChange) do() error {
 	if column := c.session.column("Contents"); !column.fits(c.contents) {
-		return unfitContents(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
+		return contentsError(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
 	}
-	if err := c.session.exclude(c.lock, c.stage+"\x00"+c.field); err != nil {
+	if err := c.session.lockKey(c.lock, c.stage+"\x00"+c.field); err != nil {
 		return err
 	}
 	if err := c.session.exec(updateValue, append(c.values(), c.key()...)...); err != nil {
-		return c.refused(err)
+		return c.writeError(err)
 	}
-	there, err := c.look()
-	if err != nil || there {
+	found, err := c.readBack()
+	if err != nil || found {
 		return err
 	}
 	if err := c.insert(); err != nil {
 		return err
 	}
-	_, err = c.look()
+	_, err = c.readBack()
 	return err
 }
 
 // values returns the arguments for the written columns.
 func (c *billChange) values() []billArg {
-	return append([]billArg{inValues("Contents", c.contents)}, c.session.saved(c.saved)...)
+	return append([]billArg{valueArg("Contents", c.contents)}, c.session.changeTime(c.changeTime)...)
 }
 
 // key returns the arguments that identify the row.
 func (c *billChange) key() []billArg {
-	return []billArg{inValues("BM_Stages_RecID", c.stage), inValues("BM_StageCustomFields_RecID", c.field)}
+	return []billArg{valueArg("BM_Stages_RecID", c.stage), valueArg("BM_StageCustomFields_RecID", c.field)}
 }
 
-// look reads the stored contents and reports whether the row exists. The row count
+// readBack reads the stored contents and reports whether the row exists. The row count
 // of the UPDATE cannot be used, because triggers of the ERP may change it.
-func (c *billChange) look() (there bool, err error) {
+func (c *billChange) readBack() (found bool, err error) {
 	rows, err := c.session.rows(storedValue, c.key()...)
 	if err != nil || len(rows) == 0 {
 		return false, err
@@ -240,8 +240,8 @@ func (c *billChange) look() (there bool, err error) {
 		c.stored = *rows[0][0]
 	}
 	column := c.session.column("Contents")
-	if column.mayLose(c.contents) && !sameText(c.stored, c.contents) {
-		return true, unfitContents(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
+	if column.mayLoseChars(c.contents) && !sameText(c.stored, c.contents) {
+		return true, contentsError(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
 	}
 	return true, nil
 }
@@ -251,32 +251,32 @@ func (c *billChange) insert() error {
 	if err != nil {
 		return err
 	}
-	var others []string
+	var existing []string
 	for _, row := range rows {
 		if row[0] != nil {
-			others = append(others, *row[0])
+			existing = append(existing, *row[0])
 		}
 	}
-	id, err := newBillID(c.session.column("RecID"), others)
+	id, err := newBillID(c.session.column("RecID"), existing)
 	if err != nil {
 		return err
 	}
-	args := append([]billArg{inValues("RecID", id)}, c.key()...)
-	return c.refused(c.session.exec(insertValue, append(args, c.values()...)...))
+	args := append([]billArg{valueArg("RecID", id)}, c.key()...)
+	return c.writeError(c.session.exec(insertValue, append(args, c.values()...)...))
 }
 
 // newBillID returns the id of a new row. If the column is unknown, the id is as long as
 // the longest of others.
-func newBillID(column billColumn, others []string) (string, error) {
-	room := column.room
+func newBillID(column billColumn, existing []string) (string, error) {
+	maxLength := column.maxLength
 	if column.declared == "" {
-		for _, other := range others {
-			room = max(room, len(other))
+		for _, other := range existing {
+			maxLength = max(maxLength, len(other))
 		}
 	}
 	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails
-	id, ok := newID(random, others, room)
+	_, _ = rand.Read(random[:]) // nul fails
+	id, ok := newID(random, existing, maxLength)
 	if !ok {
 		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", ValuesTable, column.declared)
 	}

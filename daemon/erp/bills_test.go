@@ -35,8 +35,8 @@ func TestBillsSQLite(t *testing.T) {
 	})
 }
 
-// billTables are tables of the types that an ERP's have: ids are padded, times
-// have the steps of datetime, and values may stand twice.
+// billTables returns CREATE statements with the column types of an ERP: padded ids,
+// times of type datetime, and no unique index on values.
 func billTables(schema string) []string {
 	return []string{
 		"CREATE SCHEMA [" + schema + "]",
@@ -50,7 +50,7 @@ func billTables(schema string) []string {
 	}
 }
 
-// TestBillsSQLServer has one schema for all tests, and empties it for each.
+// TestBillsSQLServer uses one schema for all tests and empties it before each.
 func TestBillsSQLServer(t *testing.T) {
 	const schema = "the bills"
 	dsn := mssqltest.Database(t)
@@ -65,8 +65,8 @@ func TestBillsSQLServer(t *testing.T) {
 	})
 }
 
-// othersBills are a file's tables of bills that somebody else has made: they
-// compare byte by byte, and have columns of their own.
+// othersBills creates bill tables with a binary collation, additional columns and
+// names that differ from the defaults.
 const othersBills = `CREATE TABLE erp_bills (RecID VARCHAR(20), Name TEXT); INSERT INTO erp_bills VALUES ('B', 'Chair');
 CREATE TABLE erp_stages (RecID VARCHAR(20), BM_Main_RecID VARCHAR(20)); INSERT INTO erp_stages VALUES ('s  ', 'b');
 CREATE TABLE erp_fields (RecID INTEGER, SettingName VARCHAR(20), SY_Plugin_RecID INTEGER, DisplayOrder INTEGER); INSERT INTO erp_fields VALUES (7, 'Note', NULL, 1);
@@ -103,19 +103,19 @@ func TestBillsOfOthers(t *testing.T) {
 	if all, err := s.Bills(time.UTC).Values(t.Context(), "B", "s"); err != nil || len(all) != 1 || *all[0].Contents != "changed" {
 		t.Errorf("%+v (%v)", all, err)
 	}
-	for values, says := range map[string]string{
+	for values, want := range map[string]string{
 		"erp_view":  "erp_view: it is a view, and values can only be written to a table",
 		"erp_gone":  "erp_gone: there is no such table",
 		"erp_bills": "erp_bills, column BM_Stages_RecID: there is no such column",
 	} {
 		s := open(values)
 		_, err := s.Bills(time.UTC).Set(t.Context(), erp.StageField{BillID: "B", StageID: "s", SettingID: "7"}, new("x"))
-		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, says) {
-			t.Errorf("%s: %v, want %s", values, err, says)
+		if !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, want) {
+			t.Errorf("%s: %v, want %s", values, err, want)
 		}
 		report, err := s.Check(t.Context())
-		if err != nil || !report.Failed() || !slices.ContainsFunc(report.Findings, func(f erp.Finding) bool { return strings.Contains(f.String(), says) }) {
-			t.Errorf("%s: whd check finds %+v (%v)", values, report.Findings, err)
+		if err != nil || !report.Failed() || !slices.ContainsFunc(report.Findings, func(f erp.Finding) bool { return strings.Contains(f.String(), want) }) {
+			t.Errorf("%s: whd check reports %+v (%v)", values, report.Findings, err)
 		}
 	}
 }

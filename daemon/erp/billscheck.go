@@ -16,7 +16,7 @@ import (
 // checkBillTables compares the bill tables with their definitions.
 func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
 	for _, table := range BillTables().Kinds() {
-		findings, err := r.examine(ctx, table)
+		findings, err := r.checkKind(ctx, table)
 		if err != nil {
 			return all, err
 		}
@@ -38,7 +38,7 @@ func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	if len(columns) == 0 {
 		return nil, nil
 	}
-	problem, err := r.mayWrite(ctx)
+	problem, err := r.writeProblem(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("checking the permissions on %s: %w", name, executor.Classify(err))
 	}
@@ -48,19 +48,19 @@ func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	return []Finding{{Kind: table.Name, Table: name, Problem: problem}}, nil
 }
 
-// aboutTables reports whether an error concerns a missing or inaccessible table or
+// isTableError reports whether an error concerns a missing or inaccessible table or
 // column.
-func aboutTables(err error) bool {
-	if e, is := errors.AsType[*sqlite.Error](err); is {
+func isTableError(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.NoTable() || e.NoColumn() || strings.Contains(e.Message, "because it is a view")
 	}
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && (e.NoTable() || e.NoColumn() || e.Forbidden())
+	e, ok := errors.AsType[*mssql.Error](err)
+	return ok && (e.NoTable() || e.NoColumn() || e.Forbidden())
 }
 
-// blame replaces an error that clients cannot fix by one that names the table at fault.
-func (b *Bills) blame(ctx context.Context, err error) error {
-	if err == nil || !aboutTables(err) || fault.From(err).Kind != fault.Internal {
+// explain replaces an error that clients cannot fix by one that names the table at fault.
+func (b *Bills) explain(ctx context.Context, err error) error {
+	if err == nil || !isTableError(err) || fault.From(err).Kind != fault.Internal {
 		return executor.Classify(err)
 	}
 	findings, _ := checkBillTables(ctx, b.records) // on failure, the original error is returned
@@ -71,6 +71,6 @@ func (b *Bills) blame(ctx context.Context, err error) error {
 	if len(findings) == 0 {
 		return executor.Classify(err)
 	}
-	whole := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
-	return executor.Unavailable(err, "bills cannot be used: "+findings[max(whole, 0)].String()+"; run whd check for details")
+	intDigits := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
+	return executor.Unavailable(err, "bills cannot be used: "+findings[max(intDigits, 0)].String()+"; run whd check for details")
 }

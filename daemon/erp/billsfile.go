@@ -45,11 +45,11 @@ func (s *fileBills) exec(statement billStatement, args ...billArg) error {
 	return err
 }
 
-func (s *fileBills) exclude(Locker, string) error { return nil }
+func (s *fileBills) lockKey(Locker, string) error { return nil }
 
 // column accepts any text: SQLite does not limit lengths.
 func (s *fileBills) column(string) billColumn {
-	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, mayLose: func(string) bool { return false }}
+	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, mayLoseChars: func(string) bool { return false }}
 }
 
 func (s *fileBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }
@@ -61,7 +61,7 @@ func (s *fileBills) close() {
 }
 
 func (s *fileBills) failed(err error) error {
-	if e, is := errors.AsType[*sqlite.Error](err); is && e.Interrupted() && s.ctx.Err() != nil {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Interrupted() && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
 	return err

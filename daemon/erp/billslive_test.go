@@ -15,10 +15,10 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-var livePlace = erp.StageField{BillID: "B", StageID: "S", SettingID: "F"}
+var liveField = erp.StageField{BillID: "B", StageID: "S", SettingID: "F"}
 
-// liveBills makes a schema and in it tables of bills with one place, whose ids
-// and contents are of the given types.
+// liveBills creates a schema with bill tables and one custom field. id and contents are
+// the types of the columns with ids and contents.
 func liveBills(t *testing.T, dsn, schema, id, contents string, at erp.StageField) storage.Config {
 	t.Helper()
 	mssqltest.Exec(t, dsn, "CREATE SCHEMA "+schema,
@@ -35,7 +35,7 @@ func setLive(t *testing.T, s *storage.Store, at erp.StageField, contents string)
 	return s.Bills(time.UTC).Set(t.Context(), at, &contents)
 }
 
-// query1 is the text that a statement answers.
+// query1 returns the single text that a statement selects.
 func query1(t *testing.T, dsn, statement string) string {
 	t.Helper()
 	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
@@ -50,22 +50,22 @@ func query1(t *testing.T, dsn, statement string) string {
 	return text
 }
 
-// perhaps stands before a reason that not every server has: Babelfish holds any
-// text in a column of varchar.
+// perhaps prefixes an error that not every server returns: Babelfish stores any text in
+// a varchar column.
 const perhaps = "perhaps: "
 
-// TestBillColumns writes contents into columns that do not hold everything, and
-// rows into a table whose ids are shorter than a guid.
+// TestBillColumns writes contents to columns that cannot hold all texts, and rows to a
+// table whose ids are shorter than a GUID.
 func TestBillColumns(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	config := liveBills(t, dsn, "erp", "char(20)", "int", livePlace)
+	config := liveBills(t, dsn, "erp", "char(20)", "int", liveField)
 	for _, c := range []struct {
 		column, contents string
-		refused          string // why; empty where it is held
+		wantError        string // expected error; empty if the contents are stored
 	}{
 		{"nvarchar(10)", "日本日本日本日本日本", ""},
 		{"nvarchar(10)", "0123456789a", "is longer than the column of the database, which is nvarchar(10)"},
-		{"nvarchar(10)", "😀😀😀😀😀😀", "nvarchar(10)"}, // twelve units of UTF-16
+		{"nvarchar(10)", "😀😀😀😀😀😀", "nvarchar(10)"}, // twelve UTF-16 code units
 		{"varchar(10)", "Größe", ""},
 		{"varchar(10)", "12 €", ""},
 		{"varchar(10)", "日本", perhaps + "has a character that the column of the database, which is varchar(10), cannot hold"},
@@ -76,26 +76,26 @@ func TestBillColumns(t *testing.T) {
 			mssqltest.Exec(t, dsn, "DELETE FROM erp.BM_StageCustomValues", "ALTER TABLE erp.BM_StageCustomValues DROP COLUMN Contents",
 				"ALTER TABLE erp.BM_StageCustomValues ADD Contents "+c.column)
 			s := openServer(t, config)
-			for _, turn := range []string{"added", "changed"} {
-				v, err := setLive(t, s, livePlace, c.contents)
-				if c.refused == "" {
+			for _, operation := range []string{"added", "changed"} {
+				v, err := setLive(t, s, liveField, c.contents)
+				if c.wantError == "" {
 					if err != nil || *v.Contents != c.contents {
-						t.Errorf("%s: %+v (%v)", turn, v, err)
+						t.Errorf("%s: %+v (%v)", operation, v, err)
 					}
 					continue
 				}
-				refused, mayHold := strings.CutPrefix(c.refused, perhaps)
+				wantError, mayHold := strings.CutPrefix(c.wantError, perhaps)
 				if mayHold && err == nil && *v.Contents == c.contents {
 					continue
 				}
 				f := fault.From(err)
-				if f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "Contents" || !strings.Contains(f.Fields[0].Message, refused) {
-					t.Errorf("%s: %v", turn, err)
+				if f.Kind != fault.Invalid || len(f.Fields) != 1 || f.Fields[0].Name != "Contents" || !strings.Contains(f.Fields[0].Message, wantError) {
+					t.Errorf("%s: %v", operation, err)
 				}
 				if n := query1(t, dsn, "SELECT CAST(COUNT(*) AS varchar(9)) FROM erp.BM_StageCustomValues WHERE Contents <> 'x'"); n != "0" {
-					t.Errorf("%s: what was refused is there", turn)
+					t.Errorf("%s: rejected contents were stored", operation)
 				}
-				if _, err := setLive(t, s, livePlace, "x"); err != nil {
+				if _, err := setLive(t, s, liveField, "x"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -107,7 +107,7 @@ func TestBillColumns(t *testing.T) {
 	}
 }
 
-// TestBillGuids has ids that are guids to the server.
+// TestBillGuids uses id columns of type uniqueidentifier.
 func TestBillGuids(t *testing.T) {
 	at := erp.StageField{BillID: "0f8fad5b-d9cb-469f-a165-70867728950e", StageID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", SettingID: "3f2504e0-4f89-41d3-9a0c-0305e82c3301"}
 	dsn := mssqltest.Database(t)
@@ -127,15 +127,15 @@ func TestBillGuids(t *testing.T) {
 	}
 }
 
-// TestBillTriggers has an ERP whose trigger changes other rows, which a server
-// counts beside those of the statement.
+// TestBillTriggers: a trigger of the ERP changes other rows, which the server adds to the
+// row count of the statement.
 func TestBillTriggers(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", livePlace))
+	s := openServer(t, liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", liveField))
 	mssqltest.Exec(t, dsn, "CREATE TABLE erp.noted (n int)", "INSERT INTO erp.noted VALUES (0), (0), (0)",
 		"CREATE TRIGGER erp.notes ON erp.BM_StageCustomValues AFTER INSERT, UPDATE AS UPDATE erp.noted SET n = n + 1")
 	for _, contents := range []string{"a", "b"} {
-		if v, err := setLive(t, s, livePlace, contents); err != nil || *v.Contents != contents {
+		if v, err := setLive(t, s, liveField, contents); err != nil || *v.Contents != contents {
 			t.Errorf("%+v (%v)", v, err)
 		}
 	}
@@ -144,22 +144,22 @@ func TestBillTriggers(t *testing.T) {
 	}
 }
 
-// TestBillTroubles takes away one after the other what a change needs.
-func TestBillTroubles(t *testing.T) {
+// TestBillFailures removes, one after the other, the objects that a change needs.
+func TestBillFailures(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	config := liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", livePlace)
+	config := liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", liveField)
 	config.LockTimeout, config.Migrate = 300*time.Millisecond, false
 	s := openServer(t, config)
-	expect := func(step, says string) {
+	expect := func(step, want string) {
 		t.Helper()
-		if _, err := setLive(t, s, livePlace, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, says) {
-			t.Errorf("%s: %v, want %q", step, err, says)
+		if _, err := setLive(t, s, liveField, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, want) {
+			t.Errorf("%s: %v, want %q", step, err, want)
 		}
 	}
 	expect("not migrated", "whd migrate")
 	config.Migrate = true
 	s = openServer(t, config)
-	if _, err := setLive(t, s, livePlace, "kept"); err != nil {
+	if _, err := setLive(t, s, liveField, "kept"); err != nil {
 		t.Fatal(err)
 	}
 	func() {
@@ -177,21 +177,21 @@ func TestBillTroubles(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("the ERP holds the row", "busy")
-		if v, err := s.Bills(time.UTC).Value(t.Context(), livePlace); err == nil && *v.Contents != "kept" {
-			t.Errorf("it reads what is not committed: %+v", v)
+		if v, err := s.Bills(time.UTC).Value(t.Context(), liveField); err == nil && *v.Contents != "kept" {
+			t.Errorf("uncommitted contents were read: %+v", v)
 		}
 	}()
-	if _, err := setLive(t, s, livePlace, "kept"); err != nil {
+	if _, err := setLive(t, s, liveField, "kept"); err != nil {
 		t.Errorf("after the lock: %v", err)
 	}
 	mssqltest.Exec(t, dsn, "DELETE FROM whd.WH_Lock")
 	expect("no locks", "WH_Lock")
 	mssqltest.Exec(t, dsn, "ALTER TABLE erp.BM_StageCustomFields DROP COLUMN DisplayOrder")
 	if _, err := s.Bills(time.UTC).Values(t.Context(), "B", "S"); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "erp.BM_StageCustomFields, column DisplayOrder") {
-		t.Errorf("a column less: %v", err)
+		t.Errorf("missing column: %v", err)
 	}
 	mssqltest.Exec(t, dsn, "DROP TABLE erp.SY_Plugin")
-	expect("a table less", "erp.SY_Plugin: there is no such table")
+	expect("missing table", "erp.SY_Plugin: there is no such table")
 	report, err := s.Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +205,6 @@ func TestBillTroubles(t *testing.T) {
 	want := "BM_StageCustomFields.SettingDescription true, BM_StageCustomFields.CellType true, BM_StageCustomFields.FieldParameter true, " +
 		"BM_StageCustomFields.LastSavedDateTime true, BM_StageCustomFields.DisplayOrder false, SY_Plugin. false"
 	if got := strings.Join(found, ", "); got != want {
-		t.Errorf("whd check finds\n%s, want\n%s", got, want)
+		t.Errorf("whd check reports\n%s, want\n%s", got, want)
 	}
 }

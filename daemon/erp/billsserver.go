@@ -14,12 +14,12 @@ import (
 // serverBills is a billSession on a server.
 type serverBills struct {
 	billDialect
-	ctx     context.Context
-	backend *serverRecords
-	known   map[string]*executor.Columns // column types by table
-	before  string                       // prefix of each statement
-	tx      *sql.Tx                      // nil if the session only reads
-	runs    querier
+	ctx         context.Context
+	backend     *serverRecords
+	columnTypes map[string]*executor.Columns // column types by table
+	prefix      string                       // prefix of each statement
+	tx          *sql.Tx                      // nil if the session only reads
+	db          querier
 }
 
 // describe reads the column types from the catalogue or its cache.
@@ -30,32 +30,32 @@ func (s *serverBills) describe() error {
 	}
 	defer conn.Close()
 	for _, table := range BillTables().Kinds() {
-		known, err := s.backend.Describe(s.ctx, conn, table.Name)
+		columnTypes, err := s.backend.Describe(s.ctx, conn, table.Name)
 		if err != nil {
 			return err
 		}
-		s.known[table.Name] = known
+		s.columnTypes[table.Name] = columnTypes
 	}
 	return nil
 }
 
-func (s *serverBills) live(table, column string) mssql.Column {
+func (s *serverBills) liveColumn(table, column string) mssql.Column {
 	i, ok := s.backend.Table(table).Kind.Column(column)
 	if !ok {
 		return mssql.Column{}
 	}
-	return s.known[table].ByField[i]
+	return s.columnTypes[table].ByField[i]
 }
 
 // unusedID is an id that no row has.
 const unusedID = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
 
-// call returns a statement with its arguments, each of the type of its column. Text that
-// is not a GUID is replaced by unusedID, because the server would reject the comparison.
-func (s *serverBills) call(statement billStatement, args []billArg) (string, []any) {
+// buildCall returns a statement with its arguments, each of the type of its column. Text that
+// ok not a GUID is replaced by unusedID, because the server would reject the comparison.
+func (s *serverBills) buildCall(statement billStatement, args []billArg) (string, []any) {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
-		column := s.live(a.table, a.column)
+		column := s.liveColumn(a.table, a.column)
 		if column.Type != "uniqueidentifier" {
 			params[i] = mssql.Text(column, a.text)
 			continue
@@ -66,12 +66,12 @@ func (s *serverBills) call(statement billStatement, args []billArg) (string, []a
 		}
 		params[i] = mssql.Guid(column, id)
 	}
-	return mssql.Call(s.before+s.write(statement), params...)
+	return mssql.Call(s.prefix+s.write(statement), params...)
 }
 
 func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
-	text, values := s.call(statement, args)
-	rows, err := s.runs.QueryContext(s.ctx, text, values...)
+	text, values := s.buildCall(statement, args)
+	rows, err := s.db.QueryContext(s.ctx, text, values...)
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -94,33 +94,33 @@ func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*s
 }
 
 func (s *serverBills) exec(statement billStatement, args ...billArg) error {
-	text, values := s.call(statement, args)
-	_, err := s.runs.ExecContext(s.ctx, text, values...)
+	text, values := s.buildCall(statement, args)
+	_, err := s.db.ExecContext(s.ctx, text, values...)
 	return s.failed(err)
 }
 
-// exclude locks the key among all daemons. A unique index may be missing in the table of
+// lockKey locks the key among all daemons. A unique index may be missing in the table of
 // values, and not every server supports hints that lock a key range.
-func (s *serverBills) exclude(lock Locker, key string) error {
+func (s *serverBills) lockKey(lock Locker, key string) error {
 	return s.failed(lock.LockKey(s.ctx, s.tx, key))
 }
 
 func (s *serverBills) column(name string) billColumn {
-	c := s.live(ValuesTable, name)
-	known := billColumn{room: max(c.Length, 0), fits: c.Fits, mayLose: func(text string) bool { return narrowText(c) && !c.Holds(text) }}
+	c := s.liveColumn(ValuesTable, name)
+	column := billColumn{maxLength: max(c.Length, 0), fits: c.Fits, mayLoseChars: func(text string) bool { return isNarrow(c) && !c.Holds(text) }}
 	if c.Type != "" {
-		known.declared = c.Declared()
+		column.declared = c.Declared()
 	}
-	if narrowText(c) && c.CodePage == utf8Page && c.Length > 0 {
-		known.fits = func(text string) bool { return len(text) <= c.Length }
+	if isNarrow(c) && c.CodePage == codePageUTF8 && c.Length > 0 {
+		column.fits = func(text string) bool { return len(text) <= c.Length }
 	}
-	return known
+	return column
 }
 
-// utf8Page is the code page of columns whose length is in bytes of UTF-8.
-const utf8Page = 65001
+// codePageUTF8 is the code page of columns whose length is in bytes of UTF-8.
+const codePageUTF8 = 65001
 
-func narrowText(c mssql.Column) bool {
+func isNarrow(c mssql.Column) bool {
 	return c.Type == "char" || c.Type == "varchar" || c.Type == "text"
 }
 
@@ -135,8 +135,8 @@ func (s *serverBills) close() {
 // failed returns err. If a changed table may be the cause, the next session reads the
 // catalogue again.
 func (s *serverBills) failed(err error) error {
-	if e, is := errors.AsType[*mssql.Error](err); is && !e.Deadlock() && !e.LockTimeout() {
-		for table := range s.known {
+	if e, ok := errors.AsType[*mssql.Error](err); ok && !e.Deadlock() && !e.LockTimeout() {
+		for table := range s.columnTypes {
 			s.backend.Table(table).Forget()
 		}
 	}
@@ -145,22 +145,22 @@ func (s *serverBills) failed(err error) error {
 
 // Error numbers of SQL Server for writes.
 const (
-	errCut, errCutHere = 8152, 2628 // text longer than its column
-	errNeedsValue      = 515        // NULL in a NOT NULL column
-	errReadOnly        = 3906       // the database is read-only
+	errTruncated, errTruncatedValue = 8152, 2628 // text longer than its column
+	errNotNull                      = 515        // NULL in a NOT NULL column
+	errReadOnly                     = 3906       // the database is read-only
 )
 
-// refused converts an error for contents that the database rejects.
-func (c *billChange) refused(err error) error {
-	e, is := errors.AsType[*mssql.Error](err)
+// writeError converts an error for contents that the database rejects.
+func (c *billChange) writeError(err error) error {
+	e, ok := errors.AsType[*mssql.Error](err)
 	switch {
-	case !is:
+	case !ok:
 		return err
-	case e.Number == errCut || e.Number == errCutHere:
-		return unfitContents(err, "is longer than the column of the database")
+	case e.Number == errTruncated || e.Number == errTruncatedValue:
+		return contentsError(err, "is longer than the column of the database")
 	case e.Conversion():
-		return unfitContents(err, "has a character that the database does not support")
-	case e.Number == errNeedsValue:
+		return contentsError(err, "has a character that the database does not support")
+	case e.Number == errNotNull:
 		return executor.Unavailable(err, "the table "+ValuesTable+" has a NOT NULL column that the service does not write; add a default to it")
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")

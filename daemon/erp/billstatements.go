@@ -86,19 +86,19 @@ func (d billDialect) write(statement billStatement) string {
 	})
 }
 
-// saved returns the argument for {now}, none if the database provides the time.
-func (d billDialect) saved(at time.Time) []billArg {
+// changeTime returns the argument for {now}, none if the database provides the time.
+func (d billDialect) changeTime(at time.Time) []billArg {
 	if d.now != "" {
 		return nil
 	}
-	return []billArg{inValues("LastSavedDateTime", at.Format(wire.DateLayout))}
+	return []billArg{valueArg("LastSavedDateTime", at.Format(wire.DateLayout))}
 }
 
 // billArg is an argument and the column that it is compared with or written to.
 type billArg struct{ table, column, text string }
 
-func atBill(id string) billArg  { return billArg{BillsTable, "RecID", id} }
-func atStage(id string) billArg { return billArg{StagesTable, "RecID", id} }
-func atField(id string) billArg { return billArg{FieldsTable, "RecID", id} }
+func billIDArg(id string) billArg  { return billArg{BillsTable, "RecID", id} }
+func stageIDArg(id string) billArg { return billArg{StagesTable, "RecID", id} }
+func fieldIDArg(id string) billArg { return billArg{FieldsTable, "RecID", id} }
 
-func inValues(column, text string) billArg { return billArg{ValuesTable, column, text} }
+func valueArg(column, text string) billArg { return billArg{ValuesTable, column, text} }

@@ -27,7 +27,7 @@ func (r Report) Failed() bool {
 // the database. It changes nothing.
 func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	for _, kind := range r.config.Registry.Kinds() {
-		findings, err := r.examine(ctx, kind)
+		findings, err := r.checkKind(ctx, kind)
 		if err != nil {
 			return found, err
 		}
@@ -48,22 +48,22 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 	return found, nil
 }
 
-// examine compares a kind with its table or view, then reads from the existing columns
+// checkKind compares a kind with its table or view, then reads from the existing columns
 // to find missing permissions, names that differ in letter case only and views of
 // dropped tables.
-func (r *Records) examine(ctx context.Context, kind *record.Kind) ([]Finding, error) {
+func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, error) {
 	table, columns, err := r.describe(ctx, kind)
 	if err != nil {
 		return nil, fmt.Errorf("describing %s: %w", table, executor.Classify(err))
 	}
-	findings := compare(kind, table, columns, r.columnTypes())
+	findings := compare(kind, table, columns, r.typeCompatibility())
 	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 	})
 	if len(fields) == 0 {
 		return findings, nil
 	}
-	problem, err := r.attempt(ctx, kind, fields)
+	problem, err := r.probe(ctx, kind, fields)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}
@@ -85,7 +85,7 @@ func (r *Records) version(ctx context.Context) (*Version, error) {
 	}
 	h := &Version{Source: source, Problem: problem}
 	if problem == "" {
-		h.judge(texts)
+		h.evaluate(texts)
 	}
 	return h, nil
 }

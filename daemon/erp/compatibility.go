@@ -29,7 +29,7 @@ type compatibility uint8
 
 const (
 	incompatible compatibility = iota
-	partial                    // some values may not convert
+	partial                    // notEmpty values may not convert
 	compatible
 )
 
@@ -111,23 +111,23 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	if len(columns) == 0 {
 		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no permission to read it"}}
 	}
-	have := make(map[string]Column)
+	byName := make(map[string]Column)
 	for _, c := range columns {
-		have[strings.ToLower(c.Name)] = c
+		byName[strings.ToLower(c.Name)] = c
 	}
 	var found []Finding
 	for _, f := range kind.Fields {
 		finding := Finding{Kind: kind.Name, Table: table, Field: f.Name}
-		column, is := have[strings.ToLower(f.Name)]
-		switch how := types.of(f.Type, column.Type); {
-		case !is:
+		column, ok := byName[strings.ToLower(f.Name)]
+		switch match := types.of(f.Type, column.Type); {
+		case !ok:
 			finding.Problem = "there is no such column"
-		case how == incompatible:
+		case match == incompatible:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
 		case column.Unordered:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be compared or sorted"
 			finding.Warning = true
-		case how == partial:
+		case match == partial:
 			finding.Problem = "the column is " + column.Declared + ", which has values that cannot be read as " + f.Type.String()
 			finding.Warning = true
 		default:

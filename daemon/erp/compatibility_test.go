@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-func TestFits(t *testing.T) {
+func TestCompatibility(t *testing.T) {
 	cases := []struct {
 		types  compatibilities
 		field  record.Type
@@ -46,8 +46,8 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// The embedded store's own columns hold what they are made for, and each type
-// of a record's field has a column on a server.
+// TestEveryFieldHasAColumn: the column types of the embedded file hold their fields, and a
+// server has a column type for each type of field.
 func TestEveryFieldHasAColumn(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, f := range kind.Fields {
@@ -70,8 +70,8 @@ func TestCompare(t *testing.T) {
 		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true}, {Name: "Other", Type: "int", Declared: "int"},
 	}, serverTypes)
 	want := []Finding{
-		{"K", "dbo.K", "ID", "the column is ntext, which can be shown, but neither be compared nor put in order", true},
-		{"K", "dbo.K", "Count", "the column is bigint, of which not every value is one of int", true},
+		{"K", "dbo.K", "ID", "the column is ntext, which cannot be compared or sorted", true},
+		{"K", "dbo.K", "Count", "the column is bigint, which has values that cannot be read as int", true},
 		{"K", "dbo.K", "Stamp", "the column is xml, which cannot be read as byte[]", false},
 		{"K", "dbo.K", "At", "there is no such column", false},
 	}

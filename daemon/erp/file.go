@@ -107,12 +107,12 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	if err != nil {
 		return err
 	}
-	have, err := columnsOf(conn, kind.Name)
+	columnNames, err := columnsOf(conn, kind.Name)
 	if err != nil {
 		return err
 	}
 	for i, f := range kind.Fields {
-		if have[strings.ToLower(f.Name)] {
+		if columnNames[strings.ToLower(f.Name)] {
 			continue
 		}
 		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
@@ -123,12 +123,12 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 }
 
 func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
-	have := make(map[string]bool)
+	columnNames := make(map[string]bool)
 	err := conn.Query("SELECT name FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		have[strings.ToLower(s.Text(0))] = true
+		columnNames[strings.ToLower(s.Text(0))] = true
 		return nil
 	}, table)
-	return have, err
+	return columnNames, err
 }
 
 // followUnicode rebuilds the indexes if the file was last opened with another version
@@ -159,8 +159,8 @@ func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	}
 	defer b.Pool.Put(conn)
 	for _, kind := range b.kinds {
-		_, some, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind.Name) + " LIMIT 1")
-		if err != nil || some {
+		_, notEmpty, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind.Name) + " LIMIT 1")
+		if err != nil || notEmpty {
 			return false, executor.Classify(err)
 		}
 	}
@@ -214,11 +214,11 @@ func loadKind(conn *sqlite.Conn, source string, width int, rows iter.Seq[[]any])
 	return n, err
 }
 
-func (b *fileRecords) columnTypes() compatibilities { return fileTypes }
+func (b *fileRecords) typeCompatibility() compatibilities { return fileTypes }
 
-// attempt always succeeds: the embedded file has no access rights, and its tables
+// probe always succeeds: the embedded file has no access rights, and its tables
 // are created by this package.
-func (b *fileRecords) attempt(context.Context, *record.Kind, []string) (string, error) {
+func (b *fileRecords) probe(context.Context, *record.Kind, []string) (string, error) {
 	return "", nil
 }
 
@@ -250,7 +250,7 @@ func (b *fileRecords) texts(ctx context.Context, source string) (texts []string,
 		texts = append(texts, s.Text(0))
 		return nil
 	})
-	if e, refused := errors.AsType[*sqlite.Error](err); refused && (e.NoTable() || e.NoColumn()) {
+	if e, writeError := errors.AsType[*sqlite.Error](err); writeError && (e.NoTable() || e.NoColumn()) {
 		return nil, "it cannot be read: " + e.Message, nil
 	}
 	return texts, "", err
@@ -273,7 +273,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	return s, nil
 }
 
-func (b *fileRecords) mayWrite(ctx context.Context) (string, error) {
+func (b *fileRecords) writeProblem(ctx context.Context) (string, error) {
 	s, err := b.billSession(ctx, false)
 	if err != nil {
 		return "", err

@@ -71,19 +71,19 @@ type backend interface {
 	// describe returns the display name of a kind's table or view, and its
 	// columns; none if the table does not exist.
 	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
-	// attempt reads no rows of the named columns; problem is the reason if they
+	// probe reads no rows of the named columns; problem is the reason if they
 	// cannot be read.
-	attempt(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
-	columnTypes() compatibilities
+	probe(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
+	typeCompatibility() compatibilities
 	// texts returns the values of a column, given as table.column. problem
-	// is set if the column cannot be read.
+	// ok set if the column cannot be read.
 	texts(ctx context.Context, source string) (texts []string, problem string, err error)
 	// billSession opens a session: for single reads, or with a transaction
 	// if write is set.
 	billSession(ctx context.Context, write bool) (billSession, error)
-	// mayWrite returns the reason why values of custom fields cannot be written,
+	// writeProblem returns the reason why values of custom fields cannot be written,
 	// as far as it can be found without writing.
-	mayWrite(ctx context.Context) (problem string, err error)
+	writeProblem(ctx context.Context) (problem string, err error)
 	// Close closes the connections.
 	Close() error
 }

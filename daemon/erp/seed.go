@@ -17,34 +17,34 @@ type Seeded struct {
 	Changed int64 // values replaced by the closest ones that the tables can hold
 }
 
-// extent is the size of the largest values of a column.
-type extent struct {
-	units           int  // length of the longest text, at least its number of UTF-16 code units
-	wide            bool // contains text that is not ASCII
-	whole, fraction int  // digits before and after the decimal point
+// columnSize is the size of the largest values of a column.
+type columnSize struct {
+	length                    int  // length of the longest text, at least its number of UTF-16 code units
+	nonASCII                  bool // contains text that is not ASCII
+	intDigits, fractionDigits int  // digits before and after the decimal point
 }
 
-// extents reads all rows and returns the extent of each column.
-func extents(kind *record.Kind, rows Rows) []extent {
-	all := make([]extent, len(kind.Fields))
+// measureColumns reads all rows and returns the extent of each column.
+func measureColumns(kind *record.Kind, rows Rows) []columnSize {
+	all := make([]columnSize, len(kind.Fields))
 	for values := range rows(kind) {
 		for i, v := range values {
 			text, ok := v.(string)
 			switch {
 			case !ok:
 			case kind.Fields[i].Type == record.Decimal:
-				whole, fraction := digitsOf(text)
-				all[i].whole, all[i].fraction = max(all[i].whole, whole), max(all[i].fraction, fraction)
+				intDigits, fractionDigits := digitsOf(text)
+				all[i].intDigits, all[i].fractionDigits = max(all[i].intDigits, intDigits), max(all[i].fractionDigits, fractionDigits)
 			case kind.Fields[i].Type == record.Text:
-				all[i].units = max(all[i].units, len(text)) // in UTF-8, which has as many units or more
-				all[i].wide = all[i].wide || !isASCII(text)
+				all[i].length = max(all[i].length, len(text)) // in UTF-8, which has as many units or more
+				all[i].nonASCII = all[i].nonASCII || !isASCII(text)
 			}
 		}
 	}
 	return all
 }
 
-func digitsOf(text string) (whole, fraction int) {
+func digitsOf(text string) (intDigits, fractionDigits int) {
 	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	return len(strings.TrimLeft(before, "0")), len(after)
 }

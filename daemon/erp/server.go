@@ -16,10 +16,10 @@ import (
 // serverRecords is the backend for ERP tables on SQL Server.
 type serverRecords struct {
 	*executor.Server
-	config Config
-	kinds  []*record.Kind
-	pulse  *mssql.Server // see openPingPool
-	bills  *mssql.Server // not shared with readers, see billConnections
+	config   Config
+	kinds    []*record.Kind
+	pingPool *mssql.Server // see openPingPool
+	bills    *mssql.Server // not shared with readers, see billConnections
 }
 
 // newServerRecords opens the pools without connecting, since the server may be down
@@ -38,7 +38,7 @@ func newServerRecords(c Config) (*serverRecords, error) {
 		b.Add(kind, name)
 	}
 	if b.bills, err = openBills(c); err == nil {
-		b.pulse, err = openPulse(c)
+		b.pingPool, err = openPingPool(c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -46,10 +46,10 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	return b, nil
 }
 
-// openPulse opens a pool for Ping, separate from the connections that slow clients may
+// openPingPool opens a pool for Ping, separate from the connections that slow clients may
 // hold. It returns nil if records are read from the server that also holds the
 // daemon's own tables, which is checked separately.
-func openPulse(c Config) (*mssql.Server, error) {
+func openPingPool(c Config) (*mssql.Server, error) {
 	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
 		return nil, nil
 	}
@@ -58,15 +58,15 @@ func openPulse(c Config) (*mssql.Server, error) {
 
 // Ping implements backend.
 func (b *serverRecords) Ping(ctx context.Context) error {
-	if b.pulse == nil {
+	if b.pingPool == nil {
 		return nil
 	}
-	return b.pulse.Ping(ctx)
+	return b.pingPool.Ping(ctx)
 }
 
 // Close implements backend.
 func (b *serverRecords) Close() (err error) {
-	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pulse} {
+	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pingPool} {
 		if server != nil {
 			err = errors.Join(err, server.Close())
 		}
@@ -82,8 +82,8 @@ func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, erro
 // Empty implements backend.
 func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	for _, kind := range b.kinds {
-		some, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
-		if some || err != nil {
+		notEmpty, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
+		if notEmpty || err != nil {
 			return false, executor.Classify(err)
 		}
 	}
@@ -111,52 +111,52 @@ func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Row
 	return f, executor.Classify(tx.Commit())
 }
 
-func (b *serverRecords) columnTypes() compatibilities { return serverTypes }
+func (b *serverRecords) typeCompatibility() compatibilities { return serverTypes }
 
 func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	table := b.Table(kind.Name).Name
-	conn, err := b.home(kind).Get(ctx)
+	conn, err := b.poolFor(kind).Get(ctx)
 	if err != nil {
 		return table.String(), nil, err
 	}
 	defer conn.Close()
-	live, err := conn.Catalogue(ctx, table)
+	liveColumn, err := conn.Catalogue(ctx, table)
 	var columns []Column
-	for _, c := range live {
+	for _, c := range liveColumn {
 		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared(), Unordered: c.Unordered()})
 	}
 	return table.String(), columns, err
 }
 
-// home returns the pool through which a kind is read.
-func (b *serverRecords) home(kind *record.Kind) *mssql.Server {
-	if _, is := BillTables().Lookup(kind.Name); is {
+// poolFor returns the pool through which a kind is read.
+func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
+	if _, ok := BillTables().Lookup(kind.Name); ok {
 		return b.bills
 	}
 	return b.Pool
 }
 
-func (b *serverRecords) attempt(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
+func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
 	columns := make([]string, len(fields))
 	for i, name := range fields {
 		columns[i] = mssql.Quote(name)
 	}
-	rows, err := b.home(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())
+	rows, err := b.poolFor(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())
 	if err == nil {
 		defer rows.Close()
 		rows.Next()
 		err = rows.Err()
 	}
-	if e, refused := errors.AsType[*mssql.Error](err); refused && e.NoColumn() {
+	if e, writeError := errors.AsType[*mssql.Error](err); writeError && e.NoColumn() {
 		return "the column names differ from the field names in letter case: " + e.Message, nil
 	}
-	return refusal(err)
+	return readProblem(err)
 }
 
-// refusal converts an error of the server to a problem, unless it is temporary.
-func refusal(err error) (problem string, _ error) {
-	switch e, refused := errors.AsType[*mssql.Error](err); {
-	case !refused || e.Away() || e.Busy():
+// readProblem converts an error of the server to a problem, unless it is temporary.
+func readProblem(err error) (problem string, _ error) {
+	switch e, writeError := errors.AsType[*mssql.Error](err); {
+	case !writeError || e.Away() || e.Busy():
 		return "", err
 	case e.Forbidden():
 		return "the service's login has no permission to read it: " + e.Message, nil
@@ -181,7 +181,7 @@ func (b *serverRecords) texts(ctx context.Context, source string) (texts []strin
 		err = rows.Err()
 	}
 	if err != nil {
-		problem, err = refusal(err)
+		problem, err = readProblem(err)
 	}
 	return texts, problem, err
 }
@@ -190,7 +190,7 @@ func (b *serverRecords) texts(ctx context.Context, source string) (texts []strin
 // records and of the daemon's own tables, so that these are not exhausted while bill
 // statements wait for rows that the ERP has locked. It is smaller than the number of
 // attempts for a change: after a server restart has broken all connections, the last
-// attempt still gets a new one.
+// probe still gets a new one.
 const billConnections = executor.MaxAttempts - 1
 
 // openBills opens the pool for bills on the main server, even if records are read from
@@ -201,20 +201,20 @@ func openBills(c Config) (*mssql.Server, error) {
 
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
 	quoted := func(table string) string { return b.Table(table).Name.Quoted() }
-	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, known: make(map[string]*executor.Columns), runs: b.bills.DB(), before: mssql.LockTimeout(b.config.LockTimeout)}
+	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, columnTypes: make(map[string]*executor.Columns), db: b.bills.DB(), prefix: mssql.LockTimeout(b.config.LockTimeout)}
 	if err := s.describe(); err != nil || !write {
 		return s, err
 	}
 	tx, err := b.bills.DB().BeginTx(ctx, nil)
-	s.tx, s.runs = tx, tx
+	s.tx, s.db = tx, tx
 	return s, err
 }
 
-// mayWrite checks the permissions of the login.
-func (b *serverRecords) mayWrite(ctx context.Context) (string, error) {
+// writeProblem checks the permissions of the login.
+func (b *serverRecords) writeProblem(ctx context.Context) (string, error) {
 	missing, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name.Quoted(), "INSERT", "UPDATE")
 	if err != nil || len(missing) == 0 {
 		return "", err
 	}
-	return "the service's login has no permission to  " + strings.Join(missing, " and "), nil
+	return "the service's login has no permission to " + strings.Join(missing, " and "), nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// openServer opens a store on a server. The configuration names what differs
-// from the usual.
+// openServer opens a store on a server. c contains the settings that differ from the
+// defaults.
 func openServer(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
 	c.Dir, c.Connections = t.TempDir(), 4
@@ -30,9 +30,9 @@ func openServer(t *testing.T, c storage.Config) *storage.Store {
 	return s
 }
 
-// TestSQLServer runs the suite on columns of nvarchar and then, in part, on
-// columns of varchar. What the stores differ in is that of Babelfish; nobody
-// has run this on SQL Server, which holds more.
+// TestSQLServer runs the suite on nvarchar columns and, in part, on varchar columns. The
+// capabilities are those of Babelfish; the suite has not been run on SQL Server, which
+// supports more.
 func TestSQLServer(t *testing.T) {
 	dsn, schemas := mssqltest.Database(t), 0
 	open := func(t *testing.T, registry *record.Registry) *storage.Store {

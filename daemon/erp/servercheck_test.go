@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// problems are what a check finds of one kind, warnings apart.
+// problems returns the problems and warnings that a check reports for a kind.
 func problems(t *testing.T, s *storage.Store, kind string) (failures, warnings []string) {
 	t.Helper()
 	r, err := s.Check(t.Context())
@@ -30,8 +30,8 @@ func problems(t *testing.T, s *storage.Store, kind string) (failures, warnings [
 	return failures, warnings
 }
 
-// TestCheckReads: who may change a table but not read it is told so by a check,
-// as by a query.
+// TestCheckReads: if the login may change a table but not read it, both a check and a
+// query report the missing permission.
 func TestCheckReads(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	login := "whd_test_" + strings.ToLower(rand.Text()[:8])
@@ -47,30 +47,30 @@ func TestCheckReads(t *testing.T) {
 	}
 	u.User = url.UserPassword(login, "Abcdef12345")
 	s := openServer(t, storage.Config{DSN: dsn, ReadDSN: u.String()})
-	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "may not read") {
-		t.Errorf("the check finds %q", failures)
+	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "no permission to read") {
+		t.Errorf("the check reports %q", failures)
 	}
-	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "may not read") {
+	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "no permission to read") {
 		t.Errorf("the query: %v", err)
 	}
 }
 
-// TestCheckUnordered: columns that are shown and not compared are warned of, and
-// a query that compares one is told what is wrong.
+// TestCheckUnordered: a check warns of columns that cannot be compared or sorted, and
+// a query that does so is rejected.
 func TestCheckUnordered(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, declared := range []string{"xml", "ntext", "text"} {
 		mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class `+declared+`)`, `INSERT INTO DB_Class VALUES ('<a/>')`)
 		s := openServer(t, storage.Config{DSN: dsn})
 		failures, warnings := problems(t, s, "DB_Class")
-		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "neither be compared") {
-			t.Errorf("%s: the check finds %q and warns of %q", declared, failures, warnings)
+		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "cannot be compared") {
+			t.Errorf("%s: the check reports %q and warns of %q", declared, failures, warnings)
 		}
 		expectFirsts(t, s, "<a/>", "DB_Class")
 		for _, members := range [][]string{{"Class", "a"}, {"OrderBy", "Class"}, {"Fields", "DISTINCT Class"}} {
 			_, err := firsts(t, s, "DB_Class", members...)
 			if declared != "xml" && err == nil {
-				continue // Babelfish does what SQL Server refuses
+				continue // Babelfish compares text and ntext, SQL Server does not
 			}
 			if !fault.Is(err, fault.Invalid) {
 				t.Errorf("%s %q: %v", declared, members, err)
@@ -80,11 +80,12 @@ func TestCheckUnordered(t *testing.T) {
 	}
 }
 
-// TestFailingView: nobody is blamed for what they have not asked for.
+// TestFailingView: errors caused by a view's own expressions are not reported as invalid
+// requests.
 func TestFailingView(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	s := openServer(t, storage.Config{DSN: dsn})
-	for _, of := range []string{
+	for _, query := range []string{
 		`CAST(1/(n-1) AS nvarchar(20)) AS Class FROM (VALUES (1)) AS q(n)`,
 		`CAST(CAST(n AS int) AS nvarchar(20)) AS Class FROM (VALUES ('1'), ('x')) AS q(n)`,
 		`CAST(CAST(n AS datetime) AS nvarchar(20)) AS Class FROM (VALUES ('2019-01-01'), ('x')) AS q(n)`,
@@ -93,14 +94,14 @@ func TestFailingView(t *testing.T) {
 		`CAST((SELECT x FROM (VALUES (1), (2)) AS p(x)) AS nvarchar(20)) AS Class`,
 		`CAST(LOG(n) AS nvarchar(20)) AS Class FROM (VALUES (1), (-5)) AS q(n)`,
 	} {
-		mssqltest.Exec(t, dsn, `CREATE VIEW DB_Class AS SELECT `+of)
+		mssqltest.Exec(t, dsn, `CREATE VIEW DB_Class AS SELECT `+query)
 		if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "dbo.DB_Class") {
-			t.Errorf("%s: %v", of, err)
+			t.Errorf("%s: %v", query, err)
 		}
 		mssqltest.Exec(t, dsn, `DROP VIEW DB_Class`)
 	}
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class money)`)
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text for a column of money: %v", err)
+		t.Errorf("text compared with a money column: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// TestLongerColumn: what a column holds that was made longer while the daemon
-// runs is found by a list as well.
+// TestLongerColumn: after a column has been made longer while the daemon runs, a list
+// filter finds values of the new length.
 func TestLongerColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class varchar(10))`)
@@ -26,8 +26,8 @@ func TestLongerColumn(t *testing.T) {
 	expectFirsts(t, s, long, "DB_Class", "ClassIn", strings.Join(many, ","))
 }
 
-// TestListsByColumn finds values by lists as long as one parameter takes, in
-// columns of other types than the fields'.
+// TestListsByColumn filters by lists sent as one parameter, on columns whose types differ
+// from those of the fields.
 func TestListsByColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,

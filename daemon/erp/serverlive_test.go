@@ -39,7 +39,7 @@ func selects(ctx context.Context, t *testing.T, s *storage.Store, kind string, m
 	return s.Select(ctx, plan)
 }
 
-// firsts are the texts of the first column that a query answers.
+// firsts returns the first column of a query's rows, joined by commas.
 func firsts(t *testing.T, s *storage.Store, kind string, members ...string) (string, error) {
 	t.Helper()
 	r, err := selects(t.Context(), t, s, kind, members...)
@@ -65,8 +65,8 @@ func expectFirsts(t *testing.T, s *storage.Store, want, kind string, members ...
 	}
 }
 
-// TestLiveTypes reads tables of the types that an ERP's have, which are not
-// those that the registry would choose.
+// TestLiveTypes reads tables with column types that are usual in an ERP but differ from
+// those that Seed chooses.
 func TestLiveTypes(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,
@@ -86,7 +86,7 @@ func TestLiveTypes(t *testing.T) {
 		{"a   ", "KitStockTakeNo", "grÖße"},
 		{"a   ", "KitStockTakeNoStartsWith", "Grö"},
 		{"a   ", "KitStockTakeNoContains", "öß"},
-		{"", "KitStockTakeNo", "値"}, // which as varchar would be "?"
+		{"", "KitStockTakeNo", "値"}, // converted to varchar it would be "?"
 		{"c   ", "KitStockTakeNo", "?"},
 		{"", "KitStockTakeNo", "Grosse is longer than the column"},
 		{"b   ", "KitStockTakeNo", "grosse  "},
@@ -94,7 +94,7 @@ func TestLiveTypes(t *testing.T) {
 		{"c   ", "StaffID", "日本"},
 		{"a   ", "KitStockTakeDate", "2019-05-01T10:11:00"},
 		{"", "KitStockTakeDate", "2019-05-01T10:11:00.001"},
-		{"a   ", "LastSavedDateTime", "2019-05-01T10:11:12.123"}, // as it is shown
+		{"a   ", "LastSavedDateTime", "2019-05-01T10:11:12.123"}, // as shown in results
 		{"b   ", "LastSavedDateTimeGreaterThan", "2019-05-01T10:11:12.123"},
 		{"b   ", "LastSavedDateTimeGreaterThan", "2019-05-01T10:11:12.125"},
 		{"a   ,b   ", "LastSavedDateTimeGreaterThanOrEqualTo", "2019-05-01T10:11:12.123", "OrderBy", "KitStockTakeID"},
@@ -118,21 +118,21 @@ func TestLiveTypes(t *testing.T) {
 		expectFirsts(t, s, c[0], "INMGT020POQty", c[1:]...)
 	}
 	if _, err := firsts(t, s, "INMGT020POQty", "IN_LogicalID", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text for a column of int: %v", err)
+		t.Errorf("text compared with an int column: %v", err)
 	}
 }
 
-// TestMissingTables: a kind without its table says so and leaves the others
-// alone, and works as soon as the table is there.
+// TestMissingTables: a query on a kind without a table names the table, other kinds keep
+// working, and the kind works as soon as the table exists.
 func TestMissingTables(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`, `CREATE TABLE IN_Colours (RecID nvarchar(20))`)
 	s := openServer(t, storage.Config{DSN: dsn})
 	for range 2 {
 		expectFirsts(t, s, "retail", "DB_Class")
-		for kind, says := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
+		for kind, table := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
 			_, err := firsts(t, s, kind)
-			if f := fault.From(err); f.Kind != fault.Unavailable || !strings.Contains(f.Message, says) {
+			if f := fault.From(err); f.Kind != fault.Unavailable || !strings.Contains(f.Message, table) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
@@ -141,14 +141,14 @@ func TestMissingTables(t *testing.T) {
 	expectFirsts(t, s, "", "SY_Filters")
 }
 
-// TestChangedColumn: a column that changes its type is looked at again.
+// TestChangedColumn: the column types are read again after a column has changed its type.
 func TestChangedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class int)`, `INSERT INTO DB_Class VALUES (7)`)
 	s := openServer(t, storage.Config{DSN: dsn})
 	expectFirsts(t, s, "7", "DB_Class", "Class", "7")
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
-		t.Errorf("text for a column of int: %v", err)
+		t.Errorf("text compared with an int column: %v", err)
 	}
 	mssqltest.Exec(t, dsn, `DROP TABLE DB_Class`, `CREATE TABLE DB_Class (Class varchar(9))`, `INSERT INTO DB_Class VALUES ('x')`)
 	expectFirsts(t, s, "x", "DB_Class", "Class", "x")
@@ -172,12 +172,12 @@ func TestSources(t *testing.T) {
 	expectFirsts(t, s, "view", "SO_Totals", "InvoiceID", "VIEW")
 	expectFirsts(t, s, "other", "IN_Colours", "RecID", "other")
 	if _, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), DSN: dsn, Registry: record.Builtin(), Sources: map[string]string{"DB_Class": "a..b"}}); err == nil {
-		t.Error("a source that is no name opens")
+		t.Error("an invalid source name is accepted")
 	}
 }
 
-// slow is a view that takes ten seconds or so for its first row. Not longer,
-// since Babelfish works on though nobody waits any more.
+// slow is a view that takes about ten seconds to return its first row. It is not slower,
+// because Babelfish continues after the query was cancelled.
 const slow = `CREATE VIEW DB_Class AS SELECT CAST(COUNT(*) AS nvarchar(20)) AS Class FROM `
 
 func TestTimeLimit(t *testing.T) {
@@ -190,10 +190,10 @@ func TestTimeLimit(t *testing.T) {
 	mssqltest.Exec(t, dsn, slow+strings.Join(from, " CROSS JOIN "), `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
 	s := openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(2 * time.Second)})
 	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
-		t.Errorf("over its limit: %v", err)
+		t.Errorf("over the time limit: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, cancel) // whether it comes before or after the statement starts
+	time.AfterFunc(100*time.Millisecond, cancel) // before or after the statement starts
 	if r, err := selects(ctx, t, s, "DB_Class"); err == nil {
 		_, err = r.Next()
 		r.Close()
@@ -206,8 +206,7 @@ func TestTimeLimit(t *testing.T) {
 	expectFirsts(t, s, "", "SY_Filters")
 }
 
-// TestLocked: who waits for a lock for too long is told that the database is
-// busy.
+// TestLocked: a query that waits too long for a lock fails with "busy".
 func TestLocked(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
@@ -231,8 +230,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestFillServer puts the demo records on a server, once.
-func TestFillServer(t *testing.T) {
+// TestSeedServer adds the demo records to a server; a second time is rejected.
+func TestSeedServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	s := openServer(t, storage.Config{DSN: dsn})
 	kinds := record.Builtin().Kinds()
@@ -240,11 +239,11 @@ func TestFillServer(t *testing.T) {
 		t.Fatal(empty, err)
 	}
 	start := time.Now()
-	filled, err := s.Seed(t.Context(), kinds, demo.Rows)
+	seeded, err := s.Seed(t.Context(), kinds, demo.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d rows in %v, %d values changed", filled.Rows, time.Since(start).Round(time.Millisecond), filled.Changed)
+	t.Logf("%d rows in %v, %d values changed", seeded.Rows, time.Since(start).Round(time.Millisecond), seeded.Changed)
 	for _, kind := range kinds {
 		r, err := selects(t.Context(), t, s, kind.Name, "Take", "0", "Include", "Total")
 		if err != nil {
@@ -259,14 +258,14 @@ func TestFillServer(t *testing.T) {
 		t.Error(empty, err)
 	}
 	if _, err := s.Seed(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Conflict) {
-		t.Errorf("filled again: %v", err)
+		t.Errorf("seeded again: %v", err)
 	}
 	if _, err := s.Load(t.Context(), kinds, demo.Rows); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("loaded: %v", err)
 	}
 }
 
-// rowLimit bounds how long a statement may run without a row.
+// rowLimit returns limits with a timeout for each row.
 func rowLimit(d time.Duration) func() executor.Limits {
 	return func() executor.Limits { return executor.Limits{Row: d} }
 }

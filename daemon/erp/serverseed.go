@@ -24,8 +24,8 @@ type querier interface {
 
 // hasRows reports whether a table has rows; false if the table does not exist.
 func hasRows(ctx context.Context, db querier, t mssql.Table) (bool, error) {
-	there, err := exists(ctx, db, t)
-	if err != nil || !there {
+	found, err := exists(ctx, db, t)
+	if err != nil || !found {
 		return false, err
 	}
 	var n int
@@ -57,14 +57,14 @@ type serverType struct {
 }
 
 func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
-	some, err := hasRows(ctx, w.tx, w.name)
+	notEmpty, err := hasRows(ctx, w.tx, w.name)
 	if err != nil {
 		return err
 	}
-	if some {
+	if notEmpty {
 		return fault.New(fault.Conflict, "%s already has rows", w.name)
 	}
-	for i, e := range extents(w.kind, rows) {
+	for i, e := range measureColumns(w.kind, rows) {
 		w.types = append(w.types, columnType(w.kind.Fields[i].Type, e))
 	}
 	if err := w.create(ctx); err != nil {
@@ -83,12 +83,12 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 // chosen exceeds the longest value, so that searches for longer texts can be tested.
 var textLengths = []int{40, 100, 255, 400}
 
-func columnType(t record.Type, e extent) serverType {
+func columnType(t record.Type, e columnSize) serverType {
 	switch t = t.Held(); t {
 	case record.Text:
-		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.wide]
+		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.nonASCII]
 		for _, n := range textLengths {
-			if e.units < n {
+			if e.length < n {
 				return serverType{name: fmt.Sprintf("%s(%d)", name, n)}
 			}
 		}
@@ -104,22 +104,22 @@ func columnType(t record.Type, e extent) serverType {
 
 // decimalColumn returns decimal(19,4), the range of money, if the values fit, else as
 // many digits as they need. If these exceed the maximum, half are fractional digits.
-func decimalColumn(e extent) serverType {
-	const usual, usualScale = 19, 4
-	whole, scale := max(e.whole, usual-usualScale), max(e.fraction, usualScale)
-	if whole+scale > wire.MaxDigits {
-		whole, scale = e.whole, e.fraction
+func decimalColumn(e columnSize) serverType {
+	const moneyDigits, moneyScale = 19, 4
+	intDigits, scale := max(e.intDigits, moneyDigits-moneyScale), max(e.fractionDigits, moneyScale)
+	if intDigits+scale > wire.MaxDigits {
+		intDigits, scale = e.intDigits, e.fractionDigits
 	}
-	if whole+scale > wire.MaxDigits {
-		whole, scale = wire.MaxDigits/2, wire.MaxDigits/2
+	if intDigits+scale > wire.MaxDigits {
+		intDigits, scale = wire.MaxDigits/2, wire.MaxDigits/2
 	}
-	return serverType{name: fmt.Sprintf("decimal(%d,%d)", whole+scale, scale), precision: whole + scale, scale: scale}
+	return serverType{name: fmt.Sprintf("decimal(%d,%d)", intDigits+scale, scale), precision: intDigits + scale, scale: scale}
 }
 
 // create creates the table, if it is missing, with an index on its first column.
 func (w *tableWriter) create(ctx context.Context) error {
-	there, err := exists(ctx, w.tx, w.name)
-	if err != nil || there {
+	found, err := exists(ctx, w.tx, w.name)
+	if err != nil || found {
 		return err
 	}
 	columns := make([]string, len(w.types))
@@ -142,7 +142,7 @@ func (w *tableWriter) prepare() {
 	var values []string
 	for i, f := range w.kind.Fields {
 		value := "@p" + strconv.Itoa(i+1)
-		if t, held := w.types[i].name, f.Type.Held(); held != record.Text && held != record.Bytes {
+		if t, fieldType := w.types[i].name, f.Type.Held(); fieldType != record.Text && fieldType != record.Bytes {
 			value = "CAST(" + value + " AS " + t + ")"
 		}
 		values = append(values, value)
@@ -167,7 +167,7 @@ func (w *tableWriter) add(ctx context.Context, values []any) error {
 	escaped := false
 	for i, v := range values {
 		if text, ok := v.(string); ok {
-			values[i] = w.fit(i, text)
+			values[i] = w.fitToColumn(i, text)
 			escaped = escaped || query.EscapedInJSON(text)
 		}
 	}
@@ -199,12 +199,12 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 	return err
 }
 
-// fit returns the decimal closest to text that column i can hold.
-func (w *tableWriter) fit(i int, text string) string {
+// fitToColumn returns the decimal closest to text that column i can hold.
+func (w *tableWriter) fitToColumn(i int, text string) string {
 	if w.kind.Fields[i].Type != record.Decimal {
 		return text
 	}
-	fitted := fitDecimal(text, w.types[i].precision, w.types[i].scale)
+	fitted := roundToFit(text, w.types[i].precision, w.types[i].scale)
 	if fitted != text {
 		w.seeded.Changed++
 	}
@@ -227,21 +227,21 @@ func (w *tableWriter) flush(ctx context.Context) error {
 	return err
 }
 
-// fitDecimal returns the number closest to text that fits a decimal type. A number other
+// roundToFit returns the number closest to text that fits a decimal type. A number other
 // than zero is not rounded to zero.
-func fitDecimal(text string, precision, scale int) string {
-	whole, fraction := digitsOf(text)
+func roundToFit(text string, precision, scale int) string {
+	intDigits, fractionDigits := digitsOf(text)
 	sign := ""
 	if strings.HasPrefix(text, "-") {
 		sign = "-"
 	}
 	switch {
-	case whole > precision-scale:
+	case intDigits > precision-scale:
 		return sign + strings.Repeat("9", precision-scale) + "." + strings.Repeat("9", scale)
-	case fraction <= scale:
+	case fractionDigits <= scale:
 		return text
 	}
-	cut := text[:len(text)-(fraction-scale)]
+	cut := text[:len(text)-(fractionDigits-scale)]
 	if strings.Trim(cut, "-0.") == "" && strings.Trim(text, "-0.") != "" {
 		return cut[:len(cut)-1] + "1"
 	}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestColumnTypes: tables that we make have types as narrow as an ERP's.
+// TestColumnTypes: created tables have column types as narrow as those of an ERP.
 func TestColumnTypes(t *testing.T) {
 	kind := &record.Kind{Name: "K", Fields: []record.Field{
 		{Name: "Key", Type: record.Text}, {Name: "Note", Type: record.Text}, {Name: "Long", Type: record.Text},
@@ -27,7 +27,7 @@ func TestColumnTypes(t *testing.T) {
 		})
 	}
 	var got []string
-	for i, e := range extents(kind, rows) {
+	for i, e := range measureColumns(kind, rows) {
 		got = append(got, columnType(kind.Fields[i].Type, e).name)
 	}
 	want := "varchar(40) nvarchar(40) varchar(max) decimal(19,4) decimal(21,6) decimal(38,0) decimal(38,19) datetime2(7) varbinary(max) uniqueidentifier bit"
@@ -36,7 +36,7 @@ func TestColumnTypes(t *testing.T) {
 	}
 }
 
-func TestFitDecimal(t *testing.T) {
+func TestRoundToFit(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want string // in decimal(38,19)
@@ -48,7 +48,7 @@ func TestFitDecimal(t *testing.T) {
 		{"-0." + strings.Repeat("0", 37) + "1", "-0." + strings.Repeat("0", 18) + "1"},
 		{"1." + strings.Repeat("1", 20), "1." + strings.Repeat("1", 19)},
 	} {
-		if got := fitDecimal(c.text, 38, 19); got != c.want {
+		if got := roundToFit(c.text, 38, 19); got != c.want {
 			t.Errorf("%s becomes %s, want %s", c.text, got, c.want)
 		}
 	}
@@ -57,14 +57,14 @@ func TestFitDecimal(t *testing.T) {
 		if err != nil {
 			return
 		}
-		got := fitDecimal(text, 38, 19)
+		got := roundToFit(text, 38, 19)
 		whole, fraction := digitsOf(got)
 		if whole > 19 || fraction > 19 {
 			t.Fatalf("%s becomes %s", text, got)
 		}
-		was, _ := new(big.Rat).SetString(text)
-		is, ok := new(big.Rat).SetString(got)
-		if !ok || was.Sign() != is.Sign() {
+		original, _ := new(big.Rat).SetString(text)
+		rounded, ok := new(big.Rat).SetString(got)
+		if !ok || original.Sign() != rounded.Sign() {
 			t.Fatalf("%s becomes %s", text, got)
 		}
 	})

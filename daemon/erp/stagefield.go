@@ -20,8 +20,8 @@ const (
 // that the service writes to the ERP's tables.
 type StageField struct{ BillID, StageID, SettingID string }
 
-// unfitContents returns the error for contents that the column cannot hold.
-func unfitContents(err error, why string) *fault.Error {
+// contentsError returns the error for contents that the column cannot hold.
+func contentsError(err error, why string) *fault.Error {
 	return &fault.Error{Kind: fault.Invalid, Message: MemberContents + " " + why, Err: err,
 		Fields: []fault.Field{{Name: MemberContents, Message: why}}}
 }
@@ -53,38 +53,38 @@ func (p StageField) missing(f foundValue) error {
 }
 
 func (p StageField) noBill() error {
-	return fault.New(fault.NotFound, "there is no bill %s (%s)", shown(p.BillID), MemberBill)
+	return fault.New(fault.NotFound, "there is no bill %s (%s)", quoteID(p.BillID), MemberBill)
 }
 
 func (p StageField) noStage() error {
-	return fault.New(fault.NotFound, "the bill %s has no stage %s (%s)", shown(p.BillID), shown(p.StageID), MemberStage)
+	return fault.New(fault.NotFound, "the bill %s has no stage %s (%s)", quoteID(p.BillID), quoteID(p.StageID), MemberStage)
 }
 
 func (p StageField) noField() error {
-	return fault.New(fault.NotFound, "there is no custom field %s of bill stages (%s)", shown(p.SettingID), MemberSetting)
+	return fault.New(fault.NotFound, "there is no custom field %s of bill stages (%s)", quoteID(p.SettingID), MemberSetting)
 }
 
-// possible rejects ids with a NUL character, which no row has and some databases do
+// validateIDs rejects ids with a NUL character, which no row has and some databases do
 // not accept.
-func (p StageField) possible() error {
-	const never = "\x00"
+func (p StageField) validateIDs() error {
+	const nul = "\x00"
 	switch {
-	case strings.Contains(p.BillID, never):
+	case strings.Contains(p.BillID, nul):
 		return p.noBill()
-	case strings.Contains(p.StageID, never):
+	case strings.Contains(p.StageID, nul):
 		return p.noStage()
-	case strings.Contains(p.SettingID, never):
+	case strings.Contains(p.SettingID, nul):
 		return p.noField()
 	}
 	return nil
 }
 
-// shown quotes an id for an error message: short, printable, on one line.
-func shown(id string) string {
-	const most = 60
+// quoteID quotes an id for an error message: short, printable, on one line.
+func quoteID(id string) string {
+	const maxRunes = 60
 	text, cut := []rune(strings.ToValidUTF8(id, "?")), ""
-	if len(text) > most {
-		text, cut = text[:most], "..."
+	if len(text) > maxRunes {
+		text, cut = text[:maxRunes], "..."
 	}
 	for i, r := range text {
 		if !unicode.IsPrint(r) {

@@ -35,22 +35,22 @@ func TestMissingNamesTheFirstPart(t *testing.T) {
 	}
 }
 
-// Ids in messages are short and stay on their line, whatever was asked for.
-func TestShown(t *testing.T) {
+// TestQuoteID: ids in messages are short and printable, whatever the request contains.
+func TestQuoteID(t *testing.T) {
 	for _, id := range []string{"", "plain", "日本", "a\r\nb\x00", "\xff\xfe", "\u2028\u202e", strings.Repeat("漢", 20_000)} {
-		got := shown(id)
+		got := quoteID(id)
 		if len([]rune(got)) > 70 || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("%.20q is shown as %q", id, got)
+			t.Errorf("%.20q is quoted as %q", id, got)
 		}
 	}
-	if got := shown("日本"); got != `"日本"` {
+	if got := quoteID("日本"); got != `"日本"` {
 		t.Errorf("got %s", got)
 	}
 }
 
-func TestUnfit(t *testing.T) {
+func TestContentsError(t *testing.T) {
 	cause := errors.New("cut")
-	if f := unfitContents(cause, "is too long"); f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" || !errors.Is(f, cause) || f.Message != "Contents is too long" {
+	if f := contentsError(cause, "is too long"); f.Kind != fault.Invalid || f.Fields[0].Name != "Contents" || !errors.Is(f, cause) || f.Message != "Contents is too long" {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -65,11 +65,11 @@ func TestTables(t *testing.T) {
 	fields, _ := tables.Lookup(FieldsTable)
 	for _, column := range unusedColumns {
 		if _, ok := fields.Column(column); !ok || needsColumn(FieldsTable, column) || !needsColumn(ValuesTable, column) {
-			t.Errorf("%s is a column of %s that is not needed: %v", column, FieldsTable, ok)
+			t.Errorf("%s of %s is not an unused column: %v", column, FieldsTable, ok)
 		}
 	}
 	if !needsColumn(FieldsTable, "SettingName") {
-		t.Error("SettingName is not needed")
+		t.Error("SettingName is not a needed column")
 	}
 }
 

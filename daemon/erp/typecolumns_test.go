@@ -10,23 +10,23 @@ import (
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
 
-// typedColumn is a column with values at the edges of its type.
+// typedColumn is a column with boundary values of its type.
 type typedColumn struct {
 	name   string
 	of     record.Type
-	server string // the column's type on a server
-	why    string // why a server shows something else than was stored, where it does
+	server string // column type on a server
+	why    string // reason if a server returns other values than were stored
 	values []typedValue
 }
 
-// typedValue is a value as it is stored, and as SQL Server and Babelfish show it.
+// typedValue is a value as stored, and as returned by SQL Server and Babelfish.
 type typedValue struct{ stored, server, babelfish any }
 
 func stored(v typedValue) any           { return v.stored }
 func shownBySQLServer(v typedValue) any { return v.server }
 func shownByBabelfish(v typedValue) any { return v.babelfish }
 
-// same are values that every store shows as they were stored.
+// same returns values that are returned as stored.
 func same(values ...any) []typedValue {
 	var all []typedValue
 	for _, v := range values {
@@ -35,7 +35,7 @@ func same(values ...any) []typedValue {
 	return all
 }
 
-// turned are pairs of values: as they are stored, and as servers show them.
+// turned returns values from pairs: as stored, and as returned by servers.
 func turned(pairs ...any) []typedValue {
 	var all []typedValue
 	for i := 0; i < len(pairs); i += 2 {
@@ -44,7 +44,7 @@ func turned(pairs ...any) []typedValue {
 	return all
 }
 
-// TestTypedColumns: every column whose values change says why, and no other.
+// TestTypedColumns: columns whose values change have a reason, and only those.
 func TestTypedColumns(t *testing.T) {
 	for _, c := range typedColumns {
 		changed := slices.ContainsFunc(c.values, func(v typedValue) bool {
@@ -63,8 +63,8 @@ var (
 	tenMeg = bytes.Repeat([]byte("0123456789abcde\xff"), 10<<20/16)
 )
 
-// typedColumns is the table of what is stored and shown. Texts in a code page
-// have letters of its script, and some of the signs that code pages differ in.
+// typedColumns lists the columns. Texts in a code page contain letters of its script and
+// some of the characters in which code pages differ.
 var typedColumns = []typedColumn{
 	{"Whole", record.Decimal, "decimal(38,0)", "", same("0", "1", "-1", nines, "-"+nines)},
 	{"Mixed", record.Decimal, "decimal(38,10)", "", same(
@@ -77,10 +77,10 @@ var typedColumns = []typedColumn{
 	{"Money", record.Decimal, "money", "", same("0.0000", "-0.0001", "922337203685477.5807", "-922337203685477.5808")},
 	{"Coins", record.Decimal, "smallmoney", "", same("0.0000", "214748.3647", "-214748.3648")},
 
-	{"Exact", record.DateTime, "datetime2(7)", "Babelfish keeps microseconds, as PostgreSQL does", append(same(
+	{"Exact", record.DateTime, "datetime2(7)", "Babelfish stores microseconds, like PostgreSQL", append(same(
 		"0001-01-01T00:00:00.0000000", "9999-12-31T23:59:59.9999990", "2019-05-01T10:11:12.1234560",
 	), typedValue{"2019-05-01T10:11:12.1234567", "2019-05-01T10:11:12.1234567", "2019-05-01T10:11:12.1234570"})},
-	{"Old", record.DateTime, "datetime", "it counts 1/300 s, which are shown as 0, 3 and 7 ms", turned(
+	{"Old", record.DateTime, "datetime", "it stores multiples of 1/300 s, returned as 0, 3 and 7 ms", turned(
 		"1753-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000",
 		"9999-12-31T23:59:59.9970000", "9999-12-31T23:59:59.9970000",
 		"2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230000",
@@ -103,7 +103,7 @@ var typedColumns = []typedColumn{
 	{"Code", record.Text, "char(10)", "it is padded to its length", turned(
 		"", "          ", "a", "a         ", "ab ", "ab        ", "1234567890", "1234567890",
 	)},
-	{"WideCode", record.Text, "nchar(10)", "it is padded to its length, in which a character beyond 16 bits counts twice", turned(
+	{"WideCode", record.Text, "nchar(10)", "it is padded to its length, in which a character outside the BMP counts twice", turned(
 		"", "          ", "日本", "日本        ", "😀", "😀        ", "1234567890", "1234567890", "😀😀😀😀😀", "😀😀😀😀😀",
 	)},
 	{"CyrillicCode", record.Text, "char(10) COLLATE Cyrillic_General_CI_AS", "it is padded to its length", turned(
@@ -135,8 +135,8 @@ var typedColumns = []typedColumn{
 	)},
 }
 
-// controls are the control characters, but for NUL, which not every database
-// has in its texts.
+// controls returns the control characters except NUL, which not every database stores
+// in texts.
 func controls() string {
 	var b strings.Builder
 	for r := rune(1); r < 0xa0; r++ {

@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// typedKind has a field for each type of column that an ERP's tables have, and
-// before them the number of the row.
+// typedKind has the number of the row, followed by a field for each type of column that
+// occurs in an ERP's tables.
 func typedKind(t *testing.T) *record.Kind { return typedRegistry(t).Kinds()[0] }
 
 func typedRegistry(t *testing.T) *record.Registry {
@@ -31,9 +31,8 @@ func typedRegistry(t *testing.T) *record.Registry {
 	return registry
 }
 
-// typedRows are as many rows as the longest column has values, and one more.
-// Where a column has none any more there is null, so that each has null at least
-// once. side chooses between what is stored and what is shown.
+// typedRows returns one row more than the longest column has values. Missing values are
+// null, so that each column has a null. side selects the stored or returned values.
 func typedRows(side func(typedValue) any) [][]any {
 	longest := 0
 	for _, c := range typedColumns {
@@ -53,7 +52,7 @@ func typedRows(side func(typedValue) any) [][]any {
 	return rows
 }
 
-// openTyped opens an embedded store with the rows.
+// openTyped opens an embedded file with the rows.
 func openTyped(t *testing.T, rows [][]any) *storage.Store {
 	t.Helper()
 	registry := typedRegistry(t)
@@ -65,7 +64,7 @@ func openTyped(t *testing.T, rows [][]any) *storage.Store {
 	return s
 }
 
-// eachReply goes through all formats, with nulls left out and written.
+// eachReply calls check for all formats, with nulls omitted and included.
 func eachReply(check func(name string, f encode.Format, nulls bool)) {
 	for _, f := range encode.Formats() {
 		check(f.Name, f, false)
@@ -73,7 +72,7 @@ func eachReply(check func(name string, f encode.Format, nulls bool)) {
 	}
 }
 
-// replyOf is the answer to a query for all rows.
+// replyOf returns the encoded reply to a query for all rows.
 func replyOf(t *testing.T, s *storage.Store, f encode.Format, nulls bool) []byte {
 	t.Helper()
 	kind := typedKind(t)
@@ -117,8 +116,8 @@ func answer(t *testing.T, s *storage.Store, kind *record.Kind, members ...query.
 	return result
 }
 
-// checkReply reads a reply with a reader that has nothing of the encoder and
-// compares each value with what it should be.
+// checkReply decodes a reply with a decoder that shares no code with the encoder and
+// compares each value with rows.
 func checkReply(t *testing.T, name string, f encode.Format, body []byte, rows [][]any) {
 	t.Helper()
 	for _, d := range encodetest.Differences(f.Name, body, typedKind(t), rows) {
@@ -126,7 +125,7 @@ func checkReply(t *testing.T, name string, f encode.Format, body []byte, rows []
 	}
 }
 
-// checkFinds looks for every row by each of its values, as they are shown.
+// checkFinds filters by every value as returned and expects its row in the result.
 func checkFinds(t *testing.T, s *storage.Store, rows [][]any) {
 	t.Helper()
 	kind := typedKind(t)
@@ -143,7 +142,7 @@ func checkFinds(t *testing.T, s *storage.Store, rows [][]any) {
 	}
 }
 
-// numbersWhere are the numbers of the rows that a filter finds.
+// numbersWhere returns the numbers of the rows that match a filter.
 func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name, text string) []int64 {
 	t.Helper()
 	result := answer(t, s, kind, query.Member{Name: name, Texts: []string{text}}, query.Member{Name: query.Fields, Texts: []string{"No"}})
@@ -161,8 +160,8 @@ func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name, text 
 	}
 }
 
-// TestTypesSQLite: the embedded store gives back every value as it was stored,
-// in every format, and finds it again.
+// TestTypesSQLite: the embedded file returns every value as stored, in every format, and
+// finds it by a filter.
 func TestTypesSQLite(t *testing.T) {
 	rows := typedRows(stored)
 	s := openTyped(t, rows)

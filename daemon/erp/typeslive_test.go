@@ -15,8 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// TestTypesSQLServer: a server gives the same bytes in every format as the
-// embedded store that holds what the server shows, and finds every value again.
+// TestTypesSQLServer: in every format, a server's reply is byte-identical to that of an
+// embedded file with the same rows, and every value is found by a filter.
 func TestTypesSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	makeTyped(t, dsn)
@@ -30,7 +30,7 @@ func TestTypesSQLServer(t *testing.T) {
 	eachReply(func(name string, f encode.Format, nulls bool) {
 		got, want := replyOf(t, s, f, nulls), replyOf(t, embedded, f, nulls)
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s: the %d bytes of the server are not the %d of the embedded store", name, len(got), len(want))
+			t.Errorf("%s: the reply of the server (%d bytes) differs from that of the embedded file (%d bytes)", name, len(got), len(want))
 		}
 		checkReply(t, name, f, got, rows)
 	})
@@ -40,9 +40,9 @@ func TestTypesSQLServer(t *testing.T) {
 	checkFinds(t, s, rows)
 }
 
-// leaveOutRounded makes null of the datetimes that are shown otherwise than they
-// were stored. Babelfish rounds what it shows and compares what was stored;
-// SQL Server rounds what it stores.
+// leaveOutRounded sets to null the datetimes that are read with another value than was
+// stored: Babelfish rounds on reading and compares unrounded values; SQL Server rounds
+// on writing.
 func leaveOutRounded(rows [][]any) {
 	for i, c := range typedColumns {
 		for n, v := range c.values {
@@ -67,8 +67,8 @@ func isBabelfish(t *testing.T, dsn string) bool {
 	return strings.Contains(version, "Babelfish")
 }
 
-// makeTyped makes the table on a server and fills it, each value as a parameter
-// that the server itself makes one of the column's type.
+// makeTyped creates the table on a server and inserts the rows. The values are parameters
+// that the server casts to the column type.
 func makeTyped(t *testing.T, dsn string) {
 	t.Helper()
 	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
@@ -95,7 +95,7 @@ func makeTyped(t *testing.T, dsn string) {
 	}
 }
 
-// typedArgs are the values of a row as the driver takes them.
+// typedArgs returns the values of a row as arguments for the driver.
 func typedArgs(values []any) []any {
 	args := slices.Clone(values)
 	for i, c := range typedColumns {

@@ -29,9 +29,9 @@ func CheckVersionSource(text string) error {
 	return nil
 }
 
-// judge sets Version to the highest version in texts, since tables of versions also
+// evaluate sets Version to the highest version in texts, since tables of versions also
 // contain earlier ones, and Problem if there is none or it is too low.
-func (h *Version) judge(texts []string) {
+func (h *Version) evaluate(texts []string) {
 	var highest []int
 	for _, text := range texts {
 		if v := versionOf(text); v != nil && slices.Compare(v, highest) > 0 {

@@ -9,15 +9,15 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// TestHostVersionOnAServer reads columns of two types, and says what cannot be
-// read.
-func TestHostVersionOnAServer(t *testing.T) {
+// TestERPVersionOnServer reads the version from columns of two types and reports columns
+// that cannot be read.
+func TestERPVersionOnServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE SY_System ([Version of it] nvarchar(20), Old char(30))`,
 		`INSERT INTO SY_System VALUES ('07.03.00.01', '07.02.00.00'), (NULL, NULL), ('07.02.09.00', '06')`)
 	for source, want := range map[string]erp.Version{
 		"SY_System.[Version of it]":       {Version: "07.03.00.01"},
-		"dbo.[SY_System].Old":             {Version: "07.02.00.00", Problem: "webhooks need version"},
+		"dbo.[SY_System].Old":             {Version: "07.02.00.00", Problem: "webhooks require version"},
 		"SY_System.Release":               {Problem: "it cannot be read"},
 		"SY_System.[x]]; DROP TABLE y--]": {Problem: "it cannot be read"},
 	} {
@@ -33,11 +33,11 @@ func TestHostVersionOnAServer(t *testing.T) {
 }
 
 func TestVersionSources(t *testing.T) {
-	for text, right := range map[string]bool{
+	for text, valid := range map[string]bool{
 		"T.C": true, "dbo.T.C": true, "[my base].dbo.[a.b].[c]]d]": true, "s.d.x.T.C": true,
 		"": false, "T": false, ".C": false, "T.": false, "a.b.c.d.e.f": false, "[T.C": false,
 	} {
-		if err := erp.CheckVersionSource(text); (err == nil) != right {
+		if err := erp.CheckVersionSource(text); (err == nil) != valid {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// retrySoon is what clients are told to wait for when the store cannot work.
-const retrySoon = 2 * time.Second
+// retryAfter is the Retry-After for clients while the store is unavailable.
+const retryAfter = 2 * time.Second
 
-// Classify turns a driver's error into a failure of the kind that it means.
-// What the driver says is for the log: it may quote SQL and paths.
+// Classify converts a driver's error to a fault. The driver's message is only for the log,
+// since it may contain SQL and paths.
 func Classify(err error) error {
-	var known *fault.Error
+	var classified *fault.Error
 	var e *sqlite.Error
-	var served *mssql.Error
+	var serverError *mssql.Error
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, context.Canceled):
+	case err == nil, errors.As(err, &classified), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Wrap(err, fault.Timeout, "the store took longer than the time limit")
@@ -29,12 +29,12 @@ func Classify(err error) error {
 		return Unavailable(err, "the service is stopping")
 	case errors.Is(err, mssql.ErrLost):
 		return Unavailable(err, "the database server cannot be reached at the moment")
-	case errors.As(err, &served):
-		return classifyServer(served, err)
+	case errors.As(err, &serverError):
+		return classifyServer(serverError, err)
 	case !errors.As(err, &e):
 		return err
 	case e.NoTable(), e.NoColumn():
-		return Unavailable(err, "the store has no fitting table for this record kind; whd check tells more")
+		return Unavailable(err, "the store has no matching table for this record kind; run whd check for details")
 	case e.Busy():
 		return Unavailable(err, "the store is busy")
 	case sqlite.Reason(err) != "":
@@ -43,34 +43,33 @@ func Classify(err error) error {
 	return err
 }
 
-// classifyServer does the same for what a server reports.
+// classifyServer converts an error of SQL Server.
 func classifyServer(e *mssql.Error, err error) error {
 	switch {
 	case e.LoginFailed():
-		return Unavailable(err, "the database server does not let the service in")
+		return Unavailable(err, "database login failed")
 	case e.Away():
 		return Unavailable(err, "the database cannot be used at the moment")
 	case e.Busy():
 		return Unavailable(err, "the database is busy")
 	case e.Overflow():
-		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is larger than the database can work with")
+		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is larger than the database supports")
 	case e.Conversion():
-		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose type in the database is another one; whd check tells more")
+		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose column has another type in the database; run whd check for details")
 	case e.Incomparable():
-		return fault.Wrap(err, fault.Invalid, "the database can neither compare nor order by a field of this query, for the type of its column; whd check tells more")
+		return fault.Wrap(err, fault.Invalid, "the database cannot compare or sort by a field of this query because of the type of its column; run whd check for details")
 	case e.TooComplex():
-		return fault.Wrap(err, fault.Invalid, "this query has more parts than the database can work with")
+		return fault.Wrap(err, fault.Invalid, "this query has more parts than the database supports")
 	}
 	return err
 }
 
-// Unavailable makes a failure that passes.
+// Unavailable returns a temporary error with a Retry-After.
 func Unavailable(err error, message string) error {
-	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: retrySoon, Err: err}
+	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: retryAfter, Err: err}
 }
 
-// NotReady is why a database cannot be used, in the words of a query that fails
-// for the same reason.
+// NotReady converts err to the error with which queries would fail for the same reason.
 func NotReady(err error) error {
 	if err == nil {
 		return nil
@@ -80,7 +79,7 @@ func NotReady(err error) error {
 	case fault.Unavailable:
 		text = f.Message
 	case fault.Timeout:
-		text = "the store does not answer in time"
+		text = "the store did not respond in time"
 	}
 	if reason := sqlite.Reason(err); reason != "" {
 		text += ": " + reason
@@ -89,31 +88,31 @@ func NotReady(err error) error {
 }
 
 const (
-	// StatementLimit is the time that a statement on our own tables may take:
-	// those who wait for it have not even been let in.
+	// StatementLimit is the time limit of statements on our own tables, including
+	// the wait for a connection.
 	StatementLimit = 15 * time.Second
-	// MaxAttempts is how often a statement is tried.
+	// MaxAttempts is the maximum number of attempts for a statement.
 	MaxAttempts = 5
-	pause       = 20 * time.Millisecond // times the number of attempts, at most
+	retryDelay  = 20 * time.Millisecond // maximum delay, multiplied by the attempt number
 )
 
-// Retry does the work until it succeeds or fails in another way than one that
-// is worth another attempt.
-func Retry(ctx context.Context, worth func(error) bool, work func(context.Context) error) error {
+// Retry calls work until it succeeds, until its error is not retryable, or until
+// MaxAttempts. StatementLimit applies to all attempts together.
+func Retry(ctx context.Context, retryable func(error) bool, work func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, StatementLimit)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
 		err := work(limited)
-		if err == nil || attempt == MaxAttempts || !worth(err) {
+		if err == nil || attempt == MaxAttempts || !retryable(err) {
 			return err
 		}
-		if ended := Sleep(limited, rand.N(time.Duration(attempt)*pause)); ended != nil {
+		if ended := Sleep(limited, rand.N(time.Duration(attempt)*retryDelay)); ended != nil {
 			return errors.Join(err, ended)
 		}
 	}
 }
 
-// Sleep waits for a while, or for the end of ctx.
+// Sleep waits for d or until ctx is done, whose error it returns.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -125,24 +124,24 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// IsDeadlock reports whether the server ended the statement or its transaction,
-// whole, in favour of another one.
+// IsDeadlock reports whether the server rolled back the transaction to resolve a
+// deadlock.
 func IsDeadlock(err error) bool {
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && e.Deadlock()
+	e, ok := errors.AsType[*mssql.Error](err)
+	return ok && e.Deadlock()
 }
 
-// MayReadAgain reports whether what only reads may be tried again. Connections
-// that the server has closed meanwhile are found out by using them.
-func MayReadAgain(err error) bool { return IsDeadlock(err) || errors.Is(err, mssql.ErrLost) }
+// IsReadRetryable reports whether a read may be retried: after a deadlock, or on a
+// connection that the server has closed, which is only detected by using it.
+func IsReadRetryable(err error) bool { return IsDeadlock(err) || errors.Is(err, mssql.ErrLost) }
 
-// IsDuplicate reports whether a unique index refused a row.
+// IsDuplicate reports whether a row violates a unique index.
 func IsDuplicate(err error) bool {
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && e.Duplicate() || sqlite.IsDuplicate(err)
+	e, ok := errors.AsType[*mssql.Error](err)
+	return ok && e.Duplicate() || sqlite.IsDuplicate(err)
 }
 
-// Unreachable makes the failure of what could not be opened.
+// Unreachable returns the error for a store that cannot be opened.
 func Unreachable(err error) error {
 	return fault.Wrap(err, fault.Unavailable, "the store cannot be opened")
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// TestServerFaults: what a server reports, by its number, and whose doing that
-// is: the asker's (who asked for something with the field), or not.
+// TestServerFaults: error numbers of a server map to errors caused by the request, if it
+// compares with the field (inputErrors), or to errors of the database.
 func TestServerFaults(t *testing.T) {
 	table := &Table{Name: mssql.Table{Schema: "dbo", Name: "v"}}
 	const tableNamed = "dbo.v"
 	for _, c := range []struct {
-		numbers []int
-		asks    bool
-		kind    fault.Kind
-		says    string
+		numbers     []int
+		inputErrors bool
+		kind        fault.Kind
+		want        string
 	}{
 		{[]int{208}, true, fault.Unavailable, tableNamed},
 		{[]int{207}, true, fault.Unavailable, tableNamed},
-		{[]int{229, 230}, true, fault.Unavailable, "may not read " + tableNamed},
+		{[]int{229, 230}, true, fault.Unavailable, "no permission to read " + tableNamed},
 		{[]int{4413, 4502}, true, fault.Unavailable, tableNamed},
 		{[]int{7303, 7314, 7391, 7399}, true, fault.Unavailable, tableNamed},
 		{[]int{512, 537, 3623, 8134}, true, fault.Unavailable, tableNamed},
@@ -42,33 +42,33 @@ func TestServerFaults(t *testing.T) {
 		{[]int{50000}, true, fault.Internal, ""},
 	} {
 		for _, number := range c.numbers {
-			s := &serverSession{ctx: t.Context(), source: table, asks: c.asks}
+			s := &serverSession{ctx: t.Context(), source: table, inputErrors: c.inputErrors}
 			err := s.classify(&mssql.Error{Number: number, Message: "m"})
-			if f := fault.From(err); f.Kind != c.kind || !strings.Contains(f.Message, c.says) {
-				t.Errorf("%d, asks %v: %d %q, want %d %q", number, c.asks, f.Kind, f.Message, c.kind, c.says)
+			if f := fault.From(err); f.Kind != c.kind || !strings.Contains(f.Message, c.want) {
+				t.Errorf("%d, input errors %v: %d %q, want %d %q", number, c.inputErrors, f.Kind, f.Message, c.kind, c.want)
 			}
 		}
 	}
 }
 
-// TestTakesLists: what passes is not taken for what the server cannot do.
-func TestTakesLists(t *testing.T) {
-	if takes, err := takesLists(nil); !takes || err != nil {
-		t.Errorf("answered: %v %v", takes, err)
+// TestSupportsJSON: a temporary error does not mean that OPENJSON is unsupported.
+func TestSupportsJSON(t *testing.T) {
+	if takes, err := supportsJSON(nil); !takes || err != nil {
+		t.Errorf("no error: %v %v", takes, err)
 	}
 	for _, number := range []int{102, 208, 319} {
-		if takes, err := takesLists(&mssql.Error{Number: number}); takes || err != nil {
+		if takes, err := supportsJSON(&mssql.Error{Number: number}); takes || err != nil {
 			t.Errorf("%d: %v %v", number, takes, err)
 		}
 	}
 	for _, failed := range []error{&mssql.Error{Number: 701}, &mssql.Error{Number: 1205}, &mssql.Error{Number: 1222}, mssql.ErrLost} {
-		if _, err := takesLists(failed); !errors.Is(err, failed) {
+		if _, err := supportsJSON(failed); !errors.Is(err, failed) {
 			t.Errorf("%v: %v", failed, err)
 		}
 	}
 }
 
-func TestPatience(t *testing.T) {
+func TestWaitTimeout(t *testing.T) {
 	if got := waitTimeout(2 * time.Second); got != 2*time.Second {
 		t.Errorf("with a limit: %v", got)
 	}
@@ -77,27 +77,27 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-func TestAgain(t *testing.T) {
-	victim := fmt.Errorf("in a wrap: %w", &mssql.Error{Number: 1205, Message: "deadlock victim"})
+func TestRetry(t *testing.T) {
+	victim := fmt.Errorf("wrapped: %w", &mssql.Error{Number: 1205, Message: "deadlock victim"})
 	lost := fmt.Errorf("%w: reset", mssql.ErrLost)
 	other := errors.New("another")
 	cases := []struct {
-		name  string
-		worth func(error) bool
-		fails []error
-		runs  int
-		want  error
+		name      string
+		retryable func(error) bool
+		fails     []error
+		runs      int
+		want      error
 	}{
-		{"at once", IsDeadlock, nil, 1, nil},
+		{"success", IsDeadlock, nil, 1, nil},
 		{"deadlock", IsDeadlock, []error{victim, victim}, 3, nil},
-		{"deadlocks for ever", IsDeadlock, []error{victim, victim, victim, victim, victim}, MaxAttempts, victim},
-		{"a write on a broken connection may have been done", IsDeadlock, []error{lost}, 1, lost},
-		{"a read can be done again", MayReadAgain, []error{lost, victim}, 3, nil},
-		{"anything else", MayReadAgain, []error{other}, 1, other},
+		{"repeated deadlocks", IsDeadlock, []error{victim, victim, victim, victim, victim}, MaxAttempts, victim},
+		{"a write on a broken connection is not retried", IsDeadlock, []error{lost}, 1, lost},
+		{"a read is retried", IsReadRetryable, []error{lost, victim}, 3, nil},
+		{"other error", IsReadRetryable, []error{other}, 1, other},
 	}
 	for _, c := range cases {
 		runs := 0
-		err := Retry(t.Context(), c.worth, func(context.Context) error {
+		err := Retry(t.Context(), c.retryable, func(context.Context) error {
 			runs++
 			if runs <= len(c.fails) {
 				return c.fails[runs-1]

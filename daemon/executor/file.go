@@ -13,27 +13,27 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// File is a SQLite file that plans are read from.
+// File is a SQLite file that plans are executed on.
 type File struct {
-	Pool   *sqlite.Pool
-	tables map[string]string // by record kind
-	words  *dialect.Dialect
-	drain  *Drain // nil where no read makes way
+	Pool    *sqlite.Pool
+	tables  map[string]string // names by record kind
+	dialect *dialect.Dialect
+	drain   *Drain // nil if reads are not interrupted
 }
 
-// NewFile makes a File whose kinds have tables of these names. Long reads make
-// way where drain asks them to, unless it is nil.
+// NewFile returns a File. tables maps record kinds to table names. Long reads are
+// interrupted while drain is active, unless it is nil.
 func NewFile(pool *sqlite.Pool, tables map[string]string, drain *Drain) *File {
-	return &File{Pool: pool, tables: tables, words: dialect.SQLite(), drain: drain}
+	return &File{Pool: pool, tables: tables, dialect: dialect.SQLite(), drain: drain}
 }
 
-// Name is the name of a kind's table.
+// Name returns the name of a kind's table.
 func (f *File) Name(kind string) string { return f.tables[kind] }
 
-// Table is the same as SQL writes it.
+// Table returns the quoted name of a kind's table.
 func (f *File) Table(kind string) string { return sqlite.Quote(f.tables[kind]) }
 
-// Session is Database's.
+// Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
 	conn, err := f.Pool.Get(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 	return s, nil
 }
 
-// Ping reads the file: a connection alone says nothing of it.
+// Ping reads from the file, since opening a connection does not.
 func (f *File) Ping(ctx context.Context) error {
 	conn, err := f.Pool.Get(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ type fileSession struct {
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) {
-	return s.file.words, s.file.Table(s.kind.Name)
+	return s.file.dialect, s.file.Table(s.kind.Name)
 }
 
 func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
@@ -101,15 +101,15 @@ func (s *fileSession) close() {
 	s.file.Pool.Put(s.conn)
 }
 
-// classify finds whose doing an interrupt was: the client's, who has gone, or
-// the time limit's.
+// classify distinguishes an interrupt by the time limit from one by a cancelled
+// context.
 func (s *fileSession) classify(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) || !e.Interrupted() {
 		return Classify(err)
 	}
-	if s.guard.overrun() != nil {
-		return overLimit(err)
+	if s.guard.limitError() != nil {
+		return timeLimitError(err)
 	}
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
@@ -117,11 +117,11 @@ func (s *fileSession) classify(err error) error {
 	return Classify(err)
 }
 
-func overLimit(err error) error {
-	return fault.Wrap(err, fault.Timeout, "the query took longer than its time limit; ask for less, or filter by an indexed field")
+func timeLimitError(err error) error {
+	return fault.Wrap(err, fault.Timeout, "the query exceeded its time limit; request fewer rows or fields, or filter by an indexed field")
 }
 
-// fileRows steps a statement. Its cells point into SQLite's memory.
+// fileRows steps through a statement. Its cells point into SQLite's memory.
 type fileRows struct {
 	session *fileSession
 	stmt    *sqlite.Stmt

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// guard interrupts a statement that has been in one step for too long. Time
-// that the client takes to read what it got does not count.
+// guard interrupts a statement if one of its steps takes too long. The time in which the
+// client consumes a row does not count.
 type guard struct {
 	steps atomic.Int64 // odd while a step is running
 
 	mu      sync.Mutex
-	timer   *time.Timer // nil while nothing is watched
+	timer   *time.Timer // nil if inactive
 	limit   time.Duration
-	seen    int64 // steps when the timer fired last
+	seen    int64 // value of steps when the timer last fired
 	expired bool
 }
 
@@ -23,14 +23,13 @@ type guard struct {
 func (g *guard) enter() { g.steps.Add(1) }
 func (g *guard) leave() { g.steps.Add(1) }
 
-// watch calls interrupt when a step runs for longer than limit: a first step
-// that begins now after limit, a later one after twice that at most. A limit of
-// 0 means none.
+// watch calls interrupt if a step exceeds limit: the first step after limit, later steps
+// after at most twice the limit. 0 means no limit.
 func (g *guard) watch(interrupt func(), limit time.Duration) {
 	if limit <= 0 {
 		return
 	}
-	g.stop() // of a statement that failed
+	g.stop() // the timer of a failed statement
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.expired = false
@@ -53,8 +52,8 @@ func (g *guard) check(interrupt func()) {
 	g.timer.Reset(g.limit)
 }
 
-// stop ends the watch. When it has returned no interrupt comes any more, so
-// that the next user of the connection is safe.
+// stop stops watching. interrupt is not called after stop has returned, so the connection
+// can be reused.
 func (g *guard) stop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,13 +63,13 @@ func (g *guard) stop() {
 	}
 }
 
-// overrun is what the guard did, if it did: what the driver says of it is that
-// there is no connection.
-func (g *guard) overrun() error {
+// limitError returns an error if the guard has interrupted the statement, else nil. The
+// driver only reports a closed connection.
+func (g *guard) limitError() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.expired {
 		return nil
 	}
-	return fmt.Errorf("cut off after %v without a row", g.limit)
+	return fmt.Errorf("interrupted after %v without a row", g.limit)
 }

@@ -1,6 +1,6 @@
-// Package executor runs the plans of package query on a connection of either
-// engine: its session, time limits, the total and aggregates behind the rows,
-// and the parameters that fit the columns as they are.
+// Package executor runs the plans of package query on SQLite or SQL Server. It manages
+// sessions, applies time limits, computes totals and aggregates, and binds parameters with
+// the types of the live columns.
 package executor
 
 import (
@@ -14,52 +14,50 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// Limits bound statements. 0 is no limit.
+// Limits are the time limits of statements. 0 means no limit.
 type Limits struct {
-	Row   time.Duration // how long one may run without a row
-	Count time.Duration // how long counting a total may take
+	Row   time.Duration // maximum time between rows
+	Count time.Duration // maximum time to count a total
 }
 
-// Database is one that plans are read from.
+// Database is a database that plans are executed on.
 type Database interface {
-	// Session takes a connection for the statements of one plan. Where they are
-	// several and the database can make them see the same rows without holding
-	// up anybody else, it does.
+	// Session opens a connection for the statements of one plan. If there are several and
+	// the database can do so without blocking writers, they see the same snapshot.
 	Session(ctx context.Context, kind *record.Kind, several bool) (Session, error)
 }
 
 // Session is a connection that runs one statement at a time.
 type Session interface {
-	// table says in which words the kind's table is spoken to, and its name.
+	// table returns the dialect for the kind's table, and its quoted name.
 	table() (*dialect.Dialect, string)
-	// run starts a statement. It fails with fault.Timeout when no row comes for
-	// longer than limit; time that passes between calls of Next does not count.
+	// run starts a statement. It fails with fault.Timeout if a row takes longer than
+	// limit; the time between calls of Next does not count.
 	run(st query.Statement, limit time.Duration) (row.Source, error)
-	// close stops what runs and gives the connection back.
+	// close stops the running statement and releases the connection.
 	close()
 }
 
-// Result is the answer to a plan, read while it is consumed: a row.Source with
-// a tail. It holds a connection until it is closed.
+// Result is the result of a plan, read row by row: a row.Source followed by a Tail. It
+// holds a connection until it is closed.
 type Result struct {
 	limits  func() Limits
 	plan    *query.Plan
 	session Session
-	rows    row.Source // nil where no row was asked for, and after the last
+	rows    row.Source // nil if no rows were requested, and after the last row
 }
 
-// Tail is what is known of a result once its last row was read.
+// Tail contains the total and the aggregates of a result.
 type Tail struct {
 	Total int64
 	Known bool // Total was counted or follows from the rows
 	Meta  []Meta
 }
 
-// Meta is one computed value, as text, under the name that was asked for.
+// Meta is a computed value as text, under its requested name.
 type Meta struct{ Name, Value string }
 
-// Select starts the plan's statement in a database. The limits are asked for at
-// each statement.
+// Select starts the plan's statement on a database. limits is called for each statement.
 func Select(ctx context.Context, from Database, limits func() Limits, plan *query.Plan) (*Result, error) {
 	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
 	session, err := from.Session(ctx, plan.Kind, several)
@@ -77,27 +75,27 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 	return r, nil
 }
 
-// open starts the statement whose rows the plan is about.
+// open starts the statement that reads the rows.
 func (r *Result) open(several bool) (row.Source, error) {
 	if s, isFile := r.session.(*fileSession); isFile && s.file.drain != nil && resumable(r.plan, several) {
-		return newResuming(r, s.file.drain)
+		return newResumingRows(r, s.file.drain)
 	}
 	return r.run(r.plan, query.Compile, r.limits().Row)
 }
 
-// compiler is one of the functions of package query that write a statement.
+// compiler is a function of package query that compiles a plan to a statement.
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
 func (r *Result) run(plan *query.Plan, compile compiler, limit time.Duration) (row.Source, error) {
-	words, table := r.session.table()
-	st, err := compile(plan, words, table)
+	d, table := r.session.table()
+	st, err := compile(plan, d, table)
 	if err != nil {
 		return nil, err
 	}
 	return r.session.run(st, limit)
 }
 
-// Next is row.Source's.
+// Next implements row.Source.
 func (r *Result) Next() ([]row.Cell, error) {
 	if r.rows == nil {
 		return nil, nil
@@ -105,8 +103,8 @@ func (r *Result) Next() ([]row.Cell, error) {
 	return r.rows.Next()
 }
 
-// Tail computes what follows the rows, of which so many were read. No
-// row can be read any more.
+// Tail returns the total and the aggregates. rows is the number of rows read. No more
+// rows can be read afterwards.
 func (r *Result) Tail(rows int64) (Tail, error) {
 	if r.rows != nil {
 		r.rows.Close()
@@ -119,8 +117,8 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 	return t, r.aggregates(&t)
 }
 
-// total counts where the rows do not show how many matches there are. Only
-// requests that ask for the total wait for one that takes too long.
+// total counts the matching rows if their number does not follow from the rows read. A
+// timeout is only an error if the request asks for the total explicitly.
 func (r *Result) total(t *Tail, rows int64) error {
 	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
 		return nil
@@ -146,7 +144,7 @@ func (r *Result) aggregates(t *Tail) error {
 	})
 }
 
-// one runs a statement that gives a single row, under the limit for counts.
+// one runs a statement that returns a single row, with the limit for counts.
 func (r *Result) one(compile compiler, read func([]row.Cell)) error {
 	rows, err := r.run(r.plan, compile, r.limits().Count)
 	if err != nil {
@@ -160,7 +158,7 @@ func (r *Result) one(compile compiler, read func([]row.Cell)) error {
 	return err
 }
 
-// Close stops the statement and gives the connection back.
+// Close stops the statement and releases the connection.
 func (r *Result) Close() error {
 	if r.session != nil {
 		r.session.close()

@@ -11,19 +11,19 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// Drain asks long reads of a file to end for a moment, so that its log of changes
-// can begin again.
+// Drain pauses long reads of a SQLite file for a moment, so that its write-ahead log can
+// be reset.
 type Drain struct{ over atomic.Pointer[chan struct{}] }
 
-// Asked is nil, or closed once reads that have made way may go on.
-func (d *Drain) Asked() <-chan struct{} {
+// Requested returns nil, or a channel that is closed once interrupted reads may resume.
+func (d *Drain) Requested() <-chan struct{} {
 	if over := d.over.Load(); over != nil {
 		return *over
 	}
 	return nil
 }
 
-// Begin has long reads end until end is called.
+// Begin pauses long reads until end is called.
 func (d *Drain) Begin() (end func()) {
 	over := make(chan struct{})
 	d.over.Store(&over)
@@ -33,31 +33,30 @@ func (d *Drain) Begin() (end func()) {
 	}
 }
 
-// resuming reads the rows of a plan in the order of the kind's first field. Where
-// it is asked to, it ends its statement and goes on with another one. That sees
-// rows as they are then.
-type resuming struct {
+// resumingRows reads the rows of a plan sorted by the kind's first field. When the drain is
+// active it closes its statement and resumes with another one, which sees later changes.
+type resumingRows struct {
 	row.Source
-	result *Result
-	drain  *Drain
-	plan   query.Plan
-	width  int // of the rows that were asked for
-	key    int // the column of the first field
-	last   int64
-	rows   int64     // of all statements so far
-	began  time.Time // the statement
-	found  time.Duration
+	result        *Result
+	drain         *Drain
+	plan          query.Plan
+	width         int // number of requested columns
+	key           int // column index of the first field
+	last          int64
+	rows          int64     // number of rows read by all statements
+	startedAt     time.Time // start of the current statement
+	firstRowAfter time.Duration
 }
 
-// resumable reports whether a plan's rows are in the order of the first field of
-// a kind of ours. One that sees the same rows as others is not resumed.
+// resumable reports whether a plan's rows are sorted by the first field of a kind in our
+// own tables. A plan with several statements needs a single snapshot and is not resumed.
 func resumable(p *query.Plan, several bool) bool {
 	return p.Kind.Database == record.InOwn && p.Kind.Fields[0].Type == record.Long && !p.Distinct && !several &&
 		len(p.Order) > 0 && p.Order[0].Field == 0
 }
 
-func newResuming(r *Result, drain *Drain) (*resuming, error) {
-	s := &resuming{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, 0)}
+func newResumingRows(r *Result, drain *Drain) (*resumingRows, error) {
+	s := &resumingRows{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, 0)}
 	if s.key < 0 {
 		s.key = s.width
 		s.plan.Columns = append(slices.Clip(s.plan.Columns), 0)
@@ -65,19 +64,19 @@ func newResuming(r *Result, drain *Drain) (*resuming, error) {
 	return s, s.start()
 }
 
-func (s *resuming) start() error {
+func (s *resumingRows) start() error {
 	rows, err := s.result.run(&s.plan, query.Compile, s.result.limits().Row)
 	if err == nil {
-		s.Source, s.began, s.found = rows, time.Now(), 0
+		s.Source, s.startedAt, s.firstRowAfter = rows, time.Now(), 0
 	}
 	return err
 }
 
-// Next is row.Source's. Several rows may have the same key: a statement ends
-// where it changes.
-func (s *resuming) Next() ([]row.Cell, error) {
+// Next implements row.Source. Several rows may have the same key, so a statement is only
+// interrupted where the key changes.
+func (s *resumingRows) Next() ([]row.Cell, error) {
 	cells, err := s.step()
-	if over := s.drain.Asked(); over != nil && cells != nil && cells[s.key].Int != s.last && time.Since(s.began) >= 2*s.found {
+	if over := s.drain.Requested(); over != nil && cells != nil && cells[s.key].Int != s.last && time.Since(s.startedAt) >= 2*s.firstRowAfter {
 		if err = s.resume(cells[s.key].Int, over); err == nil {
 			cells, err = s.step()
 		}
@@ -90,25 +89,25 @@ func (s *resuming) Next() ([]row.Cell, error) {
 	return cells[:s.width], nil
 }
 
-// step reads a row. A statement that took long to find its first one, since it
-// sorts, is not ended before that was worth it.
-func (s *resuming) step() ([]row.Cell, error) {
+// step reads a row and measures the time to the first one. A statement that sorts needs
+// long for that, and is not interrupted before it has read rows for as long again.
+func (s *resumingRows) step() ([]row.Cell, error) {
 	cells, err := s.Source.Next()
-	if s.found == 0 {
-		s.found = time.Since(s.began)
+	if s.firstRowAfter == 0 {
+		s.firstRowAfter = time.Since(s.startedAt)
 	}
 	return cells, err
 }
 
-// resume waits for the log, and goes on with the rows from a key.
-func (s *resuming) resume(from int64, over <-chan struct{}) error {
+// resume waits until the drain ends and continues with the rows from a key.
+func (s *resumingRows) resume(from int64, over <-chan struct{}) error {
 	s.Source.Close()
 	<-over
-	is := record.GreaterThanOrEqualTo
+	operator := record.GreaterThanOrEqualTo
 	if s.plan.Order[0].Desc {
-		is = record.LessThanOrEqualTo
+		operator = record.LessThanOrEqualTo
 	}
-	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: 0, Operator: is, Operands: []wire.Value{{Int: from}}})
+	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: 0, Operator: operator, Operands: []wire.Value{{Int: from}}})
 	s.plan.Skip = 0
 	if s.plan.Take != query.NoTake {
 		s.plan.Take = s.result.plan.Take - s.rows

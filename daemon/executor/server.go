@@ -15,31 +15,31 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// Server is a database server whose tables and views plans are read from. No
-// transaction is open while rows are read, so that a slow client holds up
-// no others: the statements of one plan may see different rows.
+// Server is a SQL Server database that plans are executed on. Rows are read without a
+// transaction, so that slow clients do not block writers: the statements of one plan may
+// see different rows.
 type Server struct {
-	Pool        *mssql.Server
-	LockTimeout time.Duration // how long a statement waits for a lock; 0 for its limit
-	Limits      func() Limits
-	tables      map[string]*Table    // by record kind
-	takesLists  atomic.Pointer[bool] // nil until it is known
+	Pool         *mssql.Server
+	LockTimeout  time.Duration // lock timeout of statements; 0 for the statement's time limit
+	Limits       func() Limits
+	tables       map[string]*Table    // by record kind
+	supportsJSON atomic.Pointer[bool] // nil until detected
 }
 
-// NewServer makes a Server that reads through a pool.
+// NewServer returns a Server that reads through a pool.
 func NewServer(pool *mssql.Server, lockTimeout time.Duration, limits func() Limits) *Server {
 	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, tables: make(map[string]*Table)}
 }
 
-// Add says what table or view a kind is read from.
+// Add sets the table or view of a kind.
 func (b *Server) Add(kind *record.Kind, name mssql.Table) {
 	b.tables[kind.Name] = &Table{Kind: kind, Name: name}
 }
 
-// Table is the table or view of a kind.
+// Table returns the table or view of a kind.
 func (b *Server) Table(kind string) *Table { return b.tables[kind] }
 
-// Session is Database's.
+// Session implements Database.
 func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Session, error) {
 	conn, err := b.get(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Sessio
 	return s, nil
 }
 
-// get takes a connection for reading. Slow clients may hold all of them for
-// long: who gets none within the time that a statement may take is told so.
+// get returns a connection from the pool. Slow clients may hold all of them for long, so
+// waiting is limited to the time limit of a statement.
 func (b *Server) get(ctx context.Context) (*mssql.Conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, waitTimeout(b.Limits().Row))
 	defer cancel()
@@ -70,34 +70,34 @@ func (b *Server) get(ctx context.Context) (*mssql.Conn, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case waiting.Err() != nil && !errors.Is(err, mssql.ErrLost):
-		return nil, Unavailable(err, "all connections to the database are in use, and none came free in time")
+		return nil, Unavailable(err, "all connections to the database are in use; try again later")
 	}
 	return nil, Classify(err)
 }
 
-// waitTimeout is how long to wait for a connection where statements have such a
-// limit: that, and not without end where they have none.
+// waitTimeout returns the time limit for waiting for a connection: that of statements, or
+// 30 s if statements have none.
 func waitTimeout(limit time.Duration) time.Duration { return cmp.Or(limit, 30*time.Second) }
 
 // Close closes the connections.
 func (b *Server) Close() error { return b.Pool.Close() }
 
 type serverSession struct {
-	ctx    context.Context
-	server *Server
-	source *Table
-	live   *Columns
-	conn   *mssql.Conn
-	guard  guard
-	asks   bool // the statement may fail for what was asked
+	ctx         context.Context
+	server      *Server
+	source      *Table
+	live        *Columns
+	conn        *mssql.Conn
+	guard       guard
+	inputErrors bool // the request may cause the statement to fail
 }
 
 func (s *serverSession) table() (*dialect.Dialect, string) {
-	return s.live.words, s.source.Name.Quoted()
+	return s.live.dialect, s.source.Name.Quoted()
 }
 
 func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
-	s.asks = st.Asks()
+	s.inputErrors = st.Asks()
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
@@ -119,32 +119,30 @@ func (s *serverSession) close() {
 	s.conn.Close()
 }
 
-// classify finds whose doing a broken connection was: the client's, who has
-// gone, or the time limit's. An error that the table's description may be to
-// blame for makes the next session read it again.
+// classify distinguishes an interrupt by the time limit from one by a cancelled context.
+// After an error that a changed table may have caused, the cached columns are dropped.
 func (s *serverSession) classify(err error) error {
 	var refused *mssql.Error
-	var unfit *mssql.Unfit
-	overrun := s.guard.overrun()
+	var mismatch *mssql.Unfit
+	limitError := s.guard.limitError()
 	switch {
 	case err == nil:
 		return nil
-	case overrun != nil:
-		return overLimit(overrun)
+	case limitError != nil:
+		return timeLimitError(limitError)
 	case s.ctx.Err() != nil:
 		return s.ctx.Err()
-	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion() || refused.Incomparable()), errors.As(err, &unfit):
+	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion() || refused.Incomparable()), errors.As(err, &mismatch):
 		s.source.Forget()
 	}
-	if refused != nil && !s.asks && (refused.Conversion() || refused.Overflow()) {
-		return s.source.failing(err)
+	if refused != nil && !s.inputErrors && (refused.Conversion() || refused.Overflow()) {
+		return s.source.dataError(err)
 	}
 	return s.source.blame(Classify(err))
 }
 
-// serverRows reads the rows of a statement. Getting the first one is part of the
-// step that starts the statement, since the server may work on it before it
-// says anything.
+// serverRows reads the rows of a statement. The statement's start and its first row count
+// as one step, since the server may return the row long after the start.
 type serverRows struct {
 	session *serverSession
 	rows    *mssql.Rows
@@ -169,32 +167,32 @@ func (r *serverRows) Close() error {
 	return r.rows.Close()
 }
 
-// blame names the table of a failure that its reader can do nothing about.
+// blame replaces an error that clients cannot fix by one that names the table.
 func (t *Table) blame(err error) error {
 	var refused *mssql.Error
-	var unfit *mssql.Unfit
+	var mismatch *mssql.Unfit
 	switch {
-	case errors.As(err, &unfit):
-		return Unavailable(err, fmt.Sprintf("column %s of %s is %s in the database, which does not fit %s", unfit.Column, t.Name, unfit.Type, unfit.Wanted))
+	case errors.As(err, &mismatch):
+		return Unavailable(err, fmt.Sprintf("column %s of %s is %s in the database, which does not fit %s", mismatch.Column, t.Name, mismatch.Type, mismatch.Wanted))
 	case !errors.As(err, &refused):
 		return err
 	case refused.NoTable():
-		return Unavailable(err, fmt.Sprintf("the table or view %s of this record kind does not exist, or may not be read; whd check tells more", t.Name))
+		return Unavailable(err, fmt.Sprintf("the table or view %s of this record kind does not exist, or may not be read; run whd check for details", t.Name))
 	case refused.NoColumn():
-		return Unavailable(err, fmt.Sprintf("the table or view %s lacks a column of this record kind; whd check tells more", t.Name))
+		return Unavailable(err, fmt.Sprintf("the table or view %s lacks a column of this record kind; run whd check for details", t.Name))
 	case refused.Forbidden():
-		return Unavailable(err, fmt.Sprintf("the service's login may not read %s", t.Name))
+		return Unavailable(err, fmt.Sprintf("the service's login has no permission to read %s", t.Name))
 	case refused.Broken():
-		return Unavailable(err, fmt.Sprintf("the view %s cannot be read, since what it was made of has changed; whd check tells more", t.Name))
+		return Unavailable(err, fmt.Sprintf("the view %s cannot be read, because a table that it selects from has changed; run whd check for details", t.Name))
 	case refused.Remote():
-		return Unavailable(err, fmt.Sprintf("the server that %s is read from cannot be used at the moment", t.Name))
+		return Unavailable(err, fmt.Sprintf("the linked server of %s is not available at the moment", t.Name))
 	case refused.Failing():
-		return t.failing(err)
+		return t.dataError(err)
 	}
 	return err
 }
 
-// failing blames the contents of the table.
-func (t *Table) failing(err error) error {
-	return Unavailable(err, fmt.Sprintf("the table or view %s holds or computes a value that the database fails on", t.Name))
+// dataError returns an error for values in the table that the database cannot process.
+func (t *Table) dataError(err error) error {
+	return Unavailable(err, fmt.Sprintf("the table or view %s contains or computes a value that the database cannot process", t.Name))
 }

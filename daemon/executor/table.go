@@ -16,35 +16,34 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// describedFor is how long a table's description is believed. Columns may
-// change while the daemon runs.
-const describedFor = 5 * time.Minute
+// columnsTTL is how long the columns of a table are cached. They may change while the
+// daemon runs.
+const columnsTTL = 5 * time.Minute
 
 // Table is the table or view of a record kind.
 type Table struct {
 	Kind *record.Kind
 	Name mssql.Table
 
-	known atomic.Pointer[Columns] // nil until they are read
+	cached atomic.Pointer[Columns] // nil until first read
 }
 
-// Columns are those of a table as the catalogue has them: nothing, where there is
-// none or it may not be looked at. Then the columns are taken to be the usual
-// ones, and the statement's own failure shows what is wrong.
+// Columns are the columns of a table in the database's catalogue. If the table is missing
+// or not accessible there are none; the default types are assumed then, and the
+// statement itself fails with an error.
 type Columns struct {
 	ByField []mssql.Column
-	words   *dialect.Dialect
-	until   time.Time // when they are read again
+	dialect *dialect.Dialect
+	until   time.Time // expiry of the cache entry
 }
 
-// Describe reads the columns of a kind's table from the catalogue, unless they
-// were read of late.
+// Describe returns the columns of a kind's table, from the cache or the catalogue.
 func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*Columns, error) {
 	t := b.tables[kind]
-	if known := t.known.Load(); known != nil && time.Now().Before(known.until) {
-		return known, nil
+	if cached := t.cached.Load(); cached != nil && time.Now().Before(cached.until) {
+		return cached, nil
 	}
-	takesLists, err := b.askForLists(ctx, conn)
+	supportsJSON, err := b.detectJSON(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -52,37 +51,37 @@ func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*
 	if err != nil {
 		return nil, err
 	}
-	known := know(t.Kind, columns, takesLists)
-	t.known.Store(known)
-	return known, nil
+	cached := newColumns(t.Kind, columns, supportsJSON)
+	t.cached.Store(cached)
+	return cached, nil
 }
 
-// Forget makes the next session read the catalogue.
-func (t *Table) Forget() { t.known.Store(nil) }
+// Forget removes the columns from the cache.
+func (t *Table) Forget() { t.cached.Store(nil) }
 
-// know finds the columns of a kind's fields, in any letter case.
-func know(kind *record.Kind, columns []mssql.Column, takesLists bool) *Columns {
-	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), words: dialect.TSQL(), until: time.Now().Add(describedFor)}
+// newColumns matches columns to a kind's fields, ignoring letter case.
+func newColumns(kind *record.Kind, columns []mssql.Column, supportsJSON bool) *Columns {
+	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), dialect: dialect.TSQL(), until: time.Now().Add(columnsTTL)}
 	for _, c := range columns {
 		if field, ok := kind.Column(c.Name); ok {
 			k.ByField[field] = c
 		}
 	}
-	k.words.Columns = make([]dialect.Column, len(kind.Fields))
+	k.dialect.Columns = make([]dialect.Column, len(kind.Fields))
 	for field, c := range k.ByField {
-		k.words.Columns[field] = dialect.Column{Collation: c.Collation}
+		k.dialect.Columns[field] = dialect.Column{Collation: c.Collation}
 		if c.Type != "" {
-			k.words.Columns[field].Type = c.Declared()
-			k.words.Columns[field].Items = c.Items
+			k.dialect.Columns[field].Type = c.Declared()
+			k.dialect.Columns[field].Items = c.Items
 		}
 	}
-	if !takesLists {
-		k.words.List.Longest = 0
+	if !supportsJSON {
+		k.dialect.List.Longest = 0
 	}
 	return k
 }
 
-// bind makes parameters of a statement's arguments, typed as the columns are
+// bind converts a statement's arguments to parameters, with the types of the columns
 // that they are compared with.
 func (k *Columns) bind(args []query.Arg) []mssql.Param {
 	params := make([]mssql.Param, len(args))
@@ -115,8 +114,8 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 	return mssql.Text(c, v.Text)
 }
 
-// listText is a list as a JSON array. Spaces at the end of texts, which compare
-// as if they were not there, might not fit an item.
+// listText encodes a list as a JSON array. Trailing spaces, which do not affect
+// comparisons, are removed because items with them may exceed the declared length.
 func listText(t record.Type, values []wire.Value) []byte {
 	items := make([]string, len(values))
 	for i, v := range values {
@@ -129,18 +128,17 @@ func listText(t record.Type, values []wire.Value) []byte {
 	}
 	text, err := json.Marshal(items)
 	if err != nil {
-		panic("executor: " + err.Error()) // strings can always be written
+		panic("executor: " + err.Error()) // strings can always be encoded
 	}
 	return text
 }
 
-// askForLists finds out whether the server reads JSON, unless that is known: a
-// database that came from a server before 2016 does not, until that is enabled. It
-// does not wait for the answer that another session asks for, whose connection may
-// be dead.
-func (b *Server) askForLists(ctx context.Context, conn *mssql.Conn) (bool, error) {
-	if known := b.takesLists.Load(); known != nil {
-		return *known, nil
+// detectJSON reports whether the server supports OPENJSON and caches the result: a
+// database with a compatibility level before SQL Server 2016 does not. It does not wait
+// for the check of another session, whose connection may be dead.
+func (b *Server) detectJSON(ctx context.Context, conn *mssql.Conn) (bool, error) {
+	if cached := b.supportsJSON.Load(); cached != nil {
+		return *cached, nil
 	}
 	rows, err := conn.Query(ctx, mssql.Query{
 		SQL:    "SELECT v FROM OPENJSON(@p1) WITH (v int '$')",
@@ -150,17 +148,17 @@ func (b *Server) askForLists(ctx context.Context, conn *mssql.Conn) (bool, error
 	if err == nil {
 		rows.Close()
 	}
-	takes, err := takesLists(err)
+	takes, err := supportsJSON(err)
 	if err == nil {
-		b.takesLists.Store(&takes)
+		b.supportsJSON.Store(&takes)
 	}
 	return takes, err
 }
 
-// takesLists distinguishes a server that has never heard of OPENJSON, which it calls a
-// missing table or WITH in the wrong place, from one that has other troubles.
-func takesLists(err error) (bool, error) {
-	if refused, is := errors.AsType[*mssql.Error](err); is && refused.Unknown() {
+// supportsJSON reports whether err means that OPENJSON is unknown: then the server reports
+// a missing table or a syntax error at WITH. Other errors are returned.
+func supportsJSON(err error) (bool, error) {
+	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.Unknown() {
 		return false, nil
 	}
 	return err == nil, err

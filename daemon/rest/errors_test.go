@@ -68,7 +68,7 @@ var failures = []failing{
 	{name: "a body of a wrong type", line: "POST /json/reply/SY_FiltersQuery", body: "x", headers: []string{"Content-Type: image/png"},
 		status: 415, code: "UnsupportedMediaType"},
 	{name: "a source that is missing", line: "GET /json/reply/SO_TotalsQuery", status: 503, code: "ServiceUnavailable",
-		says: "no fitting table for this record kind", also: "Retry-After: 2"},
+		says: "no matching table for this record kind", also: "Retry-After: 2"},
 	{name: "anything else", line: "GET /json/reply/IN_ColoursQuery", status: 500, code: "InternalError", says: "internal error"},
 }
 

@@ -75,9 +75,9 @@ func TestVersionOfTheERP(t *testing.T) {
 	}
 	check("SY_System.Version", "no version; warning: it cannot be read: no such table: SY_System")
 	for _, c := range []struct{ sql, says string }{
-		{"CREATE TABLE SY_System (Version TEXT)", "no version; warning: it holds no version such as 07.02.01.00"},
-		{"INSERT INTO SY_System VALUES (NULL), ('beta'), ('7.2.1.0.0')", "no version; warning: it holds no version such as 07.02.01.00"},
-		{"INSERT INTO SY_System VALUES ('07.02.00.99')", "version 07.02.00.99; warning: webhooks need version 07.02.01.00 or later of it"},
+		{"CREATE TABLE SY_System (Version TEXT)", "no version; warning: it contains no version such as 07.02.01.00"},
+		{"INSERT INTO SY_System VALUES (NULL), ('beta'), ('7.2.1.0.0')", "no version; warning: it contains no version such as 07.02.01.00"},
+		{"INSERT INTO SY_System VALUES ('07.02.00.99')", "version 07.02.00.99; warning: webhooks require version 07.02.01.00 or later"},
 		{"INSERT INTO SY_System VALUES (' 7.2.1 '), ('07.01.99.99')", "version 7.2.1"},
 		{"INSERT INTO SY_System VALUES ('07.10')", "version 07.10"},
 	} {

@@ -21,45 +21,45 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Bills runs the suite of custom field values of bill stages. Each call of home
-// gives a place without any, and a function that opens it, as another daemon
-// does, again at each call. What it opens is closed when the test ends.
-func Bills(t *testing.T, home func(t *testing.T) func() *storage.Store) {
+// Bills runs the suite for the custom fields of bills. openStore prepares a store without
+// bills and returns a function that opens it, which each call does again, like another
+// daemon. The stores are closed when the test ends.
+func Bills(t *testing.T, openStore func(t *testing.T) func() *storage.Store) {
 	for name, test := range map[string]struct {
-		run    func(*testing.T, workshop)
+		run    func(*testing.T, billSuite)
 		values [][]any
 	}{
-		"Reads":     {readBills, billValues},
-		"Change":    {changeValue, billValues},
-		"Add":       {addValue, billValues},
-		"Missing":   {missingPlaces, billValues},
-		"Spellings": {spelledIDs, billValues},
-		"Texts":     {billTexts, billValues},
-		"AtOnce":    {billsAtOnce, billValues},
-		"Twice":     {valuesTwice, twice},
-		"Form":      {formOfIDs, otherForm},
-		"Cancelled": {billsCancelled, billValues},
-		"Closed":    {billsClosed, billValues},
+		"Reads":      {readBills, billValues},
+		"Change":     {changeValue, billValues},
+		"Add":        {addValue, billValues},
+		"Missing":    {missingIDs, billValues},
+		"Spellings":  {spelledIDs, billValues},
+		"Texts":      {billTexts, billValues},
+		"Concurrent": {concurrentWrites, billValues},
+		"Duplicates": {duplicateValues, duplicateRows},
+		"IDNotation": {idNotation, otherNotation},
+		"Cancelled":  {billsCancelled, billValues},
+		"Closed":     {billsClosed, billValues},
 	} {
 		t.Run(name, func(t *testing.T) {
-			open := home(t)
-			w := workshop{t: t, open: open, store: open()}
+			open := openStore(t)
+			w := billSuite{t: t, open: open, store: open()}
 			w.Bills = w.store.Bills(time.UTC)
-			w.fill(test.values)
+			w.seed(test.values)
 			test.run(t, w)
 		})
 	}
 }
 
-// workshop is the store of a test, with bills.
-type workshop struct {
+// billSuite is the store and bills of a test.
+type billSuite struct {
 	*erp.Bills
 	t     *testing.T
 	open  func() *storage.Store
 	store *storage.Store
 }
 
-func (w workshop) fill(values [][]any) {
+func (w billSuite) seed(values [][]any) {
 	w.t.Helper()
 	rows := maps.Clone(billRows)
 	rows[erp.ValuesTable] = values
@@ -77,14 +77,14 @@ func (w workshop) fill(values [][]any) {
 	}
 }
 
-func place(ids ...string) erp.StageField {
+func stageField(ids ...string) erp.StageField {
 	return erp.StageField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}
 }
 
-var red = place("BILL-1", "Stage a", "FIELD-1")
+var redField = stageField("BILL-1", "Stage a", "FIELD-1")
 
-// told is a value in one line; - is what is not there. Ids may be padded.
-func told(v wire.CustomFieldValue) string {
+// valueText formats a value in one line, with - for null. Ids may be padded.
+func valueText(v wire.CustomFieldValue) string {
 	var parts []string
 	for _, p := range []*string{&v.SettingID, v.SettingName, v.Contents, v.PluginID, v.PluginName} {
 		text := "-"
@@ -96,38 +96,38 @@ func told(v wire.CustomFieldValue) string {
 	return strings.Join(parts, "|")
 }
 
-// set changes a value and says what the answer was.
-func (w workshop) set(at erp.StageField, contents string) string {
+// set changes a value and returns the result.
+func (w billSuite) set(at erp.StageField, contents string) string {
 	w.t.Helper()
 	v, err := w.Set(w.t.Context(), at, &contents)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return told(v)
+	return valueText(v)
 }
 
-func (w workshop) expect(at erp.StageField, want string) {
+func (w billSuite) expect(at erp.StageField, want string) {
 	w.t.Helper()
 	v, err := w.Value(w.t.Context(), at)
-	if got := told(v); err != nil || got != want {
-		w.t.Errorf("%v is %s (%v), want %s", at, got, err, want)
+	if got := valueText(v); err != nil || got != want {
+		w.t.Errorf("%v: %s (%v), want %s", at, got, err, want)
 	}
 }
 
-func (w workshop) expectAll(billID, stageID string, want ...string) {
+func (w billSuite) expectAll(billID, stageID string, want ...string) {
 	w.t.Helper()
 	all, err := w.Values(w.t.Context(), billID, stageID)
 	var got []string
 	for _, v := range all {
-		got = append(got, told(v))
+		got = append(got, valueText(v))
 	}
 	if err != nil || !slices.Equal(got, want) {
-		w.t.Errorf("%s %s is\n%s (%v), want\n%s", billID, stageID, strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+		w.t.Errorf("%s %s: \n%s (%v), want\n%s", billID, stageID, strings.Join(got, "\n"), err, strings.Join(want, "\n"))
 	}
 }
 
-// rows are the stored values in one line each: id, stage, field, contents, time.
-func (w workshop) rows() []string {
+// rows returns the stored values, one line each: id, stage, field, contents, time.
+func (w billSuite) rows() []string {
 	w.t.Helper()
 	kind, _ := erp.BillTables().Lookup(erp.ValuesTable)
 	req, err := query.Parse(kind, query.Members{member("OrderBy", "RecID")}, query.Options{})
@@ -163,39 +163,39 @@ func (w workshop) rows() []string {
 	}
 }
 
-func readBills(t *testing.T, w workshop) {
-	w.expect(red, "FIELD-1|Colour|red|plugin-1|Quality")
-	w.expect(place("BILL-1", "Stage a", "FIELD-2"), "FIELD-2|Weight|-|PLUGIN-2|Größe")
-	w.expect(place("BILL-1", "Stage a", "FIELD-3"), "FIELD-3|-|-|-|-")
+func readBills(t *testing.T, w billSuite) {
+	w.expect(redField, "FIELD-1|Colour|red|plugin-1|Quality")
+	w.expect(stageField("BILL-1", "Stage a", "FIELD-2"), "FIELD-2|Weight|-|PLUGIN-2|Größe")
+	w.expect(stageField("BILL-1", "Stage a", "FIELD-3"), "FIELD-3|-|-|-|-")
 	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|red|plugin-1|Quality", "FIELD-3|-|-|-|-")
 	w.expectAll("BILL-2", "Stage c", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|-|plugin-1|Quality", "FIELD-3|-|-|-|-")
 }
 
-// untouched are the rows that no test here changes.
+// untouched is the row that no test changes.
 const untouched = "0E984725-C51C-4BF4-9960-E1C80E27ABA0|Stage a|FIELD-3|-|" + billTime
 
-func changeValue(t *testing.T, w workshop) {
-	if got, want := w.set(red, "blue"), "FIELD-1|Colour|blue|plugin-1|Quality"; got != want {
-		t.Errorf("the answer is %s, want %s", got, want)
+func changeValue(t *testing.T, w billSuite) {
+	if got, want := w.set(redField, "blue"), "FIELD-1|Colour|blue|plugin-1|Quality"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
-	w.expect(red, "FIELD-1|Colour|blue|plugin-1|Quality")
+	w.expect(redField, "FIELD-1|Colour|blue|plugin-1|Quality")
 	rows := w.rows()
-	const kept = "6F9619FF-8B86-4011-B42D-00C04FC964FF|STAGE A|FIELD-1|blue|"
-	if len(rows) != 2 || rows[0] != untouched || !strings.HasPrefix(rows[1], kept) || strings.HasSuffix(rows[1], billTime) {
+	const updated = "6F9619FF-8B86-4011-B42D-00C04FC964FF|STAGE A|FIELD-1|blue|"
+	if len(rows) != 2 || rows[0] != untouched || !strings.HasPrefix(rows[1], updated) || strings.HasSuffix(rows[1], billTime) {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
 	}
-	if got, want := w.set(red, ""), "FIELD-1|Colour||plugin-1|Quality"; got != want {
-		t.Errorf("cleared: the answer is %s, want %s", got, want)
+	if got, want := w.set(redField, ""), "FIELD-1|Colour||plugin-1|Quality"; got != want {
+		t.Errorf("cleared: got %s, want %s", got, want)
 	}
-	w.expect(red, "FIELD-1|Colour||plugin-1|Quality")
+	w.expect(redField, "FIELD-1|Colour||plugin-1|Quality")
 }
 
 var newRow = regexp.MustCompile(`^[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}\|Stage c\|FIELD-2\|12 kg\|`)
 
-func addValue(t *testing.T, w workshop) {
-	at := place("BILL-2", "STAGE C", "field-2")
+func addValue(t *testing.T, w billSuite) {
+	at := stageField("BILL-2", "STAGE C", "field-2")
 	if got, want := w.set(at, "12 kg"), "FIELD-2|Weight|12 kg|PLUGIN-2|Größe"; got != want {
-		t.Errorf("the answer is %s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	w.expect(at, "FIELD-2|Weight|12 kg|PLUGIN-2|Größe")
 	rows := w.rows()
@@ -205,47 +205,47 @@ func addValue(t *testing.T, w workshop) {
 	if w.set(at, "13 kg"); len(w.rows()) != 3 {
 		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
 	}
-	if w.set(place("BILL-1", "Stage a", "FIELD-3"), "was null"); len(w.rows()) != 3 {
+	if w.set(stageField("BILL-1", "Stage a", "FIELD-3"), "was null"); len(w.rows()) != 3 {
 		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
 	}
 }
 
-// missingPlaces asks for places of which something is missing, also by
-// ids that no database has to be asked for.
-func missingPlaces(t *testing.T, w workshop) {
+// missingIDs uses ids that do not exist, including some that are rejected without a
+// query.
+func missingIDs(t *testing.T, w billSuite) {
 	before := w.rows()
 	ids := []string{"nope", "", "  ", "%", "BILL_1", "'; DROP TABLE BM_Main; --", "a\x00b", "日本", "\xff", strings.Repeat("x", 10<<10), strings.Repeat("漢", 5<<10)}
 	for _, id := range ids {
 		for _, c := range []struct {
 			at   erp.StageField
-			says string
+			want string
 		}{
-			{place(id, "Stage a", "FIELD-1"), "there is no bill"},
-			{place("BILL-1", id, "FIELD-1"), "has no stage"},
-			{place("BILL-1", "Stage a", id), "there is no custom field"},
-			{place(id, id, id), "there is no bill"},
+			{stageField(id, "Stage a", "FIELD-1"), "there is no bill"},
+			{stageField("BILL-1", id, "FIELD-1"), "has no stage"},
+			{stageField("BILL-1", "Stage a", id), "there is no custom field"},
+			{stageField(id, id, id), "there is no bill"},
 		} {
 			contents := "lost"
 			_, valueErr := w.Value(t.Context(), c.at)
 			_, setErr := w.Set(t.Context(), c.at, &contents)
 			errs := []error{valueErr, setErr}
-			if !strings.Contains(c.says, "field") {
+			if !strings.Contains(c.want, "field") {
 				_, err := w.Values(t.Context(), c.at.BillID, c.at.StageID)
 				errs = append(errs, err)
 			}
 			for _, err := range errs {
-				if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 700 {
-					t.Errorf("%.60q: %v, want %s", c.at, err, c.says)
+				if !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 700 {
+					t.Errorf("%.60q: %v, want %s", c.at, err, c.want)
 				}
 			}
 		}
 	}
-	for _, at := range []erp.StageField{place("BILL-2", "Stage a", "FIELD-1"), place("BILL-1", "Stage c", "FIELD-1")} {
+	for _, at := range []erp.StageField{stageField("BILL-2", "Stage a", "FIELD-1"), stageField("BILL-1", "Stage c", "FIELD-1")} {
 		if _, err := w.Value(t.Context(), at); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "has no stage") {
 			t.Errorf("the stage of another bill: %v", err)
 		}
 	}
-	if _, err := w.Set(t.Context(), red, nil); !fault.Is(err, fault.Missing) || fault.From(err).Fields[0].Name != "Contents" {
+	if _, err := w.Set(t.Context(), redField, nil); !fault.Is(err, fault.Missing) || fault.From(err).Fields[0].Name != "Contents" {
 		t.Errorf("no contents: %v", err)
 	}
 	if after := w.rows(); !slices.Equal(after, before) {
@@ -253,13 +253,13 @@ func missingPlaces(t *testing.T, w workshop) {
 	}
 }
 
-func spelledIDs(t *testing.T, w workshop) {
+func spelledIDs(t *testing.T, w billSuite) {
 	for i, at := range []erp.StageField{
-		place("bill-1", "STAGE A", "field-1"), place("BILL-1   ", "stage a ", "Field-1  "), red,
+		stageField("bill-1", "STAGE A", "field-1"), stageField("BILL-1   ", "stage a ", "Field-1  "), redField,
 	} {
 		contents := strings.Repeat("x", i+1)
 		if got, want := w.set(at, contents), "FIELD-1|Colour|"+contents+"|plugin-1|Quality"; got != want {
-			t.Errorf("%v: the answer is %s, want %s", at, got, want)
+			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
 		w.expect(at, "FIELD-1|Colour|"+contents+"|plugin-1|Quality")
 		w.expectAll(at.BillID, at.StageID, "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|"+contents+"|plugin-1|Quality", "FIELD-3|-|-|-|-")
@@ -269,38 +269,38 @@ func spelledIDs(t *testing.T, w workshop) {
 	}
 }
 
-// billTexts come back as they were given, by a change and by an addition.
-func billTexts(t *testing.T, w workshop) {
-	added := place("BILL-2", "Stage c", "FIELD-1")
+// billTexts checks that texts are read back as written, after updates and inserts.
+func billTexts(t *testing.T, w billSuite) {
+	added := stageField("BILL-2", "Stage c", "FIELD-1")
 	for _, text := range []string{
 		"", " ", "  both sides  ", "Größe", "日本 ｶﾅ", "👩‍🔧🧵", "O'Brien \"x\"", "a\r\nb\tc", `{"a":[1]}`, "@p1", "%_[", strings.Repeat("long ", 20_000),
 		strings.Repeat("漢", 4001), "NULL", "-- x", "\ufeffmark", "e\u0301",
 	} {
-		for _, at := range []erp.StageField{red, added} {
+		for _, at := range []erp.StageField{redField, added} {
 			v, err := w.Set(t.Context(), at, &text)
 			if err != nil || *v.Contents != text {
 				t.Errorf("%.40q: %v", text, err)
 				continue
 			}
 			if v, err = w.Value(t.Context(), at); err != nil || *v.Contents != text {
-				t.Errorf("%.40q came back as %.40q (%v)", text, *v.Contents, err)
+				t.Errorf("%.40q was read back as %.40q (%v)", text, *v.Contents, err)
 			}
 		}
 	}
 }
 
-// billsAtOnce lets two daemons write one value that is not there yet, by
-// different spellings. All succeed, one row is left, which holds what one of
-// them wrote, and who comes last wins.
-func billsAtOnce(t *testing.T, w workshop) {
+// concurrentWrites lets two daemons write one missing value concurrently, with different
+// spellings of the ids. All writes succeed and leave one row with the contents of one
+// of them; a later write wins.
+func concurrentWrites(t *testing.T, w billSuite) {
 	const writers = 32
 	daemons := []*erp.Bills{w.Bills, w.open().Bills(time.UTC)}
 	for round, spelled := range [][]erp.StageField{
-		{place("BILL-1", "Stage a", "FIELD-2"), place("bill-1 ", "STAGE A", "field-2 ")},
-		{place("BILL-1", "Stage b", "FIELD-2"), place("BILL-1", "stage b  ", "Field-2")},
-		{place("BILL-2", "Stage c", "FIELD-1"), place("bill-2", "STAGE C", "field-1")},
+		{stageField("BILL-1", "Stage a", "FIELD-2"), stageField("bill-1 ", "STAGE A", "field-2 ")},
+		{stageField("BILL-1", "Stage b", "FIELD-2"), stageField("BILL-1", "stage b  ", "Field-2")},
+		{stageField("BILL-2", "Stage c", "FIELD-1"), stageField("bill-2", "STAGE C", "field-1")},
 	} {
-		atOnce(writers, func(i int) {
+		concurrently(writers, func(i int) {
 			contents := "by " + strconv.Itoa(i)
 			if v, err := daemons[i%2].Set(t.Context(), spelled[i/2%2], &contents); err != nil || *v.Contents != contents {
 				t.Errorf("writer %d: %v", i, err)
@@ -311,40 +311,40 @@ func billsAtOnce(t *testing.T, w workshop) {
 		}
 		v, err := w.Value(t.Context(), spelled[0])
 		if n, numbered := strings.CutPrefix(*v.Contents, "by "); err != nil || !numbered || n > "9" {
-			t.Errorf("nobody wrote %s (%v)", told(v), err)
+			t.Errorf("no writer wrote %s (%v)", valueText(v), err)
 		}
 		w.set(spelled[1], "last")
 		if v, err = w.Value(t.Context(), spelled[0]); err != nil || *v.Contents != "last" {
-			t.Errorf("in the end it is %s (%v)", told(v), err)
+			t.Errorf("after the last write: %s (%v)", valueText(v), err)
 		}
 	}
 }
 
-// valuesTwice: the newest counts, and a change is one of all of them.
-func valuesTwice(t *testing.T, w workshop) {
-	w.expect(red, "FIELD-1|Colour|newest|plugin-1|Quality")
+// duplicateValues: the newest row is read, and a change updates all of them.
+func duplicateValues(t *testing.T, w billSuite) {
+	w.expect(redField, "FIELD-1|Colour|newest|plugin-1|Quality")
 	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|newest|plugin-1|Quality", "FIELD-3|-|-|-|-")
-	w.set(red, "all")
+	w.set(redField, "all")
 	rows := w.rows()
 	for _, row := range rows {
 		if !strings.Contains(row, "|all|") {
-			t.Errorf("left alone: %s", row)
+			t.Errorf("not updated: %s", row)
 		}
 	}
-	if len(rows) != len(twice) {
+	if len(rows) != len(duplicateRows) {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
 	}
 }
 
-func formOfIDs(t *testing.T, w workshop) {
-	w.set(place("BILL-1", "Stage b", "FIELD-1"), "added")
+func idNotation(t *testing.T, w billSuite) {
+	w.set(stageField("BILL-1", "Stage b", "FIELD-1"), "added")
 	form := regexp.MustCompile(`^\{[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\}\|Stage b\|`)
 	if rows := w.rows(); len(rows) != 3 || !slices.ContainsFunc(rows, form.MatchString) {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
 	}
 }
 
-func billsCancelled(t *testing.T, w workshop) {
+func billsCancelled(t *testing.T, w billSuite) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, err := range w.everyCall(ctx) {
@@ -352,10 +352,10 @@ func billsCancelled(t *testing.T, w workshop) {
 			t.Errorf("%s: %v, want cancelled", name, err)
 		}
 	}
-	w.expect(red, "FIELD-1|Colour|red|plugin-1|Quality")
+	w.expect(redField, "FIELD-1|Colour|red|plugin-1|Quality")
 }
 
-func billsClosed(t *testing.T, w workshop) {
+func billsClosed(t *testing.T, w billSuite) {
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -366,16 +366,16 @@ func billsClosed(t *testing.T, w workshop) {
 	}
 }
 
-func (w workshop) everyCall(ctx context.Context) map[string]error {
+func (w billSuite) everyCall(ctx context.Context) map[string]error {
 	all := make(map[string]error)
-	_, all["Value"] = w.Value(ctx, red)
-	_, all["Values"] = w.Values(ctx, red.BillID, red.StageID)
-	_, all["Set"] = w.Set(ctx, red, new("x"))
+	_, all["Value"] = w.Value(ctx, redField)
+	_, all["Values"] = w.Values(ctx, redField.BillID, redField.StageID)
+	_, all["Set"] = w.Set(ctx, redField, new("x"))
 	return all
 }
 
-// atOnce does the work of n at the same time.
-func atOnce(n int, work func(int)) {
+// concurrently calls work n times concurrently.
+func concurrently(n int, work func(int)) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() { work(i) })

@@ -9,43 +9,42 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Capabilities are what stores differ in, where all of the answers are right.
+// Capabilities describes differences between databases, all of which are correct.
 type Capabilities struct {
-	// Scale is the number of fraction digits of every decimal, and half of all
-	// its digits, where a column has one scale for all values. 0: digits come
-	// back as they were stored.
+	// Scale is the number of fractional digits of every decimal, and half of its
+	// total digits, if columns have a fixed scale. 0 means that digits are read as
+	// they were stored.
 	Scale int
 
-	// Microseconds: dates have six digits of a second's fraction that count, as
-	// PostgreSQL's have, on which Babelfish stands.
+	// Microseconds: dates have six significant fractional digits, as in PostgreSQL and
+	// so in Babelfish.
 	Microseconds bool
 
-	// NoNUL: text has no NUL characters. PostgreSQL has none.
+	// NoNUL: texts cannot contain NUL characters, as in PostgreSQL.
 	NoNUL bool
 
-	// Collation: the database's collation says which texts are equal and how
-	// they are ordered, and not our rules. Texts that collations disagree on are
-	// left out, and the order is taken from the store, which must then keep to
-	// it everywhere.
+	// Collation: texts are compared and sorted by the database's collation instead of
+	// our rules. Texts on which collations differ are left out. The order of the
+	// others is read from the database, whose results must then be consistent.
 	Collation bool
 
-	// GuidOrder: guids are ordered in a way of the database's own. SQL Server
-	// begins with the last group.
+	// GuidOrder: GUIDs are sorted in a database-specific order. SQL Server compares the
+	// last group first.
 	GuidOrder bool
 
-	// PaddedBytes: in an order, bytes count as if zeros followed their end, as in
+	// PaddedBytes: binary values are sorted as if padded with zeros, as in
 	// SQL Server.
 	PaddedBytes bool
 
-	// ASCIISets: the sets of Like know ASCII only, as Babelfish's do, which match
-	// bytes.
+	// ASCIISets: character sets in LIKE patterns support ASCII only, as in Babelfish,
+	// which matches bytes.
 	ASCIISets bool
 }
 
-// Part is how much of the suite is run: the zero Part is all of it.
+// Part selects a part of the suite; the zero Part is all of it.
 type Part struct {
-	Kinds       []string // record kinds; all where there are none
-	StoredASCII bool     // texts that are stored are ASCII, while any are looked for
+	Kinds       []string // record kinds; all if empty
+	StoredASCII bool     // stored texts are ASCII, searched texts are not limited
 }
 
 func (p Part) registry() (*record.Registry, error) {
@@ -56,8 +55,8 @@ func (p Part) registry() (*record.Registry, error) {
 	return record.NewRegistry(kinds...)
 }
 
-// stores are the values that are stored.
-func (p Part) stores(values map[record.Type][]any) map[record.Type][]any {
+// storedValues returns the values to store.
+func (p Part) storedValues(values map[record.Type][]any) map[record.Type][]any {
 	kept := maps.Clone(values)
 	if p.StoredASCII {
 		kept[record.Text] = slices.DeleteFunc(slices.Clone(values[record.Text]), func(v any) bool { return !isASCII(v) })
@@ -65,17 +64,17 @@ func (p Part) stores(values map[record.Type][]any) map[record.Type][]any {
 	return kept
 }
 
-// disputed are texts that equal another one, or do not, by the collation:
-// combined and composed accents, ligatures, and letters with several lower
-// cases or a case in one language only.
-var disputed = []string{"e\u0301", "ß", "ẞ", "ss", "\u212a", "ſ", "σ", "ς", "Σ", "İ", "ı"}
+// ambiguous are texts that collations compare differently: combining and precomposed
+// accents, ligatures, letters with several lower-case forms, and letters with
+// language-specific case rules.
+var ambiguous = []string{"e\u0301", "ß", "ẞ", "ss", "\u212a", "ſ", "σ", "ς", "Σ", "İ", "ı"}
 
-// edges are the edge values that the store can hold.
-func (can Capabilities) edges() map[record.Type][]any {
+// edges returns the edge values that the database can hold.
+func (caps Capabilities) edges() map[record.Type][]any {
 	values := make(map[record.Type][]any)
 	for t, all := range edges {
 		for _, v := range all {
-			if v = can.nearest(t, v); !slices.ContainsFunc(values[t], func(other any) bool { return same(other, v) }) && can.holds(v) {
+			if v = caps.nearest(t, v); !slices.ContainsFunc(values[t], func(other any) bool { return same(other, v) }) && caps.holds(v) {
 				values[t] = append(values[t], v)
 			}
 		}
@@ -85,49 +84,49 @@ func (can Capabilities) edges() map[record.Type][]any {
 
 func same(a, b any) bool { return operandText(a) == operandText(b) }
 
-func (can Capabilities) holds(v any) bool {
+func (caps Capabilities) holds(v any) bool {
 	text, ok := v.(string)
-	return !ok || !(can.NoNUL && strings.Contains(text, "\x00")) && !(can.Collation && slices.Contains(disputed, text))
+	return !ok || !(caps.NoNUL && strings.Contains(text, "\x00")) && !(caps.Collation && slices.Contains(ambiguous, text))
 }
 
-// nearest is the value at the edge of the store's type.
-func (can Capabilities) nearest(t record.Type, v any) any {
+// nearest returns the closest value that the database can hold.
+func (caps Capabilities) nearest(t record.Type, v any) any {
 	switch {
-	case t == record.DateTime && can.Microseconds:
+	case t == record.DateTime && caps.Microseconds:
 		return v.(string)[:len("2006-01-02T15:04:05.000000")] + "0"
-	case t == record.Decimal && can.Scale > 0:
-		return can.nearestDecimal(v.(string))
+	case t == record.Decimal && caps.Scale > 0:
+		return caps.nearestDecimal(v.(string))
 	}
 	return v
 }
 
-func (can Capabilities) nearestDecimal(text string) string {
+func (caps Capabilities) nearestDecimal(text string) string {
 	sign := ""
 	if digits, negative := strings.CutPrefix(text, "-"); negative {
 		sign, text = "-", digits
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
 	switch {
-	case len(whole) > can.Scale:
-		text = strings.Repeat("9", can.Scale) + "." + strings.Repeat("9", can.Scale)
-	case len(fraction) > can.Scale:
-		text = "0." + strings.Repeat("0", can.Scale-1) + "1"
+	case len(whole) > caps.Scale:
+		text = strings.Repeat("9", caps.Scale) + "." + strings.Repeat("9", caps.Scale)
+	case len(fraction) > caps.Scale:
+		text = "0." + strings.Repeat("0", caps.Scale-1) + "1"
 	}
 	return sign + text
 }
 
-// shownDecimal is a decimal with the digits that its column has.
-func (can Capabilities) shownDecimal(text string) string {
-	if can.Scale == 0 {
+// shownDecimal returns a decimal with the fractional digits of its column.
+func (caps Capabilities) shownDecimal(text string) string {
+	if caps.Scale == 0 {
 		return text
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
-	return whole + "." + fraction + strings.Repeat("0", can.Scale-len(fraction))
+	return whole + "." + fraction + strings.Repeat("0", caps.Scale-len(fraction))
 }
 
-// tries reports whether a pattern is one that the store understands on text.
-func (can Capabilities) tries(op record.Operator, pattern, text any) bool {
-	if op != record.Like || !can.ASCIISets || !strings.Contains(pattern.(string), "[") {
+// supports reports whether the database supports a pattern on a text.
+func (caps Capabilities) supports(op record.Operator, pattern, text any) bool {
+	if op != record.Like || !caps.ASCIISets || !strings.Contains(pattern.(string), "[") {
 		return true
 	}
 	return isASCII(pattern) && isASCII(text)

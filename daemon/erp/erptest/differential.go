@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// differential runs every field with every suffix and every edge operand, and
-// compares the rows with a naive evaluation over the same rows.
+// differential filters every field with every suffix and every edge operand, and compares
+// the rows with those found by the naive implementation.
 func differential(t *testing.T, s *suite) {
 	cases := 0
 	for _, kind := range s.registry.Kinds() {
@@ -19,7 +19,7 @@ func differential(t *testing.T, s *suite) {
 			for _, op := range f.Filter.Operators() {
 				for _, operands := range s.operandLists(f.Type, op) {
 					cases++
-					s.try(t, kind, i, op, operands)
+					s.check(t, kind, i, op, operands)
 				}
 			}
 		}
@@ -27,15 +27,15 @@ func differential(t *testing.T, s *suite) {
 	t.Logf("%d cases, every field x suffix x edge operand", cases)
 }
 
-// try runs one condition and compares its rows with those that match.
-func (s *suite) try(t *testing.T, kind *record.Kind, field int, op record.Operator, operands []any) {
+// check runs a query with one condition and compares its rows with those that match.
+func (s *suite) check(t *testing.T, kind *record.Kind, field int, op record.Operator, operands []any) {
 	t.Helper()
 	f := kind.Fields[field]
 	texts := make([]string, len(operands))
 	for i, o := range operands {
 		texts[i] = operandText(o)
 	}
-	got, _ := s.ask(t, s.store, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
+	got, _ := s.run(t, s.store, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
 	found := make(map[string]int)
 	for _, row := range got {
 		found[row]++
@@ -44,30 +44,30 @@ func (s *suite) try(t *testing.T, kind *record.Kind, field int, op record.Operat
 	for i, r := range all.rows {
 		row := all.texts[i]
 		switch expected := s.matches(f.Type, r[field], op, operands); {
-		case !s.can.tries(op, operands[0], r[field]):
+		case !s.caps.supports(op, operands[0], r[field]):
 			found[row] = 0
 		case expected && found[row] == 0:
-			t.Errorf("%s.%s%s %.200q does not find %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+			t.Errorf("%s.%s%s %.200q is missing %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
 		case !expected && found[row] > 0:
-			t.Errorf("%s.%s%s %.200q finds %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+			t.Errorf("%s.%s%s %.200q wrongly returns %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
 		case expected:
 			found[row]--
 		}
 	}
 	for row, n := range found {
 		if n > 0 {
-			t.Errorf("%s.%s%s %.200q gives a row that was not stored, or twice: %s", kind.Name, f.Name, op.Suffix(), texts, row)
+			t.Errorf("%s.%s%s %.200q returns an unknown or duplicate row: %s", kind.Name, f.Name, op.Suffix(), texts, row)
 		}
 	}
 }
 
-// operandLists are the lists of operands that an operator is tried with.
+// operandLists returns the lists of operands to test an operator with.
 func (s *suite) operandLists(t record.Type, op record.Operator) [][]any {
 	values := s.values[t]
 	var lists [][]any
 	switch op.Arity() {
 	case record.One:
-		for _, v := range append(slices.Clone(values), s.can.patterns(op)...) {
+		for _, v := range append(slices.Clone(values), s.caps.patterns(op)...) {
 			lists = append(lists, []any{v})
 		}
 	case record.Two:
@@ -82,8 +82,8 @@ func (s *suite) operandLists(t record.Type, op record.Operator) [][]any {
 	return lists
 }
 
-// patterns are operands that only Like understands as more than text.
-func (can Capabilities) patterns(op record.Operator) []any {
+// patterns returns operands with wildcards, for Like only.
+func (caps Capabilities) patterns(op record.Operator) []any {
 	if op != record.Like {
 		return nil
 	}
@@ -91,22 +91,21 @@ func (can Capabilities) patterns(op record.Operator) []any {
 		"%", "%%", "a%", "%b", "%B%", "_", "__", "a_c", "[abc]", "[a-c]%", "[^a-c]%", "%[%]", "[_]", "a[_]c", "[[]%", "]", "[]", "[^]", "[]a]", "[a", "a[",
 		"[a-", "[-a]", "[c-a]", "%é", "%É%", "[à-ý]", "日_", "_語", "😀%", "a ", "%ab ", "% ", "[Α-Ω]", "%[0-9]%", "%\x00%",
 	}
-	return slices.DeleteFunc(all, func(v any) bool { return !can.holds(v) })
+	return slices.DeleteFunc(all, func(v any) bool { return !caps.holds(v) })
 }
 
-// longLists runs lists that are longer than a database may want to take value
-// by value.
+// longLists filters by lists that are too long to be sent as separate parameters.
 func longLists(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			if f.Filter.Takes(record.In) {
-				s.try(t, kind, i, record.In, s.longList(f.Type))
+				s.check(t, kind, i, record.In, s.longList(f.Type))
 			}
 		}
 	}
 }
 
-// longList is every other edge value among values that nothing equals.
+// longList returns every other edge value, followed by values that match no row.
 func (s *suite) longList(t record.Type) []any {
 	var operands []any
 	for i, v := range s.values[t] {
@@ -115,12 +114,12 @@ func (s *suite) longList(t record.Type) []any {
 		}
 	}
 	for n := range 300 {
-		operands = append(operands, strange(t, n))
+		operands = append(operands, unmatched(t, n))
 	}
 	return operands
 }
 
-func strange(t record.Type, n int) any {
+func unmatched(t record.Type, n int) any {
 	switch {
 	case t == record.Decimal:
 		return "0.123" + strconv.Itoa(n+100)
@@ -131,5 +130,5 @@ func strange(t record.Type, n int) any {
 	case t == record.Text:
 		return "strange " + strconv.Itoa(n)
 	}
-	return int64(20 + n%100) // no edge of any width
+	return int64(20 + n%100) // not an edge value of any type
 }

@@ -17,9 +17,8 @@ var allBytes = func() []byte {
 
 var nines = strings.Repeat("9", 38)
 
-// edges are the values of each type that stand at some edge: extremes, what
-// looks alike, what is special to SQL, to LIKE, to Unicode. They serve as
-// stored values and as operands.
+// edges are boundary values of each type: extremes, similar texts, and characters that are
+// special in SQL, in LIKE or in Unicode. They are used as stored values and as operands.
 var edges = map[record.Type][]any{
 	record.Text: {
 		"", " ", "a", "A", "ab", "AB ", "abc", "a b", "é", "É", "e\u0301", "ß", "ẞ", "ss", "\u212a", "k", "ſ", "s", "σ", "ς", "Σ", "İ", "i", "ı",
@@ -45,7 +44,7 @@ var edges = map[record.Type][]any{
 	},
 }
 
-// stored are the rows of a kind, and each as the store shows it.
+// stored are the rows of a kind, as stored and as returned by the database.
 type stored struct {
 	rows  [][]any
 	texts []string
@@ -63,12 +62,12 @@ func (s *suite) stored(k *record.Kind) stored {
 	return known
 }
 
-// edgeRows are rows in which every field meets every edge of its type, and
-// null where it may.
+// edgeRows returns rows in which every field has every edge value of its type, and
+// null if it is nullable.
 func (s *suite) edgeRows(k *record.Kind) [][]any { return s.stored(k).rows }
 
 func (s *suite) makeRows(k *record.Kind) [][]any {
-	all := s.part.stores(s.values)
+	all := s.part.storedValues(s.values)
 	rows := make([][]any, 1+len(all[record.Text]))
 	for i := range rows {
 		rows[i] = make([]any, len(k.Fields))
@@ -83,12 +82,12 @@ func (s *suite) makeRows(k *record.Kind) [][]any {
 	return rows
 }
 
-// valuesText writes a row as the store shows it.
+// valuesText formats a row as the database returns it.
 func (s *suite) valuesText(k *record.Kind, values []any) string {
 	shown := slices.Clone(values)
 	for i, v := range values {
 		if text, ok := v.(string); ok && k.Fields[i].Type == record.Decimal {
-			shown[i] = s.can.shownDecimal(text)
+			shown[i] = s.caps.shownDecimal(text)
 		}
 	}
 	return rowText(shown)

@@ -1,5 +1,5 @@
-// Package erptest is the conformance suite of the records of the ERP: what every
-// database must answer that they are in.
+// Package erptest is the conformance suite for ERP records, run against each kind of
+// database.
 package erptest
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Opener opens an empty store that is closed and removed when the test ends.
+// Opener opens an empty store, which is closed and removed when the test ends.
 type Opener func(t *testing.T, registry *record.Registry) *storage.Store
 
-// Run runs the suite of records against the stores that open makes, and says
-// how many queries that were.
-func Run(t *testing.T, open Opener, can Capabilities, part Part) {
-	s := &suite{open: open, can: can, values: can.edges(), part: part, ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
-	if can.Collation {
-		s.learnOrder(t, record.Text, record.S)
+// Run runs the suite for records against stores opened by open, and logs the number of
+// queries.
+func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
+	s := &suite{open: open, caps: caps, values: caps.edges(), part: part, ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
+	if caps.Collation {
+		s.readOrder(t, record.Text, record.S)
 	}
-	if can.GuidOrder {
-		s.learnOrder(t, record.Guid, record.G)
+	if caps.GuidOrder {
+		s.readOrder(t, record.Guid, record.G)
 	}
-	s.fill(t)
+	s.seed(t)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *suite)
@@ -45,21 +45,21 @@ func Run(t *testing.T, open Opener, can Capabilities, part Part) {
 	t.Logf("%d queries", s.queries)
 }
 
-// suite is the suite on its way through one kind of store.
+// suite is the state of a run.
 type suite struct {
 	open     Opener
-	can      Capabilities
+	caps     Capabilities
 	part     Part
 	registry *record.Registry
 	store    *storage.Store
 	values   map[record.Type][]any          // the edge values of each type
-	ranks    map[record.Type]map[string]int // the order of values, where the store has one of its own
+	ranks    map[record.Type]map[string]int // the database's order of values, if it differs from ours
 	kinds    map[string]stored
 	queries  int
 }
 
-// fill opens the store that all tests read, with the edge rows of every kind.
-func (s *suite) fill(t *testing.T) {
+// seed opens the store used by all tests and inserts the edge rows of every kind.
+func (s *suite) seed(t *testing.T) {
 	t.Helper()
 	var err error
 	if s.registry, err = s.part.registry(); err != nil {
@@ -67,17 +67,17 @@ func (s *suite) fill(t *testing.T) {
 	}
 	s.store = s.open(t, s.registry)
 	rows := func(k *record.Kind) iter.Seq[[]any] { return slices.Values(s.edgeRows(k)) }
-	filled, err := s.store.Seed(context.Background(), s.registry.Kinds(), rows)
+	seeded, err := s.store.Seed(context.Background(), s.registry.Kinds(), rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if filled.Changed != 0 {
-		t.Fatalf("%d values were changed", filled.Changed)
+	if seeded.Changed != 0 {
+		t.Fatalf("%d values were changed", seeded.Changed)
 	}
 }
 
-// ask runs a request and collects its rows as texts.
-func (s *suite) ask(t *testing.T, opened *storage.Store, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
+// run runs a query and returns its rows as texts.
+func (s *suite) run(t *testing.T, opened *storage.Store, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
 	t.Helper()
 	s.queries++
 	return executortest.Ask(t, opened, kind, members)

@@ -10,9 +10,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// matches is the filter grammar once more, written as plainly as possible and
-// sharing nothing with the code under test: what a condition means for one
-// stored value.
+// matches evaluates a condition on a stored value. It is a simple implementation of the
+// filter grammar that shares no code with the implementation under test.
 func (s *suite) matches(t record.Type, stored any, op record.Operator, operands []any) bool {
 	if stored == nil {
 		return false
@@ -65,7 +64,7 @@ func (s *suite) compare(t record.Type, a, b any) int {
 	}
 }
 
-// equalText is the same for values that are equal.
+// equalText returns the same text for equal values.
 func equalText(t record.Type, v any) string {
 	if t != record.Text {
 		return operandText(v)
@@ -73,25 +72,25 @@ func equalText(t record.Type, v any) string {
 	return string(foldNaive(strings.TrimRight(v.(string), " ")))
 }
 
-// foldNaive replaces each rune by one that stands for all its letter cases.
+// foldNaive replaces each rune by a representative of its letter cases.
 func foldNaive(s string) []rune {
 	var folded []rune
 	for _, r := range s {
-		least := r
+		lowest := r
 		for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
-			least = min(least, o)
+			lowest = min(lowest, o)
 		}
-		if least >= 'A' && least <= 'Z' {
-			least += 'a' - 'A'
+		if lowest >= 'A' && lowest <= 'Z' {
+			lowest += 'a' - 'A'
 		}
-		folded = append(folded, least)
+		folded = append(folded, lowest)
 	}
 	return folded
 }
 
 func runes(v any) []rune { return foldNaive(v.(string)) }
 
-// token is one part of a LIKE pattern: any text, any rune, or one of a set.
+// token is a part of a LIKE pattern: any text, any rune, or a set of runes.
 type token struct {
 	any, one, not bool
 	ranges        [][2]rune
@@ -105,7 +104,7 @@ func literal(v any) []token {
 	return tokens
 }
 
-// likeTokens reads a pattern; one with a set that is not closed matches nothing.
+// likeTokens parses a pattern; ok is false if a set is not closed, which matches nothing.
 func likeTokens(pattern string) ([]token, bool) {
 	var tokens []token
 	for p := foldNaive(pattern); len(p) > 0; p = p[1:] {
@@ -154,8 +153,7 @@ func set(inside []rune) token {
 	return t
 }
 
-// likeNaive matches by trying everything. Spaces at the end of the text may be
-// left over.
+// likeNaive matches by backtracking. Trailing spaces of the text are ignored.
 func likeNaive(text []rune, pattern []token) bool {
 	if len(pattern) == 0 {
 		return strings.Trim(string(text), " ") == ""
@@ -163,10 +161,10 @@ func likeNaive(text []rune, pattern []token) bool {
 	if pattern[0].any {
 		return likeNaive(text, pattern[1:]) || len(text) > 0 && likeNaive(text[1:], pattern)
 	}
-	return len(text) > 0 && pattern[0].takes(text[0]) && likeNaive(text[1:], pattern[1:])
+	return len(text) > 0 && pattern[0].matchesRune(text[0]) && likeNaive(text[1:], pattern[1:])
 }
 
-func (t token) takes(r rune) bool {
+func (t token) matchesRune(r rune) bool {
 	if t.one {
 		return true
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// learnOrder takes the order of a type's values from the store: by its answer,
-// equal values have one rank. Every other answer has to fit.
-func (s *suite) learnOrder(t *testing.T, of record.Type, family record.Family) {
+// readOrder reads the order of a type's values from the database and gives equal values
+// the same rank. All other results must agree with it.
+func (s *suite) readOrder(t *testing.T, of record.Type, family record.Family) {
 	t.Helper()
 	kind := record.Kind{Name: "Order_of_" + of.String(), Fields: []record.Field{{Name: "Value", Type: of, Filter: family, Null: record.NotNull}}}
 	registry, err := record.NewRegistry(kind)
@@ -31,7 +31,7 @@ func (s *suite) learnOrder(t *testing.T, of record.Type, family record.Family) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, _ := s.ask(t, opened, registry.Kinds()[0], query.Members{member(query.OrderBy, "Value")})
+	rows, _ := s.run(t, opened, registry.Kinds()[0], query.Members{member(query.OrderBy, "Value")})
 	ranks, last := make(map[string]int), ""
 	for _, row := range rows {
 		i := slices.IndexFunc(s.values[of], func(v any) bool { return rowText([]any{v}) == row })
@@ -40,7 +40,7 @@ func (s *suite) learnOrder(t *testing.T, of record.Type, family record.Family) {
 		}
 		now := equalText(of, s.values[of][i])
 		if _, before := ranks[now]; before && now != last {
-			t.Errorf("equal values of %s do not stand together: %q", of, rows)
+			t.Errorf("equal values of %s are not adjacent: %q", of, rows)
 		}
 		if now != last || len(ranks) == 0 {
 			ranks[now] = len(ranks)

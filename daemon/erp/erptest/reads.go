@@ -20,10 +20,10 @@ func lookup(t *testing.T, registry *record.Registry, name string) *record.Kind {
 	return kind
 }
 
-// roundTrip reads every row back exactly as it was stored.
+// roundTrip checks that every row is read as it was stored.
 func roundTrip(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
-		got, tail := s.ask(t, s.store, kind, nil)
+		got, tail := s.run(t, s.store, kind, nil)
 		want := slices.Clone(s.stored(kind).texts)
 		if tail.Total != int64(len(want)) || !tail.Known {
 			t.Errorf("%s: total %v, want %d", kind.Name, tail, len(want))
@@ -36,8 +36,8 @@ func roundTrip(t *testing.T, s *suite) {
 	}
 }
 
-// totals checks that a page's total is the number of all matches whatever Skip
-// and Take are, and that it can be refused.
+// totals checks that the total is the number of all matching rows, independent of Skip and
+// Take, and that it can be turned off.
 func totals(t *testing.T, s *suite) {
 	kind := lookup(t, s.registry, "IN_Colours")
 	all := int64(len(s.edgeRows(kind)))
@@ -57,15 +57,15 @@ func totals(t *testing.T, s *suite) {
 		{query.Members{member("Take", "1000"), member("Include", "NoTotal")}, int(all), all, true},
 		{query.Members{member("Fields", "DISTINCT DisplayOrder"), member("Take", "2")}, 2, 8, true},
 	} {
-		rows, tail := s.ask(t, s.store, kind, c.members)
+		rows, tail := s.run(t, s.store, kind, c.members)
 		if len(rows) != c.rows || tail.Total != c.total || tail.Known != c.known {
 			t.Errorf("%v: %d rows, tail %+v; want %d rows, total %d known %v", c.members, len(rows), tail, c.rows, c.total, c.known)
 		}
 	}
 }
 
-// paging reads all rows page by page in every field's order, both ways: no row
-// twice, none left out, and the order is that of the naive comparison.
+// paging reads all rows in pages, sorted by each field in both directions. No row may be
+// missing or repeated, and the order must be that of the naive comparison.
 func paging(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
@@ -73,7 +73,7 @@ func paging(t *testing.T, s *suite) {
 				order := map[bool]string{false: query.OrderBy, true: query.OrderByDesc}[desc]
 				var got []string
 				for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
-					page, _ := s.ask(t, s.store, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
+					page, _ := s.run(t, s.store, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
 					got = append(got, page...)
 				}
 				want := slices.Clone(s.edgeRows(kind))
@@ -95,8 +95,8 @@ func paging(t *testing.T, s *suite) {
 	}
 }
 
-// firstDifference compares two orders. Rows that tie in the ordered field and
-// the first one may stand in any order among themselves.
+// firstDifference compares two sequences of rows. Rows with equal values in the sorted
+// field and in the first field may be in any order.
 func (s *suite) firstDifference(kind *record.Kind, field int, got []string, want [][]any) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
@@ -130,7 +130,7 @@ func (s *suite) compareNulls(t record.Type, a, b any) int {
 	case b == nil:
 		return 1
 	}
-	if t == record.Bytes && s.can.PaddedBytes {
+	if t == record.Bytes && s.caps.PaddedBytes {
 		a, b = bytes.TrimRight(a.([]byte), "\x00"), bytes.TrimRight(b.([]byte), "\x00")
 	}
 	return s.compare(t, a, b)
@@ -139,7 +139,7 @@ func (s *suite) compareNulls(t record.Type, a, b any) int {
 // aggregates checks sums of 38 digits, averages and counts.
 func aggregates(t *testing.T, s *suite) {
 	kind := lookup(t, s.registry, "SO_Totals")
-	rows, tail := s.ask(t, s.store, kind, query.Members{
+	rows, tail := s.run(t, s.store, kind, query.Members{
 		member("InvoiceTotalBetween", "1", "10"),
 		member("Include", "COUNT(*) as n, SUM(InvoiceTotal) s, MIN(InvoiceTotal), MAX(InvoiceTotal) as m, AVG(InvoiceTotal) as a, COUNT(DISTINCT InvoiceTotal) d"),
 	})

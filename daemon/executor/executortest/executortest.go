@@ -1,4 +1,4 @@
-// Package executortest asks databases in tests and writes what they answer as texts.
+// Package executortest runs queries in tests and formats their results as texts.
 package executortest
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// Selector runs plans.
+// Selector executes plans.
 type Selector interface {
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
 }
 
-// Ask parses, plans and runs a request, and collects its rows as texts.
+// Ask parses, plans and executes a request, and returns its rows as texts.
 func Ask(t *testing.T, opened Selector, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
 	t.Helper()
 	req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
@@ -56,12 +56,12 @@ func Ask(t *testing.T, opened Selector, kind *record.Kind, members query.Members
 	return rows, tail
 }
 
-// Member is a member of a request, a list unless it has one text.
+// Member returns a member of a request, as a list unless it has exactly one text.
 func Member(name string, texts ...string) query.Member {
 	return query.Member{Name: name, Texts: texts, List: len(texts) != 1}
 }
 
-// OperandText is a value as the text of a member.
+// OperandText formats a value as the text of a member.
 func OperandText(v any) string {
 	switch v := v.(type) {
 	case int64:
@@ -73,7 +73,7 @@ func OperandText(v any) string {
 	}
 }
 
-// RowText writes a row's values, so that equal rows have equal texts.
+// RowText formats a row's values; equal rows have equal texts.
 func RowText(values []any) string {
 	var b strings.Builder
 	for _, v := range values {

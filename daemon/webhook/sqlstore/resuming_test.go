@@ -100,7 +100,7 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			case 3:
 				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Replace: true}}})
 				go func() { restarted <- restart() }()
-				for f.db.Drain.Asked() == nil && len(restarted) == 0 {
+				for f.db.Drain.Requested() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)
 				}
 			case 6:

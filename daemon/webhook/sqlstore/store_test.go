@@ -443,7 +443,7 @@ func TestLogStaysBounded(t *testing.T) {
 	go func() {
 		defer close(ended)
 		for {
-			over := f.db.Drain.Asked()
+			over := f.db.Drain.Requested()
 			if over != nil {
 				if err := reader.Exec("COMMIT"); err != nil {
 					t.Error(err)
