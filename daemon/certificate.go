@@ -11,18 +11,18 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// certificate is a pair of PEM files. They are read again when they change, so
-// that a renewed certificate needs no restart.
+// certificate is a TLS certificate in a pair of PEM files. It is reloaded when the
+// files change, so a renewed certificate needs no restart.
 type certificate struct {
 	files config.TLSConfig
 	log   *slog.Logger
 
 	mu    sync.Mutex
 	pair  *tls.Certificate
-	state [2]fileState // of the files that were read last
+	state [2]fileState // of the loaded certificate and key files
 }
 
-// fileState distinguishes versions of a file.
+// fileState identifies one version of a file.
 type fileState struct {
 	changed time.Time
 	size    int64
@@ -34,21 +34,24 @@ func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, err
 	return c, err
 }
 
-// get is tls.Config's GetCertificate. While the files cannot be used, as in the
-// middle of being written, the last good pair serves on.
+// get implements tls.Config.GetCertificate. If the files cannot be loaded, for
+// example while they are being written, it returns the certificate in use.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch changed, err := c.read(false); {
 	case err != nil:
-		c.log.Warn("the certificate cannot be read again; the last one serves on", "error", err)
+		c.log.Warn(certificateNotReloaded, "error", err)
 	case changed:
-		c.log.Info("the certificate was read again", "file", c.files.Cert)
+		c.log.Info("certificate reloaded", "file", c.files.Cert)
 	}
 	return c.pair, nil
 }
 
-// reopen reads the pair although its files look as before.
+// certificateNotReloaded is logged when the files cannot be loaded.
+const certificateNotReloaded = "cannot reload the certificate; the previous one stays in use"
+
+// reopen reloads the pair even if its files look unchanged.
 func (c *certificate) reopen() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +59,7 @@ func (c *certificate) reopen() error {
 	return err
 }
 
-// read reads the pair if its files have changed, or in any case.
+// read loads the pair if its files have changed, or always.
 func (c *certificate) read(always bool) (changed bool, err error) {
 	var state [2]fileState
 	for i, name := range []string{c.files.Cert, c.files.Key} {

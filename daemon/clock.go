@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// clock is the server's, which is the same for all daemons on it: this host's,
-// moved, since that may be wrong. Logins end by it.
-type clock struct{ ahead atomic.Int64 } // of this host's, in nanoseconds
+// clock follows the database server's clock, which all daemons on that server
+// share: the local clock plus an offset. Sessions expire by it.
+type clock struct{ offset atomic.Int64 } // nanoseconds ahead of the local clock
 
-func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.offset.Load())) }
 
-// clockInterval is how often the server is asked for its time. Clocks that are set
-// differ at once, others by a second in days.
+// clockInterval is the interval between readings of the server's time. Drift is
+// slow, about a second in days; only a clock that is set jumps.
 const clockInterval = time.Minute
 
-// set goes by the time that read gives, and leaves the clock as it is where that
-// fails.
+// set adjusts the offset to the time that read returns. The offset is unchanged if
+// read fails.
 func (c *clock) set(ctx context.Context, read func(context.Context) (time.Time, error)) error {
 	began := time.Now()
 	at, err := read(ctx)
 	if err == nil {
-		c.ahead.Store(int64(at.Sub(began.Add(time.Since(began) / 2))))
+		c.offset.Store(int64(at.Sub(began.Add(time.Since(began) / 2))))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Daemon is the whole service: New wires it, Start serves, Stop tears down.
+// Daemon is the whole service. New wires it, Start serves, Stop shuts it down.
 type Daemon struct {
 	lifecycle
 	config     config.Config
@@ -40,23 +40,23 @@ type Daemon struct {
 	clock      clock
 	first      firstStart
 	accounts   *account.Service
-	requestLog *requestlog.Recorder // nil for none
+	requestLog *requestlog.Recorder // nil if disabled
 	webhooks   webhooks
-	traces     *trace.Tracer // nil for none
+	traces     *trace.Tracer // nil if disabled
 	rest       *rest.Server
 	listeners  listeners
 	address    net.Addr
 }
 
-// New opens the store and wires the service. What it opened is closed again
-// when it fails.
+// New opens the store and wires the service. out is for messages to the user at the
+// terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin()}
-	d.log = slog.New(leveled{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
+	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.first = firstStart{config: c, out: out, log: d.log}
-	d.listeners = listeners{config: c, log: d.log, life: &d.lifecycle, failed: make(chan error, 4)}
+	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
 	for _, step := range []func(context.Context) error{
-		d.lockDirectory, d.openStore, d.openClock, d.first.fillDemo, d.openAccounts, d.first.makeDemoKey,
+		d.lockDirectory, d.openStore, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
 		d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore,
 	} {
 		if err := step(ctx); err != nil {
@@ -66,31 +66,32 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	return d, nil
 }
 
-// lockDirectory makes this process the only daemon of its data directory.
+// lockDirectory takes the lock that makes this process the only daemon using the
+// data directory.
 func (d *Daemon) lockDirectory(context.Context) error {
 	err := os.MkdirAll(d.config.DataDir, 0o700)
 	if err == nil {
 		d.directory, err = datadir.Serve(d.config.DataDir, describe(d.config.Listen))
 	}
 	if err != nil {
-		return fault.Wrap(err, fault.Unavailable, "the data directory cannot be used")
+		return fault.Wrap(err, fault.Unavailable, "cannot use the data directory")
 	}
 	d.onStop("data directory", func(context.Context) error { return d.directory.Release() })
 	return nil
 }
 
-// describe names this process to others that find its data directory in use.
+// describe identifies this process to others that find its data directory locked.
 func describe(address string) string {
 	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
 func (d *Daemon) openStore(ctx context.Context) (err error) {
-	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // so that /readyz has a connection when the service is full
+	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
 	c.Limits = d.settings.limits
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.KeepStored(all)
 		if err == nil {
-			d.log.Warn("settings that were stored in the database are no longer in force; move those that you want into the settings file", "settings", len(all), "file", path)
+			d.log.Warn("settings stored in the database are no longer used; copy those that you need into the settings file", "settings", len(all), "file", path)
 		}
 		return err
 	}
@@ -102,14 +103,15 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	return nil
 }
 
-// openClock asks a server for its time. The embedded store has this host's.
+// openClock starts to follow the database server's clock. The embedded store uses
+// the local clock.
 func (d *Daemon) openClock(ctx context.Context) error {
 	if d.config.Store == config.Embedded {
 		return nil
 	}
 	set := func(ctx context.Context) bool {
 		if err := d.clock.set(ctx, d.store.Webhooks.Now); err != nil && ctx.Err() == nil {
-			d.log.Warn("the server's time could not be read; trying again in a minute", "err", err)
+			d.log.Warn("cannot read the database server's time; retrying in a minute", "err", err)
 		}
 		return false
 	}
@@ -118,13 +120,14 @@ func (d *Daemon) openClock(ctx context.Context) error {
 	return nil
 }
 
-// timesGrace is how long it may take to write when logins were used last.
+// timesGrace limits the time to write the last-used times of sessions and keys at
+// shutdown.
 const timesGrace = 3 * time.Second
 
-// openAccounts starts the accounts and makes sure that there is a first user.
-// Where our own tables on a server are behind, that waits until they are not:
-// the daemon serves meanwhile, and says at /readyz and at every login what has
-// to be done.
+// openAccounts starts the accounts and ensures that there is a first user. If the
+// daemon's tables on a server are out of date, the first user is created once they
+// are migrated; until then the daemon serves, and /readyz and every login report
+// that a migration is required.
 func (d *Daemon) openAccounts(ctx context.Context) (err error) {
 	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes})
 	if err != nil {
@@ -135,8 +138,8 @@ func (d *Daemon) openAccounts(ctx context.Context) (err error) {
 	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
 	err = d.store.AppDB.Ready(ctx)
 	if errors.Is(err, appdb.ErrOutdated) {
-		d.log.Warn("nobody can sign in yet", "reason", fault.From(err).Message)
-		d.repeat("first user", tablesInterval, d.tablesCame)
+		d.log.Warn("sign-in is not possible yet", "reason", fault.From(err).Message)
+		d.repeat("first user", tablesInterval, d.tablesReady)
 		return nil
 	}
 	if err != nil {
@@ -146,38 +149,37 @@ func (d *Daemon) openAccounts(ctx context.Context) (err error) {
 	return err
 }
 
-// tablesCame reports whether the tables are up to date and have a first user.
-func (d *Daemon) tablesCame(ctx context.Context) bool {
+// tablesReady reports whether the tables are up to date and contain a user.
+func (d *Daemon) tablesReady(ctx context.Context) bool {
 	if d.store.AppDB.Ready(ctx) != nil {
 		return false
 	}
 	if _, err := d.first.ensureAdmin(ctx); err != nil {
-		d.log.Error("the first user could not be made; trying again", "err", err)
+		d.log.Error("cannot create the first user; retrying", "err", err)
 		return false
 	}
-	d.log.Info("the daemon's own tables are up to date now")
+	d.log.Info("the daemon's tables are now up to date")
 	return true
 }
 
-// logGrace is how long the last entries of the request log may take to be
-// written.
+// logGrace limits the time to write the last entries of the request log at shutdown.
 const logGrace = 3 * time.Second
 
-// openRequestLog begins to remember requests, until the last has ended.
+// openRequestLog starts the request log, which is stopped after the last request.
 func (d *Daemon) openRequestLog(context.Context) error {
 	if d.config.RequestLog.Enabled {
-		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.settings.keptRequests})
+		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.settings.requestRetention})
 		d.requestLog.Start()
 		d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
 	}
 	return nil
 }
 
-// traceGrace is how long the last spans may take to be sent, and no more than half
-// of what is left for all that is to be ended.
+// traceGrace limits the time to send the last spans at shutdown.
 const traceGrace = 3 * time.Second
 
-// traceLimit is how long the last spans may take, by what is left of the grace period.
+// traceLimit returns the time limit for the last spans: traceGrace, but at most half
+// of the remaining grace period.
 func traceLimit(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
 		return min(traceGrace, time.Until(end)/2)
@@ -185,8 +187,8 @@ func traceLimit(ctx context.Context) time.Duration {
 	return traceGrace
 }
 
-// openTraces begins to send spans of requests and deliveries to a collector, where
-// one is named.
+// openTraces starts to send spans of requests and deliveries to a collector if an
+// endpoint is configured.
 func (d *Daemon) openTraces(ctx context.Context) (err error) {
 	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Start.Version, Log: d.log})
 	if d.traces != nil {
@@ -194,7 +196,7 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
 			defer cancel()
 			if err := d.traces.Close(ctx); err != nil {
-				d.log.Warn(err.Error()) // a collector that is away does not keep the daemon from stopping
+				d.log.Warn(err.Error()) // an unreachable collector is no failure to stop
 			}
 			return nil
 		})
@@ -223,7 +225,7 @@ func (d *Daemon) wire(context.Context) error {
 		Bills:       d.store.Bills(c.Query.TimeZone),
 		Log:         d.log,
 		RequestLog:  d.requestLog,
-		Webhooks:    d.webhooks.registrar,
+		Webhooks:    d.webhooks.admin,
 		Engine:      d.webhooks.engine,
 		Streams:     d.webhooks.streams,
 		Trace:       parts,
@@ -240,24 +242,26 @@ func (d *Daemon) wire(context.Context) error {
 			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall,
 		},
 	})
-	d.onStopWithin(cutGrace, "requests", d.rest.Drain) // what requests work with stays until the last has ended, also of those that were cut off
+	d.onStopWithin(abortGrace, "requests", d.rest.Drain) // everything opened before is in use until the last request has ended
 	return nil
 }
 
-// bodyTimeout is how long a client may send a body more slowly than the least rate.
+// bodyTimeout is how long a client may send a body below the minimum rate.
 const bodyTimeout = 5 * time.Second
 
-// streamStall is how long who reads a live stream may take no byte of it.
+// streamStall is how long the client of a live stream may read nothing before it is
+// disconnected.
 const streamStall = 10 * time.Second
 
-// cutGrace is how long requests that were cut off may take to notice.
-const cutGrace = 5 * time.Second
+// abortGrace is how long aborted requests may take to return.
+const abortGrace = 5 * time.Second
 
-// storeInterval is how often the daemon looks whether the store is still its own.
+// storeInterval is the interval between checks that the store still belongs to this
+// process.
 const storeInterval = time.Second
 
-// watchStore ends the daemon once files of its store were deleted or replaced,
-// or another process has taken the store over.
+// watchStore terminates the daemon if files of its embedded store are deleted or
+// replaced, or if another process takes over the store.
 func (d *Daemon) watchStore(context.Context) error {
 	if d.config.Store != config.Embedded {
 		return nil
@@ -276,8 +280,8 @@ func (d *Daemon) watchStore(context.Context) error {
 	return nil
 }
 
-// Start opens the listeners and serves until Stop. Events can be delivered
-// before the first request is read.
+// Start opens the listeners and returns; the daemon serves until Stop. Delivery of
+// webhooks starts before the first request is read.
 func (d *Daemon) Start(ctx context.Context) error {
 	listener, err := d.listeners.open(d.config.Listen)
 	if err != nil {
@@ -297,7 +301,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 			return fmt.Errorf("cannot listen: %w", err)
 		}
 		ending, end := context.WithCancel(context.Background())
-		d.listeners.serve("admin", listener, fromHere(until(ending, profiles())))
+		d.listeners.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
 		d.onStop("profiles", func(context.Context) error { end(); return nil })
 	}
 	if d.config.Metrics.Listen == "" {
@@ -309,35 +313,34 @@ func (d *Daemon) Start(ctx context.Context) error {
 	return err
 }
 
-// Address is where the service listens, once it was started.
+// Address returns the address of the main listener, nil before Start.
 func (d *Daemon) Address() net.Addr { return d.address }
 
-// URL is the service's address as a client on this host writes it.
+// URL returns the service's base URL for clients on this host.
 func (d *Daemon) URL() string {
 	scheme, host := "http", d.address.String()
 	if d.config.TLS.Cert != "" {
 		scheme = "https"
 	}
 	if at, err := netip.ParseAddrPort(host); err == nil && at.Addr().IsUnspecified() {
-		host = fmt.Sprintf("localhost:%d", at.Port()) // every address means this one too
+		host = fmt.Sprintf("localhost:%d", at.Port())
 	}
 	return scheme + "://" + host + d.config.HTTP.BasePath
 }
 
-// Reload goes over to settings that were read again, as far as they may change
-// while the daemon runs. It names those that have changed and those that wait for
-// a restart. Where it fails nothing has changed.
-func (d *Daemon) Reload(again config.Config) (changed, waiting []string, err error) {
-	changed, waiting, err = d.settings.reload(again)
+// Reload applies the live settings of next. It returns the names of the settings
+// that changed and of those that need a restart. If it fails, no setting has changed.
+func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err error) {
+	changed, needRestart, err = d.settings.reload(next)
 	if len(changed) > 0 {
 		d.webhooks.settingsChanged()
 	}
-	return changed, waiting, err
+	return changed, needRestart, err
 }
 
-// Stop tears down in the reverse order of the starts. Connections are refused at
-// once. What has come on those that are open may finish until ctx is done: a
-// client sees either a whole answer or the end of a connection without any.
+// Stop shuts everything down in reverse order of the start. New connections are
+// refused immediately. Requests in flight may finish until ctx is done; a client
+// receives either a complete response or none.
 func (d *Daemon) Stop(ctx context.Context) error {
 	if d.rest != nil {
 		d.rest.Leave()
@@ -345,8 +348,8 @@ func (d *Daemon) Stop(ctx context.Context) error {
 	return d.stop(ctx)
 }
 
-// hostNames are the names of this machine. The full name is looked up once, when
-// it is first needed.
+// hostNames returns this machine's host name and its fully qualified name, in lower
+// case. The latter is resolved once, on first use.
 var hostNames = sync.OnceValue(func() (names []string) {
 	name, err := os.Hostname()
 	if err != nil {
@@ -354,10 +357,10 @@ var hostNames = sync.OnceValue(func() (names []string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	full, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty where it is not known
-	for _, one := range []string{name, full} {
-		if one = strings.ToLower(strings.TrimSuffix(one, ".")); one != "" {
-			names = append(names, one)
+	qualified, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty on failure
+	for _, n := range []string{name, qualified} {
+		if n = strings.ToLower(strings.TrimSuffix(n, ".")); n != "" {
+			names = append(names, n)
 		}
 	}
 	return names

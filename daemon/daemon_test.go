@@ -199,14 +199,14 @@ func TestTLS(t *testing.T) {
 	// A renewed certificate is used for the next connection.
 	daemontest.WritePair(t, cert, key, time.Now().Add(-time.Minute))
 	ask()
-	i.Log.Await(t, "the certificate was read again")
+	i.Log.Await(t, "certificate reloaded")
 
 	// A broken one is not.
 	if err := os.WriteFile(key, []byte("half a k"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ask()
-	i.Log.Await(t, "level=WARN", "the last one serves on")
+	i.Log.Await(t, "level=WARN", "the previous one stays in use")
 	if _, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key); err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
 		t.Errorf("%v", err)
 	}

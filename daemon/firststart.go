@@ -25,8 +25,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// firstStart makes what a new store is to have, the first user and demo records, and
-// shows it to the user at the terminal.
+// firstStart initializes a new store with the first user and, if configured, demo
+// records, and prints them for the user at the terminal.
 type firstStart struct {
 	config   config.Config
 	out      io.Writer // for the user at the terminal
@@ -35,33 +35,33 @@ type firstStart struct {
 	accounts *account.Service
 
 	password   string // of the first user, generated at this start
-	demoKey    string // made at this start
-	demoFilled bool   // at this start
+	demoKey    string // generated at this start
+	demoFilled bool   // demo records were loaded at this start
 }
 
 // Files of the data directory that hold secrets.
 const (
-	adminPasswordFile = "admin-password" // a generated password that no terminal could show
-	demoKeyFile       = "demo-key"       // the demo's key, for the README's commands
+	adminPasswordFile = "admin-password" // a generated password, if there was no terminal to print it on
+	demoKeyFile       = "demo-key"       // the demo API key, for the README's commands
 )
 
-// SecretFiles are the files of the data directory that hold a secret of its store.
+// SecretFiles returns the names of the files in the data directory that hold secrets.
 func SecretFiles() []string { return []string{adminPasswordFile, demoKeyFile} }
 
 func (f *firstStart) path(name string) string { return filepath.Join(f.config.DataDir, name) }
 
-// writePrivate puts a secret into a file of the data directory that only the
+// writePrivate writes a secret to a file of the data directory that only the
 // daemon's user can read.
 func (f *firstStart) writePrivate(name, secret string) error {
 	path := f.path(name)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // an older file could be open to others
+		return err // an existing file could have wider permissions
 	}
 	return os.WriteFile(path, []byte(secret+"\n"), 0o600)
 }
 
-// ensureAdmin makes the first user, admin, where there is no user. It returns
-// the password if it was generated, once that is shown or kept.
+// ensureAdmin creates the first user, admin, if there are no users. If it generated
+// the password, it prints it or writes it to a file, and returns it.
 func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err error) {
 	if none, err := f.noUsers(ctx); err != nil || !none {
 		return "", err
@@ -87,52 +87,51 @@ func (f *firstStart) noUsers(ctx context.Context) (bool, error) {
 	return err == nil && len(users) == 0, err
 }
 
-// ensureAdminInFile keeps the password in a file before it counts, so that it
-// is never lost. The file has a name of its own until it is known whose user
-// was made: another daemon that starts now may share the directory.
+// ensureAdminInFile writes the password to a file before it creates the user, so
+// that the password is never lost. The file has a temporary name until the user
+// exists: another daemon may be creating its first user concurrently.
 func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (string, error) {
 	name := adminPasswordFile + "." + rand.Text()[:8]
 	if err := f.writePrivate(name, password); err != nil {
 		return "", err
 	}
-	draft, final := f.path(name), f.path(adminPasswordFile)
+	temporary, final := f.path(name), f.path(adminPasswordFile)
 	created, err := f.accounts.EnsureAdmin(ctx, password)
 	if err != nil {
 		if none, checkErr := f.noUsers(ctx); checkErr == nil && none {
-			return "", errors.Join(err, os.Remove(draft))
+			return "", errors.Join(err, os.Remove(temporary))
 		}
-		return "", fmt.Errorf("if the first user, admin, was made, its password is in %s: %w", draft, err)
+		return "", fmt.Errorf("creating the first user, admin, may have failed; if it exists, its password is in %s: %w", temporary, err)
 	}
 	if !created {
-		return "", os.Remove(draft)
+		return "", os.Remove(temporary)
 	}
-	if err := os.Rename(draft, final); err != nil {
-		return "", fmt.Errorf("the password of the first user, admin, is in %s: %w", draft, err)
+	if err := os.Rename(temporary, final); err != nil {
+		return "", fmt.Errorf("the password of the first user, admin, is in %s: %w", temporary, err)
 	}
 	f.log.Warn("the password of the first user, admin, was written to a file", "file", final)
 	return password, nil
 }
 
-// DemoTables are what demo records fill: the record kinds' tables and those of
-// bills.
+// DemoTables returns the tables that demo records fill: those of the record kinds
+// and those of bills.
 func DemoTables(kinds *record.Registry) []*record.Kind {
 	return append(slices.Clone(kinds.Kinds()), erp.BillTables().Kinds()...)
 }
 
-// fillDemo fills an empty store with demo records. It gives its bills to a demo store
-// that an earlier version filled, which had none: the demo key's file is the sign of
-// such a store.
-func (f *firstStart) fillDemo(ctx context.Context) error {
+// loadDemo loads demo records into an empty store. It adds bills to a demo store that
+// a version without bills created; the demo key's file marks a demo store.
+func (f *firstStart) loadDemo(ctx context.Context) error {
 	if !f.config.Demo {
 		return nil
 	}
-	tables, what := DemoTables(record.Builtin()), "records"
+	tables, content := DemoTables(record.Builtin()), "records"
 	empty, err := f.store.Empty(ctx)
 	if err == nil && !empty {
 		if _, err := os.Stat(f.path(demoKeyFile)); err != nil {
 			return nil
 		}
-		tables, what = erp.BillTables().Kinds(), "bills"
+		tables, content = erp.BillTables().Kinds(), "bills"
 		empty, err = f.store.Bills(time.UTC).Empty(ctx)
 	}
 	if err != nil || !empty {
@@ -140,35 +139,35 @@ func (f *firstStart) fillDemo(ctx context.Context) error {
 	}
 	n, err := f.store.Load(ctx, tables, demo.Rows)
 	if err != nil {
-		return fmt.Errorf("filling the store with demo %s: %w", what, err)
+		return fmt.Errorf("loading demo %s: %w", content, err)
 	}
-	f.demoFilled = what == "records"
-	f.log.Info("demo "+what+" loaded", "rows", n)
+	f.demoFilled = content == "records"
+	f.log.Info("demo "+content+" loaded", "rows", n)
 	return nil
 }
 
-// demoKeyName is the name of the API key that a demo store has while it is served
-// as one. Each start with demo records makes another, so that the commands of
-// the banner work as they are.
+// demoKeyName is the name of the API key that a demo store has while the setting
+// demo is on. Each start replaces the key, so that the commands in the banner can
+// be copied as they are.
 const demoKeyName = "demo"
 
-// makeDemoKey ends the key of an earlier start, and makes one for a store that
-// was filled with demo records, which the key's file is the sign of.
-func (f *firstStart) makeDemoKey(ctx context.Context) error {
+// replaceDemoKey removes the key of the previous start, and creates a new one for a
+// demo store, which is marked by the key's file.
+func (f *firstStart) replaceDemoKey(ctx context.Context) error {
 	_, err := os.Stat(f.path(demoKeyFile))
-	had := err == nil
-	if had {
+	exists := err == nil
+	if exists {
 		if err := f.accounts.As(audit.System()).RemoveKey(ctx, demoKeyName); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
 	if !f.config.Demo {
-		if had {
+		if exists {
 			return os.Remove(f.path(demoKeyFile))
 		}
 		return nil
 	}
-	if !had && !f.demoFilled {
+	if !exists && !f.demoFilled {
 		return nil
 	}
 	if f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer}); err != nil {
@@ -177,15 +176,14 @@ func (f *firstStart) makeDemoKey(ctx context.Context) error {
 	return f.writePrivate(demoKeyFile, f.demoKey)
 }
 
-// onTerminal reports whether what is written is read by a user now, rather than
-// kept.
+// onTerminal reports whether output goes to a terminal, not to a file or pipe.
 func (f *firstStart) onTerminal() bool {
 	file, is := f.out.(*os.File)
 	return is && term.IsTerminal(int(file.Fd()))
 }
 
-// banner says where the service is and what to try. Secrets are shown on a terminal
-// only: what is written elsewhere may be kept.
+// banner prints the service's URL and commands to try. Secrets are printed on a
+// terminal only: other output may end up in a log.
 func (f *firstStart) banner(url string) {
 	fmt.Fprintf(f.out, "\nwhd %s serves %s\n", f.config.Start.Version, url)
 	if f.password != "" && !f.onTerminal() {

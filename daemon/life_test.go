@@ -68,17 +68,17 @@ func TestHangup(t *testing.T) {
 	}
 	s.write(t, "[auth]\nqueries = 'anonymous'\n[http]\nmax_requests = 7\n")
 	s.reloads <- syscall.SIGHUP
-	s.log.Await(t, "the settings were read again", "changed=auth.queries")
-	s.log.Await(t, "level=WARN", "wait for a restart", "settings=http.max_requests")
+	s.log.Await(t, "settings reloaded", "changed=auth.queries")
+	s.log.Await(t, "level=WARN", "take effect after a restart", "settings=http.max_requests")
 	if reply, _ := get(t, query); reply.StatusCode != http.StatusOK {
 		t.Errorf("status %d", reply.StatusCode)
 	}
 
-	// What is wrong changes nothing, and is told with its line.
+	// What is wrong changes nothing, and is reported with its line.
 	s.write(t, "[auth]\nqueries = 'required'\n[http]\nmax_bodi = 7\nrate = 'canary'\n")
 	s.reloads <- syscall.SIGHUP
-	s.log.Await(t, "level=ERROR", "those of before stay", "whd.toml:4: unknown key")
-	s.log.Await(t, "level=ERROR", "those of before stay", "setting http.rate (file "+filepath.Join(s.dir, "whd.toml")+":5)")
+	s.log.Await(t, "level=ERROR", "the previous ones stay in effect", "whd.toml:4: unknown key")
+	s.log.Await(t, "level=ERROR", "the previous ones stay in effect", "setting http.rate (file "+filepath.Join(s.dir, "whd.toml")+":5)")
 	if reply, _ := get(t, query); reply.StatusCode != http.StatusOK {
 		t.Errorf("status %d", reply.StatusCode)
 	}

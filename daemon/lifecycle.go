@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// lifecycle ends what was started, in reverse order.
+// lifecycle records a stop function for everything that was started, and calls them
+// in reverse order.
 type lifecycle struct{ stops []stop }
 
-// stop is one named step of tearing down.
+// stop is one named step of the shutdown.
 type stop struct {
 	name string
 	run  func(context.Context) error
@@ -21,19 +22,19 @@ func (l *lifecycle) onStop(name string, run func(context.Context) error) {
 	l.stops = append(l.stops, stop{name, run})
 }
 
-// onStopWithin is onStop for what takes no longer than min, which it also has where
-// the others have taken all of the grace period.
+// onStopWithin is onStop for a step that gets min even if earlier steps have used up
+// the grace period.
 func (l *lifecycle) onStopWithin(min time.Duration, name string, run func(context.Context) error) {
 	l.onStop(name, func(ctx context.Context) error {
-		ctx, cancel := atLeast(ctx, min)
+		ctx, cancel := extendGrace(ctx, min)
 		defer cancel()
 		return run(ctx)
 	})
 }
 
-// atLeast is a context that ends with the grace period of ctx, but not within d: what
-// stops last has its time also where the others have taken all of it.
-func atLeast(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// extendGrace returns a context that ends when the grace period of ctx ends, but no
+// sooner than d from now.
+func extendGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(d)
 	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
 		end = graceEnd
@@ -41,7 +42,8 @@ func atLeast(ctx context.Context, d time.Duration) (context.Context, context.Can
 	return context.WithDeadline(context.WithoutCancel(ctx), end)
 }
 
-// repeat calls done at intervals until it reports that it is done.
+// repeat calls done at intervals, in a goroutine, until done returns true or the
+// daemon stops.
 func (l *lifecycle) repeat(name string, interval time.Duration, done func(context.Context) bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -67,11 +69,11 @@ func (l *lifecycle) repeat(name string, interval time.Duration, done func(contex
 	})
 }
 
-// tablesInterval is how often the daemon looks whether its tables are up to date
-// while they are not.
+// tablesInterval is the interval between checks of out-of-date tables for a
+// migration.
 const tablesInterval = 2 * time.Second
 
-// stop ends everything.
+// stop runs all steps and returns their errors, joined.
 func (l *lifecycle) stop(ctx context.Context) error {
 	var errs []error
 	for _, s := range slices.Backward(l.stops) {

@@ -14,17 +14,17 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// listeners are the addresses that the daemon serves on.
+// listeners opens the addresses that the daemon serves on.
 type listeners struct {
 	config       config.Config
 	log          *slog.Logger
-	life         *lifecycle
-	failed       chan error // a server that ended by itself
+	lifecycle    *lifecycle
+	failed       chan error // of servers that ended without Shutdown
 	certificates []*certificate
 	closeStreams func()
 }
 
-// open begins to listen, with TLS where the settings name a certificate.
+// open listens on an address, with TLS if a certificate is configured.
 func (l *listeners) open(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -42,17 +42,18 @@ func (l *listeners) open(address string) (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
-// headFactor is how far above the largest head allowed net/http gives up
-// reading one. Up to there the reply that refuses it is ours.
+// headFactor times http.max_head is the size at which net/http rejects a request
+// head. Smaller heads beyond the limit are rejected by package edge, in the format of
+// the API.
 const headFactor = 4
 
-// serve serves on a listener. When it is stopped, requests in work may finish while
-// the grace period lasts; streams are ended at once.
+// serve serves on a listener in a goroutine. On shutdown, requests in flight may
+// finish within the grace period; streams are closed immediately.
 func (l *listeners) serve(name string, listener net.Listener, handler http.Handler) {
 	c := l.config.HTTP
 	server := &http.Server{
 		Handler:                      handler,
-		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like any other path
+		DisableGeneralOptionsHandler: true, // OPTIONS * is handled like any other path
 
 		ReadHeaderTimeout: c.ReadHeaderTimeout,
 		IdleTimeout:       c.IdleTimeout,
@@ -68,7 +69,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 			l.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()
-	l.life.onStop(name, func(ctx context.Context) error {
+	l.lifecycle.onStop(name, func(ctx context.Context) error {
 		defer func() { <-ended }()
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
@@ -78,9 +79,9 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 	l.log.Info("listening", "for", name, "address", listener.Addr().String())
 }
 
-// until has requests end with a context: a profile that is being taken, perhaps
-// for minutes, keeps the service from nothing when it is to stop.
-func until(ending context.Context, next http.Handler) http.Handler {
+// cancelWith cancels requests when ending is done, so that a profile, which can take
+// minutes, does not delay the shutdown.
+func cancelWith(ending context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
@@ -89,8 +90,8 @@ func until(ending context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// profiles are those of net/http/pprof, but for the command line: it may hold a
-// connection string.
+// profiles returns the handlers of net/http/pprof except cmdline: the command line
+// may contain a connection string.
 func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -101,13 +102,13 @@ func profiles() http.Handler {
 	return mux
 }
 
-// fromHere refuses requests for another name than this host's: a page on the
-// Internet whose name leads here would be let in by the browser. One of another
-// name could not read what it gets, but have profiles taken all the time.
-func fromHere(next http.Handler) http.Handler {
+// localOnly rejects requests for other host names than this host's, which protects
+// against DNS rebinding, and cross-site requests of browsers: a foreign page could
+// not read a profile, but could start one after the other.
+func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !config.IsLoopback("//"+r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-			http.Error(w, "this is for this host only", http.StatusForbidden)
+			http.Error(w, "available from this host only", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -16,53 +16,53 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
-// Run is one run of a daemon, from its start to its end.
+// Run runs a daemon from start to shutdown.
 type Run struct {
 	Config     config.Config
 	Out        io.Writer // for the user at the terminal
 	Log        *slog.Logger
 	Supervisor *service.Supervisor
-	Reloads    <-chan os.Signal              // which ask to read the settings again
-	Reread     func() (config.Config, error) // reads them; nil for never
+	Reloads    <-chan os.Signal              // signals that request a reload of the settings
+	Reread     func() (config.Config, error) // reads the settings; nil disables reloading
 }
 
-// Serve runs the daemon until ctx is done, or a signal or the supervisor ends it.
+// Serve runs the daemon until ctx is done, the supervisor stops it, or a listener
+// fails.
 func (r Run) Serve(ctx context.Context) error {
 	d, err := New(ctx, r.Config, r.Out, r.Log)
 	if err != nil {
-		return r.early(ctx, err)
+		return r.startError(ctx, err)
 	}
 	delay := r.Config.HTTP.ShutdownDelay
 	if err = d.Start(ctx); err == nil {
 		d.first.banner(d.URL())
-		err = r.attend(ctx, d)
+		err = r.wait(ctx, d)
 	} else {
-		err = r.early(ctx, err)
+		err = r.startError(ctx, err)
 	}
 	if err != nil {
-		delay = 0 // no request is served any more
+		delay = 0 // there are no requests to wait for
 	}
 	return errors.Join(err, r.stop(ctx, d, delay))
 }
 
-// early is the error of a start that did not succeed: none if the daemon was asked
-// to end before.
-func (r Run) early(ctx context.Context, err error) error {
+// startError returns the error of a failed start, nil if the start was cancelled.
+func (r Run) startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	r.Log.Info("stopped before it served", "reason", err.Error())
+	r.Log.Info("stopped during start", "reason", err.Error())
 	return nil
 }
 
-// attend does what signals and the supervisor ask for, until one of them asks for
-// the end, or a listener fails.
-func (r Run) attend(ctx context.Context, d *Daemon) error {
+// wait handles reload requests until ctx is done, the supervisor stops the daemon, or
+// a listener fails.
+func (r Run) wait(ctx context.Context, d *Daemon) error {
 	watched, end := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.Supervisor.Watch(watched, d.answers)
+		r.Supervisor.Watch(watched, d.checkHealth)
 	}()
 	defer func() { end(); <-ended }()
 	r.Supervisor.Ready("serves " + d.URL())
@@ -83,80 +83,82 @@ func (r Run) attend(ctx context.Context, d *Daemon) error {
 	}
 }
 
-// reload reads the settings and certificates again. Where something is wrong with
-// the settings, those of before stay.
+// reload reloads the settings and the certificates. Invalid settings are logged and
+// ignored.
 func (r Run) reload(d *Daemon) {
 	if r.Reread == nil {
 		return
 	}
 	r.Supervisor.Reloading()
-	how := "serves " + d.URL()
-	if err := r.change(d); err != nil {
+	status := "serves " + d.URL()
+	if err := r.applySettings(d); err != nil {
 		for problem := range strings.SplitSeq(err.Error(), "\n") {
-			d.log.Error("the settings cannot be read again; those of before stay", "problem", problem)
+			d.log.Error("cannot reload the settings; the previous ones stay in effect", "problem", problem)
 		}
-		how += " with settings of before: " + err.Error()
+		status += " with the previous settings: " + err.Error()
 	}
 	for _, pair := range d.listeners.certificates {
 		if err := pair.reopen(); err != nil {
-			d.log.Warn("the certificate cannot be read again; the last one serves on", "error", err.Error())
+			d.log.Warn(certificateNotReloaded, "error", err.Error())
 		}
 	}
-	r.Supervisor.Ready(how)
+	r.Supervisor.Ready(status)
 }
 
-// change goes over to the settings as they are now.
-func (r Run) change(d *Daemon) error {
-	again, err := r.Reread()
+// applySettings reads the settings and applies those that may change while the
+// daemon runs.
+func (r Run) applySettings(d *Daemon) error {
+	next, err := r.Reread()
 	if err != nil {
 		return err
 	}
-	for _, warning := range again.Ignored {
+	for _, warning := range next.Ignored {
 		d.log.Warn("settings", "warning", warning)
 	}
-	changed, waiting, err := d.Reload(again)
+	changed, needRestart, err := d.Reload(next)
 	if err != nil {
 		return err
 	}
-	d.log.Info("the settings were read again", "file", again.File, "changed", strings.Join(changed, ", "))
-	if waiting != nil {
-		d.log.Warn("some settings have changed that wait for a restart", "settings", strings.Join(waiting, ", "))
+	d.log.Info("settings reloaded", "file", next.File, "changed", strings.Join(changed, ", "))
+	if needRestart != nil {
+		d.log.Warn("some changed settings take effect after a restart", "settings", strings.Join(needRestart, ", "))
 	}
 	return nil
 }
 
-// stop ends the daemon: it first says that it goes, for delay, and then gives what
-// is in work its time.
+// stop shuts the daemon down: for delay it keeps serving while /readyz fails, then
+// requests in flight get the grace period to finish.
 func (r Run) stop(ctx context.Context, d *Daemon, delay time.Duration) error {
 	grace := r.Config.HTTP.ShutdownGrace
 	d.log.Info("stopping", "delay", delay, "grace", grace)
 	d.rest.Leave()
 	r.Supervisor.Stopping(delay + grace + stopMargin)
-	time.Sleep(delay) // a second signal does not wait for it
-	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	time.Sleep(delay) // a second signal ends the process during this
+	graceCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	return d.Stop(within)
+	return d.Stop(graceCtx)
 }
 
-// stopMargin is what may be left to do when the grace is over.
+// stopMargin is the time allowed for the rest of the shutdown after the grace period.
 const stopMargin = 15 * time.Second
 
-// ownClient asks for a new connection each time, since an old one would show less.
-// Whether others trust the certificate is not the question.
-var ownClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+// healthClient opens a new connection for each request, which also tests the
+// listener. It does not verify the certificate, which may be for another host name.
+var healthClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// answers asks the daemon over its own listener whether it does.
-func (d *Daemon) answers(ctx context.Context) error {
+// checkHealth requests /healthz over the daemon's own listener. It returns an error
+// unless the status is 200.
+func (d *Daemon) checkHealth(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL()+"/healthz", nil)
 	if err != nil {
 		return err
 	}
-	reply, err := ownClient.Do(request)
+	reply, err := healthClient.Do(request)
 	if err != nil {
 		return err
 	}
 	if reply.StatusCode != http.StatusOK {
-		err = fmt.Errorf("/healthz answers %s", reply.Status)
+		err = fmt.Errorf("/healthz returned status %s", reply.Status)
 	}
 	return errors.Join(err, reply.Body.Close())
 }

@@ -103,7 +103,7 @@ func TestServerThatIsMigratedLater(t *testing.T) {
 	o.do(1, "need whd migrate", "user", "list")
 	o.do(1, "version 0 of", "check")
 	i := daemontest.StartIn(t, o.dir, "--store", o.dsn)
-	i.Log.Await(t, "nobody can sign in yet", "whd migrate")
+	i.Log.Await(t, "sign-in is not possible yet", "whd migrate")
 	login := `{"UserName":"admin","Password":"` + daemontest.AdminPassword + `"}`
 	o.readiness(i, 503, "whd migrate")
 	o.answers(o.asks("POST", i.URL+"/auth", login), 503, "whd migrate")
@@ -111,7 +111,7 @@ func TestServerThatIsMigratedLater(t *testing.T) {
 
 	o.do(0, "schema whd: version 0 -> ", "migrate")
 	o.do(0, "up to date", "migrate")
-	i.Log.Await(t, "up to date now")
+	i.Log.Await(t, "now up to date")
 	o.readiness(i, 200, "ready")
 	o.answers(o.asks("POST", i.URL+"/auth", login), 200, "SessionId")
 	o.secret(i.Log.String())

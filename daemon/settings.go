@@ -16,17 +16,17 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// liveSettings are the settings that are in force.
+// liveSettings holds the settings in effect.
 type liveSettings struct {
 	state     atomic.Pointer[liveState]
 	reloading sync.Mutex
 }
 
-// liveState is one state of the settings. It never changes.
+// liveState is one immutable state of the settings and values derived from it.
 type liveState struct {
 	config config.Config
 	level  slog.Level
-	events []record.Event // that are published
+	events []record.Event // that may be published
 	rest   edge.Options
 }
 
@@ -40,7 +40,7 @@ func (l *liveSettings) put(c config.Config) {
 	l.state.Store(&liveState{config: c, level: c.Log.SlogLevel(), events: c.Webhooks.PublishedEvents(), rest: restOptionsOf(&c)})
 }
 
-// restOptions are what the settings say to the HTTP edge.
+// restOptionsOf returns the options of the HTTP edge.
 func restOptionsOf(c *config.Config) edge.Options {
 	return edge.Options{
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
@@ -54,8 +54,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 	}
 }
 
-// current is the settings in force, which are never modified. A caller asks again
-// each time.
+// current returns the settings in effect. Callers must not modify or keep them.
 func (l *liveSettings) current() *config.Config { return &l.state.Load().config }
 
 func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
@@ -72,41 +71,40 @@ func (l *liveSettings) lifetimes() account.Lifetimes {
 
 func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webhooks.AttemptTimeout }
 
-func (l *liveSettings) keptRequests() requestlog.Keep {
+func (l *liveSettings) requestRetention() requestlog.Keep {
 	c := l.current().RequestLog
 	return requestlog.Keep{For: c.Kept(), Size: int64(c.MaxSize)}
 }
 
-// reload goes over to settings that were read again, as far as they may change
-// while the daemon runs, and names those that have changed and those that wait for
-// a restart.
-func (l *liveSettings) reload(again config.Config) (changed, waiting []string, err error) {
+// reload applies the live settings of read. It returns the names of the settings that
+// changed and of those that need a restart.
+func (l *liveSettings) reload(read config.Config) (changed, needRestart []string, err error) {
 	l.reloading.Lock()
 	defer l.reloading.Unlock()
-	next, changed, waiting, err := l.current().Reloaded(again)
+	next, changed, needRestart, err := l.current().Reloaded(read)
 	if err == nil {
 		l.put(next)
 	}
-	return changed, waiting, err
+	return changed, needRestart, err
 }
 
-// leveled leaves out the lines of a log that are below a level.
-type leveled struct {
+// levelHandler drops log records below a level that may change.
+type levelHandler struct {
 	slog.Handler
-	least func() slog.Level // asked for each line
+	level func() slog.Level // called for each record
 }
 
-// Enabled is slog.Handler's.
-func (h leveled) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= h.least() && h.Handler.Enabled(ctx, level)
+// Enabled implements slog.Handler.
+func (h levelHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level() && h.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs is slog.Handler's.
-func (h leveled) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return leveled{h.Handler.WithAttrs(attributes), h.least}
+// WithAttrs implements slog.Handler.
+func (h levelHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return levelHandler{h.Handler.WithAttrs(attributes), h.level}
 }
 
-// WithGroup is slog.Handler's.
-func (h leveled) WithGroup(name string) slog.Handler {
-	return leveled{h.Handler.WithGroup(name), h.least}
+// WithGroup implements slog.Handler.
+func (h levelHandler) WithGroup(name string) slog.Handler {
+	return levelHandler{h.Handler.WithGroup(name), h.level}
 }

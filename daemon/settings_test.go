@@ -43,7 +43,7 @@ var readers = map[string]reader{
 
 	"webhooks.publish":         {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousPublish }},
 	"webhooks.publish_from":    {"10.0.0.0/8", func(d *Daemon) any { return d.settings.rest().PublishFrom }},
-	"webhooks.events":          {"job.created", func(d *Daemon) any { return d.webhooks.registrar.Rules().Events }},
+	"webhooks.events":          {"job.created", func(d *Daemon) any { return d.webhooks.admin.Rules().Events }},
 	"webhooks.retry_schedule":  {"1s,2s", func(d *Daemon) any { return d.webhooks.engine.Policy().Schedule }},
 	"webhooks.retry_after_max": {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().RetryAfterMax }},
 	"webhooks.disable_after":   {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().DisableAfter }},

@@ -7,8 +7,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// StoreConfig is what the settings say about the store. Connections are those
-// of the embedded store; a server has its own setting.
+// StoreConfig returns the store's configuration. connections applies to the embedded
+// store; for a server the setting store.max_connections applies.
 func StoreConfig(c config.Config, kinds *record.Registry, connections int) storage.Config {
 	s := storage.Config{
 		Dir:           c.DataDir,

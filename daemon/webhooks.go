@@ -22,21 +22,22 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
-// webhooks is what delivers events, without parts where it is turned off.
+// webhooks wires the delivery of events. Its last four fields are nil if webhooks are
+// disabled.
 type webhooks struct {
 	config   config.Config
 	settings *liveSettings
 	store    *storage.Store
 	log      *slog.Logger
-	address  net.Addr // of the service, once it listens
+	address  net.Addr // of the service's listener, set by Start
 
-	engine    *delivery.Engine
-	registrar *admin.Service
-	sender    *sender.Sender
-	streams   *live.Hub
+	engine  *delivery.Engine
+	admin   *admin.Service
+	sender  *sender.Sender
+	streams *live.Hub
 }
 
-// open makes the engine. It begins to deliver when the daemon starts.
+// open creates the engine, which delivers after start.
 func (w *webhooks) open(traces *trace.Tracer) error {
 	c := w.config.Webhooks
 	if err := c.Check(); err != nil {
@@ -54,14 +55,13 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.engine = delivery.New(w.engineConfig(traces))
 	throughput := w.engine.Throughput()
 	w.streams.SetStatsSource(func() (any, bool) { return throughput() })
-	w.registrar = admin.New(w.store.Webhooks.Admin, w.engine, func() webhook.Rules {
+	w.admin = admin.New(w.store.Webhooks.Admin, w.engine, func() webhook.Rules {
 		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, TestTarget: self}
 	}, w.log)
 	return nil
 }
 
-// idlePerHost is how many connections to an endpoint are kept for the next
-// messages.
+// idlePerHost is the number of idle connections kept open to each endpoint.
 const idlePerHost = 64
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
@@ -73,67 +73,69 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	if traces != nil {
 		e.Sender = tracedSender{w.sender, traces}
 	}
-	if w.config.Store != config.Embedded { // other daemons may share the store
+	if w.config.Store != config.Embedded { // which other daemons may share
 		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, peerInterval, c.OutboxPoll
-		e.EventName = func(name string) (string, error) { return w.registrar.Rules().Event(name) }
+		e.EventName = func(name string) (string, error) { return w.admin.Rules().Event(name) }
 	}
 	return e
 }
 
-// peerInterval is how often other daemons are asked what they have done. Events
-// are matched with subscriptions as they are at once; this is about what is
-// pending.
+// peerInterval is the interval between polls for changes by other daemons on the
+// store. It affects pending messages only: publishing an event always matches the
+// current subscriptions.
 const peerInterval = time.Second
 
-// start begins to deliver. The service must listen by then, since the engine does
-// not send to the service's own addresses.
-func (w *webhooks) start(ctx context.Context, life *lifecycle) error {
+// start starts the delivery, or schedules the start if the daemon's tables are out of
+// date. The main listener must be open: the engine does not send to its address.
+func (w *webhooks) start(ctx context.Context, l *lifecycle) error {
 	if w.engine == nil {
 		return nil
 	}
-	life.onStop("webhooks", func(ctx context.Context) error {
+	l.onStop("webhooks", func(ctx context.Context) error {
 		defer w.sender.Close()
 		return w.engine.Stop(ctx)
 	})
 	if err := w.store.AppDB.Ready(ctx); errors.Is(err, appdb.ErrOutdated) {
-		w.log.Warn("no webhook is delivered yet", "reason", fault.From(err).Message)
-		life.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.begin(ctx) == nil })
+		w.log.Warn("webhook delivery has not started", "reason", fault.From(err).Message)
+		l.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.startEngine(ctx) == nil })
 		return nil
 	}
-	return w.begin(ctx)
+	return w.startEngine(ctx)
 }
 
-func (w *webhooks) begin(ctx context.Context) error {
-	if err := w.noteRetries(ctx); err != nil {
+func (w *webhooks) startEngine(ctx context.Context) error {
+	if err := w.storeRetryCount(ctx); err != nil {
 		return err
 	}
 	if err := w.engine.Start(ctx); err != nil {
-		return fmt.Errorf("starting the delivery of webhooks: %w", err)
+		return fmt.Errorf("starting webhook delivery: %w", err)
 	}
 	return nil
 }
 
-// noteRetries stores how many retries are shown of messages.
-func (w *webhooks) noteRetries(ctx context.Context) error {
+// storeRetryCount stores the length of the retry schedule, which messages show as
+// their maximum number of retries.
+func (w *webhooks) storeRetryCount(ctx context.Context) error {
 	return w.store.Webhooks.SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
 }
 
-// noteLimit is how long it may take to note something that is only shown.
-const noteLimit = 5 * time.Second
+// retryCountTimeout limits the time to store the retry count after a reload.
+const retryCountTimeout = 5 * time.Second
 
-// settingsChanged follows a reload.
+// settingsChanged is called after a reload.
 func (w *webhooks) settingsChanged() {
 	if w.engine == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), noteLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), retryCountTimeout)
 	defer cancel()
-	if err := w.noteRetries(ctx); err != nil {
-		w.log.Warn("the number of retries that is shown of messages is that of before", "error", err.Error())
+	if err := w.storeRetryCount(ctx); err != nil {
+		w.log.Warn("cannot store the new number of retries; messages show the previous one", "error", err.Error())
 	}
 }
 
-// listensOn reports whether an address is one of the service's own.
+// listensOn reports whether the service's main listener accepts connections to an
+// address.
 func (w *webhooks) listensOn(to netip.AddrPort) bool {
 	own, is := w.address.(*net.TCPAddr)
 	if !is || own.Port != int(to.Port()) {
@@ -143,27 +145,28 @@ func (w *webhooks) listensOn(to netip.AddrPort) bool {
 	return at == to.Addr() || at.IsUnspecified() && isLocal(to.Addr())
 }
 
-// isLocal reports whether an address is one of this host's.
+// isLocal reports whether an address belongs to this host. If the host's addresses
+// are unknown, every address counts as local.
 func isLocal(at netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // better to refuse too much
+		return true
 	}
-	for _, one := range all {
-		if network, is := one.(*net.IPNet); is && network.IP.Equal(net.IP(at.AsSlice())) {
+	for _, local := range all {
+		if network, is := local.(*net.IPNet); is && network.IP.Equal(net.IP(at.AsSlice())) {
 			return true
 		}
 	}
 	return false
 }
 
-// tracedSender makes a span of each attempt.
+// tracedSender records a span for each attempt.
 type tracedSender struct {
 	delivery.Sender
 	traces *trace.Tracer
 }
 
-// Send is webhook.Sender's.
+// Send implements delivery.Sender.
 func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	a := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
 	if to, err := url.Parse(m.URL); err == nil {
