@@ -40,13 +40,13 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 	}
 
 	// A session that is over is renewed, and the new one kept.
-	if err := keyring.Set(profile.KeyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"x`, 1)); err != nil {
+	if err := keyring.Set(profile.KeyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"expired-`, 1)); err != nil {
 		t.Fatal(err)
 	}
 	if got := run(map[string]string{}, "query", "SO_Totals", "--count"); got.code != 0 || got.stderr != "" {
 		t.Errorf("query: %+v", got)
 	}
-	if renewed, err := keyring.Get(profile.KeyringService, account); err != nil || renewed == kept || strings.Contains(renewed, `"Session":"x`) {
+	if renewed, err := keyring.Get(profile.KeyringService, account); err != nil || renewed == kept || strings.Contains(renewed, "expired-") {
 		t.Errorf("the keyring holds %q (%v)", renewed, err)
 	}
 
