@@ -124,7 +124,7 @@ func (r *Result) total(t *Tail, rows int64) error {
 		return nil
 	}
 	err := r.one(query.CompileCount, func(cells []row.Cell) { t.Total, t.Known = cells[0].Int, true })
-	if fault.Is(err, fault.Timeout) && !r.plan.Asked {
+	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
 		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long"})
 		return nil
 	}

@@ -97,7 +97,7 @@ func (s *serverSession) table() (*dialect.Dialect, string) {
 }
 
 func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
-	s.inputErrors = st.Asks()
+	s.inputErrors = st.Evaluates()
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{

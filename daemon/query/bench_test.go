@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/dialect"
 )
 
-// BenchmarkRequest is all that is done for a query before its statement runs.
+// BenchmarkRequest measures everything done for a query before its statement runs.
 func BenchmarkRequest(b *testing.B) {
 	totals, _ := registry.Lookup("SO_Totals")
 	for name, body := range map[string]string{

@@ -12,23 +12,23 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Statement is SQL with its arguments, and the types of what it selects.
+// Statement is SQL with its arguments and the types of the selected columns.
 type Statement struct {
 	SQL      string
 	Args     []Arg
 	Types    []record.Type
-	Computes bool // it selects what the database computes of fields' values
+	Computes bool // it selects values computed by the database
 }
 
-// Asks reports whether the statement does more with fields than to select them
-// as they are, so that it may fail for what was asked.
-func (s Statement) Asks() bool {
+// Evaluates reports whether the statement compares or computes field values. Such a
+// statement can fail because of the request.
+func (s Statement) Evaluates() bool {
 	return s.Computes || slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Field != NoField })
 }
 
-// Arg is the value of one parameter. Field is the column that it is compared
-// with, so that a store can bind it as the column's own type, or NoField. A
-// parameter that is a list has the values in List.
+// Arg is the value of one parameter. Field is the column that it is compared with,
+// so that a store can bind it with the column's type, or NoField. List has the
+// values of a parameter that is a list.
 type Arg struct {
 	Field int
 	Type  record.Type
@@ -36,11 +36,11 @@ type Arg struct {
 	List  []wire.Value
 }
 
-// NoField is the Field of an argument that is compared with no column.
+// NoField is the Field of an argument that is not compared with a column.
 const NoField = -1
 
-// Compile writes the statement that selects the plan's rows from source, which
-// is a quoted table name.
+// Compile returns the statement that selects the plan's rows from source, a quoted
+// table name.
 func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b := newBuilder(p, d)
 	b.text("SELECT ")
@@ -50,7 +50,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b.columns()
 	b.text(" FROM " + source)
 	if p.Take == 0 {
-		b.text(" WHERE 1 = 0") // FETCH NEXT takes no zero
+		b.text(" WHERE 1 = 0") // FETCH NEXT does not accept zero
 		return b.done(p.Types())
 	}
 	b.where()
@@ -59,7 +59,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	return b.done(p.Types())
 }
 
-// CompileCount writes the statement that counts all rows the plan matches.
+// CompileCount returns the statement that counts all rows matched by the plan.
 func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b := newBuilder(p, d)
 	b.text("SELECT " + d.CountAll + " FROM ")
@@ -76,14 +76,14 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 	return b.done([]record.Type{record.Long})
 }
 
-// CompileAggregates writes the statement that computes the plan's aggregates,
-// one row with a column for each.
+// CompileAggregates returns the statement that computes the plan's aggregates: one
+// row with a column for each.
 func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b := newBuilder(p, d)
 	types := make([]record.Type, len(p.Aggregates))
 	b.text("SELECT ")
 	for i, a := range p.Aggregates {
-		b.between(i, "", ", ")
+		b.separator(i, "", ", ")
 		b.aggregate(a)
 		types[i] = a.Type(p.Kind)
 	}
@@ -99,11 +99,11 @@ type builder struct {
 	plan  *Plan
 	sql   []byte
 	args  []Arg
-	wrong []fault.Field // filters that the database cannot take
+	wrong []fault.Field // filters that the database cannot evaluate
 }
 
 func newBuilder(p *Plan, d *dialect.Dialect) *builder {
-	return &builder{d: d, plan: p, sql: make([]byte, 0, 512)} // enough for most
+	return &builder{d: d, plan: p, sql: make([]byte, 0, 512)} // sufficient for most statements
 }
 
 func (b *builder) done(types []record.Type) (Statement, error) {
@@ -116,7 +116,7 @@ func (b *builder) done(types []record.Type) (Statement, error) {
 	return Statement{SQL: string(b.sql), Args: b.args, Types: types}, nil
 }
 
-// tooMany blames the lists.
+// tooMany reports the lists as the cause of too many parameters.
 func (b *builder) tooMany() {
 	for _, c := range b.plan.Where {
 		if c.Operator == record.In {
@@ -132,8 +132,8 @@ func (b *builder) fail(c Condition, message string) {
 
 func (b *builder) text(s string) { b.sql = append(b.sql, s...) }
 
-// between writes what stands before the i-th of several parts.
-func (b *builder) between(i int, first, others string) {
+// separator writes first before the first of several parts, others before the rest.
+func (b *builder) separator(i int, first, others string) {
 	if i == 0 {
 		b.text(first)
 	} else {
@@ -145,14 +145,14 @@ func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Field
 
 func (b *builder) columns() {
 	for i, field := range b.plan.Columns {
-		b.between(i, "", ", ")
+		b.separator(i, "", ", ")
 		b.column(field)
 	}
 }
 
 func (b *builder) where() {
 	for i, c := range b.plan.Where {
-		b.between(i, " WHERE ", " AND ")
+		b.separator(i, " WHERE ", " AND ")
 		b.condition(c)
 	}
 }
@@ -175,21 +175,21 @@ func (b *builder) condition(c Condition) {
 func (b *builder) match(c Condition) {
 	m, most, operand := dialect.Matches[c.Operator], b.d.MaxPattern, c.Operands[0]
 	operand.Text = m.Operand(operand.Text)
-	if m.IsLike() && most > 0 && len(operand.Text) > most && units(operand.Text) > most {
-		b.fail(c, "is longer than the database can look for")
+	if m.IsLike() && most > 0 && len(operand.Text) > most && utf16Length(operand.Text) > most {
+		b.fail(c, "is longer than the database can search for")
 	}
 	b.column(c.Field)
 	b.text(m.SQL)
 	b.operand(c.Field, c.Operator, operand)
-	if around := b.d.WholeBytes; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // compares the lengths too
+	if around := b.d.WholeBytes; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
 		b.text(around.Before)
 		b.column(c.Field)
 		b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
 	}
 }
 
-// units is the length of text in UTF-16.
-func units(text string) int {
+// units returns the length of text in UTF-16 code units.
+func utf16Length(text string) int {
 	n := 0
 	for _, r := range text {
 		n += utf16.RuneLen(r)
@@ -222,20 +222,20 @@ func (b *builder) param(a Arg) {
 	b.sql = strconv.AppendInt(b.sql, int64(len(b.args)), 10)
 }
 
-// decimalDigits counts the digits on either side of the point.
+// decimalDigits returns the number of digits before and after the point.
 func decimalDigits(text string) (whole, fraction int) {
 	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 	return len(strings.TrimLeft(before, "0")), len(after)
 }
 
-// decimalType is the smallest decimal type that holds so many digits.
+// decimalType returns the smallest decimal type with the given numbers of digits.
 func decimalType(whole, fraction int) string {
 	return "decimal(" + strconv.Itoa(max(1, whole+fraction)) + "," + strconv.Itoa(fraction) + ")"
 }
 
 func (b *builder) orderBy() {
 	for i, o := range b.plan.Order {
-		b.between(i, " ORDER BY ", ", ")
+		b.separator(i, " ORDER BY ", ", ")
 		b.column(o.Field)
 		if o.Desc {
 			b.text(" DESC")
@@ -243,7 +243,7 @@ func (b *builder) orderBy() {
 	}
 }
 
-// page writes Skip and Take in the order in which the dialect wants them.
+// page writes Skip and Take in the order that the dialect requires.
 func (b *builder) page() {
 	skip, take := b.plan.Skip, b.plan.Take
 	if take == NoTake && skip == 0 {

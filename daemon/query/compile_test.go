@@ -18,8 +18,8 @@ import (
 
 func dialects() []*dialect.Dialect { return []*dialect.Dialect{dialect.TSQL(), dialect.SQLite()} }
 
-// compileAll writes all statements of a request in both dialects and checks
-// them. The only failure allowed is that of a database's limit.
+// compileAll compiles all statements of a request in both dialects and checks them.
+// The only error allowed is a limit of the database.
 func compileAll(t rapid.TB, request *Request) {
 	t.Helper()
 	plan, err := NewPlan(request, true)
@@ -50,26 +50,26 @@ func compileAll(t rapid.TB, request *Request) {
 	}
 }
 
-// token is anything that SQL may consist of.
+// token is a single token of SQL.
 var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|'\$'|[-=<>,*() ])`)
 
-// words are those of SQL that come from no request.
+// words are the SQL keywords that statements may contain.
 var words = strings.Fields(`SELECT DISTINCT FROM WHERE AND BETWEEN IN LIKE ORDER BY DESC OFFSET ROWS FETCH NEXT ONLY LIMIT AS CAST
 	COUNT COUNT_BIG SUM AVG MIN MAX dec_sum dec_avg datetime2 decimal q
 	DATALENGTH OPENJSON WITH COLLATE DATABASE_DEFAULT v nvarchar int smallint tinyint bigint uniqueidentifier`)
 
-// longest is the length of texts in a list, the only number that is not one of
-// digits.
+// longest is the length of texts in a list, the only number beyond the digits.
 const longest = "4000"
 
-// checkSQL finds whatever in a statement is no word of SQL, no name of the
-// registry and no parameter, and parameters that do not fit their arguments.
+// checkSQL returns an error if a statement contains anything except SQL keywords,
+// names of the registry and parameters, or if its parameters do not match its
+// arguments.
 func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 	params := 0
 	for rest := s.SQL; rest != ""; {
 		part := token.FindString(rest)
 		if part == "" {
-			return fmt.Errorf("foreign text at %q", rest)
+			return fmt.Errorf("unexpected text at %q", rest)
 		}
 		before := s.SQL[:len(s.SQL)-len(rest)]
 		rest = rest[len(part):]
@@ -81,7 +81,7 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 			}
 		case strings.HasPrefix(part, d.Param):
 			if d.WholeBytes.After != "" && strings.HasSuffix(before, d.WholeBytes.After) {
-				break // the last one again
+				break // a parameter that is used again
 			}
 			params++
 			if part != d.Param+strconv.Itoa(params) {
@@ -90,18 +90,18 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 		case part == longest, part == "'$'":
 		case c >= '0' && c <= '9':
 			if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
-				return fmt.Errorf("the number %s", part)
+				return fmt.Errorf("unexpected number %s", part)
 			}
 		case strings.Contains("-=<>,*() ", string(c)):
 		case !slices.Contains(words, part):
-			return fmt.Errorf("the word %s", part)
+			return fmt.Errorf("unexpected word %s", part)
 		}
 	}
 	if params != len(s.Args) || params > d.MaxParams {
 		return fmt.Errorf("%d parameters for %d arguments", params, len(s.Args))
 	}
 	if strings.Count(s.SQL, "(") != strings.Count(s.SQL, ")") {
-		return fmt.Errorf("brackets that do not close")
+		return fmt.Errorf("unbalanced brackets")
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func TestCompile(t *testing.T) {
 	})
 }
 
-// TestCompileArguments: every operand of a request is an argument, in order and
-// under its field.
+// TestCompileArguments checks that every operand of a request is an argument, in
+// order and with its field.
 func TestCompileArguments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
@@ -152,7 +152,7 @@ func TestCompileArguments(t *testing.T) {
 			}
 			for _, a := range s.Args[len(want):] {
 				if a.Field != NoField || a.Type != record.Long {
-					t.Fatalf("%s: %+v among the page's arguments", d.Name, a)
+					t.Fatalf("%s: unexpected page argument %+v", d.Name, a)
 				}
 			}
 			if !slices.Equal(s.Types, plan.Types()) {
@@ -162,7 +162,7 @@ func TestCompileArguments(t *testing.T) {
 	})
 }
 
-// inOne is the values of a condition that travel as one parameter.
+// inOne returns the values of a condition that are passed as one parameter.
 func inOne(d *dialect.Dialect, kind *record.Kind, c Condition) ([]wire.Value, bool) {
 	if c.Operator != record.In || d.List.Longest == 0 || len(c.Operands) <= d.List.Longest {
 		return nil, false
@@ -172,7 +172,8 @@ func inOne(d *dialect.Dialect, kind *record.Kind, c Condition) ([]wire.Value, bo
 	return values, items != ""
 }
 
-// TestDecimalCast: the type is the smallest that holds the digits.
+// TestDecimalCast checks that values are cast to the smallest type that holds their
+// digits.
 func TestDecimalCast(t *testing.T) {
 	for digits, want := range map[string]string{
 		"0":                            "decimal(1,0)",
@@ -202,7 +203,7 @@ func TestDecimalCast(t *testing.T) {
 	})
 }
 
-// TestCompileLongPattern: SQL Server takes no pattern of more than 4,000
+// TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
 // characters, whatever their number of bytes.
 func TestCompileLongPattern(t *testing.T) {
 	kind, _ := registry.Lookup("DB_Class")
@@ -237,7 +238,7 @@ func TestCompileLongPattern(t *testing.T) {
 	}
 }
 
-// FuzzCompile: whatever a query string says, SQL holds nothing of it.
+// FuzzCompile checks that no text of a query string reaches the SQL.
 func FuzzCompile(f *testing.F) {
 	for i, seed := range []string{
 		"InvoiceID=1' OR '1'='1", "Fields=[RecID]--,RecID&OrderBy=RecID];DROP TABLE x", "Include=COUNT(*) as x;DROP,SUM(FilterNo) \"y\"",

@@ -10,22 +10,22 @@ import (
 	"github.com/bizhook/whd/daemon/dialect"
 )
 
-// in writes a list as one parameter where it is long, else each value as its
-// own.
+// in writes a long list as one parameter, a short one with a parameter for each
+// value.
 func (b *builder) in(c Condition) {
 	b.column(c.Field)
 	if b.list(c) {
 		return
 	}
-	for i, v := range b.onOneType(c) {
-		b.between(i, " IN (", ", ")
+	for i, v := range b.uniformDates(c) {
+		b.separator(i, " IN (", ", ")
 		b.operand(c.Field, record.Equal, v)
 	}
 	b.text(")")
 }
 
-// list writes a list as one parameter, unless it is short or no type of the
-// database holds all of its values.
+// list writes a list as one parameter, unless it is short or no type of the database
+// can represent all values.
 func (b *builder) list(c Condition) bool {
 	t, how := b.plan.Kind.Fields[c.Field].Type.Held(), b.d.List
 	if how.Longest == 0 || len(c.Operands) <= how.Longest {
@@ -55,8 +55,8 @@ func (b *builder) collation(field int) string {
 	return b.d.List.Collation
 }
 
-// itemType is the type of a list's items, and those values that the column may
-// have.
+// itemType returns the type of a list's items, and the values that the column can
+// contain.
 func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
 	switch {
 	case t == record.Text && slices.ContainsFunc(values, func(v wire.Value) bool { return EscapedInJSON(v.Text) }):
@@ -77,8 +77,8 @@ func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire
 	return d.List.Items[t], values
 }
 
-// decimalItems is the smallest decimal type that holds all of the values, if
-// there is one.
+// decimalItems returns the smallest decimal type that represents all values, empty
+// if there is none.
 func decimalItems(values []wire.Value) string {
 	whole, fraction := 0, 0
 	for _, v := range values {
@@ -91,7 +91,7 @@ func decimalItems(values []wire.Value) string {
 	return decimalType(whole, fraction)
 }
 
-// dateItems leaves out what a datetime column cannot hold.
+// dateItems removes dates that a datetime column cannot contain.
 func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (string, []wire.Value) {
 	items, fitting := fittingDates(d, c, values)
 	fitted := make([]wire.Value, len(fitting))
@@ -101,7 +101,8 @@ func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (strin
 	return items, fitted
 }
 
-// fittingDates are the dates that the column may hold, and what those are cast to.
+// fittingDates returns the dates that the column can contain, and the type to cast
+// them to.
 func fittingDates(d *dialect.Dialect, c dialect.Column, values []wire.Value) (items string, fitting []wire.Value) {
 	items, _ = d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
 	for _, v := range values {
@@ -112,11 +113,11 @@ func fittingDates(d *dialect.Dialect, c dialect.Column, values []wire.Value) (it
 	return items, fitting
 }
 
-// onOneType is a list without the dates that the column cannot hold, which are
-// cast to another type than the rest: whether a server compares each value by
-// itself, or all of them as one type, must make no difference. Where it can hold
-// none, they are of one type anyway.
-func (b *builder) onOneType(c Condition) []wire.Value {
+// uniformDates returns a list without the dates that the column cannot contain,
+// which would be cast to another type than the rest. The result must not depend on
+// whether a server compares the values one by one or converts the list to one type.
+// If the column can contain none of them, they have one type already.
+func (b *builder) uniformDates(c Condition) []wire.Value {
 	if b.plan.Kind.Fields[c.Field].Type.Held() == record.DateTime {
 		if _, fitting := fittingDates(b.d, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
 			return fitting
@@ -125,8 +126,8 @@ func (b *builder) onOneType(c Condition) []wire.Value {
 	return c.Operands
 }
 
-// EscapedInJSON reports whether JSON has to escape a character of text. Some
-// databases do not undo that.
+// EscapedInJSON reports whether JSON must escape a character of text. Some databases
+// do not decode such escapes.
 func EscapedInJSON(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' }) >= 0
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/bizhook/whd/daemon/dialect"
 )
 
-// TestListOfColumn: the items of a long list have the type and the collation of
-// the column, as far as it holds them.
+// TestListOfColumn checks that the items of a long list have the type and the
+// collation of the column, if it can contain them.
 func TestListOfColumn(t *testing.T) {
 	narrow := dialect.Column{Type: "varchar(30)", Collation: "Latin1_General_CI_AS", Items: func(_ record.Type, texts []string) string {
 		if strings.HasPrefix(texts[0], "日") {
-			return "" // the usual
+			return "" // the default
 		}
 		return "varchar(30)"
 	}}
@@ -58,12 +58,12 @@ func TestListOfColumn(t *testing.T) {
 			t.Errorf("%s: %s", c.member, s.SQL)
 		}
 		if kept, want := len(s.Args[0].List), map[bool]int{true: 18, false: 60}[c.known.Type == "datetime"]; kept != want {
-			t.Errorf("%s: %d values of the list are left, want %d", c.member, kept, want)
+			t.Errorf("%s: %d values of the list remain, want %d", c.member, kept, want)
 		}
 	}
 }
 
-// TestDateOfColumn: what a date is cast to follows the column.
+// TestDateOfColumn checks that dates are cast to the type of the column.
 func TestDateOfColumn(t *testing.T) {
 	kind, _ := registry.Lookup("IN_KitStockTakeMain")
 	request, err := Parse(kind, Members{{Name: "LastSavedDateTimeGreaterThan", Texts: []string{"2019-05-01T10:00:00.1250001"}}}, inUTC)
@@ -86,7 +86,7 @@ func TestDateOfColumn(t *testing.T) {
 	}
 }
 
-// TestDatesOfOneType: the values of a short list are all cast to one type.
+// TestDatesOfOneType checks that all values of a short list are cast to one type.
 func TestDatesOfOneType(t *testing.T) {
 	kind, _ := registry.Lookup("IN_KitStockTakeMain")
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// ReadCSV reads a header line of names and one line of values.
+// ReadCSV reads a CSV body: a header line with names and one line with values.
 func ReadCSV(body []byte) (Members, error) {
 	if !utf8.Valid(body) {
 		return nil, malformed("the body is not valid UTF-8")
@@ -22,7 +22,7 @@ func ReadCSV(body []byte) (Members, error) {
 		return nil, nil
 	}
 	if len(lines) != 2 {
-		return nil, malformed("a CSV body is a header line and one value line, not %d lines", len(lines))
+		return nil, malformed("a CSV body must have a header line and one line of values, not %d lines", len(lines))
 	}
 	var all collector
 	for i, name := range lines[0] {

@@ -50,10 +50,10 @@ func FuzzReadCSV(f *testing.F) {
 			names[i], values[i] = one.Name, strings.Join(one.Texts, "")
 		}
 		if len(got) == 1 && (names[0] == "" || values[0] == "") {
-			return // an empty line, which CSV passes over
+			return // an empty line, which CSV readers skip
 		}
 		if strings.Contains(strings.Join(append(values, names...), ""), "\r") {
-			return // CSV reads the end of a line as \n wherever it stands
+			return // CSV readers convert line ends to \n
 		}
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// What the tests draw: kinds, values that fit a type, requests.
+// Generators for property tests: kinds, values of a type, requests.
 
 var registry = record.Builtin()
 
@@ -25,10 +25,10 @@ func drawKind(t *rapid.T) *record.Kind {
 	return kind
 }
 
-// texts are texts of values, and what is special in lists, patterns and SQL.
+// texts generates texts with characters that are special in lists, patterns and SQL.
 var texts = rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune(`abcABC019 ,;"'[]%_^-\&=+@?é`)), rapid.Rune()))
 
-// drawValue draws a text that fits the type.
+// drawValue draws a valid text for the type.
 func drawValue(t *rapid.T, of record.Type) string {
 	switch of {
 	case record.Text:
@@ -48,8 +48,7 @@ func drawValue(t *rapid.T, of record.Type) string {
 	return itoa(rapid.Int64Range(lo, hi).Draw(t, "integer"))
 }
 
-// drawMembers draws filters of a kind and members that every query takes. All
-// of them can be read.
+// drawMembers draws valid filters of a kind and members of every query.
 func drawMembers(t *rapid.T, kind *record.Kind) Members {
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom(kind.Members()), 0, 6, rapid.ID).Draw(t, "names")
 	var all Members
@@ -138,7 +137,7 @@ func asForm(all Members) string {
 	return strings.Join(pairs, "&")
 }
 
-// asRepeatedForm writes each item of a list under its own name.
+// asRepeatedForm writes each item of a list as a pair with the member's name.
 func asRepeatedForm(all Members) string {
 	var pairs []string
 	for _, one := range all {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// ReadForm reads name=value pairs: a query string, or the body of a form. A
-// name that is repeated makes a list.
+// ReadForm reads name=value pairs from a query string or a form body. A repeated
+// name becomes a list.
 func ReadForm(raw string) (Members, error) {
 	var all collector
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -18,7 +18,7 @@ func ReadForm(raw string) (Members, error) {
 		name, text, err := unescapePair(pair)
 		if err != nil {
 			name, _, _ = strings.Cut(pair, "=") // the value may be a secret
-			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", shown(name))
+			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", printable(name))
 		}
 		all.repeat(name, text)
 	}

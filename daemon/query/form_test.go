@@ -41,7 +41,8 @@ func TestReadFormRefuses(t *testing.T) {
 	}
 }
 
-// TestReadFormKeepsSecrets: what cannot be read may be a password.
+// TestReadFormKeepsSecrets checks that invalid pairs, which may contain a password,
+// are not repeated in errors.
 func TestReadFormKeepsSecrets(t *testing.T) {
 	_, err := ReadForm("UserName=ann&Password=hush%zz")
 	if err == nil || strings.Contains(err.Error(), "hush") || !strings.Contains(err.Error(), "Password") {
@@ -49,7 +50,7 @@ func TestReadFormKeepsSecrets(t *testing.T) {
 	}
 }
 
-// TestReadFormLarge would take minutes in quadratic time.
+// TestReadFormLarge would take minutes if ReadForm had quadratic complexity.
 func TestReadFormLarge(t *testing.T) {
 	var b strings.Builder
 	for i := range 100_000 {
@@ -73,7 +74,7 @@ func FuzzReadForm(f *testing.F) {
 		got, err := ReadForm(raw)
 		want, wrong := url.ParseQuery(raw)
 		if wrong != nil {
-			return // beside what we refuse too it refuses ;
+			return // net/url rejects ; as well
 		}
 		if err != nil {
 			for name, texts := range want {
@@ -83,7 +84,7 @@ func FuzzReadForm(f *testing.F) {
 			}
 			t.Fatalf("%q refused: %v", raw, err)
 		}
-		// The other letter cases of a name stand in their own entries there.
+		// net/url keeps names that differ in letter case apart.
 		counts := make(map[string]int)
 		for name, texts := range want {
 			for _, text := range texts {
@@ -102,7 +103,7 @@ func FuzzReadForm(f *testing.F) {
 		}
 		for pair, n := range counts {
 			if n != 0 {
-				t.Fatalf("%q: %s stands %d times too rarely", raw, pair, n)
+				t.Fatalf("%q: %s is missing %d times", raw, pair, n)
 			}
 		}
 	})

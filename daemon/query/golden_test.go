@@ -18,52 +18,52 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-var update = flag.Bool("update", false, "rewrite what the stories of testdata answer")
+var update = flag.Bool("update", false, "write the results of the cases in testdata")
 
-// TestStories reads the files of testdata. Each holds stories with a blank line
-// between them: comments, a line that says how the members travel and of what
-// kind, the members, a rule, and what comes of them.
+// TestCases runs the cases in the files of testdata. Cases are separated by blank
+// lines. Each one has comments, a line with the format of the members and the
+// kind, the members, a rule, and the result:
 //
-//	# why
+//	# comment
 //	query SO_Totals max_take=100
 //	InvoiceID=D100418
 //	----
-//	what is to be done, in words, and in SQL
+//	the plan, and the SQL statements
 //
 // Lines of a query string or form are joined by &.
-func TestStories(t *testing.T) {
+func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
+		t.Fatalf("no cases: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { tellAll(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runFile(t, file) })
 	}
 }
 
-func tellAll(t *testing.T, file string) {
+func runFile(t *testing.T, file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var now []string
 	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
-		now = append(now, tell(t, block))
+		now = append(now, runCase(t, block))
 	}
-	told := strings.Join(now, "\n\n") + "\n"
-	if told == string(text) {
+	result := strings.Join(now, "\n\n") + "\n"
+	if result == string(text) {
 		return
 	}
 	if *update {
-		if err := os.WriteFile(file, []byte(told), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(result), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	t.Errorf("%s differs from what the code does (go test -update rewrites it):\n%s", file, difference(string(text), told))
+	t.Errorf("%s differs from the result (go test -update writes it):\n%s", file, difference(string(text), result))
 }
 
-// difference is the first line that differs, with the lines before it.
+// difference returns the first line that differs, with the lines before it.
 func difference(was, is string) string {
 	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
 	for i := range now {
@@ -75,8 +75,8 @@ func difference(was, is string) string {
 	return "it ends early"
 }
 
-// tell gives a story with its answer, whatever answer stood there.
-func tell(t *testing.T, block string) string {
+// runCase returns a case with its current result.
+func runCase(t *testing.T, block string) string {
 	story, _, _ := strings.Cut(block+"\n", "\n----\n")
 	lines := strings.Split(story, "\n")
 	head := 0
@@ -84,7 +84,7 @@ func tell(t *testing.T, block string) string {
 		head++
 	}
 	if head == len(lines) {
-		return story // nothing but a comment
+		return story // only a comment
 	}
 	words := strings.Fields(lines[head])
 	if len(words) < 2 {
@@ -95,8 +95,8 @@ func tell(t *testing.T, block string) string {
 		t.Fatalf("no kind %s", words[1])
 	}
 	s := setting{kind: kind, count: true, options: Options{Zone: time.UTC}}
-	for _, word := range words[2:] {
-		s.set(t, word)
+	for _, textIf := range words[2:] {
+		s.set(t, textIf)
 	}
 	body := strings.Join(lines[head+1:], map[string]string{"query": "&", "form": "&", "csv": "\r\n", "json": "\n"}[words[0]])
 	return story + "\n----\n" + s.answer(t, words[0], expand(body))
@@ -104,7 +104,7 @@ func tell(t *testing.T, block string) string {
 
 var span = regexp.MustCompile(`<1\.\.(\d+)>`)
 
-// expand writes out <1..3> as 1,2,3.
+// expand replaces <1..3> by 1,2,3.
 func expand(body string) string {
 	return span.ReplaceAllStringFunc(body, func(text string) string {
 		n, _ := strconv.Atoi(span.FindStringSubmatch(text)[1])
@@ -116,15 +116,15 @@ func expand(body string) string {
 	})
 }
 
-// setting is what a story depends on beside the request.
+// setting has the parameters of a case other than the request.
 type setting struct {
 	kind    *record.Kind
 	options Options
 	count   bool
 }
 
-func (s *setting) set(t *testing.T, word string) {
-	name, value, _ := strings.Cut(word, "=")
+func (s *setting) set(t *testing.T, textIf string) {
+	name, value, _ := strings.Cut(textIf, "=")
 	var err error
 	switch name {
 	case "max_take":
@@ -139,7 +139,7 @@ func (s *setting) set(t *testing.T, word string) {
 		err = fmt.Errorf("no such setting")
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", word, err)
+		t.Fatalf("%s: %v", textIf, err)
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *setting) answer(t *testing.T, format, body string) string {
 		return failure(err)
 	}
 	var b strings.Builder
-	b.WriteString(inWords(request, plan))
+	b.WriteString(planText(request, plan))
 	for _, d := range []*dialect.Dialect{dialect.TSQL(), dialect.SQLite()} {
 		b.WriteString(inSQL(plan, d))
 	}
@@ -175,7 +175,7 @@ func read(format, body string) (Members, error) {
 	}
 }
 
-// failure shows an error with every field of it.
+// failure returns an error with all of its fields.
 func failure(err error) string {
 	e := fault.From(err)
 	kind := map[fault.Kind]string{fault.Invalid: "invalid", fault.Malformed: "malformed"}[e.Kind]
@@ -189,7 +189,7 @@ func failure(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-func inWords(r *Request, p *Plan) string {
+func planText(r *Request, p *Plan) string {
 	var b strings.Builder
 	line := func(label string, words ...string) {
 		if text := strings.TrimSpace(strings.Join(words, " ")); text != "" {
@@ -200,17 +200,17 @@ func inWords(r *Request, p *Plan) string {
 	if len(r.Fields) > 0 {
 		fields = strings.Join(names(r.Kind, p.Columns), ", ")
 	}
-	line("rows", word(p.Distinct, "distinct"), fields)
+	line("rows", textIf(p.Distinct, "distinct"), fields)
 	for _, c := range p.Where {
 		line("where", r.Kind.Fields[c.Field].Name, c.Operator.String(), values(r.Kind.Fields[c.Field].Type, c.Operands))
 	}
 	var order []string
 	for _, o := range p.Order {
-		order = append(order, strings.TrimSpace(r.Kind.Fields[o.Field].Name+" "+word(o.Desc, "down")))
+		order = append(order, strings.TrimSpace(r.Kind.Fields[o.Field].Name+" "+textIf(o.Desc, "down")))
 	}
 	line("order", strings.Join(order, ", "))
 	if p.Paged() {
-		line("page", fmt.Sprintf("skip %d", p.Skip), word(p.Take != NoTake, fmt.Sprintf("take %d", p.Take)), word(r.Clamped, "(clamped)"))
+		line("page", fmt.Sprintf("skip %d", p.Skip), textIf(p.Take != NoTake, fmt.Sprintf("take %d", p.Take)), textIf(r.Clamped, "(clamped)"))
 		line("total", map[bool]string{true: "counted", false: "not counted"}[p.Count])
 	}
 	for _, a := range p.Aggregates {
@@ -220,7 +220,7 @@ func inWords(r *Request, p *Plan) string {
 	return b.String()
 }
 
-func word(when bool, text string) string {
+func textIf(when bool, text string) string {
 	if when {
 		return text
 	}
@@ -235,7 +235,7 @@ func names(kind *record.Kind, columns []int) []string {
 	return all
 }
 
-// values shows up to five values.
+// values returns up to five values.
 func values(t record.Type, all []wire.Value) string {
 	var texts []string
 	for _, v := range all[:min(5, len(all))] {
@@ -259,7 +259,7 @@ func value(t record.Type, v wire.Value) string {
 	return v.Text
 }
 
-// inSQL shows the statements for a plan: its rows, and what is computed besides.
+// inSQL returns the statements of a plan for rows, total and aggregates.
 func inSQL(p *Plan, d *dialect.Dialect) string {
 	source := string(d.Quote(nil, p.Kind.Name))
 	var b strings.Builder
@@ -277,11 +277,11 @@ func inSQL(p *Plan, d *dialect.Dialect) string {
 				fmt.Fprintf(&b, "\tand %d more\n", len(s.Args)-i)
 				break
 			}
-			what := value(a.Type, a.Value)
+			operand := value(a.Type, a.Value)
 			if a.List != nil {
-				what = "list " + values(a.Type, a.List)
+				operand = "list " + values(a.Type, a.List)
 			}
-			fmt.Fprintf(&b, "\t%s%d %s %s\n", d.Param, i+1, a.Type, what)
+			fmt.Fprintf(&b, "\t%s%d %s %s\n", d.Param, i+1, a.Type, operand)
 		}
 	}
 	s, err := Compile(p, d, source)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// maxAggregates is the number of values that one request may compute.
+// maxAggregates is the maximum number of aggregates in one request.
 const maxAggregates = 50
 
-// The words of Include that are no functions.
+// The commands of Include that are not functions.
 const (
 	total   = "Total"
 	noTotal = "NoTotal"
 )
 
-// include reads the commands of Include, up to the first that is wrong.
+// include reads the commands of Include, up to the first invalid one.
 func (p *parser) include(m Member) {
 	if m.Other {
 		p.fail(m.Name, "must be a list of commands")
@@ -28,14 +28,14 @@ func (p *parser) include(m Member) {
 	}
 }
 
-// command reads one command. It reports whether reading may go on.
+// command reads one command and reports whether to continue.
 func (p *parser) command(member, text string) bool {
 	switch {
 	case text == "":
 	case strings.EqualFold(text, total):
-		p.req.Total = max(p.req.Total, TotalWanted)
+		p.req.Total = max(p.req.Total, TotalOn)
 	case strings.EqualFold(text, noTotal):
-		p.req.Total = TotalRefused // whatever else is said
+		p.req.Total = TotalOff // overrides every other command
 	default:
 		return p.function(member, text)
 	}
@@ -48,13 +48,13 @@ var function = regexp.MustCompile(`(?i)^([a-z]+)\s*\(\s*(distinct\s+)?(\*|\w+)\s
 func (p *parser) function(member, text string) bool {
 	part := function.FindStringSubmatch(text)
 	if part == nil {
-		p.ignore(stray{member: member, part: text})
+		p.ignore(unknown{member: member, part: text})
 		return true
 	}
 	word, distinct, argument, alias := part[1], part[2] != "", part[3], part[4]
 	f := slices.Index(functions[:], strings.ToUpper(word))
 	if f < 0 {
-		p.ignore(stray{member: member, part: text})
+		p.ignore(unknown{member: member, part: text})
 		return true
 	}
 	a := Aggregate{Function: Function(f), Distinct: distinct, Field: AllRows, Name: alias}
@@ -62,11 +62,11 @@ func (p *parser) function(member, text string) bool {
 		a.Name = text
 	}
 	if argument == "*" && a.Function == Count && !distinct {
-		p.req.Total = max(p.req.Total, TotalWanted)
+		p.req.Total = max(p.req.Total, TotalOn)
 	} else if !p.argument(member, argument, &a) {
 		return false
 	}
-	// Meta holds a name once, so the last of two with the same name counts.
+	// A name occurs once in Meta, so the last aggregate of a name counts.
 	p.req.Include = slices.DeleteFunc(p.req.Include, func(b Aggregate) bool { return b.Name == a.Name })
 	if len(p.req.Include) == maxAggregates {
 		p.fail(member, "takes at most %d functions", maxAggregates)
@@ -76,8 +76,8 @@ func (p *parser) function(member, text string) bool {
 	return true
 }
 
-// argument finds the field of a function, and fails where the function cannot
-// be computed of it.
+// argument finds the field of a function, and fails if the function is not defined
+// for its type.
 func (p *parser) argument(member, name string, a *Aggregate) bool {
 	field, ok := p.req.Kind.Column(name)
 	if !ok {
@@ -86,7 +86,7 @@ func (p *parser) argument(member, name string, a *Aggregate) bool {
 	}
 	a.Field = field
 	t := p.req.Kind.Fields[field].Type
-	if !a.Function.takes(t) {
+	if !a.Function.accepts(t) {
 		p.fail(member, "has %s of %s, which is %s", a.Function, p.req.Kind.Fields[field].Name, t)
 		return false
 	}

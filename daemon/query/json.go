@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// ReadJSON reads a body that is one JSON object. It differs from encoding/json
-// in refusing what that mends in silence: a name that stands twice, bytes that
-// are not UTF-8, half a surrogate pair. Nesting has no limit but the body's
-// size, since what is nested is only passed over.
+// ReadJSON reads a body that is one JSON object. Unlike encoding/json it rejects
+// duplicate names, invalid UTF-8 and unpaired surrogates. Nesting is limited only by
+// the size of the body, since nested values are skipped.
 func ReadJSON(body []byte) (Members, error) {
 	if !utf8.Valid(body) {
 		return nil, malformed("the body is not valid UTF-8")
@@ -24,24 +23,24 @@ func ReadJSON(body []byte) (Members, error) {
 		return nil, err
 	}
 	if s.next(); s.at < len(s.text) {
-		return nil, malformed("there is more after the JSON object, at byte %d", s.at)
+		return nil, malformed("unexpected data after the JSON object at byte %d", s.at)
 	}
 	return members, nil
 }
 
-// scanner reads JSON text from front to end. The texts that it gives are parts
-// of the whole wherever no escape stands in them.
+// scanner reads JSON text from start to end. The texts that it returns are
+// substrings of the body unless they contain escapes.
 type scanner struct {
 	text  string
 	at    int
-	texts []string // of all members: one allocation instead of one for each
+	texts []string // of all members, to save an allocation for each
 }
 
 func (s *scanner) broken() error {
 	return malformed("the JSON body cannot be read at byte %d", s.at)
 }
 
-// next steps to the next byte that is no white space and gives it, 0 at the end.
+// next skips white space and returns the next byte, 0 at the end.
 func (s *scanner) next() byte {
 	for ; s.at < len(s.text); s.at++ {
 		if c := s.text[s.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -51,7 +50,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// accept steps over c if it stands here.
+// accept skips c if it is the next byte.
 func (s *scanner) accept(c byte) bool {
 	if s.at < len(s.text) && s.text[s.at] == c {
 		s.at++
@@ -115,8 +114,8 @@ func (s *scanner) member() (one Member, err error) {
 	return one, err
 }
 
-// list reads a list of scalars. One that holds something else is passed over
-// and reported as other.
+// list reads a list of scalars. A list with other items is skipped and reported as
+// other.
 func (s *scanner) list() (other bool, err error) {
 	start, first := s.at, len(s.texts)
 	s.at++
@@ -148,8 +147,7 @@ func (s *scanner) list() (other bool, err error) {
 	}
 }
 
-// scalar adds the text of a string, number or boolean to the texts, and reports
-// whether there is none because null stands there.
+// scalar appends the text of a string, number or boolean to texts, or reports null.
 func (s *scanner) scalar() (null bool, err error) {
 	text, err := s.token()
 	if err != nil || text == "null" {
@@ -164,12 +162,12 @@ func (s *scanner) scalar() (null bool, err error) {
 	return false, nil
 }
 
-// skip passes over a value, however deep it is nested.
+// skip skips a value of any depth.
 func (s *scanner) skip() error {
-	var closers []byte // of what is open, the innermost last
+	var closers []byte // expected closing brackets, innermost last
 	for {
 		if c := s.next(); c == '{' || c == '[' {
-			closer := c + 2 // so they stand in ASCII
+			closer := c + 2 // the ASCII codes differ by 2
 			s.at++
 			closers = append(closers, closer)
 			if s.next() != closer {
@@ -197,7 +195,7 @@ func (s *scanner) skip() error {
 	}
 }
 
-// skipKey passes over a member's name where the value is that of an object.
+// skipKey skips a member's name if closer is that of an object.
 func (s *scanner) skipKey(closer byte) error {
 	if closer != '}' {
 		return nil
@@ -206,7 +204,7 @@ func (s *scanner) skipKey(closer byte) error {
 	return err
 }
 
-// key reads a member's name, as it is written, and the colon behind it.
+// key reads a member's name, unescaped, and the colon after it.
 func (s *scanner) key() (raw string, err error) {
 	if s.next() != '"' {
 		return "", s.broken()
@@ -221,7 +219,7 @@ func (s *scanner) key() (raw string, err error) {
 	return raw, nil
 }
 
-// token reads a string, number or word as it is written.
+// token reads a string, number or literal without decoding it.
 func (s *scanner) token() (raw string, err error) {
 	switch c := s.next(); {
 	case c == '"':
@@ -257,7 +255,7 @@ func (s *scanner) number() (raw string, err error) {
 	return s.text[start:s.at], nil
 }
 
-// digits steps over digits and reports whether there are any.
+// digits skips digits and reports whether there are any.
 func (s *scanner) digits() bool {
 	start := s.at
 	for s.at < len(s.text) && '0' <= s.text[s.at] && s.text[s.at] <= '9' {
@@ -266,7 +264,7 @@ func (s *scanner) digits() bool {
 	return s.at > start
 }
 
-// quoted reads a string as it is written, quotes and escapes included.
+// quoted reads a string without decoding it, including its quotes.
 func (s *scanner) quoted() (raw string, err error) {
 	start := s.at
 	for s.at++; s.at < len(s.text); s.at++ {
@@ -287,10 +285,11 @@ func (s *scanner) quoted() (raw string, err error) {
 	return "", s.broken()
 }
 
-// escapes are the characters that an escape of one letter stands for.
+// escapes maps the letters of short escapes to their characters.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escapeSize is the length of the escape that text begins with, 0 if it is none.
+// escapeSize returns the length of the escape at the start of text, 0 if it is
+// invalid.
 func escapeSize(text string) int {
 	switch {
 	case len(text) >= 2 && escapes[text[1]] != 0:
@@ -303,7 +302,7 @@ func escapeSize(text string) int {
 	return 0
 }
 
-// unescape gives the text that a string stands for.
+// unescape returns the decoded text of a string.
 func (s *scanner) unescape(raw string) (string, error) {
 	raw = raw[1 : len(raw)-1]
 	before, _, escaped := strings.Cut(raw, `\`)
@@ -320,7 +319,7 @@ func (s *scanner) unescape(raw string) (string, error) {
 		default:
 			r, size := unicodeEscape(raw)
 			if size == 0 {
-				return "", malformed("the JSON body holds half a surrogate pair before byte %d", s.at)
+				return "", malformed("the JSON body has an unpaired surrogate before byte %d", s.at)
 			}
 			text, raw = utf8.AppendRune(text, r), raw[size:]
 		}
@@ -328,8 +327,8 @@ func (s *scanner) unescape(raw string) (string, error) {
 	return string(text), nil
 }
 
-// unicodeEscape reads \uXXXX, or two of them that make one character; size is 0
-// for half a pair.
+// unicodeEscape decodes \uXXXX, or a surrogate pair of two such escapes; size is 0
+// for an unpaired surrogate.
 func unicodeEscape(raw string) (r rune, size int) {
 	r = codeUnit(raw)
 	if !utf16.IsSurrogate(r) {
@@ -344,6 +343,6 @@ func unicodeEscape(raw string) (r rune, size int) {
 }
 
 func codeUnit(escape string) rune {
-	unit, _ := strconv.ParseUint(escape[2:6], 16, 16) // escapeSize has seen that it is one
+	unit, _ := strconv.ParseUint(escape[2:6], 16, 16) // escapeSize has validated the digits
 	return rune(unit)
 }

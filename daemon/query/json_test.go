@@ -45,7 +45,7 @@ func TestReadJSON(t *testing.T) {
 	}
 }
 
-// sameMembers takes no texts and an empty list of texts as the same.
+// sameMembers compares members, treating nil and empty lists of texts as equal.
 func sameMembers(a, b Members) bool {
 	if len(a) != len(b) {
 		return false
@@ -111,18 +111,18 @@ func TestReadJSONRefuses(t *testing.T) {
 		`{"a":{"b"}}`:                   "the JSON body cannot be read at byte 9",
 		`{"a":{"b":1,}}`:                "the JSON body cannot be read at byte 12",
 		`{"a":{1:2}}`:                   "the JSON body cannot be read at byte 6",
-		`{"a":1}}`:                      "there is more after the JSON object, at byte 7",
-		`{"a":1} {"b":2}`:               "there is more after the JSON object, at byte 8",
-		`{"a":1}x`:                      "there is more after the JSON object, at byte 7",
-		"{\"a\":1}\x00":                 "there is more after the JSON object, at byte 7",
+		`{"a":1}}`:                      "unexpected data after the JSON object at byte 7",
+		`{"a":1} {"b":2}`:               "unexpected data after the JSON object at byte 8",
+		`{"a":1}x`:                      "unexpected data after the JSON object at byte 7",
+		"{\"a\":1}\x00":                 "unexpected data after the JSON object at byte 7",
 		"\ufeff{}":                      "the body is not a JSON object",
 		"{\"a\":\"\xff\"}":              "the body is not valid UTF-8",
-		`{"a":"\ud800"}`:                "the JSON body holds half a surrogate pair before byte 13",
-		`{"a":["x","\udc00\ud800"]}`:    "the JSON body holds half a surrogate pair before byte 24",
-		`{"\ud800x":1}`:                 "the JSON body holds half a surrogate pair before byte 11",
-		`{"a":"\ud800\u0041"}`:          "the JSON body holds half a surrogate pair before byte 19",
-		`{"InvoiceID":1,"invoiceid":2}`: "the member invoiceid stands twice in the body",
-		`{"a":null,"A":1}`:              "the member A stands twice in the body",
+		`{"a":"\ud800"}`:                "the JSON body has an unpaired surrogate before byte 13",
+		`{"a":["x","\udc00\ud800"]}`:    "the JSON body has an unpaired surrogate before byte 24",
+		`{"\ud800x":1}`:                 "the JSON body has an unpaired surrogate before byte 11",
+		`{"a":"\ud800\u0041"}`:          "the JSON body has an unpaired surrogate before byte 19",
+		`{"InvoiceID":1,"invoiceid":2}`: "duplicate member invoiceid in the body",
+		`{"a":null,"A":1}`:              "duplicate member A in the body",
 	} {
 		_, err := ReadJSON([]byte(body))
 		if !fault.Is(err, fault.Malformed) || fault.From(err).Message != want {
@@ -131,8 +131,8 @@ func TestReadJSONRefuses(t *testing.T) {
 	}
 }
 
-// TestReadJSONLarge: neither depth nor the number of members makes reading
-// slow or stops it. Quadratic time would be minutes here.
+// TestReadJSONLarge checks that depth and number of members neither slow reading
+// down nor stop it. It would take minutes if ReadJSON had quadratic complexity.
 func TestReadJSONLarge(t *testing.T) {
 	const depth = 10_000
 	for name, body := range map[string]string{
@@ -158,7 +158,7 @@ func TestReadJSONLarge(t *testing.T) {
 		t.Errorf("%d members, %v", len(got), err)
 	}
 	if _, err := ReadJSON([]byte("{" + b.String()[1:] + `,"M500":1}`)); !fault.Is(err, fault.Malformed) {
-		t.Errorf("a name that stands twice among many: %v", err)
+		t.Errorf("a duplicate name among many: %v", err)
 	}
 }
 
@@ -178,7 +178,7 @@ func FuzzReadJSON(f *testing.F) {
 		object := json.Valid(body) && dec.Decode(&want) == nil && want != nil
 		if err != nil {
 			message := fault.From(err).Message
-			ours := strings.Contains(message, "twice") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
+			ours := strings.Contains(message, "duplicate") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
 			if object && !ours {
 				t.Fatalf("%q refused: %v", body, err)
 			}
@@ -199,7 +199,7 @@ func FuzzReadJSON(f *testing.F) {
 	})
 }
 
-// memberOf is the member that a decoded value stands for.
+// memberOf returns the member for a decoded value.
 func memberOf(name string, value any) Member {
 	one := Member{Name: name}
 	if strings.EqualFold(name, Meta) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// splitList reads the text form of a list: a,b or [a,b], an item with a comma
-// quoted, a quote inside it doubled. An empty text is an empty list.
+// splitList splits the text form of a list: a,b or [a,b]. An item with a comma is
+// quoted, with quotes in it doubled. An empty text is an empty list.
 func splitList(text string) ([]string, error) {
 	if len(text) >= 2 && text[0] == '[' && text[len(text)-1] == ']' {
 		text = text[1 : len(text)-1]
@@ -29,8 +29,8 @@ func splitList(text string) ([]string, error) {
 	}
 }
 
-// cutItem takes the first item off a list; more says that another follows.
-// Spaces belong to an item, but not those around its quotes.
+// cutItem returns the first item of a list; more reports whether another one
+// follows. Spaces belong to an item, except around its quotes.
 func cutItem(text string) (item, rest string, more bool, err error) {
 	quoted, ok := strings.CutPrefix(strings.TrimLeft(text, " "), `"`)
 	if !ok {
@@ -50,15 +50,15 @@ func cutItem(text string) (item, rest string, more bool, err error) {
 		item += `"`
 	}
 	if rest != "" && rest[0] != ',' {
-		return "", "", false, errors.New(`has text behind the closing " of an item`)
+		return "", "", false, errors.New(`has text after the closing " of an item`)
 	}
 	rest, more = strings.CutPrefix(rest, ",")
 	return item, rest, more, nil
 }
 
-// byteItems reads a list of byte values. Its declared type is byte[], so it
-// travels as base64; a plain list of numbers is taken too. The two cannot be
-// confused: base64 comes in fours, and no single byte has four digits.
+// byteItems reads a list of byte values. Its declared type is byte[], so it is sent
+// as base64; a plain list of numbers is accepted as well. The two are unambiguous:
+// the length of base64 is a multiple of four, and no byte has four digits.
 func byteItems(text string) ([]string, error) {
 	if len(text)%4 == 0 {
 		if raw, err := base64.StdEncoding.Strict().DecodeString(text); err == nil {

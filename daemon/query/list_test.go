@@ -48,9 +48,9 @@ func TestByteItems(t *testing.T) {
 		"AAH/":     {"0", "1", "255"},
 		"1,2":      {"1", "2"},
 		"[1,2]":    {"1", "2"},
-		"1,23":     {"1", "23"}, // four characters, but no base64
+		"1,23":     {"1", "23"}, // four characters, but not base64
 		"255":      {"255"},
-		"AQI":      {"AQI"}, // fails as a number then
+		"AQI":      {"AQI"}, // fails as a number later
 		"AQJ=":     {"AQJ="},
 		"[1, 2,3]": {"1", " 2", "3"},
 	} {
@@ -61,7 +61,7 @@ func TestByteItems(t *testing.T) {
 	}
 }
 
-// FuzzSplitList reads back what a writer that quotes has written.
+// FuzzSplitList reads back a list whose items were quoted.
 func FuzzSplitList(f *testing.F) {
 	for _, seed := range []string{"", "a|b", `a,b|"|""|[|]`, " a | b ", "||", `[a|"b"]`} {
 		f.Add(seed)

@@ -9,20 +9,20 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Member is one named value of a request, wherever it travelled.
+// Member is one named value of a request from path, query string or body.
 type Member struct {
 	Name  string
 	Texts []string // one text, or the items of a list
-	List  bool     // the items are separate already: a JSON array
-	Empty bool     // given without a value, which means "not given"
-	Other bool     // an object or a nested list: no filter can read it
-	Raw   string   // the value as a JSON body has it; empty elsewhere
+	List  bool     // the items are separate: a JSON array
+	Empty bool     // present without a value, which means "not given"
+	Other bool     // an object or a nested list, which no filter can read
+	Raw   string   // the value as in the JSON body; empty for other formats
 }
 
-// Members are a request's members. A name stands once, in any letter case.
+// Members are a request's members. Names are unique, ignoring letter case.
 type Members []Member
 
-// Get is the member of that name, in any letter case.
+// Get returns the member with the name, ignoring letter case.
 func (m Members) Get(name string) (Member, bool) {
 	if i := m.index(name); i >= 0 {
 		return m[i], true
@@ -39,7 +39,7 @@ func (m Members) index(name string) int {
 	return -1
 }
 
-// Text is a member's single text, empty where it is not given.
+// Text returns a member's single text, empty if it is not given.
 func (m Members) Text(name string) string {
 	if one, ok := m.Get(name); ok && len(one.Texts) > 0 {
 		return one.Texts[0]
@@ -47,8 +47,8 @@ func (m Members) Text(name string) string {
 	return ""
 }
 
-// Union puts together what the path, the query string and the body say, in
-// this order of precedence. A member without a value gives way to one with.
+// Union merges the members of path, query string and body, in this order of
+// precedence. A member without a value does not hide one with a value.
 func Union(path, query, body Members) Members {
 	if len(path) == 0 && len(query) == 0 {
 		return body
@@ -68,14 +68,15 @@ func Union(path, query, body Members) Members {
 	return all.members
 }
 
-// collector gathers members. It finds one by its name in a time that does not
-// grow with their number: a body of a megabyte may hold a hundred thousand.
+// collector collects members. It finds a member by its name in constant time: a body
+// of a megabyte may have a hundred thousand.
 type collector struct {
 	members Members
-	byName  map[string]int // made when there are many
+	byName  map[string]int // built when there are many
 }
 
-// manyMembers is where a map begins to be faster than a look at each member.
+// manyMembers is the number of members from which a map is faster than a linear
+// search.
 const manyMembers = 32
 
 func (c *collector) index(name string) int {
@@ -102,26 +103,26 @@ func (c *collector) append(one Member) {
 	c.byName[foldName(one.Name)] = len(c.members) - 1
 }
 
-// add appends a member whose name must be new.
+// add appends a member, whose name must be new.
 func (c *collector) add(one Member) error {
 	if c.index(one.Name) >= 0 {
-		return malformed("the member %s stands twice in the body", shown(one.Name))
+		return malformed("duplicate member %s in the body", printable(one.Name))
 	}
 	c.append(one)
 	return nil
 }
 
-// foldName is a name without its letter case, by the rule of record.Kind: else
-// a name that means nothing there could hide one that does.
+// foldName returns a name in lower case, by the rule of record.Kind: with another
+// rule an unknown name could hide a known one.
 func foldName(name string) string { return strings.ToLower(name) }
 
 func malformed(format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...)
 }
 
-// shown makes part of a request fit for a message: short, printable and on one
+// printable returns part of a request for a message: short, printable and on one
 // line.
-func shown(text string) string {
+func printable(text string) string {
 	const most = 60
 	var b strings.Builder
 	count := 0
@@ -137,19 +138,19 @@ func shown(text string) string {
 	return b.String()
 }
 
-// shownInHeader makes it fit for a list in a header: ASCII, without the comma
-// that separates the items.
-func shownInHeader(text string) string {
+// headerSafe returns text for a list in a header: ASCII, without the comma that
+// separates the items.
+func headerSafe(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r > '~' || r == ',' {
 			return '?'
 		}
 		return r
-	}, shown(text))
+	}, printable(text))
 }
 
-// items are the operands of a list operator, as texts. A name that was repeated
-// may carry a list each time.
+// items returns the operands of a list operator as texts. Each value of a repeated
+// name may be a list.
 func (m Member) items(t record.Type) ([]string, error) {
 	if m.List {
 		return m.Texts, nil
@@ -161,7 +162,7 @@ func (m Member) items(t record.Type) ([]string, error) {
 	var all []string
 	for _, text := range m.Texts {
 		if text == "" && t == record.Text {
-			all = append(all, "") // of JSON: an empty text is a value
+			all = append(all, "") // of JSON, where an empty text is a value
 			continue
 		}
 		items, err := split(text)

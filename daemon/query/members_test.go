@@ -25,7 +25,7 @@ func TestUnion(t *testing.T) {
 		}
 	}
 	if Union(path, query, body); query[2].Texts != nil || len(path) != 1 {
-		t.Error("Union writes to what it was given")
+		t.Error("Union modified its arguments")
 	}
 }
 
@@ -49,12 +49,12 @@ func TestGet(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 	if _, ok := all.Get("Other"); ok || all.Text("Other") != "" {
-		t.Error("found what is not there")
+		t.Error("found a member that does not exist")
 	}
 }
 
-// TestCollector: with few members and with many, names are the same in every
-// letter case.
+// TestCollector checks that names are found in every letter case, among few members
+// and among many.
 func TestCollector(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.StringOf(rapid.RuneFrom([]rune("abABsSſkKK İiıI"))), 1, 4*manyMembers).Draw(t, "names")
@@ -72,7 +72,7 @@ func TestCollector(t *testing.T) {
 	})
 }
 
-func TestShown(t *testing.T) {
+func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
 		"InvoiceID":                    "InvoiceID",
 		"a\r\nb\x00\x7f":               "a??b??",
@@ -83,18 +83,18 @@ func TestShown(t *testing.T) {
 		strings.Repeat("é", 61):        strings.Repeat("é", 60) + "...",
 		strings.Repeat("x", 1_000_000): strings.Repeat("x", 60) + "...",
 	} {
-		if got := shown(text); got != want {
+		if got := printable(text); got != want {
 			t.Errorf("%.70q: got %q, want %q", text, got, want)
 		}
 	}
 }
 
-func TestShownInHeader(t *testing.T) {
-	if got := shownInHeader("a, b: é\n"); got != "a? b: ??" {
+func TestHeaderSafe(t *testing.T) {
+	if got := headerSafe("a, b: é\n"); got != "a? b: ??" {
 		t.Errorf("got %q", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		got := shownInHeader(rapid.String().Draw(t, "name"))
+		got := headerSafe(rapid.String().Draw(t, "name"))
 		if len(got) > 63 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' || r == ',' }) {
 			t.Fatalf("got %q", got)
 		}

@@ -13,26 +13,25 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// MaxIn is the number of values that one In may have.
+// MaxIn is the maximum number of values of one In.
 const MaxIn = 2000
 
-// MaxPattern is the number of characters that the text of a Contains or the
-// pattern of a Like may have, as in SQL Server. The other operators read no text
-// more than once.
+// MaxPattern is the maximum number of characters in the text of a Contains or the
+// pattern of a Like, as in SQL Server. The other operators read a text only once.
 const MaxPattern = 4000
 
-// Options are the settings that reading a request depends on.
+// Options are the settings that affect how a request is read.
 type Options struct {
-	Zone    *time.Location // of the ERP's dates: where dates with a zone are converted to; nil for the host's
-	MaxTake int64          // larger Takes are cut down to it; 0 for no limit
+	Zone    *time.Location // time zone of the ERP's dates, to which dates with a zone are converted; nil for the host's
+	MaxTake int64          // a larger Take is reduced to it; 0 for no limit
 }
 
-// Parse reads the members of a query of the kind. Its error names every member
-// that is wrong.
+// Parse reads the members of a query of the kind. Its error lists every invalid
+// member.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	switch {
 	case kind.Database != record.InRecords:
-		o.Zone = time.UTC // which is what the service itself keeps
+		o.Zone = time.UTC // the time zone of the service's own records
 	case o.Zone == nil:
 		o.Zone = time.Local
 	}
@@ -61,31 +60,31 @@ func summary(wrong []fault.Field) string {
 
 type parser struct {
 	Options
-	req    *Request
-	strays []stray
-	wrong  []fault.Field
+	req      *Request
+	unknowns []unknown
+	wrong    []fault.Field
 }
 
-// fail notes what is wrong with a member, once for each.
+// fail records an error of a member, at most one for each member.
 func (p *parser) fail(member, format string, args ...any) {
-	name := shown(member)
+	name := printable(member)
 	if !slices.ContainsFunc(p.wrong, func(f fault.Field) bool { return f.Name == name }) {
 		p.wrong = append(p.wrong, fault.Field{Name: name, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
-// member reads one member. A filter is never dropped in silence: what looks
-// like one and cannot be read is an error, what means nothing is reported.
+// member reads one member. Filters are never ignored silently: invalid ones are
+// errors, unknown members are reported.
 func (p *parser) member(m Member) {
 	m.Empty = m.Empty || len(m.Texts) == 0 && !m.Other
 	if target, ok := p.req.Kind.Member(m.Name); ok {
 		p.filter(m, target)
-	} else if !p.control(m) && !known(m.Name) {
-		p.ignore(stray{member: m.Name})
+	} else if !p.common(m) && !isParameter(m.Name) {
+		p.ignore(unknown{member: m.Name})
 	}
 }
 
-func known(name string) bool {
+func isParameter(name string) bool {
 	return slices.ContainsFunc(parameters, func(one Parameter) bool { return strings.EqualFold(one.Name, name) })
 }
 
@@ -94,7 +93,7 @@ var parameters = Parameters()
 func (p *parser) filter(m Member, target record.Member) {
 	field := p.req.Kind.Fields[target.Field]
 	if !target.Allowed {
-		p.fail(m.Name, "is not a filter of %s, which takes %s", field.Name, allowed(field))
+		p.fail(m.Name, "is not a filter of %s, which accepts %s", field.Name, allowed(field))
 		return
 	}
 	if m.Empty {
@@ -136,7 +135,8 @@ func allowed(f record.Field) string {
 
 var errOther = errors.New("must be a value or a list of values, without nulls, lists or objects in it")
 
-// operandTexts are the texts of a filter's operands, as many as it takes.
+// operandTexts returns the texts of a filter's operands. Their number must match the
+// arity.
 func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error) {
 	if m.Other {
 		return nil, errOther
@@ -159,10 +159,9 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 	return texts, nil
 }
 
-// control reads the members that every query takes. It reports whether m is
-// one of those with an effect on the rows. OrderBy and OrderByDesc wait for
-// each other.
-func (p *parser) control(m Member) bool {
+// common reads the members of every query and reports whether m is one that affects
+// the rows. OrderBy and OrderByDesc are read together later.
+func (p *parser) common(m Member) bool {
 	var read func(Member)
 	switch {
 	case strings.EqualFold(m.Name, Skip):
@@ -174,8 +173,8 @@ func (p *parser) control(m Member) bool {
 	case strings.EqualFold(m.Name, Include):
 		read = p.include
 	case strings.EqualFold(m.Name, Cursor):
-		// Not even an empty one may be passed over: it asks for pages.
-		p.fail(m.Name, "is not offered by this version: page with Skip and Take")
+		// Even an empty cursor must not be ignored: the client expects pages.
+		p.fail(m.Name, "is not supported by this version: use Skip and Take")
 		return true
 	default:
 		return false
@@ -199,33 +198,33 @@ func (p *parser) page(m Member) int64 {
 	return n
 }
 
-// stray is something in a request that means nothing: a member, or a part of
-// what a member says.
-type stray struct {
-	member string
-	part   string // empty for the member itself
-	near   []string
+// unknown is an unknown member, or an unknown part of a member's value.
+type unknown struct {
+	member  string
+	part    string // empty for the member itself
+	similar []string
 }
 
-// maxStrays is the number of strays that are named. A reply's header has to
-// stay small, however much nonsense a request holds.
-const maxStrays = 20
+// maxUnknown is the number of unknown members that are reported, which bounds the
+// size of a response header.
+const maxUnknown = 20
 
-// ignore reports a stray in the reply, or as an error if the request is strict.
-func (p *parser) ignore(s stray) {
-	if len(p.strays) == maxStrays {
-		p.req.Ignored = append(p.req.Ignored[:maxStrays], "...")
+// ignore reports an unknown member in the response, or as an error if the request is
+// strict.
+func (p *parser) ignore(s unknown) {
+	if len(p.unknowns) == maxUnknown {
+		p.req.Ignored = append(p.req.Ignored[:maxUnknown], "...")
 		return
 	}
-	p.strays = append(p.strays, s)
+	p.unknowns = append(p.unknowns, s)
 	name := s.part
 	if name == "" {
 		name = s.member
 	}
-	p.req.Ignored = append(p.req.Ignored, shownInHeader(name))
+	p.req.Ignored = append(p.req.Ignored, headerSafe(name))
 }
 
-// strict turns strays into errors where the request asks for it.
+// strict turns unknown members into errors if the request has Strict=true.
 func (p *parser) strict(members Members) {
 	m, given := members.Get(Strict)
 	if !given || m.Empty {
@@ -242,16 +241,16 @@ func (p *parser) strict(members Members) {
 	if on == 0 {
 		return
 	}
-	for _, s := range p.strays {
+	for _, s := range p.unknowns {
 		if s.part != "" {
-			p.fail(s.member, "has %s, which is not known%s", shown(s.part), nearest(s.part, s.near))
+			p.fail(s.member, "has %s, which is unknown%s", printable(s.part), suggestion(s.part, s.similar))
 		} else {
-			p.fail(s.member, "is not known%s", nearest(s.member, p.names()))
+			p.fail(s.member, "is unknown%s", suggestion(s.member, p.names()))
 		}
 	}
 }
 
-// names lists all members that a request of the kind can have.
+// names returns all members that a request of the kind can have.
 func (p *parser) names() []string {
 	names := slices.Clone(p.req.Kind.Members())
 	for _, one := range parameters {
@@ -260,10 +259,11 @@ func (p *parser) names() []string {
 	return names
 }
 
-func nearest(name string, names []string) string {
-	near := record.Suggest(strings.TrimSpace(name), names)
-	if len(near) == 0 {
+// suggestion returns the end of a message that suggests similar names.
+func suggestion(name string, names []string) string {
+	similar := record.Suggest(strings.TrimSpace(name), names)
+	if len(similar) == 0 {
 		return ""
 	}
-	return "; near: " + strings.Join(near, ", ")
+	return "; did you mean " + strings.Join(similar, ", ") + "?"
 }

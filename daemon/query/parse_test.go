@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// samples are values of each type as JSON has them.
+// samples are values of each type as encoding/json writes them.
 var samples = map[record.Type]any{
 	record.Text:     "Text",
 	record.Int:      2147483647,
@@ -26,8 +26,8 @@ var samples = map[record.Type]any{
 	record.Guid:     "7c9e6679742540de944be07fc1f90ae7",
 }
 
-// TestAllMembers sends what the samples of the published interface send: all members of a
-// kind in one JSON object.
+// TestAllMembers reads all members of a kind from one JSON object, as the samples of
+// the published interface send them.
 func TestAllMembers(t *testing.T) {
 	count := 0
 	for _, kind := range registry.Kinds() {
@@ -70,14 +70,15 @@ func TestAllMembers(t *testing.T) {
 	}
 }
 
-// TestSameInEveryFormat: a request means the same however it travels.
+// TestSameInEveryFormat checks that a request means the same in every format.
 func TestSameInEveryFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
 		members := drawMembers(t, kind)
 		for i, one := range members {
 			for j, text := range one.Texts {
-				// Outside of JSON an empty text is none; CSV has no lone carriage returns.
+				// Outside of JSON an empty text is not given; CSV has no carriage
+				// returns without line feeds.
 				if text = strings.ReplaceAll(text, "\r", ""); text == "" {
 					text = "x"
 				}
@@ -107,7 +108,7 @@ func TestSameInEveryFormat(t *testing.T) {
 	})
 }
 
-// TestHostZone: without a zone dates are the host's.
+// TestHostZone checks that dates use the host's time zone by default.
 func TestHostZone(t *testing.T) {
 	kind, _ := registry.Lookup("SM_LabourLineCustomValues")
 	request, err := Parse(kind, Members{{Name: "LastSavedDateTime", Texts: []string{"2019-05-01T10:11:12Z"}}}, Options{})
@@ -120,8 +121,9 @@ func TestHostZone(t *testing.T) {
 	}
 }
 
-// TestNonsenseIsCheap: a megabyte of what means nothing makes a small answer.
-func TestNonsenseIsCheap(t *testing.T) {
+// TestNonsenseIsCheap checks that a megabyte of unknown members produces a small
+// error.
+func TestUnknownMembersAreBounded(t *testing.T) {
 	kind, _ := registry.Lookup("CR_Classification")
 	for _, name := range []string{OrderBy, OrderByDesc, Include, Fields} {
 		for _, part := range []string{"x,", "sum(x),", "RecIDs;", "count(*) a,"} {
@@ -143,8 +145,8 @@ func TestNonsenseIsCheap(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever members arrive, either all that is wrong is named, or the
-// request can be run.
+// FuzzParse checks that arbitrary members are either all reported as invalid or make
+// a request that can be compiled.
 func FuzzParse(f *testing.F) {
 	names := []string{Skip, Take, OrderBy, Fields, Include, Strict, Meta, "InvoiceID", "QtyBetween", "ItemNoIn", "IsRatio", "SubAssemblyExplodePolicyIn", "x"}
 	for i, name := range names {
@@ -168,14 +170,14 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%+v: %+v", members, e)
 		}
 		for _, field := range e.Fields {
-			if named := shown(name1) == field.Name || shown(name2) == field.Name || strings.EqualFold(field.Name, Strict); !named || field.Message == "" {
+			if named := printable(name1) == field.Name || printable(name2) == field.Name || strings.EqualFold(field.Name, Strict); !named || field.Message == "" {
 				t.Fatalf("%+v: %+v", members, field)
 			}
 		}
 	})
 }
 
-// fuzzed is a member of any shape, also of shapes that no reader makes.
+// fuzzed returns a member of any shape, including shapes that no reader produces.
 func fuzzed(name, text string, how byte) Member {
 	m := Member{Name: name, List: how&1 != 0, Empty: how&4 != 0, Other: how&8 != 0}
 	if m.Texts = strings.Split(text, "|"); how&2 != 0 {
@@ -184,8 +186,8 @@ func fuzzed(name, text string, how byte) Member {
 	return m
 }
 
-// TestLongPatterns: what may be compared with each place of a text is bounded,
-// in characters. What is compared with one place is not.
+// TestLongPatterns checks the limit of texts that are compared at every position.
+// Texts that are compared at one position have no limit.
 func TestLongPatterns(t *testing.T) {
 	kind := registry.Kinds()[0]
 	for _, c := range []struct {

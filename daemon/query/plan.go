@@ -7,34 +7,34 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Plan is what is to be done for a request: which columns, rows and totals.
-// It does not depend on the database.
+// Plan is the execution plan of a request: its columns, rows and totals. It does not
+// depend on the database.
 type Plan struct {
-	Kind       *record.Kind
-	Columns    []int // of the record, in the order of the reply
-	Distinct   bool
-	Where      []Condition
-	Order      []Order // complete: with the tie-breaker
-	Skip       int64
-	Take       int64 // NoTake for all
-	Count      bool  // the total is wanted even where it has to be counted
-	Asked      bool  // the request itself asked for the total
-	Aggregates []Aggregate
+	Kind           *record.Kind
+	Columns        []int // indexes of the record's fields, in the order of the response
+	Distinct       bool
+	Where          []Condition
+	Order          []Order // complete, including the tie-breaker
+	Skip           int64
+	Take           int64 // NoTake for all
+	Count          bool  // the total is returned even if it must be counted
+	TotalRequested bool  // the request itself has Include=Total
+	Aggregates     []Aggregate
 }
 
-// NewPlan decides how a request is answered. countPages says whether the total
-// of a page is counted unless the request refuses it.
+// NewPlan plans a request. countPages reports whether the total of a page is counted
+// unless the request refuses it.
 func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	p := &Plan{
-		Kind:       r.Kind,
-		Columns:    r.Fields,
-		Distinct:   r.Distinct,
-		Where:      r.Where,
-		Skip:       r.Skip,
-		Take:       r.Take,
-		Count:      r.Total == TotalWanted || countPages && r.Total == TotalAsSet,
-		Asked:      r.Total == TotalWanted,
-		Aggregates: r.Include,
+		Kind:           r.Kind,
+		Columns:        r.Fields,
+		Distinct:       r.Distinct,
+		Where:          r.Where,
+		Skip:           r.Skip,
+		Take:           r.Take,
+		Count:          r.Total == TotalOn || countPages && r.Total == TotalDefault,
+		TotalRequested: r.Total == TotalOn,
+		Aggregates:     r.Include,
 	}
 	if len(p.Columns) == 0 {
 		p.Columns = make([]int, len(r.Kind.Fields))
@@ -49,8 +49,8 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	return p, nil
 }
 
-// distinctOrder refuses to order distinct rows by a field that they do not
-// show: several rows, with several values of it, became one.
+// distinctOrder rejects an order by fields that are not selected by a DISTINCT
+// query: each result row stands for several rows, with several values of the field.
 func (p *Plan) distinctOrder(r *Request) error {
 	if !p.Distinct {
 		return nil
@@ -68,38 +68,38 @@ func (p *Plan) distinctOrder(r *Request) error {
 	return nil
 }
 
-// stableOrder completes the order so that paging is stable: by the record's
-// first field, or by all fields shown where rows are distinct. A request for
-// everything in no particular order is left alone.
+// stableOrder completes the order so that paging is stable: by the record's first
+// field, or by all selected fields for DISTINCT. A request for all rows without an
+// order is left unchanged.
 func (p *Plan) stableOrder(r *Request) []Order {
-	asked := r.Order
-	if newest := (Order{Field: 0, Desc: true}); len(asked) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
-		asked = []Order{newest}
+	requested := r.Order
+	if newest := (Order{Field: 0, Desc: true}); len(requested) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
+		requested = []Order{newest}
 	}
-	if len(asked) == 0 && r.Take == NoTake && !r.SkipSet {
+	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet {
 		return nil
 	}
 	breakers := []int{0}
 	if p.Distinct {
 		breakers = p.Columns
 	}
-	order := append(make([]Order, 0, len(asked)+len(breakers)), asked...)
+	order := append(make([]Order, 0, len(requested)+len(breakers)), requested...)
 	for _, field := range breakers {
-		if !orders(order, field) {
+		if !ordersBy(order, field) {
 			order = append(order, Order{Field: field})
 		}
 	}
 	return order
 }
 
-func orders(order []Order, field int) bool {
+func ordersBy(order []Order, field int) bool {
 	return slices.ContainsFunc(order, func(o Order) bool { return o.Field == field })
 }
 
-// Paged reports whether the plan may leave matches out.
+// Paged reports whether the plan may omit matching rows.
 func (p *Plan) Paged() bool { return p.Take != NoTake || p.Skip > 0 }
 
-// Types are the types of the plan's columns.
+// Types returns the types of the plan's columns.
 func (p *Plan) Types() []record.Type {
 	types := make([]record.Type, len(p.Columns))
 	for i, c := range p.Columns {
@@ -108,7 +108,7 @@ func (p *Plan) Types() []record.Type {
 	return types
 }
 
-// Total is the number of all matches where the page itself shows it: rows were
+// Total returns the number of all matches if it follows from the page: rows were
 // read after Skip, and the page was not full.
 func (p *Plan) Total(rows int64) (total int64, known bool) {
 	if p.Take != NoTake && rows >= p.Take || rows == 0 && p.Skip > 0 {

@@ -14,8 +14,8 @@ import (
 
 var inUTC = Options{Zone: time.UTC}
 
-// TestPlanTotal: of any page of any number of matches, the total that the page
-// shows is right, and it is known unless the page cannot show it.
+// TestPlanTotal checks that the total derived from a page is right, and known unless
+// the page does not determine it.
 func TestPlanTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.Int64Range(0, 20)
@@ -37,13 +37,13 @@ func TestPlanTotal(t *testing.T) {
 			t.Fatalf("total is %d", total)
 		}
 		if whole := !p.Paged(); whole && !known {
-			t.Fatal("unknown though all rows were read")
+			t.Fatal("unknown although all rows were read")
 		}
 	})
 }
 
-// TestPlanOrder: a request's order stays, and where there is an order or a
-// page it is completed so that no two rows can change places.
+// TestPlanOrder checks that a request's order is kept, and completed if there is an
+// order or a page, so that the order of rows is unique.
 func TestPlanOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
@@ -63,19 +63,19 @@ func TestPlanOrder(t *testing.T) {
 		_, take := members.Get(Take)
 		if !skip && !take && len(request.Order) == 0 {
 			if plan.Order != nil {
-				t.Fatalf("an order that nobody wants: %v", plan.Order)
+				t.Fatalf("unexpected order: %v", plan.Order)
 			}
 			return
 		}
 		if !slices.Equal(plan.Order[:len(request.Order)], request.Order) {
-			t.Fatalf("got %v, want %v first", plan.Order, request.Order)
+			t.Fatalf("got %v, want it to start with %v", plan.Order, request.Order)
 		}
 		var fields []int
 		for _, o := range plan.Order {
 			fields = append(fields, o.Field)
 		}
 		if slices.Sort(fields); len(slices.Compact(slices.Clone(fields))) != len(fields) {
-			t.Fatalf("a field stands twice: %v", plan.Order)
+			t.Fatalf("duplicate field: %v", plan.Order)
 		}
 		breakers := []int{0}
 		if plan.Distinct {
@@ -89,7 +89,8 @@ func TestPlanOrder(t *testing.T) {
 	})
 }
 
-// TestPlanDistinctOrder: distinct rows are ordered by what they show only.
+// TestPlanDistinctOrder checks that distinct rows are only ordered by selected
+// fields.
 func TestPlanDistinctOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)
@@ -110,8 +111,7 @@ func TestPlanDistinctOrder(t *testing.T) {
 	})
 }
 
-// TestPlanLeavesRequest: planning writes nothing into the request, which may be
-// planned again.
+// TestPlanLeavesRequest checks that planning does not modify the request.
 func TestPlanLeavesRequest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := drawKind(t)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// order reads OrderBy, or OrderByDesc where there is no OrderBy.
+// order reads OrderBy, or OrderByDesc if there is no OrderBy.
 func (p *parser) order(members Members) {
 	for _, name := range []string{OrderBy, OrderByDesc} {
 		m, ok := members.Get(name)
@@ -24,8 +24,8 @@ func (p *parser) order(members Members) {
 	}
 }
 
-// orderTerms reads terms separated by commas or semicolons. A field that is
-// named again changes nothing, since the first decides.
+// orderTerms reads terms separated by commas or semicolons. Only the first term of a
+// field counts.
 func (p *parser) orderTerms(m Member, desc bool) {
 	text := strings.Join(m.Texts, ",")
 	for term := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' }) {
@@ -38,7 +38,7 @@ func (p *parser) orderTerms(m Member, desc bool) {
 			p.unknownField(m.Name, name)
 			return
 		}
-		if !orders(p.req.Order, field) {
+		if !ordersBy(p.req.Order, field) {
 			p.req.Order = append(p.req.Order, Order{Field: field, Desc: desc != reversed})
 		}
 	}
@@ -46,15 +46,15 @@ func (p *parser) orderTerms(m Member, desc bool) {
 
 func (p *parser) unknownField(member, name string) {
 	kind := p.req.Kind
-	advice := nearest(name, kind.FieldNames())
+	advice := suggestion(name, kind.FieldNames())
 	if advice == "" {
 		advice = "; fields: " + strings.Join(kind.FieldNames(), ", ")
 	}
-	p.fail(member, "names %s, which is not a field of %s%s", shown(name), kind.Name, advice)
+	p.fail(member, "names %s, which is not a field of %s%s", printable(name), kind.Name, advice)
 }
 
-// fields reads the projection. Unknown names are reported like unknown members;
-// where none is known all fields come back.
+// fields reads the projection. Unknown names are reported like unknown members; if
+// no name is known, all fields are returned.
 func (p *parser) fields(m Member) {
 	if m.Other {
 		p.fail(m.Name, "must be a list of fields")
@@ -72,7 +72,7 @@ func (p *parser) fields(m Member) {
 		case ok:
 			p.req.Fields = append(p.req.Fields, field)
 		default:
-			p.ignore(stray{m.Name, name, p.req.Kind.FieldNames()})
+			p.ignore(unknown{m.Name, name, p.req.Kind.FieldNames()})
 		}
 	}
 }

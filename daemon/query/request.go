@@ -1,6 +1,6 @@
-// Package query turns a request into a statement: Parse reads its members,
-// NewPlan decides what is to be done, Compile writes it in a database's
-// dialect. All three are pure functions.
+// Package query turns a request into SQL: Parse reads its members, NewPlan plans it,
+// Compile writes the statement in the dialect of a database. All three are pure
+// functions.
 package query
 
 import (
@@ -10,24 +10,24 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Request is what a request asks for, read and typed.
+// Request is a request with its members read and typed.
 type Request struct {
 	Kind        *record.Kind
-	Where       []Condition // AND-ed
+	Where       []Condition // combined with AND
 	Order       []Order
-	OrderMember string // the member that gave Order
-	Fields      []int  // columns in the order asked; nil for all
+	OrderMember string // the member that Order was read from
+	Fields      []int  // indexes in the requested order; nil for all
 	Distinct    bool
 	Skip        int64
-	Take        int64 // NoTake where it is not given
+	Take        int64 // NoTake if it is not given
 	SkipSet     bool
 	Include     []Aggregate
-	Total       Wish
-	Clamped     bool     // Take was cut down to the largest one allowed
-	Ignored     []string // what means nothing here, fit for a header
+	Total       TotalMode
+	Clamped     bool     // Take was reduced to the maximum
+	Ignored     []string // unknown members, safe for a header
 }
 
-// NoTake is the Take of a request that wants all rows.
+// NoTake is the Take of a request for all rows.
 const NoTake = -1
 
 // Condition compares one field with its operands.
@@ -43,18 +43,18 @@ type Order struct {
 	Desc  bool
 }
 
-// Wish says what a request wants to know of the number of all matches.
-type Wish uint8
+// TotalMode determines whether the number of all matches is returned.
+type TotalMode uint8
 
-// A request may leave the total to the settings, ask for it, or refuse it: the
-// later of these wins where it says several.
+// The total may be left to the settings, requested or refused. If a request has
+// several of these, refusing overrides requesting.
 const (
-	TotalAsSet Wish = iota
-	TotalWanted
-	TotalRefused
+	TotalDefault TotalMode = iota
+	TotalOn
+	TotalOff
 )
 
-// Function is what an aggregate computes.
+// Function is the function of an aggregate.
 type Function uint8
 
 // The functions of Include.
@@ -68,10 +68,10 @@ const (
 
 var functions = [...]string{Count: "COUNT", Sum: "SUM", Min: "MIN", Max: "MAX", Avg: "AVG"}
 
-// String is the function's name in SQL.
+// String returns the function's name in SQL.
 func (f Function) String() string { return functions[f] }
 
-// Aggregate is one value about all matches, which goes to Meta under its Name.
+// Aggregate is one value computed over all matches, returned in Meta under its Name.
 type Aggregate struct {
 	Function Function
 	Distinct bool
@@ -82,7 +82,7 @@ type Aggregate struct {
 // AllRows is the Field of COUNT(*).
 const AllRows = -1
 
-// Type is the type of the aggregate's value.
+// Type returns the type of the aggregate's value.
 func (a Aggregate) Type(kind *record.Kind) record.Type {
 	switch a.Function {
 	case Count:
@@ -94,7 +94,7 @@ func (a Aggregate) Type(kind *record.Kind) record.Type {
 	}
 }
 
-// The names that mean something on every query.
+// The names of members of every query.
 const (
 	Skip        = "Skip"
 	Take        = "Take"
@@ -110,15 +110,15 @@ const (
 	Nulls       = "nulls"
 )
 
-// Parameter is a member that every query takes, whatever its record kind.
+// Parameter is a member of every query, for all record kinds.
 type Parameter struct {
 	Name    string
-	Type    string // as the published interface writes it; empty for what the published interface does not name
+	Type    string // as in the published interface; empty for members that it does not have
 	Summary string
 }
 
-// Parameters lists the members that every query takes: the first seven of
-// the published interface, then ours and those that are accepted without effect.
+// Parameters returns the members of every query: the first seven are those of the
+// published interface; the rest are our own, and those accepted without effect.
 func Parameters() []Parameter {
 	return []Parameter{
 		{Skip, "int?", "number of records to skip"},
@@ -128,11 +128,11 @@ func Parameters() []Parameter {
 		{Include, "string", "Total, NoTotal, COUNT(*), COUNT(DISTINCT f), SUM(f), MIN(f), MAX(f), AVG(f)"},
 		{Fields, "string", "comma-separated list of fields to return; a leading DISTINCT makes rows distinct"},
 		{Meta, "Dictionary<string,string>", "accepted, without effect"},
-		{Strict, "", "true: members that mean nothing are an error"},
-		{Cursor, "", "not offered yet"},
+		{Strict, "", "true: unknown members are errors"},
+		{Cursor, "", "not supported yet"},
 		{Format, "", "json, ndjson, csv, xml, jsv or html"},
-		{Callback, "", "wraps the JSON reply in a call of this function"},
-		{Nulls, "", "include: null members are written"},
+		{Callback, "", "JSONP: wraps the JSON response in a call of this function"},
+		{Nulls, "", "include: null members are included"},
 		{"v", "", "accepted, without effect"},
 		{"jsconfig", "", "accepted, without effect"},
 	}
@@ -140,7 +140,7 @@ func Parameters() []Parameter {
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-func (f Function) takes(t record.Type) bool {
+func (f Function) accepts(t record.Type) bool {
 	switch f {
 	case Count:
 		return true
