@@ -1,5 +1,5 @@
-// Command whd is an HTTP daemon over the records of a business management
-// system. `whd help` lists what it does.
+// Command whd is a daemon that serves the records of a business management system
+// over HTTP and delivers webhooks. `whd help` lists its commands.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	}))
 }
 
-// reloads catches what would else end the program.
+// reloads subscribes to SIGHUP, which would otherwise end the program.
 func reloads() <-chan os.Signal {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

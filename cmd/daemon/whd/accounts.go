@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/user"
+	"strings"
 	"time"
 
 	urfave "github.com/urfave/cli/v2"
@@ -16,16 +17,16 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// accounts is what the commands on users and keys have in common.
+// accounts has what the commands on users and keys share.
 type accounts struct{ *base }
 
-// withAccounts opens the store's accounts. A daemon that is running on the
-// same store sees the changes within seconds.
+// withAccounts opens the store's accounts. A daemon running on the same store
+// picks up the changes within seconds.
 func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) error) error {
 	return p.withStore(ctx, nil, func(s *storage.Store) error {
 		err := s.AppDB.Ready(ctx)
 		if errors.Is(err, appdb.ErrOutdated) {
-			return errors.New(fault.From(err).Message) // the store was reached, so it is no such failure
+			return errors.New(fault.From(err).Message) // not fault.Unavailable: the store was reached
 		}
 		if err != nil {
 			return err
@@ -38,30 +39,30 @@ func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) 
 	})
 }
 
-// edit changes accounts in the name of the user who runs the command.
+// edit changes accounts. The audit log names the operating system user.
 func (p accounts) edit(ctx context.Context, change func(*account.Editor) error) error {
 	return p.withAccounts(ctx, func(accounts *account.Service) error { return change(editor(accounts)) })
 }
 
 func editor(accounts *account.Service) *account.Editor {
-	who := "(unknown)" // containers run programs as numbers without a name
+	name := "(unknown)" // in containers, the user ID may have no name
 	if u, err := user.Current(); err == nil {
-		who = u.Username
+		name = u.Username
 	}
-	return accounts.As(audit.Actor{Name: who, Via: "command"})
+	return accounts.As(audit.Actor{Name: name, Via: "command"})
 }
 
 const roles = "reader|publisher|writer|admin"
 
 func roleFlag() urfave.Flag {
-	return &urfave.StringFlag{Name: "role", Usage: "what it may do, a `ROLE`: " + roles + "; each includes those before it"}
+	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`: " + roles + "; each includes the permissions of those before it"}
 }
 
-// roleOf reads the flag --role, which has no default: an administrator decides
-// what an account may do.
+// roleOf reads the flag --role. It has no default, so that permissions are always
+// chosen deliberately.
 func roleOf(c *urfave.Context) (account.Role, error) {
 	if c.String("role") == "" {
-		return account.NoRole, cli.Usagef("the command needs --role %s", roles)
+		return account.NoRole, cli.Usagef("%s needs --role %s", strings.TrimPrefix(c.Command.HelpName, "whd "), roles)
 	}
 	return parseRole(c.String("role"))
 }
@@ -74,7 +75,7 @@ func parseRole(text string) (account.Role, error) {
 	return role, nil
 }
 
-// minute prints a time for a list.
+// minute formats a time for a list; "never" for the zero time.
 func minute(t time.Time) string {
 	if t.IsZero() {
 		return "never"

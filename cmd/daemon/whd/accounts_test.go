@@ -50,31 +50,39 @@ func (o office) play(steps []step) {
 func TestUsers(t *testing.T) {
 	o := newOffice(t)
 	o.play([]step{
-		{"erin-test-password\n", "user add erin --role reader --password-stdin", 0, "no user is an admin"},
-		{"", "user add adam --role admin --generate", 0, "not shown again"},
-		{"erin-test-password\n", "user add ERIN --role reader --password-stdin", 1, "ser"},
-		{"short\n", "user add sam --role reader --password-stdin", 2, "Password: must have at least"},
-		{"\n", "user add sam --role reader --password-stdin", 2, "the password is empty"},
-		{"", "user add sam --role reader --password-stdin", 2, "the password is empty"},
-		{"", "user add sam --role reader", 2, "use --password-stdin or --generate"},
-		{"", "user add sam --role reader --generate --password-stdin", 2, "exclude each other"},
-		{"", "user add sam --generate", 2, "needs --role reader|publisher|writer|admin"},
-		{"", "user add sam --role boss --generate", 2, `the role must be one of reader, publisher, writer, admin, not "boss"`},
+		{"erin-test-password\n", "user create erin --role reader --password-stdin", 0, "no user is an admin"},
+		{"", "user create adam --role admin --generate", 0, "not shown again"},
+		{"erin-test-password\n", "user create ERIN --role reader --password-stdin", 1, "ser"},
+		{"short\n", "user create sam --role reader --password-stdin", 2, "Password: must have at least"},
+		{"\n", "user create sam --role reader --password-stdin", 2, "the password is empty"},
+		{"", "user create sam --role reader --password-stdin", 2, "the password is empty"},
+		{"", "user create sam --role reader", 2, "use --password-stdin or --generate"},
+		{"", "user create sam --role reader --generate --password-stdin", 2, "cannot be combined"},
+		{"", "user create sam --generate", 2, "needs --role reader|publisher|writer|admin"},
+		{"", "user create sam --role boss --generate", 2, `the role must be one of reader, publisher, writer, admin, not "boss"`},
 		{"", "user role erin writer", 0, ""},
-		{"", "user role nobody writer", 1, "no user"},
+		{"", "user role ghost writer", 1, "no user"},
 		{"", "user role adam reader", 1, "last admin"},
 		{"", "user password erin --generate", 0, "not shown again"},
-		{"", "user remove adam", 1, "last admin"},
+		{"", "user update erin --generate", 0, "not shown again"},
+		{"", "user update erin --role writer", 0, ""},
+		{"", "user update adam --role reader --generate", 1, "last admin"},
+		{"erin-test-password\n", "user update erin --role boss --password-stdin", 2, "must be one of"},
+		{"", "user update ghost --role writer", 1, "no user"},
+		{"", "user change erin --role writer", 0, ""},
+		{"", "users add sam --role reader --generate", 0, "not shown again"},
+		{"", "user remove sam", 0, ""},
+		{"", "user delete adam", 1, "last admin"},
 	})
 	list := o.do(0, "", "user list").stdout
 	if want := regexp.MustCompile(`(?s)^NAME +ROLE +ADDED\nadam +admin +20.*\nerin +writer +20.*Z\n$`); !want.MatchString(list) {
 		t.Errorf("list:\n%s", list)
 	}
-	o.play([]step{{"", "user remove erin", 0, ""}, {"", "user remove erin", 1, "no user"}})
+	o.play([]step{{"", "user delete erin", 0, ""}, {"", "user delete erin", 1, "no user"}})
 }
 
 func TestGeneratedPasswordIsAllOfStdout(t *testing.T) {
-	got := newOffice(t).do(0, "", "user add adam --role admin --generate")
+	got := newOffice(t).do(0, "", "user create adam --role admin --generate")
 	if !regexp.MustCompile(`^[A-Z2-7]{26}\n$`).MatchString(got.stdout) {
 		t.Errorf("standard output: %q", got.stdout)
 	}
@@ -82,17 +90,19 @@ func TestGeneratedPasswordIsAllOfStdout(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	o := newOffice(t)
-	made := o.do(0, "", "key add reports --role reader --expires never")
+	made := o.do(0, "", "key create reports --role reader --expires never")
 	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(made.stdout) || !strings.Contains(made.stderr, "expires: never") {
 		t.Errorf("%+v", made)
 	}
 	o.play([]step{
-		{"", "key add sales --role publisher", 0, "expires: 20"},
-		{"", "key add reports --role reader", 1, ""},
-		{"", "key add other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d, nor never`},
-		{"", "key add other", 2, "needs --role"},
+		{"", "key create sales --role publisher", 0, "expires: 20"},
+		{"", "key create reports --role reader", 1, ""},
+		{"", "key create other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d, nor never`},
+		{"", "key create other", 2, "needs --role"},
+		{"", "key delete sales", 0, ""},
+		{"", "keys add sales --role reader", 0, "expires: 20"},
 		{"", "key remove sales", 0, ""},
-		{"", "key remove sales", 1, "no API key"},
+		{"", "key delete sales", 1, "no API key"},
 	})
 	list := o.do(0, "", "key list").stdout
 	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {

@@ -8,19 +8,18 @@ import (
 	"github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// newApp is the command table.
+// newApp returns the program with its table of commands.
 func newApp(p Process) *urfave.App {
 	b := &base{Process: p}
 	app := &urfave.App{
 		Name:      "whd",
-		Usage:     "serve the records of a business management system over HTTP",
+		Usage:     "HTTP API and webhooks for the records of a business management system",
 		Writer:    p.Stdout,
 		ErrWriter: p.Stderr,
 		Flags: []urfave.Flag{
 			&urfave.BoolFlag{Name: cli.HelpFlag, Aliases: []string{"h"}, Usage: "show help"},
 			&urfave.BoolFlag{Name: cli.VersionFlag, Aliases: []string{"V"}, Usage: "show the version"},
 		},
-		Action: func(*urfave.Context) error { return cli.Usagef("which command?") },
 		Commands: slices.Concat(
 			serving{b}.commands(),
 			stores{b}.commands(),

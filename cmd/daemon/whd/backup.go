@@ -17,33 +17,34 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// backups are the commands on the files of the embedded store.
+// backups implements the commands on the files of the embedded store.
 type backups struct{ *base }
 
 func (p backups) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	force := &urfave.BoolFlag{Name: "force", Usage: "set the store that is there aside, in a directory beside it"}
+	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a directory next to it"}
 	return []*urfave.Command{
-		{Name: "backup", ArgsUsage: "FILE", Usage: "put the embedded store into one file, also while daemons work with it", Action: p.backUp, Flags: settings},
-		{Name: "restore", ArgsUsage: "FILE", Usage: "bring back the embedded store that such a file has", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
-		{Name: "compact", Usage: "shrink the files of the embedded store to what they hold; stop the daemon first", Action: p.compact, Flags: settings},
+		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; daemons can keep running", Action: p.backUp, Flags: settings},
+		{Name: "restore", ArgsUsage: "FILE", Usage: "restore the embedded store from a backup file", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
+		{Name: "compact", Usage: "shrink the files of the embedded store; stop the daemon first", Action: p.compact, Flags: settings},
 	}
 }
 
-// embeddedOnly refuses to do what a server does by its own means.
+// embeddedOnly returns the settings and the files of the embedded store. It fails
+// for a store on a database server, which has its own backup.
 func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, error) {
 	conf, err := p.config()
 	if err != nil {
 		return conf, nil, err
 	}
 	if conf.Store != config.Embedded {
-		return conf, nil, cli.Usagef("whd %s is for the embedded store; what is on a server, the tables of the schema %s included, is backed up and restored there with its database", c.Command.Name, conf.Server.Schema)
+		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s", c.Command.Name, conf.Server.Schema)
 	}
 	files, err := storage.Files()
 	return conf, files, err
 }
 
-// backUp puts the embedded store into a file, whether daemons work with it or not.
+// backUp writes the embedded store to a file. Daemons can keep running.
 func (p backups) backUp(c *urfave.Context) error {
 	conf, files, err := p.embeddedOnly(c)
 	if err != nil {
@@ -58,7 +59,7 @@ func (p backups) backUp(c *urfave.Context) error {
 	return err
 }
 
-// restore brings the store back that a backup has.
+// restore replaces the embedded store with that of a backup.
 func (p backups) restore(c *urfave.Context) error {
 	conf, files, err := p.embeddedOnly(c)
 	if err != nil {
@@ -71,13 +72,13 @@ func (p backups) restore(c *urfave.Context) error {
 	}
 	fmt.Fprintf(p.Stdout, "%s has %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
 	if r.ReplacedDir != "" {
-		fmt.Fprintf(p.Stdout, "what was there is in %s\n", r.ReplacedDir)
+		fmt.Fprintf(p.Stdout, "the previous files are in %s\n", r.ReplacedDir)
 	}
 	return nil
 }
 
-// compact rewrites the files of the embedded store, which no daemon may use
-// meanwhile, and prints their sizes before and after.
+// compact rewrites the files of the embedded store and prints their sizes before
+// and after. It locks the data directory, so no daemon may be running.
 func (p backups) compact(c *urfave.Context) (err error) {
 	conf, files, err := p.embeddedOnly(c)
 	if err != nil {
@@ -89,7 +90,7 @@ func (p backups) compact(c *urfave.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
 	if datadir.CutShort(conf.DataDir) {
-		return fmt.Errorf("a restore into %s was cut short; run whd restore --force again first", conf.DataDir)
+		return fmt.Errorf("a restore into %s was interrupted; run whd restore --force again first", conf.DataDir)
 	}
 	for _, f := range files {
 		before, after, err := appdb.Compact(c.Context, filepath.Join(conf.DataDir, f.Name))

@@ -11,7 +11,7 @@ func TestBackupCommands(t *testing.T) {
 	o := newOffice(t)
 	file := filepath.Join(t.TempDir(), "store.backup")
 	o.do(0, "", "demo")
-	o.do(0, "a password of ann\n", "user add ann --role reader --password-stdin")
+	o.do(0, "a password of ann\n", "user create ann --role reader --password-stdin")
 	if got := o.do(0, "", "backup "+file).stdout; !strings.HasPrefix(got, file+" has records.db, whd.db (version ") {
 		t.Errorf("got %s", got)
 	}
@@ -21,7 +21,7 @@ func TestBackupCommands(t *testing.T) {
 		{"", "restore " + file + ".gone", 1, "no such file"},
 		{"", "restore " + filepath.Join(o.dir, "whd.db"), 1, "not a backup made by whd"},
 	})
-	if got := o.do(0, "", "restore --force "+file).stdout; !strings.Contains(got, o.dir+" has records.db, whd.db (version ") || !strings.Contains(got, "what was there is in "+o.dir) {
+	if got := o.do(0, "", "restore --force "+file).stdout; !strings.Contains(got, o.dir+" has records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+o.dir) {
 		t.Errorf("got %s", got)
 	}
 	if got := o.do(0, "", "user list").stdout; !strings.Contains(got, "ann") {

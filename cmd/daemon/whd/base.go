@@ -18,39 +18,40 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Process is what the operating system gives a program.
+// Process holds the arguments, environment and streams of the program.
 type Process struct {
 	Args    []string // without the program's name
-	Env     []string // as os.Environ gives it
+	Env     []string // in the form of os.Environ
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Signals <-chan os.Signal // those that ask the program to stop
+	Signals <-chan os.Signal // interrupt and termination signals
 
-	Reloads func() <-chan os.Signal // begins to catch those that ask to read the settings again; nil for none
+	Reloads func() <-chan os.Signal // subscribes to reload signals; nil if there are none
 }
 
-// exits is the only table of exit codes.
+// exits is the table of exit codes.
 var exits = []cli.Exit{
-	{Code: 0, Meaning: "done", Is: func(err error) bool { return err == nil }},
+	{Code: 0, Meaning: "success", Is: func(err error) bool { return err == nil }},
 	{Code: 1, Meaning: "failure"},
-	{Code: 2, Meaning: "wrong usage or settings", Is: isUsage},
-	{Code: 3, Meaning: "the store cannot be reached or used", Is: func(err error) bool { return fault.Is(err, fault.Unavailable) }},
+	{Code: 2, Meaning: "usage or configuration error", Is: isUsage},
+	{Code: 3, Meaning: "the store is unavailable", Is: func(err error) bool { return fault.Is(err, fault.Unavailable) }},
 }
 
-// isUsage is true also of a name or password that cannot be.
+// isUsage reports whether an error is a mistake of the user. Invalid names and
+// passwords are included.
 func isUsage(err error) bool {
 	_, ofSettings := errors.AsType[*config.UsageError](err)
 	return ofSettings || cli.IsUsage(err) || fault.Is(err, fault.Invalid)
 }
 
-// base is what the commands work with.
+// base holds what all commands use.
 type base struct {
 	Process
-	flags config.Layer // the settings that are given as flags
+	flags config.Layer // settings from flags
 }
 
-// settings reads the settings as they are now.
+// settings reads the current settings.
 func (p *base) settings() (config.Config, error) {
 	conf, err := config.Read(p.flags, p.Env)
 	conf.Start.Version = cli.Version()
@@ -68,13 +69,13 @@ func (p *base) config() (config.Config, error) {
 	return conf, err
 }
 
-// notice prints something besides what was asked for.
+// notice prints a message to standard error.
 func (p *base) notice(format string, args ...any) {
 	fmt.Fprintf(p.Stderr, "whd: "+format+"\n", args...)
 }
 
-// withStore opens the store that the settings name, in a way that the command
-// may adjust.
+// withStore opens the configured store and calls work with it. adjust, if not nil,
+// changes the options first.
 func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work func(*storage.Store) error) error {
 	conf, err := p.config()
 	if err != nil {
@@ -84,18 +85,18 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 }
 
 func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
-	how := daemon.StoreConfig(conf, record.Builtin(), 1)
-	how.SaveSettings = func(all []appdb.StoredSetting) error {
+	options := daemon.StoreConfig(conf, record.Builtin(), 1)
+	options.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := conf.KeepStored(all)
 		if err == nil {
-			p.notice("warning: %d settings that were stored in the database are no longer in force; move those that you want into the settings file from %s", len(all), path)
+			p.notice("warning: %d settings stored in the database are no longer used; copy those you need from %s to the settings file", len(all), path)
 		}
 		return err
 	}
 	if adjust != nil {
-		adjust(&how)
+		adjust(&options)
 	}
-	s, err := storage.Open(ctx, how)
+	s, err := storage.Open(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -103,14 +104,14 @@ func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*s
 	return work(s)
 }
 
-// Settings that several commands take as flags.
+// Names of settings that several commands accept as flags.
 var (
 	storing = []string{"config", "store", "store.schema", "data_dir"}
 	reading = []string{"config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources"}
 )
 
-// settingFlags are the flags of settings, all where none is named, in the order
-// of their table.
+// settingFlags returns the flags of the named settings, or of all settings if no
+// name is given, in the order of the settings table.
 func (p *base) settingFlags(names ...string) (flags []urfave.Flag) {
 	for _, f := range config.Flags(&p.flags, names...) {
 		flag := settingFlag{&urfave.GenericFlag{Name: f.Name, Usage: f.Help, Value: settingValue(f.Set)}, f.Argument}
@@ -122,8 +123,8 @@ func (p *base) settingFlags(names ...string) (flags []urfave.Flag) {
 	return flags
 }
 
-// settingFlag is a flag whose value the settings check later, with those of all
-// other sources.
+// settingFlag is a flag whose value is checked later, together with the settings
+// of all other sources.
 type settingFlag struct {
 	*urfave.GenericFlag
 	argument string // empty for a switch
@@ -132,10 +133,10 @@ type settingFlag struct {
 // TakesValue implements cli.DocGenerationFlag.
 func (f settingFlag) TakesValue() bool { return f.argument != "" }
 
-// Placeholder is what help calls the value.
+// Placeholder returns the name of the value in help.
 func (f settingFlag) Placeholder() string { return f.argument }
 
-// settingValue takes a flag's text.
+// settingValue stores the text of a flag.
 type settingValue func(text string)
 
 // Set implements flag.Value.
@@ -144,8 +145,8 @@ func (v settingValue) Set(text string) error { v(text); return nil }
 // String implements flag.Value.
 func (v settingValue) String() string { return "" }
 
-// switchValue is that of a flag that may do without a text.
+// switchValue is the value of a flag without a text.
 type switchValue struct{ settingValue }
 
-// IsBoolFlag makes the package flag pass "true" where there is no text.
+// IsBoolFlag makes package flag pass "true" if there is no text.
 func (switchValue) IsBoolFlag() bool { return true }

@@ -19,22 +19,22 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// checking is the command check.
+// checking implements the command check.
 type checking struct{ *base }
 
 func (p checking) commands() []*urfave.Command {
-	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "`FORMAT`: text, or json for programs"}
+	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"}
 	settings := append(slices.Clone(reading), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
 	return []*urfave.Command{{
-		Name: "check", Usage: "compare what the service needs with what there is: tables, columns, rights, room, clock, addresses",
+		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
 		Action: p.check, Flags: append([]urfave.Flag{format}, p.settingFlags(settings...)...),
 	}}
 }
 
-// errIncomplete is how a check ends that has found something missing.
-var errIncomplete = errors.New("something that the service needs is missing or wrong")
+// errIncomplete is returned if a prerequisite is missing.
+var errIncomplete = errors.New("a prerequisite is missing or wrong; see the report")
 
-// check compares what the service needs with what there is. It changes nothing.
+// check runs the preflight checks and prints the report. It changes nothing.
 func (p checking) check(c *urfave.Context) error {
 	write := writeReport
 	switch format := c.String("format"); format {
@@ -42,7 +42,7 @@ func (p checking) check(c *urfave.Context) error {
 	case "json":
 		write = writeReportJSON
 	default:
-		return cli.Usagef("--format is text or json, not %q", format)
+		return cli.Usagef("--format must be text or json, not %q", format)
 	}
 	conf, err := p.config()
 	if err != nil {
@@ -60,8 +60,8 @@ func (p checking) check(c *urfave.Context) error {
 	return nil
 }
 
-// writeReport is for people. Of the store it says nothing where that cannot be
-// opened.
+// writeReport writes the report as text. It leaves out the store if the store
+// could not be opened.
 func writeReport(w io.Writer, r preflight.Report) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(r.Findings) > 0 {
@@ -104,7 +104,7 @@ func writeReport(w io.Writer, r preflight.Report) error {
 	return cli.PrintChecks(w, slices.DeleteFunc(slices.Clone(r.Results), func(one check.Result) bool { return one.Status == check.Skipped }))
 }
 
-// hostState says of which version the ERP is.
+// hostState returns the version of the ERP and its source.
 func hostState(h *erp.Version) string {
 	text := "no version"
 	if h.Version != "" {
@@ -116,7 +116,7 @@ func hostState(h *erp.Version) string {
 	return text + " (" + h.Source + ")"
 }
 
-// state says whether the daemon's own tables are those that it needs.
+// state returns whether the version of the daemon's own tables is current.
 func state(m appdb.Migration) string {
 	switch {
 	case m.After < m.Latest:
@@ -127,7 +127,8 @@ func state(m appdb.Migration) string {
 	return fmt.Sprintf("version %d, up to date", m.After)
 }
 
-// writeReportJSON is for programs. The README says what its members mean.
+// writeReportJSON writes the report as JSON. Its members are documented in
+// ../docs/verify.md.
 func writeReportJSON(w io.Writer, r preflight.Report) error {
 	type tables struct {
 		Name            string

@@ -25,7 +25,7 @@ func TestCheckEmbedded(t *testing.T) {
 	if !strings.Contains(got.stderr, errIncomplete.Error()) {
 		t.Errorf("standard error: %s", got.stderr)
 	}
-	o.play([]step{{"", "check --format yaml", 2, `--format is text or json, not "yaml"`}})
+	o.play([]step{{"", "check --format yaml", 2, `--format must be text or json, not "yaml"`}})
 }
 
 func TestCheckJSON(t *testing.T) {

@@ -26,7 +26,7 @@ func TestCompactCommand(t *testing.T) {
 	if err := early.Close(); err != nil {
 		t.Fatal(err)
 	}
-	o.do(0, "a password of ann\n", "user add ann --role reader --password-stdin")
+	o.do(0, "a password of ann\n", "user create ann --role reader --password-stdin")
 	lock, err := datadir.Share(o.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestCompactCommand(t *testing.T) {
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.play([]step{{"", "compact", 1, "was cut short"}})
+	o.play([]step{{"", "compact", 1, "was interrupted"}})
 	if err := os.Remove(mark); err != nil {
 		t.Fatal(err)
 	}

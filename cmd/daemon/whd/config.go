@@ -7,18 +7,18 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// printing is the command config.
+// printing implements the command config.
 type printing struct{ *base }
 
 func (p printing) commands() []*urfave.Command {
-	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "`FORMAT`: text, or toml for a commented sample file"}
+	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|toml`; toml is a commented sample file"}
 	return []*urfave.Command{{
-		Name: "config", Usage: "print every setting, its value at a start, where that came from and what it does",
+		Name: "config", Usage: "print all settings with their values, sources and descriptions",
 		Action: p.printConfig, Flags: append([]urfave.Flag{format}, p.settingFlags()...),
 	}}
 }
 
-// printConfig prints the settings as they are, or a file to start from.
+// printConfig prints the effective settings or a sample file.
 func (p printing) printConfig(c *urfave.Context) error {
 	conf, err := p.config()
 	if err != nil {
@@ -30,6 +30,6 @@ func (p printing) printConfig(c *urfave.Context) error {
 	case "toml":
 		return config.Sample(p.Stdout, p.Env)
 	default:
-		return cli.Usagef("--format is text or toml, not %q", format)
+		return cli.Usagef("--format must be text or toml, not %q", format)
 	}
 }

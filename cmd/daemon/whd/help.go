@@ -10,18 +10,18 @@ import (
 	"github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// helping is the command help.
+// helping implements the command help.
 type helping struct{ *base }
 
 func (p helping) commands() []*urfave.Command {
-	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show this, or what a command takes", Action: p.help}}
+	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for the program or a command", Action: p.help}}
 }
 
-// help is whd help: the page of the program, or that of a command.
+// help prints the help of the program or of a command.
 func (p helping) help(c *urfave.Context) error {
 	words := c.Args().Slice()
 	if command := cli.FindCommand(c.App.Commands, words); command != nil {
-		return cli.HelpCommand(c.App, words, command, "Settings can also be given in a TOML file or in variables; whd config shows them.")
+		return cli.HelpCommand(c.App, words, command, "Settings can also be set in a TOML file or in environment variables; see whd config.")
 	}
 	if len(words) > 0 {
 		var names []string
@@ -29,7 +29,7 @@ func (p helping) help(c *urfave.Context) error {
 			names = append(names, command.Name)
 		}
 		name := strings.Join(words, " ")
-		return cli.Usagef("no help on %q%s", name, record.DidYouMean(record.Suggest(name, names)))
+		return cli.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, names)))
 	}
 	page := cli.NewPage(p.Stdout)
 	page.Line("whd: %s\n\nUsage: whd COMMAND [flags]", c.App.Usage)
@@ -39,14 +39,18 @@ func (p helping) help(c *urfave.Context) error {
 	for _, e := range exits {
 		page.Entry(fmt.Sprint(e.Code), e.Meaning)
 	}
-	page.Line("\nwhd help COMMAND shows the flags of a command. To try the service: whd serve --demo --data-dir ./.whd")
+	page.Line("\nwhd help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments. To try whd with demo data: whd serve --demo --data-dir ./.whd")
 	return page.Flush()
 }
 
-// leaves are the commands that do something, under their whole names.
+// leaves returns the commands that are not groups, by their full names. Hidden
+// commands are left out.
 func leaves(commands []*urfave.Command, path string) (all []*urfave.Command) {
 	for _, c := range commands {
 		name := path + c.Name
+		if c.Hidden {
+			continue
+		}
 		if len(c.Subcommands) == 0 {
 			all = append(all, &urfave.Command{Name: name, ArgsUsage: c.ArgsUsage, Usage: c.Usage})
 		}

@@ -13,23 +13,26 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// forever is the text of --expires for a key that never ends.
+// forever is the value of --expires for a key that does not expire.
 const forever = "never"
 
-// keys are the commands on API keys.
+// keys implements the commands on API keys.
 type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`TIME` for which the key works, or " + forever}}
-	return []*urfave.Command{{Name: "key", Usage: "the API keys of the service", Subcommands: []*urfave.Command{
-		{Name: "add", ArgsUsage: "NAME", Usage: "make an API key and print it, once", Action: p.addKey, Flags: slices.Concat(own, settings)},
-		{Name: "list", Usage: "list the API keys", Action: p.listKeys, Flags: settings},
-		{Name: "remove", ArgsUsage: "KEY", Usage: "remove an API key, by its id or name", Action: p.removeKey, Flags: settings},
+	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION` until the key expires, such as 30d, or " + forever}}
+	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
+		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
+		{
+			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: slices.Concat(own, settings),
+			Description: "whd key create nightly --role reader --expires 365d",
+		},
+		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by id or name", Action: p.deleteKey, Flags: settings},
 	}}}
 }
 
-func (p keys) addKey(c *urfave.Context) error {
+func (p keys) createKey(c *urfave.Context) error {
 	role, err := roleOf(c)
 	if err != nil {
 		return err
@@ -44,12 +47,13 @@ func (p keys) addKey(c *urfave.Context) error {
 			return err
 		}
 		fmt.Fprintln(p.Stdout, secret)
-		p.notice("this is the API key %s, a %s; expires: %s; it is not shown again", key.Name, key.Role, minute(key.Expires))
+		p.notice("this is the API key %s with the role %s; expires: %s; it is not shown again", key.Name, key.Role, minute(key.Expires))
 		return nil
 	})
 }
 
-// expiry is when a key that is made now ends; the zero time is never.
+// expiry returns the time at which a key created now expires; the zero time means
+// never.
 func expiry(life string, now time.Time) (time.Time, error) {
 	if life == forever {
 		return time.Time{}, nil
@@ -76,6 +80,6 @@ func (p keys) listKeys(c *urfave.Context) error {
 	})
 }
 
-func (p keys) removeKey(c *urfave.Context) error {
+func (p keys) deleteKey(c *urfave.Context) error {
 	return p.edit(c.Context, func(e *account.Editor) error { return e.RemoveKey(c.Context, c.Args().First()) })
 }

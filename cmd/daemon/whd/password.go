@@ -14,22 +14,22 @@ import (
 func passwordFlags() []urfave.Flag {
 	return []urfave.Flag{
 		&urfave.BoolFlag{Name: "password-stdin", Usage: "read the password from standard input, one line"},
-		&urfave.BoolFlag{Name: "generate", Usage: "generate a password and print it, once"},
+		&urfave.BoolFlag{Name: "generate", Usage: "generate a password and print it once"},
 	}
 }
 
-// newPassword gets a password in the way that the flags ask for.
+// newPassword reads, generates or prompts for a password, according to the flags.
 func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	terminal, _ := p.Stdin.(*os.File)
 	switch {
 	case c.Bool("password-stdin") && c.Bool("generate"):
-		return "", cli.Usagef("--password-stdin and --generate exclude each other")
+		return "", cli.Usagef("--password-stdin and --generate cannot be combined")
 	case c.Bool("generate"):
 		return rand.Text(), nil
 	case c.Bool("password-stdin"):
 		password, err = cli.Interruptible(c.Context, func() (string, error) { return cli.FirstLine(p.Stdin) })
 	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
-		return "", cli.Usagef("there is no terminal to ask for the password; use --password-stdin or --generate")
+		return "", cli.Usagef("cannot ask for the password without a terminal; use --password-stdin or --generate")
 	default:
 		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.AskTwice(c.Context, "Password: ")
 	}
@@ -39,7 +39,7 @@ func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	return password, err
 }
 
-// showPassword prints a generated password, once it is in force.
+// showPassword prints a generated password after it has been stored.
 func (p users) showPassword(c *urfave.Context, password string) {
 	if c.Bool("generate") {
 		fmt.Fprintln(p.Stdout, password)

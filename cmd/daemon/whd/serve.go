@@ -12,18 +12,18 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
-// serving is the command serve.
+// serving implements the command serve.
 type serving struct{ *base }
 
 func (p serving) commands() []*urfave.Command {
-	newStore := &urfave.BoolFlag{Name: "new-store", Usage: "make a new store where the files of the one before are missing"}
+	newStore := &urfave.BoolFlag{Name: "new-store", Usage: "create a new store if the files of the previous one are missing"}
 	return []*urfave.Command{{
-		Name: "serve", Usage: "serve the records over HTTP until a signal comes",
+		Name: "serve", Usage: "run the HTTP service until a signal stops it",
 		Action: p.serve, Flags: append([]urfave.Flag{newStore}, p.settingFlags()...),
 	}}
 }
 
-// serve runs the daemon until the context or a service manager ends it.
+// serve runs the daemon until the context is cancelled or a service manager stops it.
 func (p serving) serve(c *urfave.Context) (err error) {
 	supervisor, err := service.Find(p.Env)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	}
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
-	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon leaves out what is below log.level, which may change
+	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
 	var log slog.Handler = slog.NewTextHandler(p.Stderr, options)
 	if conf.Log.Format == "json" {
 		log = slog.NewJSONHandler(p.Stderr, options)
@@ -50,7 +50,8 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	return run.Serve(c.Context)
 }
 
-// ballastSize is memory that is never touched, and so takes none. The collector
-// runs when the heap has doubled: with a few megabytes in use that would be
-// hundreds of times a second, a sixth of the cost of a small query.
+// ballastSize is the size of an allocation that is never touched and so uses no
+// physical memory. It delays garbage collection, which starts when the heap has
+// doubled: with a few megabytes in use, that would be hundreds of times a second
+// and a sixth of the cost of a small query.
 const ballastSize = 16 << 20

@@ -12,25 +12,25 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
-// services are the commands on whd as a service of the system.
+// services implements the commands that run whd as a system service.
 type services struct{ *base }
 
 func (p services) commands() []*urfave.Command {
 	control := func(action string) urfave.ActionFunc {
 		return func(*urfave.Context) error { return service.Control(action) }
 	}
-	return []*urfave.Command{{Name: "service", Usage: "whd as a service of systemd or Windows", Subcommands: []*urfave.Command{
-		{Name: "install", Usage: "make this program a service of systemd or Windows, with an account of its own", Action: p.installService, Flags: p.settingFlags("config")},
-		{Name: "uninstall", Usage: "stop the service and remove it from the system; settings and data are left", Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) }},
+	return []*urfave.Command{{Name: "service", Usage: "run whd as a systemd or Windows service", Subcommands: []*urfave.Command{
+		{Name: "install", Usage: "install whd as a systemd or Windows service with its own account", Action: p.installService, Flags: p.settingFlags("config")},
+		{Name: "uninstall", Usage: "stop and remove the service; keeps settings and data", Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) }},
 		{Name: "start", Usage: "start the service", Action: control("start")},
-		{Name: "stop", Usage: "stop the service until it is started, or the machine is", Action: control("stop")},
-		{Name: "restart", Usage: "stop the service and start it again", Action: control("restart")},
-		{Name: "reload", Usage: "have the service read its settings and certificates again, without a pause", Action: func(*urfave.Context) error { return service.SendReload() }},
-		{Name: "status", Usage: "print whether the service runs; the exit code is 1 unless it does", Action: p.serviceStatus},
+		{Name: "stop", Usage: "stop the service until the next start or reboot", Action: control("stop")},
+		{Name: "restart", Usage: "restart the service", Action: control("restart")},
+		{Name: "reload", Usage: "reload settings and certificates without downtime", Action: func(*urfave.Context) error { return service.SendReload() }},
+		{Name: "status", Usage: "print the state of the service; exits with 1 unless it is running", Action: p.serviceStatus},
 	}}}
 }
 
-// installService makes this very program a service of the system.
+// installService installs the running executable as a system service.
 func (p services) installService(*urfave.Context) error {
 	program, err := os.Executable()
 	if err == nil {
@@ -50,7 +50,8 @@ func (p services) installService(*urfave.Context) error {
 	return service.Install(service.Installation{Executable: program, Config: path, Settings: sample.Bytes()}, p.Stdout)
 }
 
-// serviceStatus prints the state, and fails unless the service runs.
+// serviceStatus prints the state and returns an error unless the service is
+// running.
 func (p services) serviceStatus(*urfave.Context) error {
 	state, err := service.Status()
 	if err != nil {

@@ -12,25 +12,25 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// stores are the commands on the tables of either store.
+// stores implements the commands on the tables of both kinds of stores.
 type stores struct{ *base }
 
 func (p stores) commands() []*urfave.Command {
 	return []*urfave.Command{
-		{Name: "migrate", Usage: "bring the store's own tables up to date and print their versions", Action: p.migrate, Flags: p.settingFlags(storing...)},
-		{Name: "demo", Usage: "fill an empty store with the records of a demo business; on a server it makes missing tables", Action: p.fill, Flags: p.settingFlags(reading...)},
+		{Name: "migrate", Usage: "update the daemon's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storing...)},
+		{Name: "demo", Usage: "fill an empty store with demo records; creates missing tables on a server", Action: p.seed, Flags: p.settingFlags(reading...)},
 	}
 }
 
-// migrate opens the store, which brings its own tables up to date, and prints
-// their version before and after.
+// migrate opens the store, which updates the daemon's own tables, and prints their
+// version before and after.
 func (p stores) migrate(c *urfave.Context) error {
 	return p.withStore(c.Context, func(s *storage.Config) { s.Migrate = true }, func(s *storage.Store) error {
 		m, err := s.AppDB.Migration(c.Context)
 		switch {
 		case err != nil:
 		case m.After > m.Latest:
-			err = fmt.Errorf("the tables of %s have version %d, but this program knows version %d only; it is older than the one that made them", m.Name, m.After, m.Latest)
+			err = fmt.Errorf("the tables of %s have version %d, but this program only supports version %d; use a newer whd", m.Name, m.After, m.Latest)
 		case m.Before == m.After:
 			_, err = fmt.Fprintf(p.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
 		default:
@@ -40,24 +40,23 @@ func (p stores) migrate(c *urfave.Context) error {
 	})
 }
 
-// fill puts the demo records into an empty store. They never get into tables
-// that are in use.
-func (p stores) fill(c *urfave.Context) error {
+// seed inserts the demo records. It fails if any record table has rows.
+func (p stores) seed(c *urfave.Context) error {
 	return p.withStore(c.Context, nil, func(s *storage.Store) error {
 		empty, err := s.Empty(c.Context)
 		if err != nil {
 			return err
 		}
 		if !empty {
-			return errors.New("the store has records; demo records only go where no record kind has a row")
+			return errors.New("the store has records; demo records are only inserted into an empty store")
 		}
-		filled, err := s.Seed(c.Context, daemon.DemoTables(record.Builtin()), demo.Rows)
+		seeded, err := s.Seed(c.Context, daemon.DemoTables(record.Builtin()), demo.Rows)
 		if err != nil {
-			return fmt.Errorf("filling the store with demo records: %w", err)
+			return fmt.Errorf("inserting demo records: %w", err)
 		}
-		_, err = fmt.Fprintf(p.Stdout, "%d demo records\n", filled.Rows)
-		if filled.Changed > 0 {
-			p.notice("%d values were changed to the nearest that the tables can hold", filled.Changed)
+		_, err = fmt.Fprintf(p.Stdout, "%d demo records\n", seeded.Rows)
+		if seeded.Changed > 0 {
+			p.notice("%d values were changed to fit the tables", seeded.Changed)
 		}
 		return err
 	})

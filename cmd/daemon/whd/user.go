@@ -8,24 +8,38 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// users are the commands on users.
+// users implements the commands on users.
 type users struct{ accounts }
 
 func (p users) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	return []*urfave.Command{{Name: "user", Usage: "the users of the service", Subcommands: []*urfave.Command{
-		{Name: "add", ArgsUsage: "NAME", Usage: "add a user", Action: p.addUser, Flags: slices.Concat(passwordFlags(), []urfave.Flag{roleFlag()}, settings)},
-		{Name: "list", Usage: "list the users", Action: p.listUsers, Flags: settings},
-		{Name: "remove", ArgsUsage: "NAME", Usage: "remove a user and end their sessions", Action: p.removeUser, Flags: settings},
-		{Name: "role", ArgsUsage: "NAME ROLE", Usage: "give a user another role", Action: p.setUserRole, Flags: settings},
-		{Name: "password", ArgsUsage: "NAME", Usage: "give a user another password and end their sessions", Action: p.setUserPassword, Flags: append(passwordFlags(), settings...)},
+	newPassword := &urfave.BoolFlag{Name: "new-password", Usage: "ask for a new password on the terminal; ends the user's sessions"}
+	return []*urfave.Command{{Name: "user", Aliases: []string{"users"}, Usage: "manage users, who sign in with a password", Subcommands: []*urfave.Command{
+		{Name: "list", Usage: "list users", Action: p.listUsers, Flags: settings},
+		{
+			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a user; asks for the password on a terminal", Action: p.createUser,
+			Flags: slices.Concat([]urfave.Flag{roleFlag()}, passwordFlags(), settings),
+			Description: `whd user create jsmith --role reader
+whd user create erp --role publisher --generate`,
+		},
+		{
+			Name: "update", Aliases: []string{"change"}, ArgsUsage: "NAME", Usage: "change the role or the password of a user", Action: p.updateUser,
+			Flags: slices.Concat([]urfave.Flag{roleFlag(), newPassword}, passwordFlags(), settings),
+			Description: `whd user update jsmith --role writer
+whd user update jsmith --new-password`,
+		},
+		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "NAME", Usage: "delete a user and end their sessions", Action: p.deleteUser, Flags: settings},
+		// Former commands, which are kept as aliases of update.
+		{Name: "role", Hidden: true, ArgsUsage: "NAME ROLE", Usage: "change the role of a user; same as user update --role", Action: p.updateRole, Flags: settings},
+		{Name: "password", Hidden: true, ArgsUsage: "NAME", Usage: "change the password of a user; same as user update --new-password", Action: p.updatePassword, Flags: append(passwordFlags(), settings...)},
 	}}}
 }
 
-func (p users) addUser(c *urfave.Context) error {
+func (p users) createUser(c *urfave.Context) error {
 	role, err := roleOf(c)
 	if err != nil {
 		return err
@@ -44,12 +58,12 @@ func (p users) addUser(c *urfave.Context) error {
 	})
 }
 
-// warnWithoutAdmin says what would otherwise be noticed late: a store that has
-// users gets no first user of its own.
+// warnWithoutAdmin prints a warning if no user is an admin: serve only creates its
+// first user in a store without users.
 func (p users) warnWithoutAdmin(ctx context.Context, accounts *account.Service) error {
 	users, err := accounts.Users(ctx)
 	if err == nil && !slices.ContainsFunc(users, func(u account.User) bool { return u.Role == account.Admin }) {
-		p.notice("warning: no user is an admin, and serve adds one only where there are no users; see whd user role")
+		p.notice("warning: no user is an admin, and serve only creates one in a store without users; use whd user update NAME --role admin")
 	}
 	return err
 }
@@ -69,28 +83,56 @@ func (p users) listUsers(c *urfave.Context) error {
 	})
 }
 
-func (p users) removeUser(c *urfave.Context) error {
+func (p users) deleteUser(c *urfave.Context) error {
 	return p.edit(c.Context, func(e *account.Editor) error { return e.RemoveUser(c.Context, c.Args().First()) })
 }
 
-func (p users) setUserRole(c *urfave.Context) error {
+// updateUser changes the role and the password together, so that a failure
+// changes neither.
+func (p users) updateUser(c *urfave.Context) error {
+	var update account.Update
+	if c.String("role") != "" {
+		role, err := parseRole(c.String("role"))
+		if err != nil {
+			return err
+		}
+		update.Role = &role
+	}
+	if c.Bool("new-password") || c.Bool("password-stdin") || c.Bool("generate") {
+		password, err := p.newPassword(c)
+		if err != nil {
+			return err
+		}
+		update.Password = &password
+	}
+	if update == (account.Update{}) {
+		return cli.Usagef("user update needs --role, --new-password, --password-stdin or --generate")
+	}
+	return p.update(c, update)
+}
+
+func (p users) updateRole(c *urfave.Context) error {
 	role, err := parseRole(c.Args().Get(1))
 	if err != nil {
 		return err
 	}
-	return p.edit(c.Context, func(e *account.Editor) error { return e.SetRole(c.Context, c.Args().First(), role) })
+	return p.update(c, account.Update{Role: &role})
 }
 
-func (p users) setUserPassword(c *urfave.Context) error {
+func (p users) updatePassword(c *urfave.Context) error {
 	password, err := p.newPassword(c)
 	if err != nil {
 		return err
 	}
+	return p.update(c, account.Update{Password: &password})
+}
+
+func (p users) update(c *urfave.Context, update account.Update) error {
 	return p.edit(c.Context, func(e *account.Editor) error {
-		if err := e.SetPassword(c.Context, c.Args().First(), password); err != nil {
-			return err
+		err := e.UpdateUser(c.Context, c.Args().First(), update)
+		if err == nil && update.Password != nil {
+			p.showPassword(c, *update.Password)
 		}
-		p.showPassword(c, password)
-		return nil
+		return err
 	})
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// versions is the command version.
+// versions implements the command version.
 type versions struct{ *base }
 
 func (p versions) commands() []*urfave.Command {
-	return []*urfave.Command{{Name: "version", Usage: "print the version of the program and of what it is built with", Action: p.version}}
+	return []*urfave.Command{{Name: "version", Usage: "print the versions of whd, Go and SQLite", Action: p.version}}
 }
 
 func (p versions) version(*urfave.Context) error {

@@ -1,6 +1,6 @@
-// Package whd is the program whd: its commands and flags, and what they print. It
-// is a package of its own so that tests can run whole commands, in their own
-// process and in others: under the race detector, and with clocks that are wrong.
+// Package whd implements the command line of the program whd. It is a package, not
+// part of main, so that tests can run whole commands both in their own process and
+// in others: under the race detector, and with shifted clocks.
 package whd
 
 import (
@@ -8,22 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// Main runs the command that the arguments name and returns the program's exit
-// code. What a command is asked for goes to standard output, everything else to
-// standard error.
+// Main runs a command and returns the program's exit code. Results are written to
+// standard output, messages and errors to standard error.
 func Main(p Process) int {
 	keepFilesPrivate()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- run(ctx, p) }()
+	go func() { done <- cli.Run(ctx, newApp(p), p.Args) }()
 	err := await(done, p.Signals, cancel)
 	if usage, is := errors.AsType[*cli.UsageError](err); is {
 		usage.Message = config.WithoutPasswords(usage.Message)
@@ -36,8 +34,8 @@ func Main(p Process) int {
 	return cli.ExitCode(exits, err)
 }
 
-// await waits for the command's end. The first signal asks it to end; after a
-// second one it is not waited for any longer.
+// await waits until the command ends. The first signal cancels the command; the
+// second signal returns without waiting for it.
 func await(done <-chan error, signals <-chan os.Signal, cancel func()) error {
 	select {
 	case err := <-done:
@@ -49,14 +47,6 @@ func await(done <-chan error, signals <-chan os.Signal, cancel func()) error {
 	case err := <-done:
 		return err
 	case s := <-signals:
-		return fmt.Errorf("stopped at once by a second signal (%v)", s)
+		return fmt.Errorf("aborted by a second signal (%v)", s)
 	}
-}
-
-// run runs the command. A flag before the command would be read, if there is one.
-func run(ctx context.Context, p Process) error {
-	if len(p.Args) > 0 && strings.HasPrefix(p.Args[0], "-") && !slices.Contains([]string{"h", "help", "V", "version"}, strings.TrimLeft(p.Args[0], "-")) {
-		return cli.Usagef("the command comes first, then its flags: whd serve %s", p.Args[0])
-	}
-	return cli.Run(ctx, newApp(p), p.Args)
 }

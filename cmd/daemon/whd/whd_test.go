@@ -34,7 +34,7 @@ func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, golden string }{
 		{"help", "help.golden"},
 		{"help serve", "help-serve.golden"},
-		{"help user add", "help-user-add.golden"},
+		{"help user create", "help-user-create.golden"},
 	} {
 		got := whd("", c.args)
 		if got.status != 0 || got.stderr != "" {
@@ -57,22 +57,26 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			t.Errorf("%s: %+v", c.Name, got)
 		}
 	}
-	if got := whd("", "user --help"); got.status != 0 || !strings.Contains(got.stdout, "password NAME") {
+	if got := whd("", "user --help"); got.status != 0 || !strings.Contains(got.stdout, "update NAME") {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestWrongUsage(t *testing.T) {
 	cases := []struct{ args, want string }{
-		{"", `which command? (see: whd help)`},
-		{"--listen :1", `the command comes first, then its flags: whd serve --listen (see: whd help)`},
-		{"srve", `no command "srve"; did you mean serve? (see: whd help)`},
-		{"zzzzzz", `no command "zzzzzz" (see: whd help)`},
-		{"user", `user needs one of: add, list, remove, role, password (see: whd help user)`},
-		{"user ad erin", `user has no command "ad"; did you mean add? (see: whd help user)`},
-		{"key zzzzzz", `key has no command "zzzzzz"; it has add, list, remove (see: whd help key)`},
-		{"help srve", `no help on "srve"; did you mean serve? (see: whd help help)`},
-		{"help serve now", `no help on "serve now" (see: whd help help)`},
+		{"--zzz", `unknown flag --zzz (see: whd help)`},
+		{"--listen :1", `no command given; did you mean whd serve --listen? (see: whd help)`},
+		{"srve", `unknown command "srve"; did you mean serve? (see: whd help)`},
+		{"srve --demo", `unknown command "srve"; did you mean serve? (see: whd help)`},
+		{"srve --listen", `unknown command "srve"; did you mean serve? (see: whd help)`},
+		{"srve --demo=maybe", `unknown command "srve"; did you mean serve? (see: whd help)`},
+		{"--zzz srve", `unknown flag --zzz (see: whd help)`},
+		{"zzzzzz", `unknown command "zzzzzz" (see: whd help)`},
+		{"user ad erin", `user has no command "ad"; did you mean create? (see: whd help user)`},
+		{"key creat k --role reader", `key has no command "creat"; did you mean create? (see: whd help key)`},
+		{"key zzzzzz", `key has no command "zzzzzz"; it has list, create, delete (see: whd help key)`},
+		{"help srve", `no help for "srve"; did you mean serve? (see: whd help help)`},
+		{"help serve now", `no help for "serve now" (see: whd help help)`},
 		{"serve now", `serve takes no argument "now" (see: whd help serve)`},
 		{"serve --lisen :1", `serve has no flag --lisen; did you mean --listen? (see: whd help serve)`},
 		{"serve --stroe x", `serve has no flag --stroe; did you mean --store? (see: whd help serve)`},
@@ -80,16 +84,46 @@ func TestWrongUsage(t *testing.T) {
 		{"serve --listen --demo", `--listen needs a value: --listen ADDRESS (see: whd help serve)`},
 		{"serve --admin-password canary", `serve has no flag --admin-password; did you mean --admin-password-file? (see: whd help serve)`},
 		{"serve sqlserver://sa:canary@host", `serve takes no argument "sqlserver://***@host" (see: whd help serve)`},
-		{"serve --demo=maybe", `setting demo (flag --demo): "maybe" is neither true nor false`},
+		{"serve --demo=maybe", `--demo takes no value, except =true or =false (see: whd help serve)`},
+		{"serve --new-store=maybe", `--new-store takes no value, except =true or =false (see: whd help serve)`},
+		{"user create bob --role reader --password-stdin=canary", `--password-stdin takes no value, except =true or =false (see: whd help user create)`},
+		{"user create bob --password-stdin=", `--password-stdin takes no value, except =true or =false (see: whd help user create)`},
 		{"version --data-dir x", `version has no flag --data-dir (see: whd help version)`},
-		{"config --format yaml", `--format is text or toml, not "yaml" (see: whd help config)`},
-		{"user add --generate", `user add needs NAME (see: whd help user add)`},
+		{"config --format yaml", `--format must be text or toml, not "yaml" (see: whd help config)`},
+		{"config --format", `--format needs a value: --format text|toml (see: whd help config)`},
+		{"user create bob", `user create needs --role reader|publisher|writer|admin (see: whd help user create)`},
+		{"user update bob", `user update needs --role, --new-password, --password-stdin or --generate (see: whd help user update)`},
+		{"user create --generate", `user create needs NAME (see: whd help user create)`},
 		{"user role erin", `user role takes NAME ROLE, not 1 arguments (see: whd help user role)`},
 	}
 	for _, c := range cases {
 		got := whd("", c.args, "HOME=/nowhere")
 		if got.status != 2 || got.stdout != "" || got.stderr != "whd: "+c.want+"\n" {
 			t.Errorf("whd %s: %+v, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+// A group of commands without a subcommand prints its help, as does the program
+// without a command.
+func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
+	for args, help := range map[string]string{"": "help", "user": "help user", "users": "help user", "key": "help key", "service": "help service"} {
+		if got, want := whd("", args), whd("", help); got != want || got.status != 0 || got.stdout == "" {
+			t.Errorf("whd %s: %+v, want %+v", args, got, want)
+		}
+	}
+}
+
+// Flags can precede the command and its subcommand, and are not lost there.
+func TestFlagsBeforeTheSubcommand(t *testing.T) {
+	dir := t.TempDir()
+	want := whd("", "user create erin --role admin --generate --data-dir "+dir)
+	if want.status != 0 {
+		t.Fatalf("%+v", want)
+	}
+	for _, args := range []string{"user list --data-dir " + dir, "user --data-dir " + dir + " list", "--data-dir " + dir + " user list"} {
+		if got := whd("", args); got.status != 0 || !strings.Contains(got.stdout, "erin") {
+			t.Errorf("whd %s: %+v", args, got)
 		}
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Flags and commands that Run treats in a way of their own.
+// Names of flags that Run handles itself.
 const (
 	HelpFlag    = "help"
 	VersionFlag = "version"
 )
 
-// Decorate gives a program and its commands what they have in common. The
-// library's own help, version and suggestions are off, since they write to
-// standard output.
+// Decorate sets what all commands of a program have in common. It turns off the
+// help, version and suggestions of urfave/cli, which write to standard output.
 func Decorate(app *cli.App) {
 	app.HideHelp, app.HideVersion, app.DisableSliceFlagSeparator = true, true, true
 	app.ExitErrHandler = func(*cli.Context, error) {} // main decides the exit code
@@ -39,12 +38,13 @@ func decorate(commands []*cli.Command, path string) {
 	}
 }
 
-// Run puts the arguments in the order that the library wants and runs the
-// command. --help and --version win over everything else that is asked.
+// Run reorders the arguments for urfave/cli and runs the command. --help and
+// --version take precedence over everything else on the line. A group of commands
+// without a subcommand prints its help.
 func Run(ctx context.Context, app *cli.App, args []string) error {
 	l, err := ReorderArgs(app, args)
 	switch {
-	case l.has(HelpFlag):
+	case l.has(HelpFlag), err == nil && l.bareGroup && !l.has(VersionFlag):
 		err = app.RunContext(ctx, append([]string{app.Name, "help"}, l.Path...))
 	case err != nil:
 	case l.has(VersionFlag):
@@ -59,45 +59,45 @@ func Run(ctx context.Context, app *cli.App, args []string) error {
 	return err
 }
 
-// usageErrorOf takes over what the library says of a value that it cannot
-// read, in our spelling of flags.
+// usageErrorOf returns the error of urfave/cli for an invalid value, with flags
+// spelled with two dashes.
 func usageErrorOf(_ *cli.Context, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "for flag -", "for --", 1)
 	return Usagef("%s", strings.TrimSuffix(text, ": parse error"))
 }
 
-// withArity is an action that runs only with as many arguments as the command
-// takes.
+// withArity returns an action that checks the number of arguments first.
 func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
-	least, most := arity(usage)
+	minimum, maximum := arity(usage)
 	return func(c *cli.Context) error {
 		switch n := c.Args().Len(); {
 		case usage == "" && n > 0:
 			return Usagef("%s takes no argument %q", name, c.Args().First())
-		case n < least && n == 0:
+		case n < minimum && n == 0:
 			return Usagef("%s needs %s", name, usage)
-		case n < least || most >= 0 && n > most:
+		case n < minimum || maximum >= 0 && n > maximum:
 			return Usagef("%s takes %s, not %d arguments", name, usage, n)
 		}
 		return action(c)
 	}
 }
 
-// arity reads how many arguments a command takes; most is -1 where there is no
-// end to them.
-func arity(usage string) (least, most int) {
+// arity returns the number of arguments that a command accepts; maximum is -1 if
+// there is no limit.
+func arity(usage string) (minimum, maximum int) {
 	for word := range strings.FieldsSeq(usage) {
 		if !strings.HasPrefix(word, "[") {
-			least++
+			minimum++
 		}
-		if most++; strings.Contains(word, "...") {
-			return least, -1
+		if maximum++; strings.Contains(word, "...") {
+			return minimum, -1
 		}
 	}
-	return least, most
+	return minimum, maximum
 }
 
-// FindCommand looks a command up by its path, of any of its names.
+// FindCommand returns the command at a path of names or aliases; nil if there is
+// none.
 func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 	var found *cli.Command
 	for _, word := range path {
@@ -110,22 +110,32 @@ func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 	return found
 }
 
-// noCommand is the error of a word that is no command, or of none where one is
-// needed.
-func noCommand(commands []*cli.Command, group, word string) error {
+// unknownCommand returns the error of a word that does not name a command of the
+// group, or of the program if group is empty. A word close to an alias suggests
+// the command's name.
+func unknownCommand(commands []*cli.Command, group, word string) error {
 	var names, all []string
+	canonical := make(map[string]string)
 	for _, c := range commands {
-		if !c.Hidden {
-			names, all = append(names, c.Name), append(all, c.Names()...)
+		if c.Hidden {
+			continue
+		}
+		names, all = append(names, c.Name), append(all, c.Names()...)
+		for _, name := range c.Names() {
+			canonical[name] = c.Name
 		}
 	}
-	near := record.DidYouMean(record.Suggest(word, all))
-	switch {
-	case group == "":
-		return Usagef("no command %q%s", word, near)
-	case word == "":
-		return Usagef("%s needs one of: %s", group, strings.Join(names, ", "))
-	case near == "":
+	var suggested []string
+	for _, name := range record.Suggest(word, all) {
+		if !slices.Contains(suggested, canonical[name]) {
+			suggested = append(suggested, canonical[name])
+		}
+	}
+	near := record.DidYouMean(suggested)
+	if group == "" {
+		return Usagef("unknown command %q%s", word, near)
+	}
+	if near == "" {
 		near = "; it has " + strings.Join(names, ", ")
 	}
 	return Usagef("%s has no command %q%s", group, word, near)

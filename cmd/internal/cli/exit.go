@@ -16,13 +16,13 @@ import (
 type Exit struct {
 	Code    int
 	Meaning string
-	Is      func(error) bool // nil where no error has the code
+	Is      func(error) bool // nil if no error has the code
 }
 
-// exitFailure is the code of errors that no row is for.
+// exitFailure is the code of errors without a row.
 const exitFailure = 1
 
-// ExitCode returns the code of the first row whose test is true of the error.
+// ExitCode returns the code of the first row that matches the error.
 func ExitCode(table []Exit, err error) int {
 	for _, e := range table {
 		if e.Is != nil && e.Is(err) {
@@ -36,7 +36,7 @@ func ExitCode(table []Exit, err error) int {
 // configuration.
 type UsageError struct {
 	Message string
-	Command string // whose help has more; empty for the program's
+	Command string // the command with the relevant help; empty for the program's
 }
 
 // Usagef formats a *UsageError.
@@ -53,8 +53,8 @@ func IsUsage(err error) bool {
 	return is
 }
 
-// PrintError writes an error behind the program's name, in one line, and indented lines
-// of details. Of a *UsageError it names the help.
+// PrintError writes the program's name and an error on one line, then the details
+// on indented lines. A *UsageError also names the help command.
 func PrintError(w io.Writer, program string, err error, details ...string) {
 	message := err.Error()
 	if usage, is := errors.AsType[*UsageError](err); is {
@@ -66,7 +66,8 @@ func PrintError(w io.Writer, program string, err error, details ...string) {
 	}
 }
 
-// PrintChecks writes a line for each result. A name is padded to 13 characters at least.
+// PrintChecks writes a line for each result. Names are padded to at least 13
+// characters.
 func PrintChecks(w io.Writer, all []check.Result) error {
 	width := 13
 	for _, r := range all {
@@ -84,7 +85,7 @@ func PrintChecks(w io.Writer, all []check.Result) error {
 	return nil
 }
 
-// OneOf checks a text that has to be one of a list.
+// OneOf returns an error if the text, in lower case, is not one of the names.
 func OneOf(text string, names []string) error {
 	if slices.Contains(names, strings.ToLower(text)) {
 		return nil

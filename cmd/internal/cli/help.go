@@ -9,15 +9,16 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// HelpCommand prints the page of one command, or of a group of them, examples
-// first and the last line last.
-func HelpCommand(app *cli.App, path []string, c *cli.Command, last string) error {
+// HelpCommand prints the help of a command or of a group of commands: usage,
+// examples, flags and the footer.
+func HelpCommand(app *cli.App, path []string, c *cli.Command, footer string) error {
 	page := NewPage(app.Writer)
-	name := app.Name + " " + strings.Join(append(path[:len(path)-1:len(path)-1], c.Name), " ")
+	name := CommandName(app, path)
 	page.Line("%s: %s", name, c.Usage)
 	if len(c.Subcommands) > 0 {
 		page.Line("\nUsage: %s COMMAND [flags]", name)
 		page.Commands("Commands", c.Subcommands)
+		page.Line("\n%s help %s COMMAND shows the flags of a command.", app.Name, strings.TrimPrefix(name, app.Name+" "))
 		return page.Flush()
 	}
 	page.Line("\nUsage: %s [flags]", strings.TrimSpace(name+" "+c.ArgsUsage))
@@ -28,23 +29,33 @@ func HelpCommand(app *cli.App, path []string, c *cli.Command, last string) error
 		}
 	}
 	page.Flags("Flags", c.Flags)
-	page.Line("\n%s", last)
+	page.Line("\n%s", footer)
 	return page.Flush()
+}
+
+// CommandName returns the program and the canonical names of the commands at a
+// path that FindCommand finds.
+func CommandName(app *cli.App, path []string) string {
+	name := app.Name
+	for i := range path {
+		name += " " + FindCommand(app.Commands, path[:i+1]).Name
+	}
+	return name
 }
 
 // Page is a page of help with aligned entries.
 type Page struct{ *tabwriter.Writer }
 
-// NewPage begins a page.
+// NewPage returns an empty page. Flush writes it to w.
 func NewPage(w io.Writer) Page { return Page{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
 // Line formats a line of text.
 func (p Page) Line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// Entry prints a line of a list.
+// Entry prints a name and its meaning.
 func (p Page) Entry(name, text string) { fmt.Fprintf(p, "  %s\t%s\n", name, text) }
 
-// Commands lists commands with their arguments.
+// Commands lists the commands that are not hidden, with their arguments.
 func (p Page) Commands(title string, commands []*cli.Command) {
 	p.Line("\n%s:", title)
 	for _, c := range commands {
@@ -54,7 +65,7 @@ func (p Page) Commands(title string, commands []*cli.Command) {
 	}
 }
 
-// Flags lists flags with the name of their value and their default.
+// Flags lists flags with the names of their values and their defaults.
 func (p Page) Flags(title string, flags []cli.Flag) {
 	if len(flags) == 0 {
 		return
@@ -65,7 +76,8 @@ func (p Page) Flags(title string, flags []cli.Flag) {
 	}
 }
 
-// FlagHelp is how a flag is written, and what it does, with its default.
+// FlagHelp returns the spelling of a flag, with its value and short names, and its
+// usage with the default. Long aliases, which are former names, are left out.
 func FlagHelp(f cli.Flag) (names, usage string) {
 	documented, ok := f.(cli.DocGenerationFlag)
 	if !ok {
@@ -80,7 +92,9 @@ func FlagHelp(f cli.Flag) (names, usage string) {
 		names += " " + value
 	}
 	for _, short := range f.Names()[1:] {
-		names += ", -" + short
+		if len(short) == 1 {
+			names += ", -" + short
+		}
 	}
 	if value := documented.GetDefaultText(); value != "" && value != "0" && documented.TakesValue() {
 		usage += " (default " + strings.Trim(value, `"`) + ")"
@@ -88,11 +102,11 @@ func FlagHelp(f cli.Flag) (names, usage string) {
 	return names, usage
 }
 
-// placeholder is a flag whose usage does not say what its value is called.
+// placeholder is a flag that names its value itself, not in its usage.
 type placeholder interface{ Placeholder() string }
 
-// UnquoteUsage takes the name of the value out of a usage text, where it
-// is in back quotes.
+// UnquoteUsage returns the name of a flag's value, which is in back quotes in the
+// usage, and the usage without the quotes. The name is VALUE if there are none.
 func UnquoteUsage(usage string) (name, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	name, after, closed := strings.Cut(rest, "`")

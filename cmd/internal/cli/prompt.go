@@ -14,13 +14,14 @@ import (
 
 // Prompter asks questions on a terminal.
 type Prompter struct {
-	Keyboard *os.File  // nil where nothing can be answered
-	Screen   io.Writer // where questions are written
+	Keyboard *os.File  // nil if no answer can be read
+	Screen   io.Writer // receives the questions
 	Watches  bool      // Screen is a terminal
 	Colours  bool      // questions may have colours
 }
 
-// PrompterAt finds out whether questions can be asked and answered.
+// PrompterAt returns a Prompter for the streams. It can ask only if both are
+// terminals.
 func PrompterAt(stdin io.Reader, stderr io.Writer) Prompter {
 	p := Prompter{Screen: stderr}
 	screen, isFile := stderr.(*os.File)
@@ -34,27 +35,26 @@ func PrompterAt(stdin io.Reader, stderr io.Writer) Prompter {
 	return p
 }
 
-// interruption is a question that was not answered.
+// interruption is the error of a prompt that was cancelled.
 type interruption struct{}
 
 func (interruption) Error() string { return "interrupted" }
 
-// Unwrap lets tables of exit codes find the cause.
+// Unwrap makes errors.Is find context.Canceled.
 func (interruption) Unwrap() error { return context.Canceled }
 
-// ErrDiffer is the error of AskTwice.
+// ErrDiffer is returned by AskTwice if the two answers differ.
 var ErrDiffer = errors.New("the two passwords differ; nothing was changed")
 
-// Ask asks for a line of text.
+// Ask prompts for a line of text and returns it without surrounding blanks.
 func (p Prompter) Ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(p.Screen, question)
 	answer, err := Interruptible(ctx, func() (string, error) { return readLine(p.Keyboard) })
 	return strings.TrimSpace(answer), err
 }
 
-// AskSecret asks for a line that is not shown. The terminal stops showing what
-// is typed before the question is there to be answered, and is as before when
-// AskSecret returns.
+// AskSecret prompts for a line that is not echoed. Echo is off before the question
+// is written; the terminal state is restored when AskSecret returns.
 func (p Prompter) AskSecret(ctx context.Context, question string) (text string, err error) {
 	keyboard := int(p.Keyboard.Fd())
 	before, err := term.MakeRaw(keyboard)
@@ -69,22 +69,22 @@ func (p Prompter) AskSecret(ctx context.Context, question string) (text string, 
 	return Interruptible(ctx, func() (string, error) { return screen.ReadPassword(question) })
 }
 
-// AskTwice asks for a new password two times, since what is typed is not shown.
+// AskTwice prompts for a new password twice, because the input is not echoed.
 func (p Prompter) AskTwice(ctx context.Context, question string) (string, error) {
 	first, err := p.AskSecret(ctx, question)
 	if err != nil {
 		return "", err
 	}
-	second, err := p.AskSecret(ctx, "Once more: ")
+	second, err := p.AskSecret(ctx, "Repeat it: ")
 	if err == nil && first != second {
 		err = ErrDiffer
 	}
 	return first, err
 }
 
-// Interruptible waits for an answer or an interruption, of which Ctrl-C and Ctrl-D are
-// one too while the terminal passes on every key. A read that is left behind
-// ends with the process.
+// Interruptible waits until read returns or ctx is done. The end of the input,
+// which is Ctrl-C or Ctrl-D on a raw terminal, also counts as an interruption. A
+// read that is abandoned ends with the process.
 func Interruptible(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		text string
@@ -106,7 +106,7 @@ func Interruptible(ctx context.Context, read func() (string, error)) (string, er
 	}
 }
 
-// readLine reads up to the end of a line and not beyond.
+// readLine reads a line byte by byte, so that it consumes no input after it.
 func readLine(from io.Reader) (string, error) {
 	var line []byte
 	for one := make([]byte, 1); ; {
@@ -120,10 +120,11 @@ func readLine(from io.Reader) (string, error) {
 	}
 }
 
-// maxLine keeps a wrong file or redirection from being read whole.
+// maxLine limits how much of a wrong file or redirection is read, in bytes.
 const maxLine = 4096
 
-// FirstLine reads one line, which the end of the text can also end, without its end.
+// FirstLine reads the first line, which may end with the input, without its line
+// break.
 func FirstLine(from io.Reader) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(from, maxLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -1,11 +1,11 @@
-// Package cli is what the command lines of whd and whctl have in common: the order
-// of arguments, questions on the terminal, exit codes and the printing of errors.
-// It imports neither the client nor its HTTP library, since whd links neither.
+// Package cli has what the command lines of whd and whctl share: argument order,
+// terminal prompts, exit codes, help and error output. It does not import the
+// client or its HTTP library, because whd must not link them.
 package cli
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -13,19 +13,21 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// The library stops reading flags at the first positional argument and drops
-// the rest without a word. ReorderArgs therefore reads the command line by the
-// command table and puts flags where the library sees them.
+// urfave/cli stops reading flags at the first positional argument and silently
+// drops the rest. ReorderArgs therefore reads the command line itself, using the
+// command table, and moves the flags to where the library reads them.
 
-// Line is a command line in parts.
+// Line is a command line split into its parts.
 type Line struct {
 	Globals []string // flags of the program
-	Path    []string // command and subcommand
+	Path    []string // command and subcommand, by their canonical names
 	Flags   []string // flags of the command
 	Args    []string // positional arguments
+
+	bareGroup bool // Path is a group of commands and no subcommand follows
 }
 
-// Argv is the line in the order that the library reads.
+// Argv returns the line in the order that urfave/cli expects.
 func (l Line) Argv(name string) []string {
 	words := slices.Concat([]string{name}, l.Globals, l.Path, l.Flags)
 	if len(l.Args) > 0 {
@@ -34,31 +36,39 @@ func (l Line) Argv(name string) []string {
 	return words
 }
 
-// has reports whether a global flag is given.
+// has reports whether a switch of the program is set.
 func (l Line) has(flag string) bool {
 	return slices.ContainsFunc(l.Globals, func(word string) bool {
-		return word == "--"+flag || strings.HasPrefix(word, "--"+flag+"=")
+		name, value, hasValue := strings.Cut(word, "=")
+		if on, err := strconv.ParseBool(value); hasValue && err == nil && !on {
+			return false
+		}
+		return name == "--"+flag
 	})
 }
 
-// Flag is what a name of a flag stands for.
+// Flag describes a flag that a word on the command line refers to.
 type Flag struct {
-	Name       string // the long one
+	Name       string // the long name
 	TakesValue bool
+	Argument   string // the name of the value in help, such as FILE
 
-	placeholder string // of a setting of whd: a next word that begins with dashes is no value
+	strict bool // the value must not start with two dashes; settings of whd
 }
 
-// FlagTable finds flags by each of their names.
+// FlagTable finds flags by any of their names.
 type FlagTable map[string]Flag
 
-// Add takes up flags under all of their names.
+// Add adds flags under all of their names.
 func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
 		one := Flag{Name: f.Names()[0], TakesValue: ok && documented.TakesValue()}
+		if ok {
+			one.Argument, _ = UnquoteUsage(documented.GetUsage())
+		}
 		if named, ok := f.(placeholder); ok {
-			one.placeholder = named.Placeholder()
+			one.Argument, one.strict = named.Placeholder(), named.Placeholder() != ""
 		}
 		for _, name := range f.Names() {
 			o[name] = one
@@ -67,8 +77,8 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 	return o
 }
 
-// AddCommands is what any command's flags mean. It decides whether a flag that
-// comes before its command takes the next word.
+// AddCommands adds the flags of all commands. They decide whether a flag that
+// precedes its command takes the next word as its value.
 func (o FlagTable) AddCommands(commands []*cli.Command) FlagTable {
 	for _, c := range commands {
 		o.Add(c.Flags).AddCommands(c.Subcommands)
@@ -76,74 +86,78 @@ func (o FlagTable) AddCommands(commands []*cli.Command) FlagTable {
 	return o
 }
 
-// names are the long names, for suggestions.
+// names returns the long names with their dashes, sorted, without aliases.
 func (o FlagTable) names() []string {
 	var names []string
-	for name := range o {
-		if len(name) > 1 {
-			names = append(names, "--"+name)
-		}
+	for _, f := range o {
+		names = append(names, "--"+f.Name)
 	}
 	slices.Sort(names)
-	return names
+	return slices.Compact(names)
 }
 
-// given is a flag as it was written.
+// given is a flag as written on the command line.
 type given struct {
 	name     string
 	value    string
 	hasValue bool
+	position int // of the word on the line
 }
 
-// reorderer is the work of ReorderArgs.
+// reorderer is the state of ReorderArgs.
 type reorderer struct {
 	Line
+	app      *cli.App
 	globals  FlagTable
-	local    FlagTable // of the command found so far
-	anywhere FlagTable
-	commands []*cli.Command // that the next word may name
+	local    FlagTable      // of the command found so far
+	anywhere FlagTable      // of all commands
+	commands []*cli.Command // candidates for the next word
 	given    []given
+	firstArg int // position of the first positional argument
 }
 
-// ReorderArgs reads a command line. Its error is a *UsageError; the line is good for
-// finding out whether help is asked for even then.
+// ReorderArgs splits a command line into its parts. Errors are *UsageErrors; the
+// line that is returned with an error still shows whether help is requested.
 func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	r := reorderer{
+		app:      app,
 		globals:  FlagTable{}.Add(app.Flags),
 		local:    FlagTable{},
 		anywhere: FlagTable{}.AddCommands(app.Commands),
 		commands: app.Commands,
 	}
-	var wrong error
-	for len(args) > 0 && wrong == nil {
-		word := args[0]
-		args = args[1:]
-		switch {
+	var flagErr error // of the flag at flagPosition
+	flagPosition := len(args)
+	for i := 0; i < len(args) && flagErr == nil; i++ {
+		switch word := args[i]; {
 		case word == "--":
-			r.Args = append(r.Args, args...)
-			args = nil
+			r.firstArg = min(i+1, len(args)-1)
+			r.Args = append(r.Args, args[i+1:]...)
+			i = len(args)
 		case len(word) > 1 && word[0] == '-':
-			args, wrong = r.flag(word, args)
+			flagPosition = i
+			i, flagErr = r.flag(i, args)
 		default:
-			r.word(word)
+			r.word(i, word)
 		}
 	}
-	if err := r.place(); wrong == nil {
-		wrong = err
+	if position, err := r.place(); err != nil && (flagErr == nil || position < flagPosition) {
+		flagPosition, flagErr = position, err
 	}
-	if wrong == nil && len(r.commands) > 0 && len(r.Path)+len(r.Args) > 0 {
-		word := ""
-		if len(r.Args) > 0 {
-			word = r.Args[0]
-		}
-		wrong = noCommand(r.commands, r.command(), word)
+	isGroup := len(r.commands) > 0
+	switch {
+	case isGroup && len(r.Args) > 0 && (flagErr == nil || r.firstArg < flagPosition):
+		return r.Line, unknownCommand(r.commands, r.command(), r.Args[0])
+	case flagErr != nil:
+		return r.Line, flagErr
 	}
-	return r.Line, wrong
+	r.bareGroup = isGroup
+	return r.Line, nil
 }
 
-// word takes a word that is no flag: a command where one may be, else an
+// word reads a word that is not a flag: a command if one can follow here, else an
 // argument.
-func (r *reorderer) word(word string) {
+func (r *reorderer) word(position int, word string) {
 	if len(r.Args) == 0 {
 		for _, c := range r.commands {
 			if c.HasName(word) {
@@ -153,51 +167,60 @@ func (r *reorderer) word(word string) {
 				return
 			}
 		}
+		r.firstArg = position
 	}
 	r.Args = append(r.Args, word)
 }
 
-// flag takes a flag, and the next word where that is its value.
-func (r *reorderer) flag(word string, rest []string) ([]string, error) {
+// flag reads the flag args[i], and the next word if that is its value. It returns
+// the index of the last word that was read.
+func (r *reorderer) flag(i int, args []string) (int, error) {
+	word, rest := args[i], args[i+1:]
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
-	g := given{}
+	g := given{position: i}
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
-	if o, _ := r.find(g.name); o.TakesValue && !g.hasValue {
-		switch {
-		case o.placeholder != "" && (len(rest) == 0 || strings.HasPrefix(rest[0], "--")):
-			return nil, Usagef("%s needs a value: %s %s", word, word, o.placeholder)
-		case len(rest) == 0:
-			return nil, Usagef("%s needs a value", word)
+	f, _ := r.find(g.name)
+	switch {
+	case f.TakesValue && !g.hasValue:
+		if len(rest) == 0 || f.strict && strings.HasPrefix(rest[0], "--") {
+			return i, Usagef("%s needs a value: %s %s", word, word, f.Argument)
 		}
 		g.value, g.hasValue = rest[0], true
-		rest = rest[1:]
+		i++
+	case f.Name != "" && !f.TakesValue && g.hasValue:
+		on, err := strconv.ParseBool(g.value)
+		if err != nil { // the value is not repeated: it may be a password
+			return i, Usagef("--%s takes no value, except =true or =false", g.name)
+		}
+		g.value = strconv.FormatBool(on)
 	}
 	r.given = append(r.given, g)
-	return rest, nil
+	return i, nil
 }
 
-// find looks in what is most likely meant first.
+// find looks a flag up, first among those of the command, then of the program,
+// then of all commands.
 func (r *reorderer) find(name string) (Flag, bool) {
 	for _, known := range []FlagTable{r.local, r.globals, r.anywhere} {
-		if o, ok := known[name]; ok {
-			return o, true
+		if f, ok := known[name]; ok {
+			return f, true
 		}
 	}
 	return Flag{}, false
 }
 
-// place sorts the flags into the program's and the command's. Each is written
-// with its long name and its value in one word, so that nothing can be taken
-// for something else later.
-func (r *reorderer) place() error {
-	var wrong error
+// place sorts the flags into those of the program and those of the command. Each
+// is written as one word, with its long name and its value, so that no later
+// parser can misread it. It returns the position of the first unknown flag with
+// an error.
+func (r *reorderer) place() (position int, err error) {
 	for _, g := range r.given {
-		o, isLocal := r.local[g.name]
+		f, isLocal := r.local[g.name]
 		isGlobal := false
 		if !isLocal {
-			o, isGlobal = r.globals[g.name]
+			f, isGlobal = r.globals[g.name]
 		}
-		word := "--" + o.Name
+		word := "--" + f.Name
 		if g.hasValue {
 			word += "=" + g.value
 		}
@@ -206,31 +229,49 @@ func (r *reorderer) place() error {
 			r.Flags = append(r.Flags, word)
 		case isGlobal:
 			r.Line.Globals = append(r.Line.Globals, word)
-		case wrong == nil:
-			wrong = r.noFlag(g.name)
+		case err == nil:
+			position, err = g.position, r.unknownFlag(g.name)
 		}
 	}
-	return wrong
+	return position, err
 }
 
-// noFlag suggests only what the command really takes.
-func (r *reorderer) noFlag(name string) error {
+// unknownFlag returns the error of a flag that the command does not have. It only
+// suggests flags that the command does have.
+func (r *reorderer) unknownFlag(name string) error {
 	written := "--" + name
 	if len(name) == 1 {
 		written = "-" + name
 	}
-	near := record.Suggest(written, append(r.local.names(), r.globals.names()...))
-	message := fmt.Sprintf("no flag %s%s", written, record.DidYouMean(near))
-	if c := r.command(); c != "" {
-		message = fmt.Sprintf("%s has no flag %s%s", c, written, record.DidYouMean(near))
+	if c := commandWithFlag(r.app.Commands, name, ""); c != "" && len(r.Path) == 0 {
+		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, c, written)
 	}
-	return Usagef("%s", message)
+	near := record.DidYouMean(record.Suggest(written, append(r.local.names(), r.globals.names()...)))
+	if c := r.command(); c != "" {
+		return Usagef("%s has no flag %s%s", c, written, near)
+	}
+	return Usagef("unknown flag %s%s", written, near)
 }
 
-// command is the path as it is written.
+// commandWithFlag returns the first command that has a flag; empty if there is
+// none.
+func commandWithFlag(commands []*cli.Command, flag, path string) string {
+	for _, c := range commands {
+		name := strings.TrimSpace(path + " " + c.Name)
+		if (FlagTable{}).Add(c.Flags).Has(flag) {
+			return name
+		}
+		if found := commandWithFlag(c.Subcommands, flag, name); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// command returns the path as written on a command line.
 func (r *reorderer) command() string { return strings.Join(r.Path, " ") }
 
-// Has reports whether a flag is one of these.
+// Has reports whether the table has a flag of this name.
 func (o FlagTable) Has(flag string) bool {
 	_, known := o[flag]
 	return known

@@ -8,11 +8,11 @@ import (
 	"runtime/debug"
 )
 
-// version and commit are set when a program is linked (see the Makefile).
-// Where they are not, what the Go tool noted of its own accord is used.
+// version and commit are set by the linker (see the Makefile). Without them, the
+// build information of the Go tool is used.
 var version, commit string
 
-// Version is the program's version.
+// Version returns the program's version; "dev" if it is unknown.
 func Version() string {
 	if version != "" {
 		return version
@@ -24,7 +24,7 @@ func Version() string {
 	return build.Main.Version
 }
 
-// PrintVersion writes what the program was built from and with.
+// PrintVersion writes the version, the commit, the Go version and the platform.
 func PrintVersion(w io.Writer, program string) error {
 	from := commit
 	if build, read := debug.ReadBuildInfo(); read && from == "" {
