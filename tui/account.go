@@ -266,7 +266,7 @@ func (s *switcher) choice() ui.Overlay {
 		})
 	}
 	if len(s.profiles) == 0 {
-		p.Note = "No profiles yet: whctl profile add makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
+		p.Note = "No profiles yet: whctl profile create makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }

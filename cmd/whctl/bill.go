@@ -21,10 +21,10 @@ func billCommands() []*cli.Command {
 		&cli.StringFlag{Name: "setting", Usage: "`ID` of the custom field"},
 	}
 	return []*cli.Command{{
-		Name: "bill", Aliases: []string{"bills"}, Usage: "see and change the custom fields of a bill's stage",
+		Name: "bill", Aliases: []string{"bills"}, Usage: "show and update the custom fields of a bill's stage",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "show the custom fields of a stage, or one with --setting", Flags: append(output.Flags(), flags...),
+				Name: "show", Usage: "show the custom fields of a stage, or a single one", Flags: append(output.Flags(), flags...),
 				Action: func(c *cli.Context) error {
 					field, err := billField(c, "bill", "stage")
 					if err != nil {
@@ -35,17 +35,18 @@ func billCommands() []*cli.Command {
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
-				Name: "set-field", Usage: "change what a custom field holds", Action: changes(setBillField),
-				Flags:       newFlags(append(flags, &cli.StringFlag{Name: "contents", Usage: "the `TEXT`, which may be empty; @FILE reads a file"})...),
-				Description: `whctl bill set-field --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --setting ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
+				Name: "update", Aliases: []string{"set-field"}, Usage: "change the value of a custom field", Action: changes(updateBillField),
+				Flags:       newFlags(append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
+				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --setting ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},
 	}}
 }
 
-// billField is the field that flags name. Those that are needed must be there.
-func billField(c *cli.Context, needed ...string) (client.BillField, error) {
-	for _, name := range needed {
+// billField returns the field that the flags identify. It fails if a required flag
+// is missing.
+func billField(c *cli.Context, required ...string) (client.BillField, error) {
+	for _, name := range required {
 		if c.String(name) == "" {
 			return client.BillField{}, cmdline.Usagef("bill %s needs --%s", c.Command.Name, name)
 		}
@@ -53,7 +54,8 @@ func billField(c *cli.Context, needed ...string) (client.BillField, error) {
 	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("setting")}, nil
 }
 
-// billValues are the value of a field, or without its id those of its stage.
+// billValues returns the value of a field, or of all fields of the stage if the
+// field has no ID.
 func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wire.CustomFieldValue, error) {
 	return func(c *cli.Context, service *client.Client) ([]wire.CustomFieldValue, error) {
 		if field.SettingID == "" {
@@ -67,19 +69,19 @@ func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wi
 	}
 }
 
-func setBillField(c *cli.Context, _ *session) (change, error) {
+func updateBillField(c *cli.Context, _ *session) (change, error) {
 	field, err := billField(c, "bill", "stage", "setting")
 	if err != nil {
 		return change{}, err
 	}
 	if !c.IsSet("contents") {
-		return change{}, cmdline.Usagef("bill set-field needs --contents; an empty text clears the field")
+		return change{}, cmdline.Usagef("bill update needs --contents; an empty text clears the field")
 	}
 	contents, err := argument(c, c.String("contents"))
 	if err != nil {
 		return change{}, cmdline.Usagef("--contents: %s", err)
 	}
-	what := fmt.Sprintf("set the field %s of bill %s", field.SettingID, field.BillID)
+	what := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
 	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
 		value, err := service.SetBillValue(c.Context, field, contents)
 		if err != nil {
@@ -89,7 +91,7 @@ func setBillField(c *cli.Context, _ *session) (change, error) {
 		if value.SettingName != nil {
 			name = *value.SettingName
 		}
-		out.Notice("%s of bill %s, stage %s, is set", name, field.BillID, field.StageID)
+		out.Notice("field %s of bill %s, stage %s updated", name, field.BillID, field.StageID)
 		return out.Made(value.SettingID, value)
 	}}, nil
 }

@@ -128,7 +128,7 @@ func TestSecretsAreKept(t *testing.T) {
 		t.Fatal("no session is stored")
 	}
 	h.secrets["session"] = session[1]
-	h.secrets["API key"] = h.learn("keys", "add", "canary", "--role", "admin")
+	h.secrets["API key"] = h.learn("keys", "create", "canary", "--role", "admin")
 	h.useWebhooks()
 	h.useKey()
 	h.lookAtProcess()
@@ -151,7 +151,7 @@ func (h *house) useWebhooks() {
 	url := receiver.URL + "/hook?token=canary-of-an-address"
 	subscription := h.run("", "", "subscriptions", "create", "canary house", "bookin.*", url, "--header", "Authorization: @header", "--secret-file", "secret", "--debug", "-v")
 	h.secrets["webhook secret"] = strings.TrimSpace(h.read("secret"))
-	h.run("", "", "subscriptions", "change", subscription, "--header", "Authorization: @header", "--debug", "-v")
+	h.run("", "", "subscriptions", "update", subscription, "--header", "Authorization: @header", "--debug", "-v")
 	h.run("", "", "subscriptions", "rotate-secret", subscription, "--secret-file", "another", "--debug", "-v")
 	h.secrets["another webhook secret"] = strings.TrimSpace(h.read("another"))
 	h.run("", "", "subscriptions", "test", subscription, "--debug", "-v")
@@ -165,7 +165,7 @@ func (h *house) useWebhooks() {
 			h.run("SubscriberID", "", append(what, "--debug", "-v", "--format", format)...)
 		}
 	}
-	for _, dry := range [][]string{{"subscribers", "delete", id}, {"subscriptions", "list", "--subscriber", id}, {"subscriptions", "change", subscription, "--header", "Authorization: @header"}} {
+	for _, dry := range [][]string{{"subscribers", "delete", id}, {"subscriptions", "list", "--subscriber", id}, {"subscriptions", "update", subscription, "--header", "Authorization: @header"}} {
 		h.run("SubscriberID", "", append(dry, "--dry-run")...)
 	}
 }

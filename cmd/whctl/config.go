@@ -22,20 +22,21 @@ import (
 
 func configCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "config", Usage: "see and change the configuration",
+		Name: "config", Usage: "show and change the configuration",
 		Subcommands: []*cli.Command{
-			{Name: "path", Usage: "print where the configuration is", Action: with(printConfigPath)},
-			{Name: "get", ArgsUsage: "SETTING", Usage: "print the value that is in force", Action: with(getConfig)},
 			{
-				Name: "set", ArgsUsage: "SETTING VALUE", Usage: "change a setting, of the profile in use or of --profile", Action: with(setConfig),
-				Description: `whctl config set format json
-whctl config set read_only true --profile prod`,
+				Name: "show", Aliases: []string{"get"}, ArgsUsage: "[SETTING]", Usage: "show all settings, or print the value of one", Action: with(showConfig),
+				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show the source of each value"}),
+				Description: `whctl config show --origin
+whctl config show url --profile prod`,
 			},
-			{Name: "edit", Usage: "open the configuration in an editor", Action: with(editConfig)},
 			{
-				Name: "show", Usage: "show all settings", Action: with(showConfig),
-				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show also where each value comes from"}),
+				Name: "update", Aliases: []string{"set"}, ArgsUsage: "SETTING VALUE", Usage: "change a setting of the current profile, or of --profile", Action: with(updateConfig),
+				Description: `whctl config update format json
+whctl config update read_only true --profile prod`,
 			},
+			{Name: "edit", Usage: "open the configuration file in an editor", Action: with(editConfig)},
+			{Name: "path", Usage: "print the path of the configuration file", Action: with(printConfigPath)},
 		},
 	}}
 }
@@ -49,8 +50,8 @@ func printConfigPath(_ *cli.Context, s *session) error {
 	return err
 }
 
-func getConfig(c *cli.Context, s *session) error {
-	name := c.Args().First()
+// printSetting prints the value of a setting, without a header.
+func printSetting(c *cli.Context, s *session, name string) error {
 	if _, known := profile.Named(name); !known {
 		return profile.Unknown(name)
 	}
@@ -62,8 +63,8 @@ func getConfig(c *cli.Context, s *session) error {
 	return err
 }
 
-// setConfig is whctl config set.
-func setConfig(c *cli.Context, s *session) error {
+// updateConfig implements whctl config update.
+func updateConfig(c *cli.Context, s *session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
 	one, known := profile.Named(name)
 	if !known {
@@ -83,7 +84,7 @@ func setConfig(c *cli.Context, s *session) error {
 	}
 	section := in.Section(one)
 	if one.OfProfiles && section == "" {
-		return cmdline.Usagef("%s belongs to a profile, and none is used: --profile names one, whctl profile add makes one", name)
+		return cmdline.Usagef("%s is a setting of profiles, and there is no current profile; use --profile, or create one with whctl profile create", name)
 	}
 	if err := saveChanged(in.File.Set(section, one, text)); err != nil {
 		return err
@@ -100,7 +101,16 @@ var (
 	originColumns  = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
 )
 
+// showConfig implements whctl config show. A single setting is printed as a bare
+// value, or as a row if a flag of the output is set.
 func showConfig(c *cli.Context, s *session) error {
+	name := c.Args().First()
+	if name != "" && !c.Bool("origin") && !anySet(c, output.Flags()) {
+		return printSetting(c, s, name)
+	}
+	if _, known := profile.Named(name); name != "" && !known {
+		return profile.Unknown(name)
+	}
 	in, err := s.Settings(c)
 	if err != nil {
 		return err
@@ -111,6 +121,9 @@ func showConfig(c *cli.Context, s *session) error {
 	}
 	var lines [][]any
 	for _, one := range profile.Table {
+		if name != "" && name != one.Name {
+			continue
+		}
 		value := in.Values[one.Name]
 		last := one.Meaning
 		if c.Bool("origin") {
@@ -122,8 +135,8 @@ func showConfig(c *cli.Context, s *session) error {
 	return err
 }
 
-// editConfig lets an editor change a copy, which takes the place of the
-// configuration once it can be read.
+// editConfig opens a copy of the configuration in an editor and replaces the
+// configuration if the copy is valid.
 func editConfig(c *cli.Context, s *session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
@@ -149,7 +162,7 @@ func editConfig(c *cli.Context, s *session) error {
 		return err
 	}
 	if _, err := profile.Parse(draft, changed); err != nil {
-		return cmdline.Usagef("nothing was changed: %s", err)
+		return cmdline.Usagef("the configuration is not changed: %s", err)
 	}
 	if err := output.ReplaceFile(path, changed, output.PrivateFile); err != nil {
 		return err
@@ -157,7 +170,7 @@ func editConfig(c *cli.Context, s *session) error {
 	return os.RemoveAll(dir)
 }
 
-// runEditor runs the editor that the user has chosen.
+// runEditor runs the editor of VISUAL or EDITOR, else vi or notepad.
 func runEditor(c *cli.Context, s *session, path string) error {
 	words := strings.Fields(cmp.Or(s.Env("VISUAL"), s.Env("EDITOR")))
 	if len(words) == 0 {
@@ -172,7 +185,7 @@ func runEditor(c *cli.Context, s *session, path string) error {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("nothing was changed: the editor %s (EDITOR) failed: %w", words[0], err)
+		return fmt.Errorf("the configuration is not changed: editor %s (from VISUAL or EDITOR) failed: %w", words[0], err)
 	}
 	return nil
 }

@@ -12,16 +12,16 @@ import (
 
 func doctorCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "doctor", Usage: "find out what is wrong between here and the service, and how to mend it", Action: with(diagnose),
+		Name: "doctor", Usage: "diagnose the connection to the service and suggest fixes", Action: with(diagnose),
 		Flags: append(output.Flags(),
-			&cli.StringFlag{Name: "bundle", Usage: "write all that was found out to `FILE`, a zip without secrets, to send to somebody who helps"},
+			&cli.StringFlag{Name: "bundle", Usage: "write a diagnostics bundle without secrets to `FILE`, a zip to attach to a support request"},
 		),
 		Description: `whctl doctor
 whctl doctor --bundle whctl.zip`,
 	}}
 }
 
-// diagnose is whctl doctor.
+// diagnose implements whctl doctor.
 func diagnose(c *cli.Context, s *session) error {
 	d := doctor.Examine(c, &s.Connector, s.now)
 	defer d.Close()

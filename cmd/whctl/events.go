@@ -13,19 +13,19 @@ import (
 
 func eventCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "events", Aliases: []string{"event"}, Usage: "list and raise events",
+		Name: "events", Aliases: []string{"event"}, Usage: "list and publish events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can be made for", Flags: output.Flags(), Action: shows(eventColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
+			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: shows(eventColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
 				return service.Events(c.Context)
 			})},
 			{
-				Name: "raise", ArgsUsage: "EVENT", Usage: "raise an event for all its subscriptions, and print its id", Action: changes(raiseEvent),
+				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: changes(publishEvent),
 				Flags: newFlags(
-					&cli.StringFlag{Name: "body", Usage: "the `TEXT` that is delivered, byte for byte; @FILE reads a file, - or @- standard input"},
-					&cli.StringFlag{Name: "key", Usage: "`KEY` under which the event is raised once only within a day, however often it is asked for"},
+					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
+					&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: repeated calls within a day publish the event once"},
 				),
-				Description: `whctl events raise salesorder.created --body @order.json
-whctl events raise salesorder.created --body '{"InvoiceID":"D100512"}' --key order-4711`,
+				Description: `whctl events publish salesorder.created --body @order.json
+whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --key order-4711`,
 			},
 		},
 	}}
@@ -33,16 +33,16 @@ whctl events raise salesorder.created --body '{"InvoiceID":"D100512"}' --key ord
 
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
-func raiseEvent(c *cli.Context, _ *session) (change, error) {
+func publishEvent(c *cli.Context, _ *session) (change, error) {
 	body, err := readBody(c)
-	return raising(c, body, c.String("key")), err
+	return publication(c, body, c.String("key")), err
 }
 
-// raising raises an event for all its subscriptions; under a key, if it is not
-// empty, once only.
-func raising(c *cli.Context, body, key string) change {
+// publication plans to publish an event to its subscriptions, once per key if the
+// key is not empty.
+func publication(c *cli.Context, body, key string) change {
 	name := c.Args().First()
-	return change{what: "raise " + name + " for all its subscriptions", do: func(out *output.Printer, service *client.Client) (err error) {
+	return change{what: "publish " + name + " to its subscriptions", do: func(out *output.Printer, service *client.Client) (err error) {
 		var receipt *wire.EventReceipt
 		if key != "" {
 			receipt, err = service.RaiseEventOnce(c.Context, key, name, body)
@@ -52,7 +52,7 @@ func raising(c *cli.Context, body, key string) change {
 		if err != nil {
 			return err
 		}
-		out.Notice("%s is raised: %s", name, display.Count(int64(receipt.Messages), "message", "messages"))
+		out.Notice("%s published: %s", name, display.Count(int64(receipt.Messages), "message", "messages"))
 		return out.Made(receipt.EventID, receipt)
 	}}
 }
@@ -68,7 +68,7 @@ func readBody(c *cli.Context) (string, error) {
 		return "", cmdline.Usagef("--body: %s", err)
 	}
 	if len(body) >= maxArgument {
-		return "", cmdline.Usagef("--body: %s has more than %d MiB, which no event may have", text, maxArgument>>20)
+		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event", text, maxArgument>>20)
 	}
 	return body, nil
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,56 +136,61 @@ func miscounted(w http.ResponseWriter, r *http.Request) {
 // about it, and nothing on standard output.
 func TestUsageErrors(t *testing.T) {
 	for args, say := range map[string]string{
-		"qury SO_Totals":                                      "did you mean query?",
-		"query":                                               "query needs RECORD",
-		"query SO_Totals DB_Class":                            "query takes RECORD, not 2 arguments",
-		"query SO_Totls":                                      "did you mean SO_Totals?",
-		"records SO_Totls":                                    "did you mean SO_Totals?",
-		"records SO_Totals DB_Class":                          "records takes [RECORD], not 2 arguments",
-		"query SO_Totals --tke 3":                             "did you mean --take?",
-		"--nope":                                              "no flag --nope",
-		"query SO_Totals -x":                                  "query has no flag -x",
-		"query SO_Totals --take":                              "--take needs a value",
-		"query SO_Totals --take three":                        `invalid value "three" for --take`,
-		"query SO_Totals --take -1":                           "--take must be from 0",
-		"query SO_Totals --skip 9999999999":                   "--skip must be from 0",
-		"query SO_Totals --timeout 30":                        "timeout (flag --timeout) must be a duration such as 30s",
-		"query SO_Totals --all --take 3":                      "--all and --take exclude each other",
-		"query SO_Totals --count --fields InvoiceID":          "--count and --fields exclude each other",
-		"query SO_Totals --fields InvoiceId,Totl":             "--fields: SO_Totals has no field Totl",
-		"query SO_Totals --fields InvoiceId,InvoiceID":        "InvoiceID stands twice",
-		"query SO_Totals --order-by -InvoiceTotl":             "did you mean InvoiceTotal",
-		"query SO_Totals --where Colour=red":                  "SO_Totals has no field Colour",
-		"query SO_Totals --where InvoiceTotal>=x":             "InvoiceTotal must be a number",
-		"query SO_Totals --where InvoiceID=1 -w invoiceid=2":  "use in or between",
-		"query SO_Totals --format jsn":                        "did you mean json",
-		"query SO_Totals --csv --json":                        "both --json and the format csv",
-		"query SO_Totals --excel --json":                      "--excel goes with",
-		"query SO_Totals --null x --json":                     "--null goes with",
-		"query SO_Totals --url http://jsmith:swordfish@erp01": "must not hold a user",
-		"profile":                           "profile needs one of: list, use, add, remove, show",
-		"profile lst":                       "did you mean list?",
-		"profile frobnicate":                "it has list, use, add, remove, show",
-		"profile use":                       "profile use needs PROFILE",
-		"profile use prod":                  "there is no profile",
-		"profile add prod":                  "--url",
-		"profile add a.b --url http://x":    "letters, digits",
-		"config get colur":                  "did you mean colour?",
-		"config set timeout soon":           "must be a duration",
-		"config set url http://x":           "belongs to a profile",
-		"records --profile prod":            `there is no profile "prod"`,
-		"query SO_Totals --format xlsx":     "needs a file",
-		"query SO_Totals -o totals.XLSX":    "add --format xlsx",
-		"query SO_Totals --format raw:yaml": "no format",
-		"query SO_Totals --csv --jq .":      "--jq goes with",
-		"query SO_Totals --jq .[":           "--jq: unexpected",
-		"query SO_Totals --password-stdin":  "standard input holds no secret",
-		"login":                             "nobody can be asked for the user name",
-		"login --user ann":                  "nobody can be asked for the password of ann",
-		"query SO_Totals --password-stdin --password-file x": "exclude each other",
-		"version please":     "version takes no argument",
-		"help qery":          "did you mean query?",
-		"help query formats": `no help on "query formats"`,
+		"qury SO_Totals":                                        "did you mean query?",
+		"query":                                                 "query needs RECORD",
+		"query SO_Totals DB_Class":                              "query takes RECORD, not 2 arguments",
+		"query SO_Totls":                                        "did you mean SO_Totals?",
+		"records SO_Totls":                                      "did you mean SO_Totals?",
+		"records SO_Totals DB_Class":                            "records takes [RECORD], not 2 arguments",
+		"query SO_Totals --tke 3":                               "did you mean --take?",
+		"--nope":                                                "unknown flag --nope",
+		"query SO_Totals -x":                                    "query has no flag -x",
+		"query SO_Totals --take":                                "--take needs a value",
+		"query SO_Totals --take three":                          `invalid value "three" for --take`,
+		"query SO_Totals --take -1":                             "--take must be from 0",
+		"query SO_Totals --skip 9999999999":                     "--skip must be from 0",
+		"query SO_Totals --timeout 30":                          "timeout (flag --timeout) must be a duration such as 30s",
+		"query SO_Totals --all --take 3":                        "--all and --take cannot be combined",
+		"query SO_Totals --count --fields InvoiceID":            "--count and --fields cannot be combined",
+		"query SO_Totals --fields InvoiceId,Totl":               "--fields: SO_Totals has no field Totl",
+		"query SO_Totals --fields InvoiceId,InvoiceID":          "duplicate field InvoiceID",
+		"query SO_Totals --order-by -InvoiceTotl":               "did you mean InvoiceTotal",
+		"query SO_Totals --where Colour=red":                    "SO_Totals has no field Colour",
+		"query SO_Totals --where InvoiceTotal>=x":               "InvoiceTotal must be a number",
+		"query SO_Totals --where InvoiceID=1 -w invoiceid=2":    "use in or between",
+		"query SO_Totals --format jsn":                          "did you mean json",
+		"query SO_Totals --csv --json":                          "both --json and the format csv",
+		"query SO_Totals --excel --json":                        "--excel goes with",
+		"query SO_Totals --null x --json":                       "--null goes with",
+		"query SO_Totals --url http://jsmith:swordfish@erp01":   "must not hold a user",
+		"queyr SO_Totals --take 3":                              `unknown command "queyr"; did you mean query?`,
+		"key creat k --role reader":                             `keys has no command "creat"; did you mean create?`,
+		"users ad ann":                                          "did you mean create?",
+		"--take 3":                                              "no command given; did you mean whctl query --take?",
+		"login --remember=swordfish":                            "--remember takes no value, except =true or =false",
+		"query SO_Totals --debug=swordfish":                     "--debug takes no value, except =true or =false",
+		"profile lst":                                           "did you mean list?",
+		"profile frobnicate":                                    "it has list, show, create, delete, use",
+		"profile use":                                           "profile use needs PROFILE",
+		"profile use prod":                                      "there is no profile",
+		"profile create prod":                                   "--url",
+		"profile create a.b --url http://x":                     "letters, digits",
+		"config show colur":                                     "did you mean colour?",
+		"config update timeout soon":                            "must be a duration",
+		"config update url http://x":                            "is a setting of profiles",
+		"records --profile prod":                                `there is no profile "prod"`,
+		"query SO_Totals --format xlsx":                         "needs a file",
+		"query SO_Totals -o totals.XLSX":                        "add --format xlsx",
+		"query SO_Totals --format raw:yaml":                     "no format",
+		"query SO_Totals --csv --jq .":                          "--jq goes with",
+		"query SO_Totals --jq .[":                               "--jq: unexpected",
+		"query SO_Totals --password-stdin":                      "standard input holds no secret",
+		"login":                                                 "nobody can be asked for the user name",
+		"login --user ann":                                      "nobody can be asked for the password of ann",
+		"query SO_Totals --password-stdin --password-file x":    "cannot be combined",
+		"version please":                                        "version takes no argument",
+		"help qery":                                             "did you mean query?",
+		"help query formats":                                    `no help for "query formats"`,
 		"query SO_Totals --where InvoiceTotalGreaterThan>5":     "no field InvoiceTotalGreaterThan",
 		"query SO_Totals --where InvoiceIDGreaterThan=5":        "InvoiceID is text",
 		"query IN_ProductAvailability --where Available!=true":  "Available is bool: use = (there is no !=)",
@@ -212,5 +218,47 @@ func TestMessagesAreInert(t *testing.T) {
 	want := "whctl: X: a^[[2Jb^Jc\\u202e\n  ^G: \\u009b1m\n"
 	if got.stderr != want {
 		t.Errorf("stderr %q, want %q", got.stderr, want)
+	}
+}
+
+// A group of commands without a subcommand prints its help, also after flags of
+// the program.
+func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
+	for _, c := range testApp().Commands {
+		if len(c.Subcommands) == 0 {
+			continue
+		}
+		want := trial{}.run(t, "help", c.Name)
+		for _, args := range [][]string{{c.Name}, {"--quiet", c.Name}, {c.Name, "--help"}} {
+			if got := (trial{}).run(t, args...); got.code != 0 || got.stdout != want.stdout || got.stderr != "" || want.stdout == "" {
+				t.Errorf("whctl %q: %+v, want %+v", args, got, want)
+			}
+		}
+	}
+}
+
+// The verbs of all nouns are the same; former verbs still run the same command.
+func TestVerbs(t *testing.T) {
+	common := []string{"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail", "publish", "rotate-secret", "use", "edit", "path"}
+	for _, noun := range testApp().Commands {
+		for _, c := range noun.Subcommands {
+			if !slices.Contains(common, c.Name) {
+				t.Errorf("whctl %s %s: unusual verb", noun.Name, c.Name)
+			}
+		}
+	}
+	for former, want := range map[string]string{
+		"users add": "users create", "users change": "users update", "users remove": "users delete", "keys add": "keys create", "keys remove": "keys delete",
+		"subscribers change": "subscribers update", "subscribers remove": "subscribers delete", "subscriptions change": "subscriptions update",
+		"bill set-field": "bill update", "events raise": "events publish", "profile add": "profile create", "profile remove": "profile delete",
+		"profile rm": "profile delete", "config get": "config show", "config set": "config update", "messages remove": "messages delete",
+	} {
+		line, err := cmdline.ReorderArgs(testApp(), strings.Fields(former))
+		if got := strings.Join(line.Path, " "); err != nil || got != want {
+			t.Errorf("whctl %s is %q, %v; want %q", former, got, err, want)
+		}
+		if help := (trial{}).run(t, "help", strings.Fields(former)[0]).stdout; strings.Contains(help, "\n  "+strings.Fields(former)[1]+" ") {
+			t.Errorf("help lists the former command %s", former)
+		}
 	}
 }

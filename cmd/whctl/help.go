@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// topic is a page of help that belongs to no single command.
+// topic is a help page that is not about a single command.
 type topic struct {
 	name    string
 	summary string
@@ -25,17 +25,17 @@ type topic struct {
 func (t topic) write(to io.Writer) {
 	page := cmdline.NewPage(to)
 	t.print(page)
-	_ = page.Flush() // help to a closed pipe has no reader to tell
+	_ = page.Flush() // an error means that the reader is gone
 }
 
-// topics is the only list of them.
+// topics returns all topics, in the order of the help.
 func topics() []topic {
 	return []topic{
-		{"filters", "the conditions of --where", helpFilters},
-		{"formats", "the formats of output", helpFormats},
-		{"exit-codes", "what the exit code means", helpExits},
-		{"environment", "the variables that are read", helpEnvironment},
-		{"auth", "who asks, and where secrets are", helpAuth},
+		{"filters", "conditions of --where", helpFilters},
+		{"formats", "output formats", helpFormats},
+		{"exit-codes", "exit codes", helpExits},
+		{"environment", "environment variables", helpEnvironment},
+		{"auth", "authentication and storage of secrets", helpAuth},
 		{"powershell", "quoting and files on Windows", helpPowerShell},
 	}
 }
@@ -48,11 +48,11 @@ func topicCandidates() []complete.Candidate {
 	return all
 }
 
-// helpCommands are those about the program itself.
+// helpCommands returns the commands about the program itself.
 func helpCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "completion", ArgsUsage: "SHELL", Usage: "print the script by which bash, zsh, fish or powershell completes our commands",
+			Name: "completion", ArgsUsage: "SHELL", Usage: "print the completion script for bash, zsh, fish or powershell",
 			Action: func(c *cli.Context) error { return complete.PrintScript(c.App.Writer, c.Args().First()) },
 			Description: `eval "$(whctl completion bash)"
 whctl completion zsh >"${fpath[1]}/_whctl"
@@ -65,14 +65,14 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 	}
 }
 
-// help is whctl help, and whctl alone.
+// help implements whctl help, and whctl without a command.
 func help(c *cli.Context) error {
 	words := c.Args().Slice()
 	if len(words) == 0 {
 		return helpProgram(c.App)
 	}
 	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
-		return cmdline.HelpCommand(c.App, words, command, "whctl help shows the flags of every command.")
+		return cmdline.HelpCommand(c.App, words, command, "whctl help lists the flags of every command.")
 	}
 	var known []string
 	for _, t := range topics() {
@@ -86,33 +86,34 @@ func help(c *cli.Context) error {
 		known = append(known, command.Name)
 	}
 	name := strings.Join(words, " ")
-	return cmdline.Usagef("no help on %q%s", name, record.DidYouMean(record.Suggest(name, known)))
+	return cmdline.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, known)))
 }
 
-// helpProgram is the page of the program as a whole.
+// helpProgram prints the help of the program.
 func helpProgram(app *cli.App) error {
 	page := cmdline.NewPage(app.Writer)
 	page.Line("%s: %s", app.Name, app.Usage)
-	page.Line("\nUsage: %s COMMAND [flags]; flags may stand anywhere", app.Name)
+	page.Line("\nUsage: %s COMMAND [flags]", app.Name)
 	page.Commands("Commands", app.Commands)
 	page.Line("\nTopics (%s help TOPIC):", app.Name)
 	for _, t := range topics() {
 		page.Entry(t.name, t.summary)
 	}
 	page.Flags("Flags of every command", app.Flags)
+	page.Line("\n%s help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments.", app.Name)
 	return page.Flush()
 }
 
-// helpFilters is made of the tables that the parser reads.
+// helpFilters prints the tables that the parser uses.
 func helpFilters(page cmdline.Page) {
-	page.Line(`--where "FIELD OPERATOR VALUE", repeated: all must hold. Use double quotes in every shell.`)
-	page.Line("\n  operator\tword\tmember of the service\tfields\tmeaning")
+	page.Line(`--where "FIELD OPERATOR VALUE", repeatable, combined with AND. Use double quotes in every shell.`)
+	page.Line("\n  operator\tword\tquery parameter\tfields\tmeaning")
 	for _, o := range record.Operators() {
 		page.Line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
 	}
 	page.Line(`
-Values that hold a comma, ".." or blanks at an end stand in double quotes; a
-quote inside is doubled. Dates may be today, yesterday or -7d.
+Put values that contain a comma, "..", or leading or trailing blanks in double
+quotes, and double the quotes inside. Dates can be today, yesterday or -7d.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
@@ -121,13 +122,13 @@ quote inside is doubled. Dates may be today, yesterday or -7d.
   whctl query SO_Totals --where "@conditions.txt"
   whctl query SO_Totals --filter-json "@filter.json"
 
-A file of conditions has one on each line, and lines with # are remarks; @- is
-standard input. --filter-json takes the members of the service as a JSON object.
+A file has one condition per line; lines that start with # are comments; @- is
+standard input. --filter-json takes a JSON object of query parameters.
 
 whctl records RECORD lists the operators of each field.`)
 }
 
-// familiesOf says which fields take an operator.
+// familiesOf names the types of fields that support an operator.
 func familiesOf(o record.Operator) string {
 	var list []string
 	for _, f := range []struct {
@@ -145,13 +146,13 @@ func familiesOf(o record.Operator) string {
 }
 
 func helpFormats(page cmdline.Page) {
-	page.Line("--format NAME; without it table on a terminal and csv elsewhere.\n")
+	page.Line("--format NAME; the default is table on a terminal, else csv.\n")
 	for _, f := range output.Formats() {
 		page.Entry(f.Name, f.Summary)
 	}
 	page.Line(`
-A table on a terminal has %d rows unless --take or --all is given; every other
-output has all rows. Numbers keep the digits that the service sent. In Windows
+A table on a terminal has %d rows unless --take or --all is set; all other output
+has all rows. Numbers keep the digits that the service sent. In Windows
 PowerShell use -o FILE instead of >, which changes the encoding.`, profile.TableRows)
 }
 
@@ -168,41 +169,40 @@ func helpEnvironment(page cmdline.Page) {
 }
 
 func helpAuth(page cmdline.Page) {
-	fmt.Fprint(page, `Who asks is decided by the first of these that is there:
+	fmt.Fprint(page, `whctl uses the first of these that is set:
 
   1. an API key: --token-file FILE, WHCTL_TOKEN
   2. a password: --password-stdin, --password-file FILE, WHCTL_PASSWORD,
      of the user that --user, WHCTL_USER or the profile names
-  3. what whctl login has stored for the profile, for the same address and user
+  3. the login stored by whctl login for the profile, the same address and user
 
   whctl login --profile prod --url https://erp01:5050 --user jsmith
   whctl login --password-file secret.txt --remember
   whctl whoami
   whctl logout
 
-whctl login takes the password from the same places, then from the login that
-is stored, then asks for it on a terminal. It stores the session in the system's
-keyring; with --remember the password too, so that a session that is over is
-renewed without a question. Where there is no keyring, as for services, on Linux
-without a desktop and over SSH on Windows, --insecure-storage stores them in
-logins.toml beside the configuration, which only you can read. Scripts are best
-off with an API key.
+whctl login reads the password from the same sources, then from the stored login,
+then asks for it on a terminal. It stores the session in the system's keyring;
+with --remember it also stores the password, to renew an expired session without
+a prompt. Without a keyring, as in services, on Linux without a desktop and over
+SSH on Windows, --insecure-storage stores them in logins.toml next to the
+configuration, readable only by you. For scripts, use an API key.
 
-No flag takes a secret itself, since everyone on a machine can read its command
-lines.
+No flag takes the secret itself, because all users of a machine can read the
+command lines of its processes.
 `)
 }
 
 func helpPowerShell(page cmdline.Page) {
-	fmt.Fprint(page, `Put conditions in double quotes: in cmd.exe ' is no quote, so that > would write
-to a file, and PowerShell takes $ inside double quotes for a variable.
+	fmt.Fprint(page, `Put conditions in double quotes. In cmd.exe ' is not a quote, so > would write to
+a file. In PowerShell, $ inside double quotes starts a variable.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000"
   whctl query SO_Totals --where "InvoiceTotal ge 1000"
   whctl query SO_Totals --where "@conditions.txt"
 
-Windows PowerShell 5.1 changes the encoding of what goes through > and |, and
-takes double quotes inside of arguments away. Use -o FILE, and files for JSON:
+Windows PowerShell 5.1 changes the encoding of data sent through > and |, and
+removes double quotes inside arguments. Use -o FILE, and files for JSON:
 
   whctl query SO_Totals --csv --excel -o totals.csv
   whctl query SO_Totals --format xlsx -o totals.xlsx
@@ -210,5 +210,5 @@ takes double quotes inside of arguments away. Use -o FILE, and files for JSON:
 `)
 }
 
-// printVersion is whctl version. It draws on nothing but the binary.
+// printVersion implements whctl version.
 func printVersion(c *cli.Context) error { return cmdline.PrintVersion(c.App.Writer, "whctl") }

@@ -23,58 +23,58 @@ func keyCommands() []*cli.Command {
 		Name: "keys", Aliases: []string{"key"}, Usage: "manage the API keys that programs sign in with",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the keys, without the keys themselves", Flags: output.Flags(),
+				Name: "list", Usage: "list API keys, without their secrets", Flags: output.Flags(),
 				Action: shows(keyColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
 			},
 			{
-				Name: "add", Aliases: []string{"create"}, ArgsUsage: "NAME", Usage: "make a key and print it; nobody can see it again", Action: changes(addKey),
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: changes(createKey),
 				Flags: newFlags(
 					&cli.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin"},
-					&cli.StringFlag{Name: "expires", Usage: "`TIME` such as 2027-01-31, how long such as 30d, or never; default: 90d"},
+					&cli.StringFlag{Name: "expires", Usage: "`TIME` such as 2027-01-31, a duration such as 30d, or never; default: 90d"},
 					secretFileFlag(),
 				),
-				Description: `whctl keys add nightly --role reader --expires 365d --secret-file nightly.key`,
+				Description: `whctl keys create nightly --role reader --expires 365d --secret-file nightly.key`,
 			},
 			{
-				Name: "remove", Aliases: []string{"delete", "rm"}, ArgsUsage: "KEY...", Usage: "end keys, by id or name", Flags: changeFlags(),
-				Action: each{verb: "end", one: "the key", many: "keys", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-					return fmt.Sprintf("key %s is ended", name), service.RemoveAPIKey(c.Context, name)
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY...", Usage: "delete API keys, by ID or name", Flags: changeFlags(),
+				Action: each{verb: "delete", one: "the key", many: "keys", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+					return fmt.Sprintf("key %s deleted", name), service.RemoveAPIKey(c.Context, name)
 				}}.action(),
 			},
 		},
 	}}
 }
 
-// addKey is whctl keys add. The key is what is printed, unless it goes into a
-// file; then its id is.
-func addKey(c *cli.Context, s *session) (change, error) {
+// createKey implements whctl keys create. It prints the key, or the key's ID if the
+// key is written to a file.
+func createKey(c *cli.Context, s *session) (change, error) {
 	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
 	if request.Role == "" {
-		return change{}, cmdline.Usagef("keys add needs --role: reader, publisher, writer or admin")
+		return change{}, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
 	}
 	var err error
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.now())
-	what := fmt.Sprintf("make the key %s with the role %s", request.Name, request.Role)
+	what := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
 	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddAPIKey(c.Context, request)
 		if err != nil {
 			return err
 		}
-		out.Notice("key %s (%s) is made, with the role %s", made.Name, made.KeyID, made.Role)
+		out.Notice("key %s (%s) created with the role %s", made.Name, made.KeyID, made.Role)
 		path := c.String("secret-file")
 		if path == "" {
 			return out.Made(made.Key, made)
 		}
 		if err := output.ReplaceFile(path, []byte(made.Key+"\n"), output.PrivateFile); err != nil {
-			return fmt.Errorf("the key is not written: %w; whctl keys remove %s ends it", err, made.KeyID)
+			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, made.KeyID)
 		}
-		out.Notice("it is in %s", path)
+		out.Notice("key written to %s", path)
 		made.Key = ""
 		return out.Made(made.KeyID, made)
 	}}, err
 }
 
-// expiry reads --expires.
+// expiry parses --expires and returns the value of ExpiryDateTime.
 func expiry(text string, now time.Time) (string, error) {
 	if text == "" || text == wire.NeverExpires {
 		return text, nil
@@ -83,7 +83,7 @@ func expiry(text string, now time.Time) (string, error) {
 	if !ok {
 		var err error
 		if at, err = filter.Time(text, now); err != nil {
-			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, how long such as 30d, or never, not %q", text)
+			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, a duration such as 30d, or never, not %q", text)
 		}
 	}
 	return at.UTC().Format(time.RFC3339), nil

@@ -10,23 +10,23 @@ import (
 
 func listenCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "listen", Usage: "pass messages on to a receiver on this machine, as they are sent", Action: with(follow),
+		Name: "listen", Usage: "forward messages to a local receiver as they are sent", Action: with(follow),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` of the receiver, such as localhost:3000/hooks"},
-			&cli.StringFlag{Name: "event", Usage: "only events like `PATTERN`, such as salesorder.*"},
-			&cli.StringFlag{Name: "subscription", Usage: "only of the `SUBSCRIPTION`, by id"},
-			&cli.StringFlag{Name: "subscriber", Usage: "only of the `SUBSCRIBER`, by id or name"},
-			&cli.StringFlag{Name: "secret-file", Usage: "sign with the secret in `FILE`, which is made where it is not there"},
-			&cli.BoolFlag{Name: "show-response", Usage: "print what the receiver answers, which else only failures are"},
-			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "end after `N` messages"},
-			&cli.BoolFlag{Name: "ndjson", Usage: "print an object for each message"},
+			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
+			&cli.StringFlag{Name: "subscription", Usage: "only messages of the `SUBSCRIPTION`, by ID"},
+			&cli.StringFlag{Name: "subscriber", Usage: "only messages of the `SUBSCRIBER`, by ID or name"},
+			&cli.StringFlag{Name: "secret-file", Usage: "sign with the secret in `FILE`, which is created if it does not exist"},
+			&cli.BoolFlag{Name: "show-response", Usage: "print all responses of the receiver, not only failures"},
+			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` messages"},
+			&cli.BoolFlag{Name: "ndjson", Usage: "print a JSON object for each message"},
 		},
 		Description: `whctl listen --forward-to localhost:3000
 whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-file local.secret`,
 	}}
 }
 
-// follow is whctl listen.
+// follow implements whctl listen.
 func follow(c *cli.Context, s *session) error {
 	if c.String("forward-to") == "" {
 		return cmdline.Usagef("listen needs --forward-to, such as localhost:3000")

@@ -19,16 +19,16 @@ import (
 func loginCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "login", Usage: "sign in, and remember it for the profile", Action: with(login),
+			Name: "login", Usage: "sign in and store the login in the profile", Action: with(login),
 			Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "remember", Usage: "store the password too, to sign in anew when the session is over"},
-				&cli.BoolFlag{Name: "insecure-storage", Usage: "where there is no keyring, store secrets in a file that only you can read"},
+				&cli.BoolFlag{Name: "remember", Usage: "also store the password, to renew an expired session"},
+				&cli.BoolFlag{Name: "insecure-storage", Usage: "without a keyring, store secrets in a file readable only by you"},
 			},
 			Description: `whctl login --profile prod --url https://erp01:5050 --user jsmith
 whctl login --password-file secret.txt --remember`,
 		},
-		{Name: "logout", Usage: "end the session and forget the login", Action: with(logout)},
-		{Name: "whoami", Usage: "show who is signed in, until when, and where the secret is", Flags: output.Flags(), Action: with(whoami)},
+		{Name: "logout", Usage: "end the session and delete the stored login", Action: with(logout)},
+		{Name: "whoami", Usage: "show the signed-in user, the session's expiry and where its secret is stored", Flags: output.Flags(), Action: with(whoami)},
 	}
 }
 

@@ -19,12 +19,12 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C terminates the process
 	signal.Ignore(syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program but for the process around it.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &session{
 		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Patience: profile.KeyringPatience}},
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 	return cmdline.ExitCode(exits, err)
 }
 
-// dispatch runs the command, or completes one.
+// dispatch runs a command or completes a command line.
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == complete.Command {
 		s := app.Metadata[sessionKey].(*session)
@@ -48,12 +48,12 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	return cmdline.Run(ctx, app, args)
 }
 
-// newApp is the program's name, flags and commands.
+// newApp returns the program with its flags and table of commands.
 func newApp(s *session) *cli.App {
 	s.Version, s.DryRun = cmdline.Version(), showRequests(s.stdout)
 	app := &cli.App{
 		Name:      "whctl",
-		Usage:     "ask the service for business records",
+		Usage:     "query business records and manage webhooks of whd",
 		Reader:    s.Stdin,
 		Writer:    s.stdout,
 		ErrWriter: s.Stderr,
@@ -66,8 +66,8 @@ func newApp(s *session) *cli.App {
 	return app
 }
 
-// commands is the command table: a line for each noun, whose own table is in
-// the file of its name.
+// commands returns the table of commands. Each noun has its own table in the file
+// of its name.
 func commands() []*cli.Command {
 	return slices.Concat(
 		queryCommands(),
@@ -91,16 +91,15 @@ func commands() []*cli.Command {
 	)
 }
 
-// globalFlags are those of every command: the settings, who asks, and how much
-// is told.
+// globalFlags returns the flags of every command: settings, identity and verbosity.
 func globalFlags() []cli.Flag {
 	return slices.Concat(profile.Flags(), profile.IdentityFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "show the request instead of sending it"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "errors only on standard error"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "a line for each request on standard error"},
-		&cli.BoolFlag{Name: "debug", Usage: "what crosses the wire on standard error, without secrets"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
-		&cli.BoolFlag{Name: "no-input", Usage: "never ask; fail instead"},
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the request instead of sending it"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only errors on standard error"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log a line for each request to standard error"},
+		&cli.BoolFlag{Name: "debug", Usage: "log HTTP traffic to standard error, secrets redacted"},
+		&cli.BoolFlag{Name: "no-color", Usage: "disable colours"},
+		&cli.BoolFlag{Name: "no-input", Usage: "never prompt; fail instead"},
 		&cli.BoolFlag{Name: cmdline.HelpFlag, Aliases: []string{"h"}, Usage: "show help"},
 		&cli.BoolFlag{Name: cmdline.VersionFlag, Aliases: []string{"V"}, Usage: "show the version"},
 	})

@@ -10,7 +10,7 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// man is whctl man: all that help says, as one page for man(1).
+// man implements whctl man: the whole help as one page for man(1).
 func man(c *cli.Context) error {
 	page := &manual{name: c.App.Name}
 	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+cmdline.Version())
@@ -30,13 +30,13 @@ func man(c *cli.Context) error {
 	return err
 }
 
-// manual is a page in the language of man(7).
+// manual is a page in the macro language man(7).
 type manual struct {
 	name string
 	out  strings.Builder
 }
 
-// roff makes text that stands for itself.
+// roff escapes text so that it is printed literally.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -57,10 +57,13 @@ func (m *manual) section(title string) { m.macro("SH", roff(title)) }
 
 func (m *manual) text(text string) { m.out.WriteString(text + "\n") }
 
-// commands writes every command that does something, with its flags and
-// examples.
+// commands writes all commands, except groups and hidden ones, with their flags
+// and examples.
 func (m *manual) commands(commands []*cli.Command, path string) {
 	for _, c := range commands {
+		if c.Hidden {
+			continue
+		}
 		name := strings.TrimSpace(path + " " + c.Name)
 		if len(c.Subcommands) > 0 {
 			m.commands(c.Subcommands, name)
@@ -84,7 +87,7 @@ func (m *manual) flags(flags []cli.Flag) {
 	}
 }
 
-// verbatim writes lines as they are.
+// verbatim writes lines without filling them.
 func (m *manual) verbatim(print func(io.Writer)) {
 	var text strings.Builder
 	print(&text)

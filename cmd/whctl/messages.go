@@ -19,7 +19,7 @@ import (
 
 func messageCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "messages", Aliases: []string{"message"}, Usage: "see what was sent, and send it again",
+		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list messages", Flags: append(append(listFlags(), periodFlags()...), keyFlag()), Action: lists(listMessages),
@@ -27,22 +27,22 @@ func messageCommands() []*cli.Command {
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
 			},
 			{
-				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message, or with --attempts what was answered", Action: reads(showMessage),
-				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the attempts to send it"}, keyFlag()),
+				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message or its delivery attempts", Action: reads(showMessage),
+				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, keyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again that have failed: those named, or all that match", Flags: bulkFlags(), Action: with(retrying.run),
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages: those named, or all that match", Flags: bulkFlags(), Action: with(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --where "Status=3" --since 2h --dry-run
 whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, and cancel what is pending: those named, or all that match", Flags: bulkFlags(), Action: with(deleting.run),
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages and cancel pending deliveries: those named, or all that match", Flags: bulkFlags(), Action: with(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
 whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
 			},
 			{
-				Name: "tail", Usage: "follow what becomes of messages, as it happens", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: with(tailMessages),
+				Name: "tail", Usage: "follow message status changes live", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: with(tailMessages),
 				Description: `whctl messages tail --status failed,retry
 whctl messages tail --event "salesorder.*" --ndjson`,
 			},
@@ -50,7 +50,7 @@ whctl messages tail --event "salesorder.*" --ndjson`,
 	}}
 }
 
-// periodFlags say when messages were added.
+// periodFlags returns the flags for the time at which messages were added.
 func periodFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "since", Usage: "added at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00"},
@@ -58,8 +58,8 @@ func periodFlags() []cli.Flag {
 	}
 }
 
-// bulkFlags are those of what is done to many messages. --where and --take mean
-// the same as in lists.
+// bulkFlags returns the flags of commands that change many messages. --where and
+// --take have the same meaning as for list.
 func bulkFlags() []cli.Flag {
 	flags := append(changeFlags(), periodFlags()...)
 	for _, f := range queryFlags() {
@@ -69,11 +69,11 @@ func bulkFlags() []cli.Flag {
 		}
 	}
 	return append(flags,
-		&cli.BoolFlag{Name: "all-messages", Usage: "without a condition, every message there is"},
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "only tell how many messages are meant"})
+		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"},
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "only count the messages that would change"})
 }
 
-// messageBrief are the fields of messages that people see at first.
+// messageBrief has the fields of messages that a table shows by default.
 var messageBrief = []string{"MessageID", "Status", "EventName", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
 
 func listMessages(c *cli.Context, s *session) (listing, error) {
@@ -81,7 +81,7 @@ func listMessages(c *cli.Context, s *session) (listing, error) {
 	return listing{kind: systemKind("Message"), brief: messageBrief, keys: messageKeys, where: where}, err
 }
 
-// period reads --since and --until.
+// period returns the conditions of --since and --until.
 func period(c *cli.Context, s *session) ([]client.Filter, error) {
 	var filters []client.Filter
 	for _, end := range []struct {
@@ -104,7 +104,7 @@ func period(c *cli.Context, s *session) ([]client.Filter, error) {
 	return filters, nil
 }
 
-// showMessage is whctl messages show.
+// showMessage implements whctl messages show.
 func showMessage(c *cli.Context, out *output.Printer, service *client.Client) error {
 	n, err := findMessage(c.Context, service, c.Args().First())
 	if err != nil {
@@ -125,18 +125,18 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 	return output.Documents(out, output.ColumnsOf(systemKind("Message"), nil), messageKeys, page.Results...)
 }
 
-// attemptFields are those of an attempt that its message does not show.
+// attemptFields has the fields of an attempt that its message does not have.
 var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL", "Detail", "AnswerText"}
 
-// bulk is something that can be done to messages.
+// bulk is a change that can be applied to many messages.
 type bulk struct {
 	verb, done string
-	sweeping   bool // it needs a yes even for one that is named
+	sweeping   bool // ask for confirmation even if a single message is named
 	one        func(*cli.Context, *client.Client, messageName) (string, error)
 	many       func(context.Context, *client.Client, url.Values) (tally, error)
 }
 
-// tally is what became of the messages that match.
+// tally counts the messages that matched and those that were changed.
 type tally struct{ matched, done int64 }
 
 var (
@@ -154,7 +154,7 @@ var (
 		}}
 	deleting = bulk{verb: "delete", done: "deleted", sweeping: true,
 		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
-			return fmt.Sprintf("message %s is deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
+			return fmt.Sprintf("message %s deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
 		},
 		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
 			r, err := service.DeleteMessages(ctx, members)
@@ -165,14 +165,14 @@ var (
 		}}
 )
 
-// run does it to the messages that are named, or to all that match.
+// run changes the messages named by the arguments, or all that match the flags.
 func (b bulk) run(c *cli.Context, s *session) error {
 	if c.Args().Len() == 0 {
 		return b.onMatching(c, s)
 	}
 	for _, name := range []string{"where", "since", "until", "take", "all-messages", profile.DryRunFlag} {
 		if c.IsSet(name) {
-			return cmdline.Usagef("either messages or --%s say which are meant", name)
+			return cmdline.Usagef("name messages or use --%s, not both", name)
 		}
 	}
 	return each{verb: b.verb, one: "the message", many: "messages", sweeping: b.sweeping, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
@@ -184,8 +184,8 @@ func (b bulk) run(c *cli.Context, s *session) error {
 	}}.action()(c)
 }
 
-// onMatching has the service count first what it would do, so that the question
-// can say how many messages there are. It prints how many there were.
+// onMatching changes all messages that match. It first lets the service count them
+// for the confirmation prompt. It prints the number of messages changed.
 func (b bulk) onMatching(c *cli.Context, s *session) error {
 	members, err := selected(c, s)
 	if err != nil {
@@ -195,7 +195,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	service, err := s.Client(c, in.Yes("read_only")) // it counts, and changes only what is agreed on
+	service, err := s.Client(c, in.Yes("read_only")) // counts first; changes only after confirmation
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 		_, err := fmt.Fprintln(s.stdout, would.done)
 		return err
 	}
-	if !in.Yes("read_only") { // else the client refuses in any case
+	if !in.Yes("read_only") { // the read-only client refuses in any case
 		if err := s.confirm(c, in, change{what: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}
@@ -222,19 +222,19 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 	}
 	others := ""
 	if did.matched != did.done {
-		others = fmt.Sprintf(", %s left alone: received already, or due anyway", display.Thousands(did.matched-did.done))
+		others = fmt.Sprintf(", %s skipped: already received or already due", display.Thousands(did.matched-did.done))
 	}
 	s.Notice(c, "%s %s%s", display.Count(did.done, "message is", "messages are"), b.done, others)
 	if _, err := fmt.Fprintln(s.stdout, did.done); err != nil {
 		return err
 	}
 	if did.done < would.done {
-		return &partialError{fmt.Sprintf("%s of %s: the others were gone or received meanwhile", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
+		return &partialError{fmt.Sprintf("%s of %s: the others were deleted or received in the meantime", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
 	}
 	return nil
 }
 
-// selected are the conditions of the messages, as members of the request.
+// selected returns the conditions on messages as members of the request.
 func selected(c *cli.Context, s *session) (url.Values, error) {
 	where, err := period(c, s)
 	if err != nil {
@@ -251,16 +251,16 @@ func selected(c *cli.Context, s *session) (url.Values, error) {
 	members := make(url.Values)
 	for _, f := range q.Where {
 		if f.Operator == record.In && len(f.Values) == 1 {
-			f.Operator = record.Equal // a text by itself would be read as a list
+			f.Operator = record.Equal // a single value would be parsed as a list
 		}
 		members[f.Member()] = f.Values
 	}
 	all := c.Bool("all-messages")
 	switch {
 	case len(members) == 0 && !all:
-		return nil, cmdline.Usagef("which messages? name them, or give --where, --since, --until, or --all-messages for every one there is")
+		return nil, cmdline.Usagef("no messages selected; name them, or use --where, --since, --until or --all-messages")
 	case len(members) > 0 && all:
-		return nil, cmdline.Usagef("--all-messages goes without --where, --since and --until")
+		return nil, cmdline.Usagef("--all-messages cannot be combined with --where, --since or --until")
 	case all:
 		members.Set("All", "true")
 	}

@@ -15,22 +15,22 @@ import (
 
 func profileCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage the services that you use",
+		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage profiles, the services that you connect to",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the profiles", Flags: output.Flags(), Action: with(listProfiles)},
-			{Name: "use", ArgsUsage: "PROFILE", Usage: "use a profile from now on", Action: with(useProfile)},
+			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: with(listProfiles)},
+			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: with(showProfile)},
 			{
-				Name: "add", ArgsUsage: "NAME", Usage: "make a profile", Flags: profileFlags(), Action: with(addProfile),
-				Description: `whctl profile add prod --url https://erp01:5050 --user jsmith --colour red --protected
-whctl profile add test --url http://127.0.0.1:5050`,
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a profile", Flags: profileFlags(), Action: with(createProfile),
+				Description: `whctl profile create prod --url https://erp01:5050 --user jsmith --colour red --protected
+whctl profile create test --url http://127.0.0.1:5050`,
 			},
-			{Name: "remove", Aliases: []string{"rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: with(removeProfile)},
-			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show what a profile says", Flags: output.Flags(), Action: with(showProfile)},
+			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: with(deleteProfile)},
+			{Name: "use", ArgsUsage: "PROFILE", Usage: "set the default profile", Action: with(useProfile)},
 		},
 	}}
 }
 
-// profileFlags are the settings of profiles that are no flags of every command.
+// profileFlags returns flags for the profile settings that are not global flags.
 func profileFlags() []cli.Flag {
 	var flags []cli.Flag
 	for _, s := range profile.Table {
@@ -81,7 +81,7 @@ func listProfiles(c *cli.Context, s *session) error {
 	return err
 }
 
-// saveChanged saves a configuration, unless the change of it has failed.
+// saveChanged saves a changed configuration unless err is not nil.
 func saveChanged(file *profile.File, err error) error {
 	if err != nil {
 		return err
@@ -98,12 +98,13 @@ func useProfile(c *cli.Context, s *session) error {
 	if err := saveChanged(file.Use(name)); err != nil {
 		return err
 	}
-	s.Notice(c, "profile %s is used from now on", name)
+	s.Notice(c, "profile %s is now the default", name)
 	return nil
 }
 
-// addProfile is whctl profile add. The first profile is used from now on.
-func addProfile(c *cli.Context, s *session) error {
+// createProfile implements whctl profile create. The first profile becomes the
+// default.
+func createProfile(c *cli.Context, s *session) error {
 	name := c.Args().First()
 	if err := profile.CheckName(name); err != nil {
 		return err
@@ -113,10 +114,10 @@ func addProfile(c *cli.Context, s *session) error {
 		return err
 	}
 	if file.Has(name) {
-		return cmdline.Usagef("there is a profile %q already; whctl config set --profile %s changes it", name, name)
+		return cmdline.Usagef("profile %q already exists; change it with whctl config update --profile %s", name, name)
 	}
 	if !c.IsSet("url") {
-		return cmdline.Usagef("profile add needs the address of the service: --url")
+		return cmdline.Usagef("profile create needs --url, the address of the service")
 	}
 	first := len(file.Profiles()) == 0
 	file, err = setFromFlags(c, file, name)
@@ -126,11 +127,11 @@ func addProfile(c *cli.Context, s *session) error {
 	if err := saveChanged(file, err); err != nil {
 		return err
 	}
-	s.Notice(c, "profile %s is added to %s", name, file.Path)
+	s.Notice(c, "profile %s created in %s", name, file.Path)
 	return nil
 }
 
-// setFromFlags sets what flags say of a profile.
+// setFromFlags sets the settings of a profile from flags.
 func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.File, error) {
 	for _, s := range profile.Table {
 		flag := strings.ReplaceAll(s.Name, "_", "-")
@@ -152,7 +153,7 @@ func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.Fil
 	return file, nil
 }
 
-func removeProfile(c *cli.Context, s *session) error {
+func deleteProfile(c *cli.Context, s *session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
@@ -167,10 +168,10 @@ func removeProfile(c *cli.Context, s *session) error {
 	}
 	if l := logins.All[name]; l != nil {
 		if err := s.Vault.Forget(c.Context, l); err != nil {
-			s.Notice(c, "its login is forgotten, but not deleted: %s", err)
+			s.Notice(c, "cannot delete the stored login: %s", err)
 		}
 	}
-	s.Notice(c, "profile %s is removed", name)
+	s.Notice(c, "profile %s deleted", name)
 	return nil
 }
 
@@ -183,7 +184,7 @@ func showProfile(c *cli.Context, s *session) error {
 	}
 	name := cmp.Or(c.Args().First(), in.Profile)
 	if name == "" {
-		return cmdline.Usagef("no profile is used; whctl profile list shows them")
+		return cmdline.Usagef("no default profile; name one of whctl profile list")
 	}
 	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {

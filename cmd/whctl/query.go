@@ -17,27 +17,27 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// queryFlags are what only whctl query takes.
+// queryFlags returns the flags of commands that list records.
 func queryFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeated: all must hold; @FILE has one a line (whctl help filters)"},
-		&cli.StringFlag{Name: "filter-json", Usage: "`JSON` object of the service's members, such as {\"InvoiceTotalGreaterThan\":100}; @FILE reads a file"},
-		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, send members that whctl does not know"},
-		&cli.StringSliceFlag{Name: "fields", Usage: "print only these, in this order: `A,B`"},
-		&cli.StringSliceFlag{Name: "order-by", Usage: "`A,-B`; a leading - is descending"},
+		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeatable, combined with AND; @FILE has one per line (whctl help filters)"},
+		&cli.StringFlag{Name: "filter-json", Usage: "`JSON` object of query parameters, such as {\"InvoiceTotalGreaterThan\":100}; @FILE reads a file"},
+		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
+		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
+		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
-		&cli.Int64Flag{Name: "skip", Usage: "leave out the first `N` rows"},
-		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("all rows, also in a table on a terminal, which else has %d", profile.TableRows)},
-		&cli.BoolFlag{Name: "count", Usage: "print only how many rows match"},
-		&cli.StringFlag{Name: "progress", Usage: "auto, plain or none: tell how far an export is; auto on a terminal, plain in lines", Value: "auto"},
-		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 where no row matches"},
+		&cli.Int64Flag{Name: "skip", Usage: "skip the first `N` rows"},
+		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default", profile.TableRows)},
+		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
+		&cli.StringFlag{Name: "progress", Usage: "export progress: `auto|plain|none`; auto needs a terminal, plain prints lines", Value: "auto"},
+		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
 	}
 }
 
 func queryCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "query", ArgsUsage: "RECORD", Usage: "print records of one kind", Flags: append(queryFlags(), output.Flags()...),
+			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(queryFlags(), output.Flags()...),
 			Action: lists(func(c *cli.Context, _ *session) (listing, error) {
 				kind, err := kindNamed(c.Args().First())
 				return listing{kind: kind}, err
@@ -48,7 +48,7 @@ whctl query SO_Totals --all --format xlsx -o totals.xlsx
 whctl query SO_Totals --count`,
 		},
 		{
-			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one",
+			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one kind",
 			Flags: output.Flags(), Action: with(listKinds),
 			Description: `whctl records
 whctl records SO_Totals`,
@@ -56,23 +56,22 @@ whctl records SO_Totals`,
 	}
 }
 
-// kindNamed is the record kind that a command names.
+// kindNamed returns the record kind with a name.
 func kindNamed(name string) (*record.Kind, error) {
 	registry := record.Builtin()
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("no record %q%s; whctl records lists them", name, record.DidYouMean(registry.Suggest(name)))
+	return nil, cmdline.Usagef("unknown record %q%s; list them with whctl records", name, record.DidYouMean(registry.Suggest(name)))
 }
 
-// kindColumns and fieldColumns are what whctl records prints, without asking
-// any service.
+// Columns of whctl records, which does not connect to a service.
 var (
 	kindColumns  = []output.Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
 	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
 )
 
-// listKinds is whctl records.
+// listKinds implements whctl records.
 func listKinds(c *cli.Context, s *session) error {
 	var lines [][]any
 	name := c.Args().First()
@@ -87,7 +86,7 @@ func listKinds(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range kind.Fields { // with its operators in the spelling of --where
+	for _, f := range kind.Fields { // operators in the syntax of --where
 		lines = append(lines, []any{f.Name, f.TypeName(), filter.Allowed(f.Filter)})
 	}
 	format, err := s.printer(c).Lines(fieldColumns, lines)
@@ -97,7 +96,7 @@ func listKinds(c *cli.Context, s *session) error {
 	return err
 }
 
-// exampleOf is a query that shows a filter in the fullest family of the kind.
+// exampleOf returns a sample query with a condition on a number, or else on text.
 func exampleOf(kind *record.Kind) string {
 	condition := kind.Fields[0].Name + "^=A"
 	for _, f := range kind.Fields {
@@ -109,18 +108,18 @@ func exampleOf(kind *record.Kind) string {
 	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
 }
 
-// listing is what is printed: records of a kind.
+// listing describes the records that a command lists.
 type listing struct {
 	kind  *record.Kind
-	brief []string        // the fields that people see unless they choose; all where empty
-	keys  []string        // fields that authorize those who know them, so that a screen shows their ends only
-	where []client.Filter // beside those of the flags
+	brief []string        // default fields of a table; all if empty
+	keys  []string        // fields with secret IDs, shortened on a terminal
+	where []client.Filter // in addition to the flags
 }
 
-// lists is the action of a command that lists records.
-func lists(what func(c *cli.Context, s *session) (listing, error)) cli.ActionFunc {
+// lists returns the action of a command that lists records.
+func lists(describe func(c *cli.Context, s *session) (listing, error)) cli.ActionFunc {
 	return with(func(c *cli.Context, s *session) error {
-		l, err := what(c, s)
+		l, err := describe(c, s)
 		if err != nil {
 			return err
 		}
@@ -128,7 +127,7 @@ func lists(what func(c *cli.Context, s *session) (listing, error)) cli.ActionFun
 	})
 }
 
-// list reads and checks what is asked, asks, and prints as it comes.
+// list validates the flags, queries the service and prints rows as they arrive.
 func list(c *cli.Context, s *session, l listing) error {
 	in, err := s.Settings(c)
 	if err != nil {
@@ -177,8 +176,8 @@ func list(c *cli.Context, s *session, l listing) error {
 	return nil
 }
 
-// readQuery reads the flags and checks them by the registry, so that mistakes
-// are found before anything is sent.
+// readQuery reads the flags and checks them against the registry, so that mistakes
+// are reported without a request.
 func readQuery(c *cli.Context, l listing, today time.Time) (q client.Query, err error) {
 	q = client.Query{Kind: l.kind, Where: l.where, Strict: true}
 	if err = readFilters(c, &q, today); err == nil {
@@ -211,7 +210,7 @@ func readFilters(c *cli.Context, q *client.Query, today time.Time) error {
 	}
 	if !c.IsSet("filter-json") {
 		if c.Bool("unchecked") {
-			return errors.New("--unchecked goes with --filter-json only")
+			return errors.New("--unchecked requires --filter-json")
 		}
 		return nil
 	}
@@ -225,8 +224,8 @@ func readFilters(c *cli.Context, q *client.Query, today time.Time) error {
 	return nil
 }
 
-// readConditions reads --where, and the files that it names, in which each line
-// is a condition. Empty lines and those that begin with # are left out.
+// readConditions returns the conditions of --where. Files named by @FILE have a
+// condition per line; empty lines and lines that start with # are skipped.
 func readConditions(c *cli.Context) ([]string, error) {
 	var all []string
 	for _, text := range c.StringSlice("where") {
@@ -247,7 +246,7 @@ func readConditions(c *cli.Context) ([]string, error) {
 	return all, nil
 }
 
-// readPaging also refuses flags whose combination could only be a mistake.
+// readPaging reads --take and --skip and rejects flags that contradict each other.
 func readPaging(c *cli.Context, q *client.Query) error {
 	if c.IsSet("take") {
 		q.Take = new(c.Int64("take"))
@@ -263,13 +262,13 @@ func readPaging(c *cli.Context, q *client.Query) error {
 	}
 	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {
 		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
-			return fmt.Errorf("--%s and --%s exclude each other", pair[0], pair[1])
+			return fmt.Errorf("--%s and --%s cannot be combined", pair[0], pair[1])
 		}
 	}
 	return nil
 }
 
-// readFields reads lists of fields, in their true letter case.
+// readFields returns the fields of --fields in canonical letter case.
 func readFields(kind *record.Kind, lists []string) ([]string, error) {
 	var fields []string
 	for _, name := range names(lists, ",") {
@@ -278,14 +277,14 @@ func readFields(kind *record.Kind, lists []string) ([]string, error) {
 			return nil, err
 		}
 		if slices.Contains(fields, field) {
-			return nil, fmt.Errorf("--fields: %s stands twice", field)
+			return nil, fmt.Errorf("--fields: duplicate field %s", field)
 		}
 		fields = append(fields, field)
 	}
 	return fields, nil
 }
 
-// readOrder reads lists of fields, each perhaps with a - for descending.
+// readOrder returns the terms of --order-by in canonical letter case.
 func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
 	for _, name := range names(lists, ",;") {
@@ -302,7 +301,7 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	return terms, nil
 }
 
-// names splits lists into names. Empty parts mean nothing.
+// names splits lists at separators and drops empty names.
 func names(lists []string, separators string) []string {
 	var all []string
 	for _, text := range lists {
@@ -315,7 +314,7 @@ func names(lists []string, separators string) []string {
 	return all
 }
 
-// fieldName is a field in its true letter case.
+// fieldName returns a field's name in canonical letter case.
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {

@@ -131,7 +131,7 @@ const guid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 // sampleWords are arguments that commands can be run with, by what the table
 // calls them.
 var sampleWords = map[string]string{
-	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
+	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "[SETTING]": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
 	"SUBSCRIBER": "acme", "SUBSCRIBER...": "acme", "SUBSCRIPTION": guid, "SUBSCRIPTION...": guid, "MESSAGE": guid, "[MESSAGE...]": guid,
 	"EVENT": "debtor.created", "[EVENT]": "debtor.created", "URL": "https://hooks.example", "USER": "ann", "USER...": "ann", "KEY...": "nightly",
 }
@@ -229,11 +229,12 @@ func TestHoist(t *testing.T) {
 		{"query -- --all -q", cmdline.Line{Path: []string{"query"}, Args: []string{"--all", "-q"}}},
 		{"query - SO_Totals", cmdline.Line{Path: []string{"query"}, Args: []string{"-", "SO_Totals"}}},
 		{"query query", cmdline.Line{Path: []string{"query"}, Args: []string{"query"}}},
-		{"profile --url http://x add -q prod --colour red", cmdline.Line{Globals: []string{"--url=http://x", "--quiet"}, Path: []string{"profile", "add"},
+		{"profile --url http://x add -q prod --colour red", cmdline.Line{Globals: []string{"--url=http://x", "--quiet"}, Path: []string{"profile", "create"},
 			Flags: []string{"--colour=red"}, Args: []string{"prod"}}},
-		{"--protected profiles add list", cmdline.Line{Path: []string{"profile", "add"}, Flags: []string{"--protected"}, Args: []string{"list"}}},
+		{"--protected profiles add list", cmdline.Line{Path: []string{"profile", "create"}, Flags: []string{"--protected"}, Args: []string{"list"}}},
 		{"record SO_Totals", cmdline.Line{Path: []string{"records"}, Args: []string{"SO_Totals"}}},
-		{"", cmdline.Line{}},
+		{"", cmdline.Line{IsGroup: true}},
+		{"profiles -q", cmdline.Line{Globals: []string{"--quiet"}, Path: []string{"profile"}, IsGroup: true}},
 	} {
 		got, err := cmdline.ReorderArgs(testApp(), strings.Fields(c.args))
 		if err != nil || !reflect.DeepEqual(got, c.want) {

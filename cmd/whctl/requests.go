@@ -15,23 +15,23 @@ import (
 
 func requestCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "requests", Aliases: []string{"request"}, Usage: "see what the service was asked",
+		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list requests, the newest first", Flags: append(listFlags(), errorsFlag()), Action: lists(listRequests),
+				Name: "list", Usage: "list logged requests, newest first", Flags: append(listFlags(), errorsFlag()), Action: lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
-			{Name: "tail", Usage: "follow what the service is asked, as it happens", Flags: append(tailFlags(), errorsFlag()), Action: with(tailRequests)},
+			{Name: "tail", Usage: "follow requests live", Flags: append(tailFlags(), errorsFlag()), Action: with(tailRequests)},
 		},
 	}}
 }
 
 func errorsFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "errors", Usage: "only what was answered with an error"}
+	return &cli.BoolFlag{Name: "errors", Usage: "only requests that failed (status 400 and above)"}
 }
 
-// firstError is the first status that says that something is wrong.
+// firstError is the lowest HTTP status code of an error.
 const firstError = 400
 
 func listRequests(c *cli.Context, _ *session) (listing, error) {
@@ -54,8 +54,8 @@ func tailRequests(c *cli.Context, s *session) error {
 			if !ok || c.Bool("errors") && r.StatusCode < firstError {
 				return nil, ""
 			}
-			took := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-			return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, took, r.UserName)
+			duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
+			return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
 		}, nil
 	}})
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// serviceCommands are those about the service itself.
+// serviceCommands returns the commands about the service itself.
 func serviceCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "settings", Aliases: []string{"setting"}, Usage: "see the service's settings",
+			Name: "settings", Aliases: []string{"setting"}, Usage: "list the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the settings that may change", Flags: output.Flags(), Action: shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
+				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
 					return service.Settings(c.Context)
 				})},
 			},
 		},
 		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: reads(showInfo)},
 		{
-			Name: "stats", Usage: "show how the delivery of webhooks goes", Action: reads(showStats),
+			Name: "stats", Usage: "show webhook delivery statistics", Action: reads(showStats),
 			Flags: append(output.Flags(), keyFlag(),
-				&cli.DurationFlag{Name: "window", Usage: "of the last `DURATION`, from 1m to 24h", Value: time.Hour},
-				&cli.BoolFlag{Name: "lanes", Usage: "list the subscriptions, the worst first"}),
+				&cli.DurationFlag{Name: "window", Usage: "statistics of the last `DURATION`, from 1m to 24h", Value: time.Hour},
+				&cli.BoolFlag{Name: "queues", Aliases: []string{"lanes"}, Usage: "list the queues of the subscriptions, those in trouble first"}),
 			Description: `whctl stats
-whctl stats --lanes --window 15m`,
+whctl stats --queues --window 15m`,
 		},
 	}
 }
@@ -63,7 +63,7 @@ var (
 		{Name: "SuccessRate", Type: record.Decimal}, {Name: "P50", Type: record.TimeSpan}, {Name: "P95", Type: record.TimeSpan}, {Name: "P99", Type: record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
 		{Name: "OldestDateTime", Type: record.Epoch}, {Name: "InFlight", Type: record.Int}, {Name: "OpenBreakers", Type: record.Int}, {Name: "Subscriptions", Type: record.Int}, {Name: "Disabled", Type: record.Int}, {Name: "Daemons", Type: record.Int},
 	}
-	laneColumns = []output.Column{
+	queueColumns = []output.Column{
 		{Name: "SubscriberName", Type: record.Text}, {Name: "EventName", Type: record.Text}, {Name: "URL", Type: record.Text}, {Name: "Breaker", Type: record.Text}, {Name: "Pending", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
 		{Name: "P99", Type: record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
 	}
@@ -74,17 +74,17 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	if err != nil {
 		return err
 	}
-	if c.Bool("lanes") {
+	if c.Bool("queues") {
 		if stats.OtherLanes > 0 {
-			defer out.Notice("%d subscriptions more are in no trouble", stats.OtherLanes)
+			defer out.Notice("%d more queues have no problems", stats.OtherLanes)
 		}
-		return output.Documents(out, laneColumns, messageKeys, stats.Lanes...)
+		return output.Documents(out, queueColumns, messageKeys, stats.Lanes...)
 	}
 	_, err = out.Lines(statsColumns, [][]any{statsLine(stats)})
 	return err
 }
 
-// statsLine is the figures of all deliveries in one line.
+// statsLine returns the statistics of all deliveries as one row.
 func statsLine(s *wire.Stats) []any {
 	depth := wire.Depth{}
 	if s.Depth != nil {

@@ -13,10 +13,10 @@ import (
 
 func subscriberCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage who receives events",
+		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the subscribers", Flags: append(listFlags(), keyFlag()),
+				Name: "list", Usage: "list subscribers", Flags: append(listFlags(), keyFlag()),
 				Action: lists(func(*cli.Context, *session) (listing, error) {
 					return listing{kind: systemKind("Subscriber"), brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, keys: subscriberKeys}, nil
 				}),
@@ -24,7 +24,7 @@ func subscriberCommands() []*cli.Command {
 whctl subscribers list --where "IsEnabled=false"`,
 			},
 			{
-				Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber, with --json its subscriptions too", Flags: append(output.Flags(), keyFlag()),
+				Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber; --json includes its subscriptions", Flags: append(output.Flags(), keyFlag()),
 				Action: showsOne(output.ColumnsOf(systemKind("Subscriber"), nil), subscriberKeys, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
 					id, err := findSubscriber(c.Context, service, c.Args().First())
 					if err != nil {
@@ -34,26 +34,26 @@ whctl subscribers list --where "IsEnabled=false"`,
 				}),
 			},
 			{
-				Name: "create", ArgsUsage: "NAME", Usage: "add a subscriber and print its id", Action: changes(createSubscriber),
-				Flags:       newFlags(&cli.BoolFlag{Name: "disabled", Usage: "let its messages wait until it is enabled"}),
+				Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber and print its ID", Action: changes(createSubscriber),
+				Flags:       newFlags(&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"}),
 				Description: `id=$(whctl subscribers create "ACME shop")`,
 			},
 			{
-				Name: "change", ArgsUsage: "SUBSCRIBER", Usage: "give a subscriber another name; its id stays", Action: changes(changeSubscriber),
-				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "call it `NAME`"}}, changeFlags()...),
-				Description: `whctl subscribers change "ACME shop" --name "ACME online shop"`,
+				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIBER", Usage: "rename a subscriber; its ID does not change", Action: changes(updateSubscriber),
+				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "the new `NAME`"}}, changeFlags()...),
+				Description: `whctl subscribers update "ACME shop" --name "ACME online shop"`,
 			},
-			{Name: "enable", ArgsUsage: "SUBSCRIBER...", Usage: "send what waits, and what comes", Flags: changeFlags(), Action: enableSubscribers(true)},
-			{Name: "disable", ArgsUsage: "SUBSCRIBER...", Usage: "let messages wait", Flags: changeFlags(), Action: enableSubscribers(false)},
+			{Name: "enable", ArgsUsage: "SUBSCRIBER...", Usage: "resume delivery, including queued messages", Flags: changeFlags(), Action: enableSubscribers(true)},
+			{Name: "disable", ArgsUsage: "SUBSCRIBER...", Usage: "pause delivery; messages stay queued", Flags: changeFlags(), Action: enableSubscribers(false)},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIBER...", Usage: "delete subscribers with their subscriptions and messages", Flags: changeFlags(),
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIBER...", Usage: "delete subscribers, their subscriptions and messages", Flags: changeFlags(),
 				Action: each{verb: "delete", one: "the subscriber", many: "subscribers", also: " with all subscriptions and messages", sweeping: true, do: deleteSubscriber}.action(),
 			},
 		},
 	}}
 }
 
-// subscriberKeys are the fields that hold a SubscriberID, by kind.
+// Fields that hold a SubscriberID, by kind.
 var (
 	subscriberKeys   = []string{"RecID"}
 	subscriptionKeys = []string{"SY_WebhookSubscriber_RecID"}
@@ -62,32 +62,32 @@ var (
 
 func createSubscriber(c *cli.Context, _ *session) (change, error) {
 	name := c.Args().First()
-	return change{what: fmt.Sprintf("add the subscriber %q", name), do: func(out *output.Printer, service *client.Client) error {
+	return change{what: fmt.Sprintf("create the subscriber %q", name), do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{Name: &name, IsEnabled: new(!c.Bool("disabled"))})
 		if err != nil {
 			return err
 		}
-		out.Notice("subscriber %s is added%s", quoted(made.Name), unlessEnabled(made.IsEnabled))
+		out.Notice("subscriber %s created%s", quoted(made.Name), unlessEnabled(made.IsEnabled))
 		return out.Made(made.RecID, made)
 	}}, nil
 }
 
-func changeSubscriber(c *cli.Context, _ *session) (change, error) {
+func updateSubscriber(c *cli.Context, _ *session) (change, error) {
 	old, name := c.Args().First(), c.String("name")
 	if name == "" {
-		return change{}, cmdline.Usagef("what is to be changed? Give --name")
+		return change{}, cmdline.Usagef("nothing to update; give --name")
 	}
-	return change{what: "change the subscriber " + subscriberTitle(old), do: func(out *output.Printer, service *client.Client) error {
-		changed, err := updateSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
+	return change{what: "update the subscriber " + subscriberTitle(old), do: func(out *output.Printer, service *client.Client) error {
+		changed, err := patchSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
 		if err == nil {
-			out.Notice("subscriber %s is called %s", subscriberTitle(old), quoted(changed.Name))
+			out.Notice("subscriber %s renamed to %s", subscriberTitle(old), quoted(changed.Name))
 		}
 		return err
 	}}, nil
 }
 
-// updateSubscriber changes the subscriber that a name of the command line means.
-func updateSubscriber(c *cli.Context, service *client.Client, name string, request wire.SubscriberRequest) (*wire.Subscriber, error) {
+// patchSubscriber changes the subscriber with a name or ID from the command line.
+func patchSubscriber(c *cli.Context, service *client.Client, name string, request wire.SubscriberRequest) (*wire.Subscriber, error) {
 	id, err := findSubscriber(c.Context, service, name)
 	if err != nil {
 		return nil, err
@@ -95,14 +95,14 @@ func updateSubscriber(c *cli.Context, service *client.Client, name string, reque
 	return service.UpdateSubscriber(c.Context, id, request)
 }
 
-// enableSubscribers is whctl subscribers enable and disable.
+// enableSubscribers implements whctl subscribers enable and disable.
 func enableSubscribers(enabled bool) cli.ActionFunc {
 	return each{verb: enabling(enabled), one: "the subscriber", many: "subscribers", do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-		changed, err := updateSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})
+		changed, err := patchSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("subscriber %s is %sd", quoted(changed.Name), enabling(enabled)), nil
+		return fmt.Sprintf("subscriber %s %sd", quoted(changed.Name), enabling(enabled)), nil
 	}}.action()
 }
 
@@ -111,11 +111,11 @@ func deleteSubscriber(c *cli.Context, service *client.Client, name string) (stri
 	if err == nil {
 		err = service.RemoveSubscriber(c.Context, id)
 	}
-	return fmt.Sprintf("subscriber %s is deleted", subscriberTitle(name)), err
+	return fmt.Sprintf("subscriber %s deleted", subscriberTitle(name)), err
 }
 
-// subscriberTitle is how a subscriber is called that was named on the command
-// line.
+// subscriberTitle returns the text for a subscriber named on the command line: its
+// name in quotes or its shortened ID.
 func subscriberTitle(name string) string {
 	if wholeID.MatchString(name) {
 		return client.Redact(name)

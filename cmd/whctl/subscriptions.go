@@ -15,20 +15,20 @@ import (
 )
 
 func subscriberFlag() cli.Flag {
-	return &cli.StringFlag{Name: "subscriber", Usage: "of the `SUBSCRIBER`, by id or name; who has the id needs no other permission"}
+	return &cli.StringFlag{Name: "subscriber", Usage: "`SUBSCRIBER` of the subscription, by ID or name; with the ID no other permission is needed"}
 }
 
 func secretFileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, which only you can read"}
+	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you"}
 }
 
 func subscriptionCommands() []*cli.Command {
 	ofOne := append(changeFlags(), subscriberFlag())
 	return []*cli.Command{{
-		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage which events go where",
+		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the subscriptions", Flags: append(listFlags(), subscriberFlag(), keyFlag()), Action: with(listSubscriptions),
+				Name: "list", Usage: "list subscriptions", Flags: append(listFlags(), subscriberFlag(), keyFlag()), Action: with(listSubscriptions),
 				Description: `whctl subscriptions list
 whctl subscriptions list --subscriber "ACME shop"
 whctl subscriptions list --where "IsEnabled=false"`,
@@ -44,44 +44,44 @@ whctl subscriptions list --where "IsEnabled=false"`,
 				}),
 			},
 			{
-				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "send events to an address, and print the subscription's id", Action: changes(createSubscription),
+				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "create a subscription and print its ID", Action: changes(createSubscription),
 				Flags: newFlags(
-					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeated; VALUE may be @FILE, so that no secret stands in a command line"},
-					&cli.BoolFlag{Name: "ordered", Usage: "wait for each message to arrive before the next"},
-					&cli.StringFlag{Name: "retry-schedule", Usage: "`WAITS` between attempts, such as 5s,30s,2m; default: the service's"},
-					&cli.BoolFlag{Name: "disabled", Usage: "let its messages wait until it is enabled"},
+					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line"},
+					&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time"},
+					&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule"},
+					&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
 					secretFileFlag(),
 				),
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
 whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"`,
 			},
 			{
-				Name: "change", ArgsUsage: "SUBSCRIPTION", Usage: "change where events go, which, or how", Flags: append(subscriptionChangeFlags(), ofOne...), Action: changes(changeSubscription),
-				Description: `whctl subscriptions change 1f0c..9ab2 --to https://hooks.acme.example/v2
-whctl subscriptions change 1f0c..9ab2 --event "salesorder.*" --ordered=false
-whctl subscriptions change 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
+				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIPTION", Usage: "change the URL, event or options of a subscription", Flags: append(subscriptionUpdateFlags(), ofOne...), Action: changes(updateSubscription),
+				Description: `whctl subscriptions update 1f0c..9ab2 --to https://hooks.acme.example/v2
+whctl subscriptions update 1f0c..9ab2 --event "salesorder.*" --ordered=false
+whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
 			},
-			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "send what waits, and what comes", Flags: ofOne, Action: enableSubscriptions(true)},
-			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "let messages wait", Flags: ofOne, Action: enableSubscriptions(false)},
+			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "resume delivery, including queued messages", Flags: ofOne, Action: enableSubscriptions(true)},
+			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "pause delivery; messages stay queued", Flags: ofOne, Action: enableSubscriptions(false)},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions with their messages", Flags: ofOne,
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions and their messages", Flags: ofOne,
 				Action: eachSubscription(each{verb: "delete", also: " with all messages", sweeping: true}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
-					return fmt.Sprintf("subscription %s is deleted", n.id), service.RemoveSubscription(c.Context, n.subscriber, n.id)
+					return fmt.Sprintf("subscription %s deleted", n.id), service.RemoveSubscription(c.Context, n.subscriber, n.id)
 				}),
 			},
 			{
-				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its id, and wait for what the receiver answers", Action: changes(testSubscription),
+				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its ID and wait for the response", Action: changes(testSubscription),
 				Flags: append(newFlags(
-					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait no longer than `DURATION` for the answer"},
-					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the answer"},
+					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait at most `DURATION` for the response"},
+					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the response"},
 				), subscriberFlag()),
 				Description: `whctl subscriptions test 1f0c..9ab2
 whctl subscriptions test 1f0c..9ab2 --no-wait`,
 			},
 			{
-				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "sign with a new secret, and print it", Action: changes(rotateSecret),
+				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "replace the signing secret and print the new one", Action: changes(rotateSecret),
 				Flags: append(newFlags(
-					&cli.StringFlag{Name: "keep-for", Usage: "how long the old secret signs as well: 0, or a `DURATION` such as 12h; default: 24h"},
+					&cli.StringFlag{Name: "keep-for", Usage: "keep signing with the old secret too for this `DURATION`, such as 12h, or 0; default: 24h"},
 					secretFileFlag(),
 				), subscriberFlag()),
 				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme.secret",
@@ -90,21 +90,21 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 	}}
 }
 
-// subscriptionChangeFlags are what can be changed of a subscription. Its address
-// is not called url, which is that of the service in every command.
-func subscriptionChangeFlags() []cli.Flag {
+// subscriptionUpdateFlags returns the flags of what can be updated. The target is
+// --to, because --url is the address of the service in every command.
+func subscriptionUpdateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "to", Usage: "send to the address `URL`"},
-		&cli.StringFlag{Name: "event", Usage: "send events like `PATTERN`, such as salesorder.*"},
-		&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeated, in place of all headers that it has; VALUE may be @FILE"},
-		&cli.BoolFlag{Name: "no-headers", Usage: "send no headers of its own any more"},
-		&cli.BoolFlag{Name: "ordered", Usage: "wait for each message to arrive before the next; --ordered=false does not"},
-		&cli.StringFlag{Name: "retry-schedule", Usage: "`WAITS` between attempts, such as 5s,30s,2m; empty for the service's"},
+		&cli.StringFlag{Name: "to", Usage: "the new target `URL`"},
+		&cli.StringFlag{Name: "event", Usage: "send events that match `PATTERN`, such as salesorder.*"},
+		&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; replaces all present headers; VALUE can be @FILE"},
+		&cli.BoolFlag{Name: "no-headers", Usage: "remove all custom headers"},
+		&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time; --ordered=false turns it off"},
+		&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule"},
 	}
 }
 
-// listSubscriptions lists those of one subscriber, whose id is known, in the way
-// that is open to all who know it.
+// listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
+// uses the route that needs no other permission than that ID.
 func listSubscriptions(c *cli.Context, s *session) error {
 	l := listing{
 		kind: systemKind("Subscription"), keys: subscriptionKeys,
@@ -158,14 +158,14 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 		if err != nil {
 			return err
 		}
-		if made.IsEnabled && c.Bool("disabled") { // a service that knows no disabled ones at first
+		if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
 			secret := made.Secret
 			if made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, wire.SubscriptionRequest{IsEnabled: new(false)}); err != nil {
-				return fmt.Errorf("the subscription is added, but enabled: %w", err)
+				return fmt.Errorf("the subscription was created, but is enabled: %w", err)
 			}
 			made.Secret = secret
 		}
-		out.Notice("%s goes to %s%s", made.EventName, made.URL, unlessEnabled(made.IsEnabled))
+		out.Notice("subscription created: %s to %s%s", made.EventName, made.URL, unlessEnabled(made.IsEnabled))
 		if err := hideSecret(c, out, made.Secret, s.prompter.Watches); err != nil {
 			return err
 		}
@@ -173,8 +173,7 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 	}}, err
 }
 
-// onSubscription plans a change of the subscription that an argument or a flag
-// names.
+// onSubscription plans a change of the subscription with an ID or a part of it.
 func onSubscription(c *cli.Context, verb, name string, do func(out *output.Printer, service *client.Client, n subscriptionName) error) change {
 	return change{what: verb + " the subscription " + name, do: func(out *output.Printer, service *client.Client) error {
 		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
@@ -185,9 +184,9 @@ func onSubscription(c *cli.Context, verb, name string, do func(out *output.Print
 	}}
 }
 
-// changeSubscription is whctl subscriptions change. What no flag names stays as
-// it is.
-func changeSubscription(c *cli.Context, _ *session) (change, error) {
+// updateSubscription implements whctl subscriptions update. It changes only what a
+// flag sets.
+func updateSubscription(c *cli.Context, _ *session) (change, error) {
 	var request wire.SubscriptionRequest
 	for name, member := range map[string]**string{"to": &request.URL, "event": &request.EventName, "retry-schedule": &request.RetrySchedule} {
 		if c.IsSet(name) {
@@ -202,28 +201,28 @@ func changeSubscription(c *cli.Context, _ *session) (change, error) {
 	switch {
 	case err != nil:
 	case c.Bool("no-headers") && request.Headers != nil:
-		err = cmdline.Usagef("--header and --no-headers exclude each other")
+		err = cmdline.Usagef("--header and --no-headers cannot be combined")
 	case c.Bool("no-headers"):
 		request.Headers = new([]wire.Header{})
-	case !anySet(c, subscriptionChangeFlags()):
-		err = cmdline.Usagef("what is to be changed? Give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
+	case !anySet(c, subscriptionUpdateFlags()):
+		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
 	}
-	return onSubscription(c, "change", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
+	return onSubscription(c, "update", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, request)
 		if err == nil {
-			out.Notice("%s goes to %s%s", changed.EventName, changed.URL, unlessEnabled(changed.IsEnabled))
+			out.Notice("subscription updated: %s to %s%s", changed.EventName, changed.URL, unlessEnabled(changed.IsEnabled))
 		}
 		return err
 	}), err
 }
 
-// readHeaders reads --header; nil where there is none.
+// readHeaders reads --header; nil if the flag is not set.
 func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 	var all []wire.Header
 	for _, text := range c.StringSlice("header") {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
-			return nil, cmdline.Usagef(`--header must be like "X-Tenant: 7"`) // the text may be a secret
+			return nil, cmdline.Usagef(`--header must be like "X-Tenant: 7"`) // the text is not repeated: it may be a secret
 		}
 		value, err := argument(c, strings.TrimSpace(value))
 		if err != nil {
@@ -237,18 +236,18 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 	return &all, nil
 }
 
-// enableSubscriptions is whctl subscriptions enable and disable.
+// enableSubscriptions implements whctl subscriptions enable and disable.
 func enableSubscriptions(enabled bool) cli.ActionFunc {
 	return eachSubscription(each{verb: enabling(enabled)}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, wire.SubscriptionRequest{IsEnabled: &enabled})
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s to %s is %sd", changed.EventName, changed.URL, enabling(enabled)), nil
+		return fmt.Sprintf("subscription %sd: %s to %s", enabling(enabled), changed.EventName, changed.URL), nil
 	})
 }
 
-// eachSubscription changes those that are named.
+// eachSubscription changes each subscription named by the arguments.
 func eachSubscription(e each, do func(*cli.Context, *client.Client, subscriptionName) (string, error)) cli.ActionFunc {
 	e.one, e.many = "the subscription", "subscriptions"
 	e.do = func(c *cli.Context, service *client.Client, name string) (string, error) {
@@ -269,9 +268,9 @@ func rotateSecret(c *cli.Context, s *session) (change, error) {
 		}
 		old := ""
 		if until := time.Time(made.OldSecretUntil); !until.IsZero() {
-			old = ", and with the old one until " + until.UTC().Format(time.RFC3339)
+			old = " and until " + until.UTC().Format(time.RFC3339) + " with the old one"
 		}
-		out.Notice("messages are signed with a new secret%s", old)
+		out.Notice("messages are now signed with the new secret%s", old)
 		if c.IsSet("secret-file") {
 			return hideSecret(c, out, made.Secret, s.prompter.Watches)
 		}
@@ -279,20 +278,20 @@ func rotateSecret(c *cli.Context, s *session) (change, error) {
 	}), nil
 }
 
-// hideSecret puts a new secret where it was asked for. Standard error is no
-// place for it, unless a person looks at it.
+// hideSecret writes a new secret to --secret-file, or to standard error if that is
+// a terminal.
 func hideSecret(c *cli.Context, out *output.Printer, secret string, watched bool) error {
 	switch path := c.String("secret-file"); {
 	case path != "":
 		if err := output.ReplaceFile(path, []byte(secret+"\n"), output.PrivateFile); err != nil {
-			return fmt.Errorf("the secret is not written: %w; whctl subscriptions rotate-secret makes another", err)
+			return fmt.Errorf("cannot write the secret: %w; create another with whctl subscriptions rotate-secret", err)
 		}
-		out.Notice("its secret is in %s", path)
+		out.Notice("signing secret written to %s", path)
 	case c.Bool("json"):
 	case watched:
-		out.Notice("its secret, which is not shown again: %s", secret)
+		out.Notice("signing secret (not shown again): %s", secret)
 	default:
-		out.Notice("its secret is not shown: --secret-file or --json would have; whctl subscriptions rotate-secret makes another")
+		out.Notice("signing secret not shown; use --secret-file or --json, or create another with whctl subscriptions rotate-secret")
 	}
 	return nil
 }

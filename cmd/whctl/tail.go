@@ -20,17 +20,17 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// tailFlags are those of what goes on until it is stopped.
+// tailFlags returns the flags of commands that run until they are stopped.
 func tailFlags() []cli.Flag {
-	return append(output.Flags(), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "end after `N` rows"})
+	return append(output.Flags(), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
 }
 
 func messageTailFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "status", Usage: "only messages that are now `A,B` of 0 to 3, or new, ok, retry, failed"},
-		&cli.StringFlag{Name: "event", Usage: "only events like `PATTERN`, such as salesorder.*"},
-		&cli.StringFlag{Name: "subscription", Usage: "only of the `SUBSCRIPTION`, by id"},
-		&cli.StringFlag{Name: "subscriber", Usage: "only of the `SUBSCRIBER`, by id or name"},
+		&cli.StringFlag{Name: "status", Usage: "only messages with the status `A,B`: 0 to 3, or new, ok, retry, failed"},
+		&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
+		&cli.StringFlag{Name: "subscription", Usage: "only messages of the `SUBSCRIPTION`, by ID"},
+		&cli.StringFlag{Name: "subscriber", Usage: "only messages of the `SUBSCRIBER`, by ID or name"},
 	}
 }
 
@@ -52,7 +52,7 @@ func tailMessages(c *cli.Context, s *session) error {
 	}})
 }
 
-// changeLine is a change in one line for people.
+// changeLine formats a change as a line of text.
 func changeLine(m wire.MessageChange, zone *time.Location) string {
 	word := fmt.Sprint(m.Status)
 	switch {
@@ -63,22 +63,22 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 	}
 	line := fmt.Sprintf("%s  %-7s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
 	if m.Duration != 0 {
-		answer := "no answer"
+		response := "no response"
 		if m.HTTPCode != nil {
-			answer = fmt.Sprint(*m.HTTPCode)
+			response = fmt.Sprint(*m.HTTPCode)
 		}
-		line += fmt.Sprintf("  %s in %s", answer, time.Duration(m.Duration).Round(time.Millisecond))
+		line += fmt.Sprintf("  %s in %s", response, time.Duration(m.Duration).Round(time.Millisecond))
 	}
 	if next := time.Time(m.NextAttemptDateTime); m.Status != statusSuccessful && !next.IsZero() && next.After(time.Time(m.At)) {
-		line += fmt.Sprintf("  again in %s", next.Sub(time.Time(m.At)).Round(time.Second))
+		line += fmt.Sprintf("  retry in %s", next.Sub(time.Time(m.At)).Round(time.Second))
 	}
 	return line
 }
 
-// statusWords are the statuses of messages in words.
+// statusWords has the names of the message statuses 0 to 3.
 var statusWords = []string{"new", "ok", "retry", "failed"}
 
-// readFilter reads the flags that say which messages are followed.
+// readFilter reads the flags that select the messages to follow.
 func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err error) {
 	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		n := slices.Index(statusWords, strings.ToLower(word))
@@ -86,13 +86,13 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 			n = number
 		}
 		if n < 0 || n >= len(statusWords) {
-			return f, cmdline.Usagef("--status %q must be of 0 to 3, or %s", word, strings.Join(statusWords, ", "))
+			return f, cmdline.Usagef("--status %q must be 0 to 3, or one of %s", word, strings.Join(statusWords, ", "))
 		}
 		f.Statuses = append(f.Statuses, n)
 	}
 	f.Event = c.String("event")
 	if _, err := path.Match(f.Event, ""); err != nil {
-		return f, cmdline.Usagef("--event %q is no pattern such as salesorder.*", f.Event)
+		return f, cmdline.Usagef("--event %q is not a valid pattern, such as salesorder.*", f.Event)
 	}
 	if text := c.String("subscriber"); text != "" {
 		if f.Subscriber, err = findSubscriber(c.Context, service, text); err != nil {
@@ -109,20 +109,19 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 	return f, nil
 }
 
-// feed is what a command follows until it is stopped.
+// feed is a stream of events that a command prints until it is stopped.
 type feed struct {
 	topic   string
 	columns []output.Column
-	keys    []string // fields of which a screen shows the ends only
+	keys    []string // fields shortened on a terminal
 	open    func(service *client.Client) (shownEvent, error)
 }
 
-// shownEvent is an event as a document and in a line, nil for one that is not
-// shown.
+// shownEvent returns an event as a document and as a line of text; nil if the event
+// is filtered out.
 type shownEvent func(client.StreamEvent) (document any, line string)
 
-// tail prints a feed until it is stopped, or until as many rows came as --take
-// says.
+// tail prints a feed until it is stopped or --take rows have been printed.
 func tail(c *cli.Context, s *session, f feed) error {
 	service, err := s.Reader(c)
 	if err != nil {
@@ -164,12 +163,12 @@ func tail(c *cli.Context, s *session, f feed) error {
 	return err
 }
 
-// tailWriter prints rows as they come, and none later.
+// tailWriter prints rows immediately, without buffering.
 type tailWriter struct {
 	output.RowWriter
 	out    *output.Sink
-	lines  bool     // for people: lines rather than rows
-	hidden []string // fields of which only the ends are shown
+	lines  bool     // print lines of text instead of rows
+	hidden []string // fields to shorten
 }
 
 func newTailWriter(printer *output.Printer, feed feed) (*tailWriter, error) {
@@ -178,7 +177,7 @@ func newTailWriter(printer *output.Printer, feed feed) (*tailWriter, error) {
 		return nil, err
 	}
 	if f.Raw() || f.Name == "json" || f.Name == "xlsx" {
-		return nil, cmdline.Usagef("--format %s is for what comes to an end; try --ndjson", f.Name)
+		return nil, cmdline.Usagef("--format %s cannot be used with a live stream; use --ndjson", f.Name)
 	}
 	out, err := printer.Create()
 	if err != nil {

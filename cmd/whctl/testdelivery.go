@@ -29,7 +29,7 @@ type testOutcome struct {
 func testSubscription(c *cli.Context, _ *session) (change, error) {
 	var err error
 	if c.Bool("no-wait") && c.IsSet("wait") {
-		err = cmdline.Usagef("--wait and --no-wait exclude each other")
+		err = cmdline.Usagef("--wait and --no-wait cannot be combined")
 	}
 	return onSubscription(c, "send a test message to", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
@@ -48,7 +48,7 @@ func testSubscription(c *cli.Context, _ *session) (change, error) {
 			if err := out.Made(state.MessageID, state); err != nil {
 				return err
 			}
-			return &partialError{"the subscription is disabled: the test message waits until it is enabled"}
+			return &partialError{"the subscription is disabled: the test message stays queued until it is enabled"}
 		}
 		attempt, err := firstAttempt(c, service, n, state.MessageID)
 		if err != nil {

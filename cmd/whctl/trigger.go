@@ -18,13 +18,13 @@ import (
 
 func triggerCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "try an event out on one subscription, or raise it for all, and print the id", Action: trigger,
+		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "send a test event to a subscription or publish it to all, and print the ID", Action: trigger,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "body", Usage: "the `TEXT` that is delivered, byte for byte; @FILE reads a file, - or @- standard input; default: a sample"},
-			&cli.StringSliceFlag{Name: "set", Usage: "change a member of the body: `NAME=VALUE`, repeated; VALUE is JSON where it can be, else a text"},
-			&cli.StringFlag{Name: "subscription", Usage: "to the `SUBSCRIPTION` only, by id, as a test"},
-			&cli.BoolFlag{Name: "all-subscribers", Usage: "to all subscriptions that take the event, as if it had happened"},
-			&cli.BoolFlag{Name: "list", Usage: "list the events, how many subscriptions take each, and a sample of its body"},
+			&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; default: a sample"},
+			&cli.StringSliceFlag{Name: "set", Usage: "set a member of the body: `NAME=VALUE`, repeatable; VALUE is parsed as JSON if it is valid JSON"},
+			&cli.StringFlag{Name: "subscription", Usage: "send a test message to this `SUBSCRIPTION`, by ID"},
+			&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all its subscriptions"},
+			&cli.BoolFlag{Name: "list", Usage: "list the events with their number of subscriptions and a sample body"},
 			subscriberFlag(),
 		}, output.Flags(), changeFlags()),
 		Description: `whctl trigger --list
@@ -34,8 +34,8 @@ whctl trigger salesorder.created --all-subscribers --yes`,
 	}}
 }
 
-// trigger is whctl trigger. One subscription gets a message that is marked as a
-// test; all of them get the event itself.
+// trigger implements whctl trigger. A single subscription receives a message marked
+// as a test; --all-subscribers publishes the event itself.
 func trigger(c *cli.Context) error {
 	if c.Bool("list") {
 		return reads(listTriggers)(c)
@@ -47,20 +47,20 @@ func planTrigger(c *cli.Context, _ *session) (change, error) {
 	event := c.Args().First()
 	switch one, all := c.String("subscription"), c.Bool("all-subscribers"); {
 	case event == "":
-		return change{}, cmdline.Usagef("trigger needs EVENT; whctl trigger --list shows them")
+		return change{}, cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
 	case one == "" && !all:
-		return change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to send it to all that take %s", event)
+		return change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to publish %s to all its subscriptions", event)
 	case one != "" && all:
-		return change{}, cmdline.Usagef("--subscription and --all-subscribers exclude each other")
+		return change{}, cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
 	}
 	for _, f := range output.Flags() {
 		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
-			return change{}, cmdline.Usagef("--%s goes with --list only", name)
+			return change{}, cmdline.Usagef("--%s requires --list", name)
 		}
 	}
 	body, err := triggerBody(c, event)
 	if c.Bool("all-subscribers") {
-		what := raising(c, body, "")
+		what := publication(c, body, "")
 		what.sweeping = true
 		return what, err
 	}
@@ -69,15 +69,15 @@ func planTrigger(c *cli.Context, _ *session) (change, error) {
 		if err != nil {
 			return err
 		}
-		out.Notice("a test of %s is on its way; whctl messages show %s tells what became of it", event, state.MessageID)
+		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
 		return out.Made(state.MessageID, state)
 	}), err
 }
 
 var triggerColumns = []output.Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}
 
-// listTriggers lists the events with the number of subscriptions that take each.
-// Those that are disabled take events too, which wait.
+// listTriggers lists the events with the number of their subscriptions. Disabled
+// subscriptions count, because their messages are queued.
 func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) error {
 	events, err := service.Events(c.Context)
 	if err != nil {
@@ -87,27 +87,26 @@ func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) e
 	if err != nil {
 		return err
 	}
-	taken := make([]int, len(events))
+	subscribed := make([]int, len(events))
 	for row, err := range rows.All() {
 		if err != nil {
 			return err
 		}
 		for i, e := range events {
 			if record.TakesEvent(row.Text("EventName"), e.Name) {
-				taken[i]++
+				subscribed[i]++
 			}
 		}
 	}
 	var lines [][]any
 	for i, e := range events {
-		lines = append(lines, []any{e.Name, taken[i], e.Description, record.SampleBody(e.Name)})
+		lines = append(lines, []any{e.Name, subscribed[i], e.Description, record.SampleBody(e.Name)})
 	}
 	_, err = out.Lines(triggerColumns, lines)
 	return err
 }
 
-// triggerBody is what is sent: that of --body, or else a sample, with the
-// changes of --set.
+// triggerBody returns --body, or a sample of the event, with the members of --set.
 func triggerBody(c *cli.Context, event string) (string, error) {
 	body, err := readBody(c)
 	if err != nil {
@@ -116,8 +115,8 @@ func triggerBody(c *cli.Context, event string) (string, error) {
 	switch {
 	case !c.IsSet("body"):
 		body = record.SampleBody(event)
-	case body == "": // in whose place the service would send a sample
-		return "", cmdline.Usagef("the --body is empty; without --body a sample is sent")
+	case body == "": // the service would replace it with a sample
+		return "", cmdline.Usagef("--body is empty; leave it out to send a sample")
 	}
 	if sets := c.StringSlice("set"); len(sets) > 0 {
 		if body, err = setMembers(body, sets); err != nil {
@@ -127,12 +126,12 @@ func triggerBody(c *cli.Context, event string) (string, error) {
 	return body, nil
 }
 
-// setMembers changes members of a JSON object. The others keep their digits, and
-// all keep their order; new ones come last.
+// setMembers sets members of a JSON object. The other members keep their exact
+// text, all keep their order, and new ones are appended.
 func setMembers(body string, sets []string) (string, error) {
 	object, err := client.ParseRow([]byte(body))
 	if err != nil {
-		return "", cmdline.Usagef("--set needs a body that is a JSON object")
+		return "", cmdline.Usagef("--set requires a body that is a JSON object")
 	}
 	type member struct {
 		name  string
@@ -145,11 +144,11 @@ func setMembers(body string, sets []string) (string, error) {
 	for _, set := range sets {
 		name, value, ok := strings.Cut(set, "=")
 		if !ok || name == "" {
-			return "", cmdline.Usagef("--set %q must be like InvoiceID=D1", set)
+			return "", cmdline.Usagef("--set %q must have the form NAME=VALUE", set)
 		}
 		text := []byte(value)
 		if !json.Valid(text) {
-			text, _ = output.DocumentText(value) // a text can always be encoded
+			text, _ = output.DocumentText(value) // strings can always be encoded
 		}
 		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
 		if at < 0 {
@@ -159,7 +158,7 @@ func setMembers(body string, sets []string) (string, error) {
 	}
 	var out bytes.Buffer
 	for i, m := range members {
-		name, _ := output.DocumentText(m.name) // the same
+		name, _ := output.DocumentText(m.name) // strings can always be encoded
 		if m.value == nil {
 			m.value = []byte("null")
 		}
@@ -171,5 +170,5 @@ func setMembers(body string, sets []string) (string, error) {
 	return out.String() + "}", nil
 }
 
-// separators go before the first member of an object, and before the others.
+// separators precede the first member of an object and the others.
 var separators = [2]string{"{", ","}

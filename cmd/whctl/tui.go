@@ -19,11 +19,11 @@ import (
 
 func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "tui", Usage: "look at everything on one screen, live", Action: with(showScreens),
+		Name: "tui", Usage: "open the terminal user interface", Action: with(showScreens),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "theme", Usage: "`THEME` of colours: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
-			&cli.BoolFlag{Name: "ascii", Usage: "draw lines and signs in ASCII (WHCTL_ASCII)"},
-			&cli.BoolFlag{Name: "mouse", Usage: "take the mouse, also over ssh; --mouse=false leaves it to the terminal, as M does"},
+			&cli.StringFlag{Name: "theme", Usage: "colour `THEME`: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
+			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
+			&cli.BoolFlag{Name: "mouse", Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)"},
 		},
 		Description: `whctl tui
 whctl tui --profile prod --read-only`,

@@ -19,14 +19,14 @@ var userColumns = []output.Column{{Name: "UserName", Type: record.Text}, {Name: 
 func userCommands() []*cli.Command {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin"},
-		&cli.StringFlag{Name: "display-name", Usage: "the `NAME` that people see"},
-		&cli.StringFlag{Name: "new-password-file", Usage: "`FILE` that holds the user's new password; - is standard input"},
+		&cli.StringFlag{Name: "display-name", Usage: "`NAME` to display"},
+		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
 	}
 	return []*cli.Command{{
-		Name: "users", Aliases: []string{"user"}, Usage: "manage who signs in with a password",
+		Name: "users", Aliases: []string{"user"}, Usage: "manage users, who sign in with a password",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list the users", Flags: output.Flags(),
+				Name: "list", Usage: "list users", Flags: output.Flags(),
 				Action: shows(userColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
 			},
 			{
@@ -36,27 +36,28 @@ func userCommands() []*cli.Command {
 				}),
 			},
 			{
-				Name: "add", Aliases: []string{"create"}, ArgsUsage: "USER", Usage: "add a user; the password is asked for on a terminal", Flags: newFlags(flags...), Action: changes(addUser),
-				Description: `whctl users add jsmith --role reader
-whctl users add erp --role publisher --new-password-file erp.password`,
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; asks for the password on a terminal", Flags: newFlags(flags...), Action: changes(createUser),
+				Description: `whctl users create jsmith --role reader
+whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
-				Name: "change", Aliases: []string{"update"}, ArgsUsage: "USER", Usage: "change a user", Action: changes(changeUser),
+				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: changes(updateUser),
 				Flags:       append(newFlags(flags...), &cli.BoolFlag{Name: "new-password", Usage: "ask for a new password on the terminal"}),
-				Description: "whctl users change jsmith --role writer",
+				Description: "whctl users update jsmith --role writer",
 			},
 			{
-				Name: "remove", Aliases: []string{"delete", "rm"}, ArgsUsage: "USER...", Usage: "remove users and end their sessions", Flags: changeFlags(),
-				Action: each{verb: "remove", one: "the user", many: "users", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-					return fmt.Sprintf("user %s is removed", name), service.RemoveUser(c.Context, name)
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "USER...", Usage: "delete users and end their sessions", Flags: changeFlags(),
+				Action: each{verb: "delete", one: "the user", many: "users", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+					return fmt.Sprintf("user %s deleted", name), service.RemoveUser(c.Context, name)
 				}}.action(),
 			},
 		},
 	}}
 }
 
-// userRequest reads the flags. Those that are not given change nothing.
-func userRequest(c *cli.Context, s *session, name string, asks bool) (r wire.UserRequest, err error) {
+// userRequest reads the flags; unset flags leave their members nil. prompt asks for
+// a password if no flag has one.
+func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.UserRequest, err error) {
 	if c.IsSet("role") {
 		r.Role = new(c.String("role"))
 	}
@@ -69,10 +70,10 @@ func userRequest(c *cli.Context, s *session, name string, asks bool) (r wire.Use
 		password, err = profile.SecretLine(s.Stdin, "standard input")
 	case path != "":
 		password, err = profile.SecretFile(path)
-	case !asks:
+	case !prompt:
 		return r, nil
 	case !s.mayAsk(c):
-		return r, cmdline.Usagef("nobody can be asked for the password of %s here: give --new-password-file", name)
+		return r, cmdline.Usagef("cannot ask for the password of %s without a terminal; use --new-password-file", name)
 	default:
 		password, err = s.prompter.AskTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 		if errors.Is(err, cmdline.ErrDiffer) {
@@ -83,39 +84,39 @@ func userRequest(c *cli.Context, s *session, name string, asks bool) (r wire.Use
 	return r, err
 }
 
-func addUser(c *cli.Context, s *session) (change, error) {
+func createUser(c *cli.Context, s *session) (change, error) {
 	name := c.Args().First()
 	if !c.IsSet("role") {
-		return change{}, cmdline.Usagef("users add needs --role: reader, publisher, writer or admin")
+		return change{}, cmdline.Usagef("users create needs --role: reader, publisher, writer or admin")
 	}
 	request, err := userRequest(c, s, name, true)
 	request.UserName = name
-	what := fmt.Sprintf("add the user %s as %s", name, c.String("role"))
+	what := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
 	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
 		user, err := service.AddUser(c.Context, request)
 		if err != nil {
 			return err
 		}
-		out.Notice("user %s is added as %s", user.UserName, user.Role)
+		out.Notice("user %s created with the role %s", user.UserName, user.Role)
 		return out.Made(user.UserName, user)
 	}}, err
 }
 
-func changeUser(c *cli.Context, s *session) (change, error) {
+func updateUser(c *cli.Context, s *session) (change, error) {
 	name := c.Args().First()
 	request, err := userRequest(c, s, name, c.Bool("new-password"))
 	if err == nil && request == (wire.UserRequest{}) {
-		err = cmdline.Usagef("users change needs --role, --display-name, --new-password or --new-password-file")
+		err = cmdline.Usagef("users update needs --role, --display-name, --new-password or --new-password-file")
 	}
-	return change{what: "change the user " + name, do: func(out *output.Printer, service *client.Client) error {
+	return change{what: "update the user " + name, do: func(out *output.Printer, service *client.Client) error {
 		if password := s.Password(); request.Password != nil && password != "" {
-			request.CurrentPassword = &password // those who are no admin must know it
+			request.CurrentPassword = &password // required unless the caller is an admin
 		}
 		user, err := service.UpdateUser(c.Context, name, request)
 		if err != nil {
 			return err
 		}
-		out.Notice("user %s is changed", user.UserName)
+		out.Notice("user %s updated", user.UserName)
 		return out.Made(user.UserName, user)
 	}}, err
 }

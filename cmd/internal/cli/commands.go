@@ -44,7 +44,7 @@ func decorate(commands []*cli.Command, path string) {
 func Run(ctx context.Context, app *cli.App, args []string) error {
 	l, err := ReorderArgs(app, args)
 	switch {
-	case l.has(HelpFlag), err == nil && l.bareGroup && !l.has(VersionFlag):
+	case l.has(HelpFlag), err == nil && l.IsGroup && !l.has(VersionFlag):
 		err = app.RunContext(ctx, append([]string{app.Name, "help"}, l.Path...))
 	case err != nil:
 	case l.has(VersionFlag):

@@ -24,7 +24,7 @@ type Line struct {
 	Flags   []string // flags of the command
 	Args    []string // positional arguments
 
-	bareGroup bool // Path is a group of commands and no subcommand follows
+	IsGroup bool // Path is empty or a group of commands, and no subcommand follows
 }
 
 // Argv returns the line in the order that urfave/cli expects.
@@ -151,7 +151,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	case flagErr != nil:
 		return r.Line, flagErr
 	}
-	r.bareGroup = isGroup
+	r.IsGroup = isGroup
 	return r.Line, nil
 }
 

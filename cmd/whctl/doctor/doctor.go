@@ -160,7 +160,7 @@ func (d *Diagnosis) address() check.Result {
 	defer cancel()
 	addresses, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "is " + u.Hostname() + " the right name? whctl config set url URL changes it"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "is " + u.Hostname() + " the right name? whctl config update url URL changes it"}
 	}
 	link, err := (&net.Dialer{}).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *Diagnosis) certificate() check.Result {
 	case u == nil || u.Scheme != "https":
 		return check.Result{}
 	case d.settings.Yes("insecure_tls"):
-		return check.Result{Status: check.Warning, Detail: "every certificate is trusted", Fix: "whctl config set insecure_tls false, and ca_file for a certificate of your own"}
+		return check.Result{Status: check.Warning, Detail: "every certificate is trusted", Fix: "whctl config update insecure_tls false, and ca_file for a certificate of your own"}
 	}
 	o, err := d.connector.Options(d.c)
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *Diagnosis) certificate() check.Result {
 	defer cancel()
 	link, err := (&tls.Dialer{Config: o.TLS}).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config set ca_file FILE, with the certificate of who signed it"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config update ca_file FILE, with the certificate of who signed it"}
 	}
 	defer link.Close()
 	leaf := link.(*tls.Conn).ConnectionState().PeerCertificates[0]

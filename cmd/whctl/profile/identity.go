@@ -73,7 +73,7 @@ func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err 
 	path := c.String("password-file")
 	switch {
 	case c.Bool("password-stdin") && path != "":
-		return "", "", cmdline.Usagef("--password-stdin and --password-file exclude each other")
+		return "", "", cmdline.Usagef("--password-stdin and --password-file cannot be combined")
 	case c.Bool("password-stdin"):
 		password, err = SecretLine(k.Stdin, "standard input")
 		return password, "standard input", err

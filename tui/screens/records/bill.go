@@ -181,7 +181,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	f.Add("Contents", "Contents", was, "an empty text clears the field")
 	f.Notes = []string{"it holds  " + billText(was, stored), "stage     " + field.StageID, "both are shown before it is sent"}
 	if f.Fields[0].Input.Value() != was {
-		f.Notes = append(f.Notes, "it has line breaks or is long, which is lost here: whctl bill set-field keeps them")
+		f.Notes = append(f.Notes, "it has line breaks or is long, which is lost here: whctl bill update keeps them")
 	}
 	f.Send = func(map[string]string, bool) tea.Cmd {
 		now := f.Fields[0].Input.Value() // blanks at its ends are the user's

@@ -19,7 +19,7 @@ import (
 
 func subscriptionDeeds(one wire.Subscription) []string {
 	return []string{
-		"whctl subscriptions change " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
+		"whctl subscriptions update " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
 		"whctl subscriptions " + switching(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
 	}
 }

@@ -27,7 +27,7 @@ func (s *Subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if one, ok := s.selected(); ok {
 		name := ui.Quote(one.Name)
-		list = append(list, "whctl subscribers change "+name+" --name NAME", "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
 	}
 	return list
 }
