@@ -168,7 +168,7 @@ const logGrace = 3 * time.Second
 // openRequestLog starts the request log, which is stopped after the last request.
 func (d *Daemon) openRequestLog(context.Context) error {
 	if d.config.RequestLog.Enabled {
-		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Keep: d.settings.requestRetention})
+		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Retention: d.settings.requestRetention})
 		d.requestLog.Start()
 		d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
 	}

@@ -100,7 +100,7 @@ func (o onServer) asks(method, url, body string) *http.Request {
 // when somebody has migrated them.
 func TestServerThatIsMigratedLater(t *testing.T) {
 	o := newOnServer(t)
-	o.do(1, "need whd migrate", "user", "list")
+	o.do(1, "run whd migrate", "user", "list")
 	o.do(1, "version 0 of", "check")
 	i := daemontest.StartIn(t, o.dir, "--store", o.dsn)
 	i.Log.Await(t, "sign-in is not possible yet", "whd migrate")

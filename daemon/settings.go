@@ -71,9 +71,9 @@ func (l *liveSettings) lifetimes() account.Lifetimes {
 
 func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webhooks.AttemptTimeout }
 
-func (l *liveSettings) requestRetention() requestlog.Keep {
+func (l *liveSettings) requestRetention() requestlog.Retention {
 	c := l.current().RequestLog
-	return requestlog.Keep{For: c.Kept(), Size: int64(c.MaxSize)}
+	return requestlog.Retention{MaxAge: c.Kept(), MaxSize: int64(c.MaxSize)}
 }
 
 // reload applies the live settings of read. It returns the names of the settings that

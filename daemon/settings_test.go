@@ -38,8 +38,8 @@ var readers = map[string]reader{
 	"auth.session":        {"17m", func(d *Daemon) any { return d.settings.lifetimes().Session }},
 	"auth.remember":       {"17m", func(d *Daemon) any { return d.settings.lifetimes().Remember }},
 	"requestlog.bodies":   {"true", func(d *Daemon) any { return d.settings.rest().LogBodies }},
-	"requestlog.days":     {"3", func(d *Daemon) any { return d.requestLog.Keep().For }},
-	"requestlog.max_size": {"3MiB", func(d *Daemon) any { return d.requestLog.Keep().Size }},
+	"requestlog.days":     {"3", func(d *Daemon) any { return d.requestLog.Retention().MaxAge }},
+	"requestlog.max_size": {"3MiB", func(d *Daemon) any { return d.requestLog.Retention().MaxSize }},
 
 	"webhooks.publish":         {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousPublish }},
 	"webhooks.publish_from":    {"10.0.0.0/8", func(d *Daemon) any { return d.settings.rest().PublishFrom }},

@@ -1,12 +1,12 @@
-// Package requestlog remembers who asked what, and what became of it: one entry
-// for each request, written behind the back of those who ask.
+// Package requestlog logs requests and their results: one entry for each request,
+// written in the background.
 //
-// Nothing here may hold a request up. Record puts an entry into a buffer of
-// bounded size and returns; one goroutine writes what has gathered, in batches.
-// Where the store is slower than the requests, or fails, the buffer fills and
-// the newest entries are dropped and counted.
+// Logging never delays a request. Record puts an entry into a bounded buffer and
+// returns; one goroutine writes the buffered entries in batches. If the store fails
+// or is slower than the requests, the buffer fills up and new entries are dropped
+// and counted.
 //
-// No entry holds a secret: mask.go says what is one.
+// Entries contain no secrets; mask.go defines what is masked.
 package requestlog
 
 import (
@@ -16,16 +16,15 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is what is remembered of one request. An empty text means that there is
-// nothing to tell.
+// Entry is the log entry of one request. An empty text is stored as NULL.
 type Entry struct {
-	At       time.Time // when the request was over
+	At       time.Time // end of the request
 	Status   int
 	Duration time.Duration
 	Texts    [Texts]string
 }
 
-// The texts of an entry, in the order of the record kind RequestLog.
+// Texts of an entry, in the order of the record kind RequestLog.
 const (
 	StatusDescription = iota
 	HTTPMethod
@@ -46,14 +45,14 @@ const (
 	ErrorResponse
 	ExceptionSource
 	ExceptionData
-	Texts // their number
+	Texts // number of texts
 )
 
-// columns say under which name a text is stored, and how many bytes of it. Those
-// of JSON are bounded where they are made, since a part of JSON is none.
+// columns are the column names of the texts and their maximum length in bytes. JSON
+// texts are bounded when they are built, since truncated JSON is invalid.
 var columns = [Texts]struct {
-	name string
-	most int
+	name     string
+	maxBytes int
 }{
 	StatusDescription: {"StatusDescription", 100},
 	HTTPMethod:        {"HttpMethod", 20},
@@ -76,38 +75,39 @@ var columns = [Texts]struct {
 	ExceptionData:     {"ExceptionData", 0},
 }
 
-// Bounds of what an entry holds, in bytes.
+// Bounds of an entry, in bytes.
 const (
 	MaxBody = 16 << 10 // of a body
-	maxJSON = 4 << 10  // of members, of headers
+	maxJSON = 4 << 10  // of members and headers
 )
 
-// Column is the name of a text.
+// Column returns the column name of a text.
 func Column(text int) string { return columns[text].name }
 
-// bound cuts texts that are too long.
+// bound truncates texts that are too long.
 func (e *Entry) bound() {
 	for i := range e.Texts {
-		if most := columns[i].most; most > 0 && len(e.Texts[i]) > most {
-			e.Texts[i] = cut(e.Texts[i], most)
+		if maxBytes := columns[i].maxBytes; maxBytes > 0 && len(e.Texts[i]) > maxBytes {
+			e.Texts[i] = truncate(e.Texts[i], maxBytes)
 		}
 	}
 }
 
-// cut is the beginning of a text, with a mark where something is missing.
-func cut(text string, most int) string {
+// truncate returns at most maxBytes of a text, ending with "..." if it was
+// truncated.
+func truncate(text string, maxBytes int) string {
 	const mark = "..."
-	if len(text) <= most {
+	if len(text) <= maxBytes {
 		return text
 	}
-	end := max(0, most-len(mark))
+	end := max(0, maxBytes-len(mark))
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	return text[:end] + mark[:min(len(mark), most)]
+	return text[:end] + mark[:min(len(mark), maxBytes)]
 }
 
-// Size is about what an entry takes, in bytes.
+// Size returns the approximate size of an entry in bytes.
 func (e *Entry) Size() int {
 	size := 64
 	for i := range e.Texts {
@@ -116,19 +116,19 @@ func (e *Entry) Size() int {
 	return size
 }
 
-// Plain makes text of a body: valid UTF-8 without zero bytes, which not every
-// database takes, and of bounded length.
-func Plain(body []byte) string {
+// BodyText converts a body to text of bounded length: valid UTF-8 without zero
+// bytes, which not every database stores.
+func BodyText(body []byte) string {
 	text := strings.ToValidUTF8(string(body[:min(len(body), MaxBody+1)]), "\uFFFD")
-	return cut(strings.ReplaceAll(text, "\x00", "\uFFFD"), MaxBody)
+	return truncate(strings.ReplaceAll(text, "\x00", "\uFFFD"), MaxBody)
 }
 
-// Store keeps entries. Its failures of the kind fault.Unavailable pass.
+// Store stores entries. Errors of the kind fault.Unavailable are temporary.
 type Store interface {
-	// Append adds entries, all or none, in their order.
+	// Append adds entries atomically, in their order.
 	Append(ctx context.Context, entries []Entry) error
-	// Prune removes a few of the oldest entries where they are from before a
-	// time or all entries together take more than so many bytes. It reports
-	// whether there may be more to remove.
+	// Prune removes a few of the oldest entries if they were added before a time or
+	// if all entries exceed maxBytes. It reports whether there may be more to
+	// remove.
 	Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error)
 }

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// word gives away a member whose value reaches no log.
-type word struct {
-	text string
-	keep int // characters of the value, for people to tell one from another
+// sensitiveWord marks members whose value must not be logged.
+type sensitiveWord struct {
+	text  string
+	shown int // number of leading characters of the value that are logged
 }
 
-var words = []word{
+var sensitiveWords = []sensitiveWord{
 	{"password", 0},
 	{"username", 0},
 	{"apikey", 0},
@@ -22,60 +22,61 @@ var words = []word{
 	{"ss-id", 0},
 	{"token", 0},
 	{"pwd", 0},
-	{"whd_", 0},   // how API keys begin,
-	{"whsec_", 0}, // and the secrets of subscriptions
-	{"subscriberid", keptOfID},
-	{"subscriber_recid", keptOfID},
+	{"whd_", 0},   // prefix of API keys
+	{"whsec_", 0}, // prefix of the secrets of subscriptions
+	{"subscriberid", shownIDChars},
+	{"subscriber_recid", shownIDChars},
 }
 
-// keptOfID is how much of a SubscriberID is shown. It is a key to the
-// subscriber's messages: of its 122 random bits these are 32.
-const keptOfID = 8
+// shownIDChars is how many characters of a SubscriberID are logged. The ID grants
+// access to the subscriber's messages: 32 of its 122 random bits are shown.
+const shownIDChars = 8
 
-const stars = "***"
+const masked = "***"
 
-// ownCredential is the segment of a path behind which a SubscriberID stands.
-const ownCredential = "subscribers"
+// subscribersSegment is the path segment followed by a SubscriberID.
+const subscribersSegment = "subscribers"
 
-// Mask is a member's value as a log may show it.
+// Mask returns a member's value for the log.
 func Mask(name, value string) string {
-	if w := spokenOf(name); w != nil {
+	if w := findSensitive(name); w != nil {
 		return w.mask(value)
 	}
 	return value
 }
 
-// mask leaves alone what it has masked before.
-func (w *word) mask(value string) string {
-	if len(value) <= w.keep || !harmless(value[:w.keep]) {
-		return stars
+// mask is idempotent.
+func (w *sensitiveWord) mask(value string) string {
+	if len(value) <= w.shown || !isURLSafe(value[:w.shown]) {
+		return masked
 	}
-	shown := value[:w.keep] + stars
-	if len(value) <= 2*w.keep && value != shown {
-		return stars // too short to be what it should, so that a part would show too much
+	shown := value[:w.shown] + masked
+	if len(value) <= 2*w.shown && value != shown {
+		return masked // too short for an ID; a part would reveal too much
 	}
 	return shown
 }
 
-// harmless reports whether a text can stand in a URL as it is.
-func harmless(text string) bool {
+// isURLSafe reports whether a text needs no escaping in a URL.
+func isURLSafe(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '-'
 	}) < 0
 }
 
-// spokenOf is a word that a text holds, in any letter case, or nil.
-func spokenOf(text string) *word {
+// findSensitive returns a sensitive word that a text contains, in any letter case,
+// or nil.
+func findSensitive(text string) *sensitiveWord {
 	for i := range len(text) {
 		c := text[i]
 		if c >= utf8.RuneSelf {
-			folded := strings.ToLower(text) // which makes ASCII of some other letters
-			if w := slices.IndexFunc(words, func(w word) bool { return strings.Contains(folded, w.text) }); w >= 0 {
-				return &words[w]
+			folded := strings.ToLower(text) // folds some other letters to ASCII
+			if w := slices.IndexFunc(sensitiveWords, func(w sensitiveWord) bool { return strings.Contains(folded, w.text) }); w >= 0 {
+				return &sensitiveWords[w]
 			}
 			return nil
 		}
-		if !begins[c|0x20] {
+		if !firstLetters[c|0x20] {
 			continue
 		}
 		if w := wordAt(text[i:]); w != nil {
@@ -85,18 +86,18 @@ func spokenOf(text string) *word {
 	return nil
 }
 
-// begins are the letters that words begin with.
-var begins = func() (letters [utf8.RuneSelf]bool) {
-	for _, w := range words {
+// firstLetters marks the first letters of sensitive words.
+var firstLetters = func() (letters [utf8.RuneSelf]bool) {
+	for _, w := range sensitiveWords {
 		letters[w.text[0]] = true
 	}
 	return letters
 }()
 
-// wordAt is the word that ASCII text begins with.
-func wordAt(text string) *word {
-	for i := range words {
-		w := &words[i]
+// wordAt returns the sensitive word that ASCII text starts with, or nil.
+func wordAt(text string) *sensitiveWord {
+	for i := range sensitiveWords {
+		w := &sensitiveWords[i]
 		if len(text) >= len(w.text) && text[0]|0x20 == w.text[0] && strings.EqualFold(text[:len(w.text)], w.text) {
 			return w
 		}
@@ -104,49 +105,49 @@ func wordAt(text string) *word {
 	return nil
 }
 
-// isName reports whether a text that speaks of a secret does no more than name
-// it: whatever holds more may hold the secret.
+// isName reports whether a text with a sensitive word is just a name; a longer text
+// may contain the secret itself.
 func isName(text string) bool {
 	return len(text) <= 40 && strings.IndexFunc(text, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != ' '
 	}) < 0
 }
 
-// SpeaksOfSecret reports whether a text holds one of the words. Whoever got the
-// form of a request wrong did not mean to publish a password.
-func SpeaksOfSecret(text string) bool { return spokenOf(text) != nil }
+// IsSensitive reports whether a text contains a sensitive word. A malformed request
+// may have a password anywhere.
+func IsSensitive(text string) bool { return findSensitive(text) != nil }
 
-// MaskQuery writes stars for the values of members that may hold secrets, and
-// for everything else that speaks of one.
+// MaskQuery masks the values of members that may be secret, and all other parts of
+// a raw query that contain a sensitive word.
 func MaskQuery(raw string) string {
-	if !strings.ContainsAny(raw, "%+") && !SpeaksOfSecret(raw) {
+	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) {
 		return raw
 	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
 		text, err := url.QueryUnescape(pair)
 		name, value, _ := strings.Cut(text, "=")
-		switch w := spokenOf(name); {
+		switch w := findSensitive(name); {
 		case err != nil:
-			pairs[i] = stars
+			pairs[i] = masked
 		case w != nil && isName(name):
 			pairs[i] = url.QueryEscape(name) + "=" + w.mask(value)
-		case SpeaksOfSecret(text):
-			pairs[i] = stars
+		case IsSensitive(text):
+			pairs[i] = masked
 		}
 	}
 	return strings.Join(pairs, "&")
 }
 
-// MaskPath masks the SubscriberID in an escaped path, and what looks like a
-// member that has lost its way.
+// MaskPath masks the SubscriberID in an escaped path, and segments that look like a
+// member with a secret.
 func MaskPath(escaped string) string {
 	if strings.IndexByte(escaped, '%') < 0 && strings.IndexByte(escaped, '=') < 0 && !namesSubscriber(escaped) {
 		return escaped
 	}
-	id := word{keep: keptOfID}
+	id := sensitiveWord{shown: shownIDChars}
 	parts := strings.Split(escaped, "/")
-	after := false // the parameter stands in the next segment that is not empty
+	after := false // the ID is in the next segment that is not empty
 	for i, part := range parts {
 		switch {
 		case part == "":
@@ -154,9 +155,9 @@ func MaskPath(escaped string) string {
 			parts[i], after = id.mask(part), false
 		default:
 			text, err := url.PathUnescape(part)
-			after = err == nil && strings.EqualFold(text, ownCredential)
-			if strings.Contains(text, "=") && SpeaksOfSecret(text) {
-				parts[i] = stars
+			after = err == nil && strings.EqualFold(text, subscribersSegment)
+			if strings.Contains(text, "=") && IsSensitive(text) {
+				parts[i] = masked
 			}
 		}
 	}
@@ -164,30 +165,30 @@ func MaskPath(escaped string) string {
 }
 
 func namesSubscriber(path string) bool {
-	for i := range max(0, len(path)-len(ownCredential)+1) {
-		if path[i]|0x20 == ownCredential[0] && strings.EqualFold(path[i:i+len(ownCredential)], ownCredential) {
+	for i := range max(0, len(path)-len(subscribersSegment)+1) {
+		if path[i]|0x20 == subscribersSegment[0] && strings.EqualFold(path[i:i+len(subscribersSegment)], subscribersSegment) {
 			return true
 		}
 	}
 	return false
 }
 
-// MaskURL masks an address that somebody else wrote: what cannot be read is not
-// shown at all.
+// MaskURL masks a URL from outside. A URL that cannot be parsed is masked
+// completely.
 func MaskURL(text string) string {
 	if text == "" {
 		return ""
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return stars
+		return masked
 	}
 	if u.Opaque != "" {
-		return u.Scheme + ":" + stars
+		return u.Scheme + ":" + masked
 	}
 	shown := MaskPath(u.EscapedPath())
 	if u.Host != "" {
-		shown = "//" + u.Host + shown // without who signs in there
+		shown = "//" + u.Host + shown // without user information
 	}
 	if u.Scheme != "" {
 		shown = u.Scheme + ":" + shown

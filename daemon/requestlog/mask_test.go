@@ -14,7 +14,7 @@ func TestMaskQuery(t *testing.T) {
 		"P%61ssword=s3cret":           "Password=***",
 		"User%4Eame=ann&RememberMe=1": "UserName=***&RememberMe=1",
 		"ApiKey=s3cret":               "ApiKey=***",
-		"api\u212Aey=s3cret":          "***", // a letter that folds to k
+		"api\u212Aey=s3cret":          "***", // the Kelvin sign, which folds to k
 		"Headers=[{Name:X}]":          "Headers=***",
 		"HeadersContains=x":           "HeadersContains=***",
 		"x=1;Password=s3cret":         "***",

@@ -9,101 +9,101 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-// Config is what a Recorder works with.
+// Config configures a Recorder.
 type Config struct {
-	Store Store
-	Log   *slog.Logger
-	Keep  func() Keep // asked whenever entries are removed; nil for all
+	Store     Store
+	Log       *slog.Logger
+	Retention func() Retention // called at each pruning; nil keeps all entries
 
-	// Bounds of what waits to be written. 0 means the usual ones.
+	// MaxEntries and MaxBytes bound the buffer; 0 means the default.
 	MaxEntries int
 	MaxBytes   int
 }
 
-// Keep bounds what is kept of entries. 0 is no limit.
-type Keep struct {
-	For  time.Duration
-	Size int64 // of all entries, in bytes
+// Retention bounds the stored entries. 0 means no limit.
+type Retention struct {
+	MaxAge  time.Duration
+	MaxSize int64 // of all entries, in bytes
 }
 
 const (
-	usualEntries = 10_000
-	usualBytes   = 16 << 20
+	defaultMaxEntries = 10_000
+	defaultMaxBytes   = 16 << 20
 )
 
-// Recorder takes entries and has them written. It is started once.
+// Recorder buffers entries and writes them in the background. It is started once.
 type Recorder struct {
 	Config
-	wake    chan struct{}      // the buffer has its first entry
-	enough  chan struct{}      // the buffer has enough for a batch
-	flushes chan chan struct{} // closed when all that was there is written, or cannot be
-	stop    chan struct{}
-	done    chan struct{}
-	ctx     context.Context // of what is written
-	cancel  context.CancelFunc
+	wake       chan struct{}      // signals the first entry in the buffer
+	batchReady chan struct{}      // signals that the buffer has a full batch
+	flushes    chan chan struct{} // each is closed when the entries buffered so far are written or have failed
+	stop       chan struct{}
+	done       chan struct{}
+	ctx        context.Context // of writes
+	cancel     context.CancelFunc
 
-	mu      sync.Mutex
-	waiting []Entry
-	held    Depth // in waiting and in the batch being written
-	counts  Counts
-	trouble trouble
+	mu       sync.Mutex
+	queue    []Entry
+	buffered Depth // in queue and in the batch being written
+	counts   Counts
+	outage   outage
 }
 
-// Depth is how much waits to be written.
+// Depth is the fill level of the buffer.
 type Depth struct{ Entries, Bytes int }
 
-// Counts are what became of entries, since the start.
+// Counts are the totals since the start.
 type Counts struct {
 	Written  int64
 	Dropped  int64
-	Failures int64 // attempts to write that failed
+	Failures int64 // failed write attempts
 }
 
-// New makes a Recorder. Entries gather until it is started.
+// New returns a Recorder. It buffers entries until it is started.
 func New(c Config) *Recorder {
 	if c.MaxEntries == 0 {
-		c.MaxEntries = usualEntries
+		c.MaxEntries = defaultMaxEntries
 	}
 	if c.MaxBytes == 0 {
-		c.MaxBytes = usualBytes
+		c.MaxBytes = defaultMaxBytes
 	}
-	if c.Keep == nil {
-		c.Keep = func() Keep { return Keep{} }
+	if c.Retention == nil {
+		c.Retention = func() Retention { return Retention{} }
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Recorder{
 		Config: c, ctx: ctx, cancel: cancel,
-		wake: make(chan struct{}, 1), enough: make(chan struct{}, 1), flushes: make(chan chan struct{}),
+		wake: make(chan struct{}, 1), batchReady: make(chan struct{}, 1), flushes: make(chan chan struct{}),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
-// Record takes an entry, or drops it where the buffer is full. It waits for
-// nothing.
-func (r *Recorder) Record(d *Draft) {
+// Record adds an entry to the buffer, or drops it if the buffer is full. It does
+// not block.
+func (r *Recorder) Record(d *EntryBuilder) {
 	e := d.entry()
 	e.bound()
 	size := e.Size()
 	r.mu.Lock()
-	if r.held.Entries >= r.MaxEntries || r.held.Bytes+size > r.MaxBytes {
+	if r.buffered.Entries >= r.MaxEntries || r.buffered.Bytes+size > r.MaxBytes {
 		r.counts.Dropped++
-		began := r.trouble.note(1, 0)
+		first := r.outage.add(1, 0)
 		r.mu.Unlock()
-		if began {
-			r.Log.Warn("the request log is slower than the requests; the newest entries are dropped")
+		if first {
+			r.Log.Warn("the request log cannot keep up with the requests; dropping new entries")
 		}
 		return
 	}
-	r.held.Entries++
-	r.held.Bytes += size
-	r.waiting = append(r.waiting, e)
-	n := len(r.waiting)
+	r.buffered.Entries++
+	r.buffered.Bytes += size
+	r.queue = append(r.queue, e)
+	n := len(r.queue)
 	r.mu.Unlock()
 	switch n {
 	case 1:
 		signal(r.wake)
 	case batchSize:
-		signal(r.enough)
+		signal(r.batchReady)
 	}
 }
 
@@ -114,13 +114,13 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Start begins to write.
+// Start starts writing.
 func (r *Recorder) Start() {
 	go (&writer{Recorder: r, pause: backoff.Backoff{Min: minPause, Max: maxPause}}).run()
 }
 
-// Flush waits until what was recorded is written or has turned out not to be
-// writable, or ctx is done. It is for those who read the log.
+// Flush waits until the entries recorded so far are written or failed, or until ctx
+// is done. Call it before reading the log.
 func (r *Recorder) Flush(ctx context.Context) {
 	written := make(chan struct{})
 	select {
@@ -137,9 +137,9 @@ func (r *Recorder) Flush(ctx context.Context) {
 	}
 }
 
-// Stop writes what is left and ends. Where that takes longer than ctx allows,
-// the rest is lost, which the log says. It must follow Start, and may be called
-// again.
+// Stop writes the remaining entries and ends. When ctx is done, the remaining ones
+// are dropped and their number is logged. It must be called after Start, and may be
+// called again.
 func (r *Recorder) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	select {
@@ -148,27 +148,27 @@ func (r *Recorder) Stop(ctx context.Context) error {
 		close(r.stop)
 	}
 	r.mu.Unlock()
-	unhook := context.AfterFunc(ctx, r.cancel)
-	defer unhook()
+	stopCancel := context.AfterFunc(ctx, r.cancel)
+	defer stopCancel()
 	select {
 	case <-r.done:
 	case <-ctx.Done():
 	}
 	r.cancel()
 	if lost := r.Depth().Entries; lost > 0 {
-		r.Log.Warn("the request log could not be written before the end", "lost", lost)
+		r.Log.Warn("entries of the request log were lost at shutdown", "lost", lost)
 	}
 	return nil
 }
 
-// Depth tells how much waits.
+// Depth returns the current fill level.
 func (r *Recorder) Depth() Depth {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.held
+	return r.buffered
 }
 
-// Counts tells what became of entries so far.
+// Counts returns the totals so far.
 func (r *Recorder) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	batchSize  = 1024
-	gather     = 250 * time.Millisecond // for which a batch may wait to grow
-	pruneEvery = time.Minute
-	pruneAgain = 20 * time.Millisecond // where one time was not enough
-	patience   = 10 * time.Second      // for one attempt to write
-	minPause   = 500 * time.Millisecond
-	maxPause   = 10 * time.Second
+	batchSize             = 1024
+	gather                = 250 * time.Millisecond // how long a batch may grow before it is written
+	pruneInterval         = time.Minute
+	pruneContinueInterval = 20 * time.Millisecond // if the last pruning did not remove all
+	writeTimeout          = 10 * time.Second      // of one attempt
+	minPause              = 500 * time.Millisecond
+	maxPause              = 10 * time.Second
 )
 
-// writer writes what a Recorder holds, in a goroutine of its own.
+// writer writes the entries of a Recorder, in its own goroutine.
 type writer struct {
 	*Recorder
-	batch []Entry         // what has to be written first
-	spare []Entry         // room for the next ones
-	next  time.Time       // of pruning
-	grown int64           // bytes written since entries were removed
-	pause backoff.Backoff // before the next attempt, after one that failed
+	batch []Entry         // the entries to write next
+	spare []Entry         // buffer to reuse for the queue
+	next  time.Time       // next pruning
+	grown int64           // bytes written since the last pruning
+	pause backoff.Backoff // before the next attempt after a failure
 }
 
-// run writes until Stop, and once more then.
+// run writes until Stop, and then a last time.
 func (w *writer) run() {
 	defer close(w.done)
 	for !w.stopping() {
@@ -51,9 +51,8 @@ func (w *writer) stopping() bool {
 	}
 }
 
-// await waits for something to do: entries, once they are worth a batch; the
-// time for the next attempt, after one that failed; somebody who waits for a
-// flush, who is returned; or the time to prune.
+// await waits for work: the first entry of a batch, the next attempt after a
+// failure, a flush, whose channel it returns, or the next pruning.
 func (w *writer) await() chan struct{} {
 	wake, wait := w.wake, max(0, time.Until(w.next))
 	if pause := w.pause.Wait(); pause > 0 {
@@ -72,12 +71,12 @@ func (w *writer) await() chan struct{} {
 	return nil
 }
 
-// gather gives the next batch time to grow.
+// gather waits for the batch to fill up.
 func (w *writer) gather() chan struct{} {
 	wait := time.NewTimer(gather)
 	defer wait.Stop()
 	select {
-	case <-w.enough:
+	case <-w.batchReady:
 	case <-wait.C:
 	case written := <-w.flushes:
 		return written
@@ -86,7 +85,7 @@ func (w *writer) gather() chan struct{} {
 	return nil
 }
 
-// write writes all that waits, up to the first failure.
+// write writes all buffered entries, up to the first failure.
 func (w *writer) write() {
 	for w.take() {
 		part := w.part()
@@ -98,42 +97,42 @@ func (w *writer) write() {
 	}
 }
 
-// grownShare is the part of the bound by which the log may grow before it is
-// pruned.
+// grownShare is the part (1/32) of the maximum size that may be written before the
+// log is pruned.
 const grownShare = 32
 
-// part is the beginning of the batch: as much as is written at a time.
+// part returns the entries of the batch to write in one transaction.
 func (w *writer) part() []Entry {
-	n, size, most := 0, int64(0), w.Keep().Size/grownShare
-	for n < min(len(w.batch), batchSize) && (n == 0 || most == 0 || size < most) {
+	n, size, maxBytes := 0, int64(0), w.Retention().MaxSize/grownShare
+	for n < min(len(w.batch), batchSize) && (n == 0 || maxBytes == 0 || size < maxBytes) {
 		size += int64(w.batch[n].Size())
 		n++
 	}
-	if w.grown += size; most > 0 && w.grown >= most {
+	if w.grown += size; maxBytes > 0 && w.grown >= maxBytes {
 		w.next = time.Time{}
 	}
 	return w.batch[:n]
 }
 
-// take moves what waits into the batch, unless that still has something. It
-// reports whether there is anything.
+// take moves the queued entries into the batch if that is empty. It reports whether
+// the batch has entries.
 func (w *writer) take() bool {
 	if len(w.batch) > 0 {
 		return true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	taken := w.waiting
-	w.waiting = w.spare[:0]
-	w.batch, w.spare = taken, taken
-	if cap(taken) > 4*batchSize {
-		w.spare = nil // a burst's room is not kept
+	queue := w.queue
+	w.queue = w.spare[:0]
+	w.batch, w.spare = queue, queue
+	if cap(queue) > 4*batchSize {
+		w.spare = nil // do not keep the memory of a burst
 	}
-	return len(taken) > 0
+	return len(queue) > 0
 }
 
 func (w *writer) attempt(part []Entry) error {
-	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	ctx, cancel := context.WithTimeout(w.ctx, writeTimeout)
 	defer cancel()
 	if err := w.Store.Append(ctx, part); err != nil {
 		return err
@@ -142,89 +141,89 @@ func (w *writer) attempt(part []Entry) error {
 	w.mu.Lock()
 	w.counts.Written += int64(len(part))
 	w.release(part)
-	var over trouble
+	var previous outage
 	ended := false
-	if w.held.Entries <= w.MaxEntries/2 && w.held.Bytes <= w.MaxBytes/2 { // else it would begin again at once
-		over, ended = w.trouble.end()
+	if w.buffered.Entries <= w.MaxEntries/2 && w.buffered.Bytes <= w.MaxBytes/2 { // otherwise the outage would start again immediately
+		previous, ended = w.outage.end()
 	}
 	w.mu.Unlock()
 	if ended {
-		w.Log.Warn("the request log is written again", "dropped", over.dropped, "failures", over.failures)
+		w.Log.Warn("the request log can be written again", "dropped", previous.dropped, "failures", previous.failures)
 	}
 	return nil
 }
 
-// release gives back the room that entries took, and what they hold.
+// release removes written entries from the buffer.
 func (w *writer) release(part []Entry) {
-	w.held.Entries -= len(part)
+	w.buffered.Entries -= len(part)
 	for i := range part {
-		w.held.Bytes -= part[i].Size()
+		w.buffered.Bytes -= part[i].Size()
 		part[i] = Entry{}
 	}
 }
 
-// failed notes that a part could not be written, and reports whether it has to
-// be tried again. A failure that would not pass ends with the part.
-func (w *writer) failed(err error, part []Entry) (again bool) {
-	again = fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout) || w.ctx.Err() != nil
+// failed handles a failed write and reports whether to retry. A permanent failure
+// drops the part.
+func (w *writer) failed(err error, part []Entry) (retry bool) {
+	retry = fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout) || w.ctx.Err() != nil
 	w.mu.Lock()
 	w.counts.Failures++
-	began := w.trouble.note(0, 1)
-	if !again {
+	first := w.outage.add(0, 1)
+	if !retry {
 		w.counts.Dropped += int64(len(part))
-		w.trouble.dropped += int64(len(part))
+		w.outage.dropped += int64(len(part))
 		w.release(part)
 	}
 	w.mu.Unlock()
-	if began {
-		w.Log.Warn("the request log cannot be written; requests go on, and the newest entries are dropped once its buffer is full", "error", err.Error())
+	if first {
+		w.Log.Warn("the request log cannot be written; requests are served, but new entries are dropped once the buffer is full", "error", err.Error())
 	}
-	if again {
+	if retry {
 		w.pause.Next()
 	}
-	return again
+	return retry
 }
 
-// prune removes a few entries that are too old or too many, where it is time
-// for that.
+// prune removes entries that exceed the retention, if pruning is due.
 func (w *writer) prune() {
 	now := time.Now()
 	if now.Before(w.next) || w.pause.Wait() > 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(w.ctx, patience)
+	ctx, cancel := context.WithTimeout(w.ctx, writeTimeout)
 	defer cancel()
-	keep := w.Keep()
+	retention := w.Retention()
 	var before time.Time
-	if keep.For > 0 {
-		before = now.Add(-keep.For)
+	if retention.MaxAge > 0 {
+		before = now.Add(-retention.MaxAge)
 	}
-	more, err := w.Store.Prune(ctx, before, keep.Size)
+	more, err := w.Store.Prune(ctx, before, retention.MaxSize)
 	w.grown = 0
-	w.next = now.Add(pruneEvery)
+	w.next = now.Add(pruneInterval)
 	if err == nil && more {
-		w.next = now.Add(pruneAgain)
+		w.next = now.Add(pruneContinueInterval)
 	}
 }
 
-// trouble is what has gone wrong since it last went well.
-type trouble struct {
-	on       bool
+// outage collects the failures since the last success.
+type outage struct {
+	active   bool
 	dropped  int64
 	failures int64
 }
 
-// note adds to it, and reports whether it is the first.
-func (t *trouble) note(dropped, failures int64) (began bool) {
-	began, t.on = !t.on, true
+// add adds failures and reports whether they are the first.
+func (t *outage) add(dropped, failures int64) (first bool) {
+	first, t.active = !t.active, true
 	t.dropped += dropped
 	t.failures += failures
-	return began
+	return first
 }
 
-// end notes that all is well. It reports whether it was not, and what it was.
-func (t *trouble) end() (was trouble, ended bool) {
-	was = *t
-	*t = trouble{}
-	return was, was.on
+// end resets the outage and returns the previous one; ended reports whether there
+// was one.
+func (t *outage) end() (previous outage, ended bool) {
+	previous = *t
+	*t = outage{}
+	return previous, previous.active
 }

@@ -46,7 +46,7 @@ func TestUnderAFileSizeLimit(t *testing.T) {
 		t.Errorf("the metrics know of no failure:\n%s", metrics)
 	}
 	setLimit(t, ^uint64(0))
-	for !strings.Contains(i.Log.String(), "the request log is written again") { // each reader of the log has it tried again
+	for !strings.Contains(i.Log.String(), "the request log can be written again") { // each reader of the log has it tried again
 		c.logs("/Logs?Take=1")
 		asked++
 	}

@@ -77,7 +77,7 @@ func (o *observer) logRequest(x *edge.Context) {
 		return
 	}
 	now := time.Now()
-	d := requestlog.NewDraft()
+	d := requestlog.NewEntryBuilder()
 	d.At, d.Status, d.Duration = now, x.Response.FinalStatus(), now.Sub(x.Timing.Start)
 	d.Texts[requestlog.HTTPMethod] = x.Request.Method
 	d.Texts[requestlog.UserAuthID] = x.Identity.Name
@@ -95,7 +95,7 @@ func (o *observer) logRequest(x *edge.Context) {
 	o.requests.Record(d)
 }
 
-func describeAddress(x *edge.Context, d *requestlog.Draft) {
+func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
 	scheme, mark := "http://", ""
 	if x.Origin.Secure {
 		scheme = "https://"
@@ -105,7 +105,7 @@ func describeAddress(x *edge.Context, d *requestlog.Draft) {
 		mark = "?"
 	}
 	d.Texts[requestlog.PathInfo] = path
-	d.Join(requestlog.AbsoluteURI, scheme, x.Origin.Host, path, mark, query)
+	d.SetText(requestlog.AbsoluteURI, scheme, x.Origin.Host, path, mark, query)
 }
 
 // sessionTag tells sessions apart: the beginning of the hash that is stored.
@@ -120,7 +120,7 @@ func sessionTag(x *edge.Context) string {
 }
 
 // describeMembers notes what was asked, and once more what a form said.
-func describeMembers(x *edge.Context, d *requestlog.Draft) {
+func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redact {
 		return
 	}
@@ -133,7 +133,7 @@ func describeMembers(x *edge.Context, d *requestlog.Draft) {
 	}
 }
 
-func noteMembers(d *requestlog.Draft, text int, members query.Members) {
+func noteMembers(d *requestlog.EntryBuilder, text int, members query.Members) {
 	o := d.Object(text)
 	for _, m := range members {
 		o.Add(m.Name, m.Texts...)
@@ -141,7 +141,7 @@ func noteMembers(d *requestlog.Draft, text int, members query.Members) {
 	o.Close()
 }
 
-func describeOutcome(x *edge.Context, d *requestlog.Draft) {
+func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 	d.Texts[requestlog.StatusDescription] = http.StatusText(d.Status)
 	if d.Status == edge.StatusGone {
 		d.Texts[requestlog.StatusDescription] = "Client Closed Request"
@@ -158,7 +158,7 @@ func describeOutcome(x *edge.Context, d *requestlog.Draft) {
 	d.Texts[requestlog.ErrorResponse] = failureText(*x.Logged.Failure)
 	if d.Status >= http.StatusInternalServerError {
 		d.Texts[requestlog.ExceptionSource] = x.Logged.Failure.ErrorCode
-		d.Same(requestlog.ExceptionData, requestlog.Items)
+		d.CopyText(requestlog.ExceptionData, requestlog.Items)
 	}
 }
 
@@ -168,7 +168,7 @@ func describeOutcome(x *edge.Context, d *requestlog.Draft) {
 func failureText(s wire.ResponseStatus) string {
 	const most = 4 << 10
 	s.StackTrace = ""
-	if strings.Contains(s.Message, "=") && requestlog.SpeaksOfSecret(s.Message) {
+	if strings.Contains(s.Message, "=") && requestlog.IsSensitive(s.Message) {
 		s.Message = "***"
 	}
 	text, err := json.Marshal(wire.Failure{ResponseStatus: s})
@@ -184,7 +184,7 @@ func failureText(s wire.ResponseStatus) string {
 
 // describeBodies notes what requestlog.bodies asks for, but nothing that speaks
 // of a secret.
-func describeBodies(x *edge.Context, d *requestlog.Draft) {
+func describeBodies(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redact {
 		return
 	}
@@ -199,9 +199,9 @@ func describeBodies(x *edge.Context, d *requestlog.Draft) {
 }
 
 func keptBody(body []byte) string {
-	text := requestlog.Plain(body)
+	text := requestlog.BodyText(body)
 	// An escaped letter could hide a word.
-	if requestlog.SpeaksOfSecret(text) || strings.Contains(text, `\u00`) {
+	if requestlog.IsSensitive(text) || strings.Contains(text, `\u00`) {
 		return "***"
 	}
 	return text

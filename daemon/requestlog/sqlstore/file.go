@@ -15,10 +15,9 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// File is the request log of the embedded store, as a writer and as a
-// database that records are read from. It is opened when it is first needed,
-// and again at each need until that has worked: what is wrong with it keeps
-// nothing else from working.
+// File is the request log of the embedded store: it stores entries and is queried
+// as a database. It is opened at the first use. If that fails, each further use
+// tries again: a damaged request log does not affect the rest of the service.
 type File struct {
 	path        string
 	connections int
@@ -28,11 +27,11 @@ type File struct {
 	closed  bool
 
 	writing sync.Mutex
-	conn    *sqlite.Conn // that writes
+	conn    *sqlite.Conn // the writer's connection
 }
 
-// NewFile makes a File at a path, which so many may read at once. It is opened
-// when it is first needed.
+// NewFile returns a File for a path; connections bounds the concurrent queries. The
+// file is opened at the first use.
 func NewFile(path string, connections int) *File {
 	return &File{path: path, connections: connections}
 }
@@ -57,7 +56,7 @@ func (f *File) open(ctx context.Context) (*executor.File, error) {
 	return readers, nil
 }
 
-// Session is executor.Database's.
+// Session implements executor.Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
 	readers, err := f.open(ctx)
 	if err != nil {
@@ -66,7 +65,8 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (ex
 	return readers.Session(ctx, kind, several)
 }
 
-// Close leaves a connection that is stuck in a statement to the system.
+// Close closes the file. It returns an error if a write is still running, and
+// leaves that connection open.
 func (f *File) Close() error {
 	f.opening.Lock()
 	defer f.opening.Unlock()
@@ -86,10 +86,10 @@ func (f *File) Close() error {
 	return err
 }
 
-// logPragmas make a crash of the machine lose the last entries at most.
+// logPragmas: a crash of the machine loses at most the last entries.
 var logPragmas = []string{"synchronous = NORMAL", "cache_size = -1000"}
 
-// write lends the connection that writes.
+// write calls work with the writer's connection.
 func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 	if _, err := f.open(ctx); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 	if f.conn.InTransaction() {
 		err = errors.Join(err, f.conn.Exec("ROLLBACK"))
 	}
-	if e, is := errors.AsType[*sqlite.Error](err); is && !e.Constraint() { // which passes
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && !e.Constraint() { // constraint violations are permanent, other errors temporary
 		return executor.Unavailable(err, "the request log cannot be written")
 	}
 	return err
@@ -120,7 +120,7 @@ func (f *File) Append(ctx context.Context, entries []requestlog.Entry) error {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
-		stmt, err := conn.Prepare(logFileInsert)
+		stmt, err := conn.Prepare(insertFileRow)
 		if err != nil {
 			return err
 		}
@@ -133,20 +133,20 @@ func (f *File) Append(ctx context.Context, entries []requestlog.Entry) error {
 	})
 }
 
-// The numbers of the parameters behind those of the texts.
+// Parameter numbers that follow those of the texts.
 const (
-	logAt = requestlog.Texts + 1 + iota
-	logStatus
-	logDuration
+	atParam = requestlog.Texts + 1 + iota
+	statusParam
+	durationParam
 )
 
-var logFileInsert = func() string {
-	into := make([]string, logDuration)
-	values := make([]string, logDuration)
+var insertFileRow = func() string {
+	into := make([]string, durationParam)
+	values := make([]string, durationParam)
 	for i := range requestlog.Texts {
 		into[i] = requestlog.Column(i)
 	}
-	into[logAt-1], into[logStatus-1], into[logDuration-1] = "DateTime", "StatusCode", "RequestDuration"
+	into[atParam-1], into[statusParam-1], into[durationParam-1] = "DateTime", "StatusCode", "RequestDuration"
 	for i := range values {
 		values[i] = fmt.Sprintf("?%d", i+1)
 	}
@@ -154,9 +154,9 @@ var logFileInsert = func() string {
 }()
 
 func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
-	stmt.BindText(logAt, appdb.Timestamp(e.At))
-	stmt.BindInt(logStatus, int64(e.Status))
-	stmt.BindInt(logDuration, logTicks(e.Duration))
+	stmt.BindText(atParam, appdb.Timestamp(e.At))
+	stmt.BindInt(statusParam, int64(e.Status))
+	stmt.BindInt(durationParam, ticks(e.Duration))
 	for i, text := range e.Texts {
 		if text != "" {
 			stmt.BindText(i+1, text)
@@ -169,37 +169,37 @@ func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
 	return err
 }
 
-// pruneFile removes the oldest rows but never the newest, since ids go on from
-// that.
+// pruneFile deletes the oldest rows, but never the newest one, since it determines
+// the next ID.
 const pruneFile = `DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog ORDER BY Id LIMIT ?1)
 AND Id < (SELECT MAX(Id) FROM WH_RequestLog) AND (DateTime < ?2 OR ?3)`
 
 const (
-	logSpare  = 8    // this part of the bound is left to the WAL, and to what comes before the next pruning
-	logStep   = 8    // that are removed at a time for their size, since each may be large
-	logRemove = 4096 // rows that one transaction removes for their size
-	logGive   = 1024 // pages that are given back at a time
+	reservedShare  = 8    // 1/8 of the maximum size is reserved for the WAL and for entries until the next pruning
+	sizeStep       = 8    // rows that are deleted at a time to reduce the size; each may be large
+	maxSizeRows    = 4096 // max. rows that one transaction deletes to reduce the size
+	maxShrinkPages = 1024 // max. pages to return at a time
 )
 
-// Prune removes the oldest rows that are too old or too many, and gives back the
-// room that is then free.
+// Prune deletes the oldest rows that are too old or exceed the size, and returns
+// free pages to the file system.
 func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
 		size, err := appdb.SizeOf(conn)
 		if err != nil {
 			return err
 		}
-		most := (maxBytes + size.Page - 1) / size.Page // 0 is no bound
-		if err := conn.Exec(limitWAL(most, size.Page) + `; BEGIN IMMEDIATE`); err != nil {
+		maxPages := (maxBytes + size.Page - 1) / size.Page // 0 means no limit
+		if err := conn.Exec(limitWAL(maxPages, size.Page) + `; BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
 		removed, err := pruneRows(conn, pruneBatch, before, false)
 		more = removed == pruneBatch
-		for n := int64(0); err == nil && most > 0 && size.Pages-size.Free > most-most/logSpare; n += removed {
-			if removed, err = pruneRows(conn, logStep, before, true); err != nil || removed == 0 {
+		for n := int64(0); err == nil && maxPages > 0 && size.Pages-size.Free > maxPages-maxPages/reservedShare; n += removed {
+			if removed, err = pruneRows(conn, sizeStep, before, true); err != nil || removed == 0 {
 				break
 			}
-			if more = n >= logRemove; more {
+			if more = n >= maxSizeRows; more {
 				break
 			}
 			size, err = appdb.SizeOf(conn)
@@ -210,28 +210,28 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		if err != nil {
 			return err
 		}
-		if most == 0 {
-			most = size.Pages
+		if maxPages == 0 {
+			maxPages = size.Pages
 		}
-		shrunk, err := appdb.Shrink(conn, size, min(logGive, max(size.Pages-most, size.Free-size.Pages/appdb.MaxFreeShare)))
+		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.Free-size.Pages/appdb.MaxFreeShare)))
 		more = more || shrunk
 		return err
 	})
 	return more && err == nil, err
 }
 
-func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, all bool) (int64, error) {
-	err := conn.Query(pruneFile, nil, limit, appdb.Timestamp(before), appdb.Bit(all))
+func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, anyAge bool) (int64, error) {
+	err := conn.Query(pruneFile, nil, limit, appdb.Timestamp(before), appdb.Bit(anyAge))
 	return conn.Changes(), err
 }
 
-// limitWAL has the WAL written back, and then begun again, once it takes a small
-// part of the bound.
-func limitWAL(most, page int64) string {
-	const usual = 16 << 20
-	pages := usual / page
-	if most > 0 {
-		pages = min(pages, max(1, most/4/logSpare))
+// limitWAL returns pragmas that make the WAL restart once it reaches a small part
+// of the maximum size.
+func limitWAL(maxPages, pageSize int64) string {
+	const defaultSize = 16 << 20
+	pages := defaultSize / pageSize
+	if maxPages > 0 {
+		pages = min(pages, max(1, maxPages/4/reservedShare))
 	}
-	return fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d", pages, pages*page)
+	return fmt.Sprintf("PRAGMA wal_autocheckpoint = %d; PRAGMA journal_size_limit = %d", pages, pages*pageSize)
 }

@@ -16,37 +16,39 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// A file that no disk has twice the room for is left as it is, and the error says
-// how much is needed; a missing file is left alone.
-func TestCompactWithoutRoom(t *testing.T) {
+// TestCompactNeedsFreeSpace checks that a file is not compacted without enough free
+// disk space, that the error contains the required space, and that a missing file
+// is not an error.
+func TestCompactNeedsFreeSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), appdb.FileName)
 	if before, after, err := appdb.Compact(t.Context(), path); before != 0 || after != 0 || err != nil {
 		t.Errorf("a missing file: %d, %d, %v", before, after, err)
 	}
 	file, err := os.Create(path)
 	if err == nil {
-		err = errors.Join(file.Truncate(8<<40), file.Close()) // a file with a hole takes no room
+		err = errors.Join(file.Truncate(8<<40), file.Close()) // a sparse file uses no disk space
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB free") {
-		t.Errorf("without room: %v", err)
+	if _, _, err := appdb.Compact(t.Context(), path); err == nil || !strings.Contains(err.Error(), "needs 16777217 MB of free disk space") {
+		t.Errorf("without free space: %v", err)
 	}
 }
 
-// The request log keeps to its bound on the disk, WAL included, while entries of
-// all sizes are written, and shrinks to a bound that was lowered.
-func TestRequestLogBoundOnDisk(t *testing.T) {
-	file := &watchedLog{File: File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
+// TestRequestLogSizeOnDisk checks that the request log, including its WAL, keeps
+// its maximum size while entries of all sizes are written, and shrinks when the
+// maximum is lowered.
+func TestRequestLogSizeOnDisk(t *testing.T) {
+	file := &measuredLog{File: File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}, t: t}
 	t.Cleanup(func() { _ = file.Close() })
 	bound := int64(5 << 20)
 	write := func(entries int) {
 		t.Helper()
 		r := requestlog.New(requestlog.Config{Store: file, MaxBytes: 1 << 30, Log: slog.New(slog.DiscardHandler),
-			Keep: func() requestlog.Keep { return requestlog.Keep{Size: bound} }})
+			Retention: func() requestlog.Retention { return requestlog.Retention{MaxSize: bound} }})
 		for n := range entries {
-			d := requestlog.NewDraft()
+			d := requestlog.NewEntryBuilder()
 			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
 			r.Record(d)
 		}
@@ -74,14 +76,14 @@ func TestRequestLogBoundOnDisk(t *testing.T) {
 	}
 }
 
-// watchedLog measures what the files take after each write.
-type watchedLog struct {
+// measuredLog measures the size of the files after each write.
+type measuredLog struct {
 	File
 	t    *testing.T
 	peak int64
 }
 
-func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) error {
+func (w *measuredLog) Append(ctx context.Context, entries []requestlog.Entry) error {
 	err := w.File.Append(ctx, entries)
 	var size int64
 	for _, name := range []string{w.path, w.path + "-wal"} {
@@ -95,8 +97,8 @@ func (w *watchedLog) Append(ctx context.Context, entries []requestlog.Entry) err
 	return err
 }
 
-// A bound below a page of the file is a bound all the same.
-func TestRequestLogSmallestBound(t *testing.T) {
+// TestRequestLogSizeBelowPage checks a maximum size smaller than a page.
+func TestRequestLogSizeBelowPage(t *testing.T) {
 	file := &File{path: filepath.Join(t.TempDir(), appdb.LogFileName), connections: 1}
 	t.Cleanup(func() { _ = file.Close() })
 	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {

@@ -1,5 +1,5 @@
-// Package sqlstore keeps the entries of the request log: in a file of their own,
-// or in the tables of appdb on a server.
+// Package sqlstore stores the request log, in a file of its own or in the tables of
+// package appdb on SQL Server.
 package sqlstore
 
 import (
@@ -13,31 +13,30 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
-// OnServer keeps the entries of the request log in the tables of db, on a server.
-func OnServer(db *appdb.DB) requestlog.Store { return &logTable{db: db} }
+// OnServer returns the request log in the tables of db on SQL Server.
+func OnServer(db *appdb.DB) requestlog.Store { return &serverLog{db: db} }
 
-// pruneBatch is how many entries are removed at a time, so that it takes
-// moments.
+// pruneBatch is how many entries are deleted at a time, small enough to be fast.
 const pruneBatch = 256
 
-// logTicks is a duration as it is stored.
-func logTicks(d time.Duration) int64 { return int64(d / 100) }
+// ticks returns a duration in the stored unit of 100 ns.
+func ticks(d time.Duration) int64 { return int64(d / 100) }
 
-// logTable is the request log on a server. Several daemons write to it.
-type logTable struct {
+// serverLog is the request log on SQL Server. Several daemons may write to it.
+type serverLog struct {
 	db       *appdb.DB
-	measured time.Time // when excess was found out
-	excess   int64     // rows that are too many, as far as known
+	measured time.Time // when excess was measured
+	excess   int64     // estimated number of rows to delete
 }
 
-// Append adds entries by one statement: an array of arrays in JSON.
-func (l *logTable) Append(ctx context.Context, entries []requestlog.Entry) error {
-	_, err := l.db.Exec(ctx, logInsert, sql.Named("Rows", string(logRows(entries))))
+// Append adds entries with one statement. Its parameter is a JSON array of arrays.
+func (l *serverLog) Append(ctx context.Context, entries []requestlog.Entry) error {
+	_, err := l.db.Exec(ctx, insertRows, sql.Named("Rows", string(logRows(entries))))
 	return l.db.Fault(err, "writing the request log")
 }
 
-// logInsert numbers the rows in their order, since that of their ids follows.
-var logInsert = func() string {
+// insertRows numbers the rows, so that their IDs have the order of the entries.
+var insertRows = func() string {
 	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
 	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
 	values := []string{"c0", "c1", "c2", "c3"}
@@ -53,11 +52,11 @@ var logInsert = func() string {
 		"\nFROM OPENJSON(@Rows) WITH (" + strings.Join(items, ", ") + ") ORDER BY n"
 }()
 
-// escapeLog spells what JSON would have to escape, which Babelfish does not undo.
-// The statement takes it back.
+// escapeLog replaces the characters that JSON would have to escape, since Babelfish
+// does not unescape them. The statement reverses it.
 var escapeLog = strings.NewReplacer("^", "^0", `"`, "^1", `\`, "^2")
 
-// logRows is the JSON of entries. Of control characters only spaces are left.
+// logRows returns entries as JSON. Control characters become spaces.
 func logRows(entries []requestlog.Entry) []byte {
 	b := []byte{'['}
 	for n := range entries {
@@ -65,14 +64,14 @@ func logRows(entries []requestlog.Entry) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Timestamp(e.At), e.Status, logTicks(e.Duration), e.Size())
+		b = fmt.Appendf(b, `[%d,"%s",%d,%d,%d`, n, appdb.Timestamp(e.At), e.Status, ticks(e.Duration), e.Size())
 		for _, text := range e.Texts {
 			if text == "" {
 				b = append(b, ",null"...)
 				continue
 			}
 			b = append(b, `,"`...)
-			b = append(b, escapeLog.Replace(strings.Map(spaced, text))...)
+			b = append(b, escapeLog.Replace(strings.Map(controlToSpace, text))...)
 			b = append(b, '"')
 		}
 		b = append(b, ']')
@@ -80,39 +79,39 @@ func logRows(entries []requestlog.Entry) []byte {
 	return append(b, ']')
 }
 
-func spaced(r rune) rune {
+func controlToSpace(r rune) rune {
 	if r < ' ' {
 		return ' '
 	}
 	return r
 }
 
-const logPrune = `DELETE FROM whd.WH_RequestLog
+const pruneRowsOnServer = `DELETE FROM whd.WH_RequestLog
 WHERE Id IN (SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`
 
-const logMeasure = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
+const measureRows = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
 
-// Prune removes the oldest rows that are too old or too many. How many those
-// are is found out by an index now and then.
-func (l *logTable) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
+// Prune deletes the oldest rows that are too old or exceed the size. How many rows
+// exceed it is measured at intervals, with an index.
+func (l *serverLog) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
 	if err := l.measure(ctx, maxBytes); err != nil {
 		return false, l.db.Fault(err, "measuring the request log")
 	}
-	n, err := l.db.Exec(ctx, logPrune,
+	n, err := l.db.Exec(ctx, pruneRowsOnServer,
 		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Timestamp(before)), sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
 	return n == pruneBatch, l.db.Fault(err, "pruning the request log")
 }
 
-// measureEvery is between two times of adding up what all rows take.
-const measureEvery = 10 * time.Minute
+// measureInterval is the interval between measurements of the size of all rows.
+const measureInterval = 10 * time.Minute
 
-func (l *logTable) measure(ctx context.Context, maxBytes int64) error {
-	if maxBytes == 0 || time.Since(l.measured) < measureEvery {
+func (l *serverLog) measure(ctx context.Context, maxBytes int64) error {
+	if maxBytes == 0 || time.Since(l.measured) < measureInterval {
 		return nil
 	}
 	type extent struct{ rows, bytes int64 }
-	all, err := appdb.QueryOne(ctx, l.db, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, logMeasure)
+	all, err := appdb.QueryOne(ctx, l.db, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, measureRows)
 	if err != nil {
 		return err
 	}

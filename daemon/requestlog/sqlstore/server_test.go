@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// TestRequestLogStatements shows the statements of both databases side by side,
-// with the rows as a server gets them.
+// TestRequestLogStatements compares the statements of both databases with the
+// golden file, and the rows as sent to SQL Server.
 func TestRequestLogStatements(t *testing.T) {
 	db := &appdb.DB{Schema: "own tables"}
 	entry := requestlog.Entry{At: time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC), Status: 404, Duration: 1500 * time.Microsecond}
@@ -24,8 +24,8 @@ func TestRequestLogStatements(t *testing.T) {
 	entry.Texts[requestlog.RequestBody] = "two\nlines\té"
 	var got strings.Builder
 	for _, part := range []string{
-		"== SQLite", logFileInsert, pruneFile,
-		"== SQL Server", db.Qualify(logInsert), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(logMeasure), db.Qualify(logPrune),
+		"== SQLite", insertFileRow, pruneFile,
+		"== SQL Server", db.Qualify(insertRows), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(measureRows), db.Qualify(pruneRowsOnServer),
 	} {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}

@@ -15,8 +15,8 @@ func TestRequestLogSQLite(t *testing.T) {
 	logtest.Run(t, func(t *testing.T) *storage.Store { return open(t, storage.Config{}) })
 }
 
-// TestRequestLogSQLServer makes the table anew for each test, so that ids begin
-// with 1.
+// TestRequestLogSQLServer truncates the table for each test, so that IDs start at
+// 1.
 func TestRequestLogSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	s := open(t, storage.Config{DSN: dsn, Schema: "own tables", Migrate: true})
@@ -26,7 +26,7 @@ func TestRequestLogSQLServer(t *testing.T) {
 	})
 }
 
-// TestRequestLogColumns: what is written is what is read.
+// TestRequestLogColumns checks that the written columns are the fields of the kind.
 func TestRequestLogColumns(t *testing.T) {
 	kind, _ := record.System().Lookup("RequestLog")
 	names := []string{"Id", "DateTime", "StatusCode"}

@@ -1,4 +1,4 @@
-// Package logtest is the conformance suite of the stored request log.
+// Package logtest is the conformance test suite of the stored request log.
 package logtest
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Run runs the suite of the request log. open gives a store whose log is
-// empty and numbers its entries from 1.
+// Run runs the suite. open returns a store with an empty request log whose IDs
+// start at 1.
 func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 	for _, test := range []struct {
 		name string
@@ -34,7 +34,7 @@ func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 		t.Run(test.name, func(t *testing.T) {
 			kind, ok := record.System().Lookup("RequestLog")
 			if !ok {
-				t.Fatal("no kind of the request log")
+				t.Fatal("no record kind RequestLog")
 			}
 			s := &logSuite{store: open(t), kind: kind}
 			test.run(t, s)
@@ -54,7 +54,7 @@ func (s *logSuite) add(t *testing.T, entries ...requestlog.Entry) {
 	}
 }
 
-// values are what a query gives of one field.
+// values returns the values of one field of a query's rows.
 func (s *logSuite) values(t *testing.T, field string, members ...query.Member) []string {
 	t.Helper()
 	rows, _ := executortest.Ask(t, s.store, s.kind, append(query.Members{executortest.Member(query.Fields, field)}, members...))
@@ -64,10 +64,10 @@ func (s *logSuite) values(t *testing.T, field string, members ...query.Member) [
 	return rows
 }
 
-// logStart is exact to a microsecond, which is what Babelfish keeps.
+// logStart has microseconds only, the resolution of Babelfish.
 var logStart = time.Date(2030, 1, 2, 23, 59, 59, 123456000, time.UTC)
 
-// logEntry is an entry with its number in its texts.
+// logEntry returns an entry with n in all fields.
 func logEntry(n int) requestlog.Entry {
 	e := requestlog.Entry{At: logStart.Add(time.Duration(n) * time.Second), Status: 200 + n, Duration: time.Duration(n) * time.Millisecond}
 	for i := range e.Texts {
@@ -76,13 +76,13 @@ func logEntry(n int) requestlog.Entry {
 	return e
 }
 
-// wideTexts have room for thousands of characters.
+// wideTexts are the columns for thousands of characters.
 var wideTexts = []int{
 	requestlog.AbsoluteURI, requestlog.RequestBody, requestlog.RequestDto, requestlog.Headers, requestlog.FormData, requestlog.Items,
 	requestlog.Session, requestlog.ResponseDto, requestlog.ErrorResponse, requestlog.ExceptionData,
 }
 
-// logRoundTrip stores texts of every sort in every column, and nothing at all.
+// logRoundTrip stores special texts in every column, and an empty entry.
 func logRoundTrip(t *testing.T, s *logSuite) {
 	texts := []string{
 		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1", "é", "日本語", "😀", "\u00a0", strings.Repeat("x", 3000),
@@ -110,7 +110,7 @@ func logRoundTrip(t *testing.T, s *logSuite) {
 	}
 }
 
-// rowText is an entry as the suite shows its row.
+// rowText formats the row of an entry as executortest does.
 func (s *logSuite) rowText(id int64, e requestlog.Entry) string {
 	values := []any{id, e.At.Format(wire.DateLayout), int64(e.Status)}
 	for _, text := range e.Texts {
@@ -123,7 +123,7 @@ func (s *logSuite) rowText(id int64, e requestlog.Entry) string {
 	return executortest.RowText(append(values, int64(e.Duration/100)))
 }
 
-// logFilters asks by fields of each type.
+// logFilters queries with conditions on fields of each type.
 func logFilters(t *testing.T, s *logSuite) {
 	var entries []requestlog.Entry
 	for n := range 10 {
@@ -161,8 +161,8 @@ func logFilters(t *testing.T, s *logSuite) {
 	}
 }
 
-// logOrder: the newest stand first, whether or not there are pages, unless
-// another order is asked for.
+// logOrder checks that the newest entries come first by default, with and without
+// paging.
 func logOrder(t *testing.T, s *logSuite) {
 	for n := range 5 {
 		s.add(t, logEntry(n))
@@ -185,7 +185,7 @@ func logOrder(t *testing.T, s *logSuite) {
 	}
 }
 
-// logBatches: a batch of hundreds keeps its order, and an empty one is none.
+// logBatches checks the order of large batches, and an empty batch.
 func logBatches(t *testing.T, s *logSuite) {
 	s.add(t)
 	var entries []requestlog.Entry
@@ -197,11 +197,11 @@ func logBatches(t *testing.T, s *logSuite) {
 	s.add(t, entries[:600]...)
 	s.add(t, entries[600:]...)
 	if got := s.values(t, "PathInfo", executortest.Member(query.OrderBy, "Id")); !slices.Equal(got, want) {
-		t.Errorf("%d rows, in another order", len(got))
+		t.Errorf("%d rows, in the wrong order", len(got))
 	}
 }
 
-// pruned removes until there is nothing more to remove.
+// pruned prunes until nothing is left to prune, and returns the number of calls.
 func (s *logSuite) pruned(t *testing.T, before time.Time, maxBytes int64) (times int) {
 	t.Helper()
 	log := s.store.RequestLog()
@@ -224,10 +224,10 @@ func logPruneByAge(t *testing.T, s *logSuite) {
 	}
 	s.add(t, entries...)
 	if s.pruned(t, logStart, 0); len(s.values(t, "Id")) != 600 {
-		t.Error("entries are gone that are not old")
+		t.Error("entries are missing that are not too old")
 	}
 	if times := s.pruned(t, logStart.Add(590*time.Second), 0); times < 3 {
-		t.Errorf("590 entries went in %d turns", times)
+		t.Errorf("590 entries were pruned in %d calls", times)
 	}
 	if got := s.values(t, "PathInfo"); len(got) != 10 || got[0] != "599" || got[9] != "590" {
 		t.Errorf("left are %s", got)
@@ -235,7 +235,7 @@ func logPruneByAge(t *testing.T, s *logSuite) {
 	s.pruned(t, logStart.Add(time.Hour), 0)
 	s.add(t, logEntry(0))
 	if got := s.values(t, "Id"); got[0] != "601" {
-		t.Errorf("the next has the id %s, want one that is new", got[0])
+		t.Errorf("the next entry has the ID %s, want a new one", got[0])
 	}
 }
 
@@ -248,7 +248,7 @@ func logPruneBySize(t *testing.T, s *logSuite) {
 	}
 	s.add(t, entries...)
 	if s.pruned(t, time.Time{}, 10<<20); len(s.values(t, "Id")) != 1000 {
-		t.Error("entries are gone that have room")
+		t.Error("entries are missing although the size is not exceeded")
 	}
 	s.pruned(t, time.Time{}, 500<<10)
 	left := s.values(t, "PathInfo")

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// objectOf writes an object with pairs of names and values.
+// objectOf returns an object with pairs of names and values.
 func objectOf(pairs ...string) string {
-	d := NewDraft()
+	d := NewEntryBuilder()
 	o := d.Object(RequestDto)
 	for i := 0; i < len(pairs); i += 2 {
 		o.Add(pairs[i], pairs[i+1])
@@ -37,7 +37,7 @@ func TestObject(t *testing.T) {
 			t.Errorf("%.60q: got %s, want %s", test.pairs, got, want)
 		}
 	}
-	many := NewDraft()
+	many := NewEntryBuilder()
 	o := many.Object(RequestDto)
 	for range 10_000 {
 		o.Add("InvoiceIDIn", "a", "b")
@@ -49,13 +49,13 @@ func TestObject(t *testing.T) {
 	}
 }
 
-func TestHeadersAreAllowed(t *testing.T) {
+func TestOnlyAllowedHeadersAreLogged(t *testing.T) {
 	r := &http.Request{Host: "erp.example", Header: http.Header{
 		"Authorization": {"Basic s3cret"}, "Cookie": {"ss-id=s3cret"}, "X-Ss-Id": {"s3cret"}, "X-Api-Key": {"s3cret"},
 		"Proxy-Authorization": {"s3cret"}, "Webhook-Signature": {"s3cret"}, "X-Custom": {"s3cret"}, "Referer": {"s3cret"},
 		"Accept": {"text/csv", "*/*;q=0.1"}, "User-Agent": {"curl/8 \"x\""}, "Origin": {strings.Repeat("o", 600)},
 	}}
-	d := NewDraft()
+	d := NewEntryBuilder()
 	d.Headers(r)
 	got := d.entry().Texts[Headers]
 	want := `{"Host":"erp.example","Accept":"text/csv, */*;q=0.1","Origin":"` + strings.Repeat("o", 497) + `...","User-Agent":"curl/8 \"x\""}`
@@ -64,16 +64,16 @@ func TestHeadersAreAllowed(t *testing.T) {
 	}
 }
 
-// TestDraftsShareNothing: a draft begins empty, whatever the last one held.
-func TestDraftsShareNothing(t *testing.T) {
+// TestBuildersAreReset checks that a pooled builder starts empty.
+func TestBuildersAreReset(t *testing.T) {
 	for range 100 {
-		d := NewDraft()
+		d := NewEntryBuilder()
 		if d.Entry != (Entry{}) || len(d.buf) != 0 || d.spans != [Texts]span{} {
-			t.Fatalf("a new draft has %+v", d.Entry)
+			t.Fatalf("a new builder has %+v", d.Entry)
 		}
 		d.Texts[PathInfo] = "/first"
-		d.Join(AbsoluteURI, "http://", "host", "/first")
-		d.Same(Referer, AbsoluteURI)
+		d.SetText(AbsoluteURI, "http://", "host", "/first")
+		d.CopyText(Referer, AbsoluteURI)
 		e := d.entry()
 		if e.Texts[AbsoluteURI] != "http://host/first" || e.Texts[Referer] != "http://host/first" || e.Texts[PathInfo] != "/first" {
 			t.Fatalf("got %+v", e.Texts)
@@ -88,15 +88,15 @@ func TestBounds(t *testing.T) {
 	}
 	e.bound()
 	for i, text := range e.Texts {
-		most := columns[i].most
-		if most == 0 {
-			continue // JSON is bounded where it is made
+		maxBytes := columns[i].maxBytes
+		if maxBytes == 0 {
+			continue // JSON is bounded when it is built
 		}
-		if len(text) > most || len(text) < most-1 || strings.ToValidUTF8(text, "") != text {
+		if len(text) > maxBytes || len(text) < maxBytes-1 || strings.ToValidUTF8(text, "") != text {
 			t.Errorf("%s has %d bytes, ending in %q", Column(i), len(text), text[max(0, len(text)-5):])
 		}
 	}
-	if got := Plain([]byte("a\x00b\xff" + strings.Repeat("x", 2*MaxBody))); len(got) > MaxBody || !strings.HasPrefix(got, "a\uFFFDb\uFFFDx") || !strings.HasSuffix(got, "x...") {
+	if got := BodyText([]byte("a\x00b\xff" + strings.Repeat("x", 2*MaxBody))); len(got) > MaxBody || !strings.HasPrefix(got, "a\uFFFDb\uFFFDx") || !strings.HasSuffix(got, "x...") {
 		t.Errorf("a body of %d bytes: %.10q", len(got), got)
 	}
 }

@@ -1,0 +1,211 @@
+package requestlog
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// EntryBuilder builds an entry. All composed texts share one buffer, which is
+// pooled: an entry is built for each request.
+type EntryBuilder struct {
+	Entry
+	buf   []byte
+	spans [Texts]span // positions in buf of the composed texts
+}
+
+type span struct{ from, to int }
+
+var builders = sync.Pool{New: func() any { return new(EntryBuilder) }}
+
+// NewEntryBuilder returns an empty builder. Record consumes it; it must not be used
+// afterwards.
+func NewEntryBuilder() *EntryBuilder { return builders.Get().(*EntryBuilder) }
+
+// entry returns the entry and releases the builder.
+func (d *EntryBuilder) entry() Entry {
+	all := string(d.buf)
+	for i, s := range d.spans {
+		if s.to > s.from {
+			d.Texts[i] = all[s.from:s.to]
+		}
+	}
+	e := d.Entry
+	d.Entry, d.spans, d.buf = Entry{}, [Texts]span{}, d.buf[:0]
+	if cap(d.buf) <= 2*MaxBody {
+		builders.Put(d)
+	}
+	return e
+}
+
+// SetText sets a text to the concatenation of parts.
+func (d *EntryBuilder) SetText(text int, parts ...string) {
+	from := len(d.buf)
+	for _, part := range parts {
+		d.buf = append(d.buf, part...)
+	}
+	d.spans[text] = span{from, len(d.buf)}
+}
+
+// CopyText sets a text to the same value as another one.
+func (d *EntryBuilder) CopyText(text, from int) { d.spans[text] = d.spans[from] }
+
+// Object writes a JSON object of bounded size: members that do not fit are left out
+// and marked by cutMark. Only one Object of a builder may be open at a time.
+type Object struct {
+	builder   *EntryBuilder
+	text      int
+	from      int
+	truncated bool
+}
+
+// Object starts a JSON object. An object without members becomes an empty text.
+func (d *EntryBuilder) Object(text int) Object {
+	return Object{builder: d, text: text, from: len(d.buf)}
+}
+
+// cutMark replaces the members that did not fit.
+const cutMark = `"...":"cut"`
+
+// Add adds a member. A value that may be secret is masked.
+func (o *Object) Add(name string, values ...string) {
+	if o.truncated {
+		return
+	}
+	w := findSensitive(name)
+	if w != nil && !isName(name) {
+		name = masked
+	}
+	o.begin(name)
+	if len(values) != 1 {
+		o.builder.buf = append(o.builder.buf, '[')
+	}
+	for i, value := range values {
+		switch {
+		case len(o.builder.buf)-o.from > maxJSON:
+			continue // beyond the limit, end removes it
+		case w != nil:
+			value = w.mask(value)
+		case IsSensitive(value):
+			value = masked
+		}
+		if i > 0 {
+			o.builder.buf = append(o.builder.buf, ',')
+		}
+		o.builder.buf = appendText(o.builder.buf, value)
+	}
+	if len(values) != 1 {
+		o.builder.buf = append(o.builder.buf, ']')
+	}
+	o.end()
+}
+
+// Set adds a member that is known not to be secret.
+func (o *Object) Set(name, value string) {
+	if o.truncated {
+		return
+	}
+	o.begin(name)
+	o.builder.buf = appendText(o.builder.buf, value)
+	o.end()
+}
+
+func (o *Object) begin(name string) {
+	o.builder.buf = append(o.builder.buf, ',') // end replaces the first comma by the brace
+	o.builder.buf = append(appendText(o.builder.buf, name), ':')
+}
+
+// end removes the member again if it made the object too large.
+func (o *Object) end() {
+	d := o.builder
+	kept := max(d.spans[o.text].to, o.from) // end of the previous member
+	if len(d.buf)-o.from > maxJSON-len(cutMark)-2 {
+		o.truncated = true
+		d.buf = append(append(d.buf[:kept], ','), cutMark...)
+	}
+	d.buf[o.from] = '{'
+	d.spans[o.text] = span{o.from, len(d.buf)}
+}
+
+// Close ends the object.
+func (o *Object) Close() {
+	d := o.builder
+	if len(d.buf) > o.from {
+		d.buf = append(d.buf, '}')
+		d.spans[o.text].to = len(d.buf)
+	}
+}
+
+// appendText appends a JSON string.
+func appendText(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	plain := 0
+	for plain < len(text) && text[plain] >= ' ' && text[plain] < utf8.RuneSelf && text[plain] != '"' && text[plain] != '\\' {
+		plain++
+	}
+	dst = append(dst, text[:plain]...)
+	if plain < len(text) {
+		dst = appendEscaped(dst, strings.ToValidUTF8(text[plain:], "\uFFFD"))
+	}
+	return append(dst, '"')
+}
+
+func appendEscaped(dst []byte, text string) []byte {
+	const hexDigits = "0123456789abcdef"
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"', c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// loggedHeaders are the request headers that are logged. Others are irrelevant or
+// secret.
+var loggedHeaders = [...]string{
+	"Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Length", "Content-Type",
+	"Expect", "If-Match", "If-None-Match", "Origin", "Range", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site",
+	"Traceparent", "User-Agent", "Via", "Want-Digest", "X-Forwarded-Host", "X-Forwarded-Proto",
+}
+
+// headerIndex is the index of a header in loggedHeaders.
+var headerIndex = func() map[string]int {
+	indexes := make(map[string]int)
+	for i, name := range loggedHeaders {
+		indexes[name] = i
+	}
+	return indexes
+}()
+
+// maxHeader bounds a header's value, in bytes.
+const maxHeader = 500
+
+// Headers writes the logged request headers.
+func (d *EntryBuilder) Headers(r *http.Request) {
+	o := d.Object(Headers)
+	if r.Host != "" {
+		o.Set("Host", truncate(r.Host, maxHeader))
+	}
+	var found [len(loggedHeaders)][]string
+	for name, values := range r.Header { // a request has fewer headers than loggedHeaders
+		if index, ok := headerIndex[name]; ok {
+			found[index] = values
+		}
+	}
+	for index, values := range found {
+		switch len(values) {
+		case 0:
+		case 1:
+			o.Set(loggedHeaders[index], truncate(values[0], maxHeader))
+		default:
+			o.Set(loggedHeaders[index], truncate(strings.Join(values, ", "), maxHeader))
+		}
+	}
+	o.Close()
+}
