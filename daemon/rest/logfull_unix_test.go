@@ -50,7 +50,7 @@ func TestUnderAFileSizeLimit(t *testing.T) {
 		c.logs("/Logs?Take=1")
 		asked++
 	}
-	if n := strings.Count(i.Log.String(), "requests go on"); n != 1 {
+	if n := strings.Count(i.Log.String(), "requests are served"); n != 1 {
 		t.Errorf("%d lines say that it cannot be written", n)
 	}
 	a := c.do("GET /Logs?Take=1&Include=Total", "").want(t, 200)
