@@ -248,7 +248,7 @@ func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
 	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
-	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Away() {
+	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Unavailable() {
 		return executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
 	}
 	return err

@@ -250,7 +250,7 @@ func (b *fileRecords) texts(ctx context.Context, source string) (texts []string,
 		texts = append(texts, s.Text(0))
 		return nil
 	})
-	if e, writeError := errors.AsType[*sqlite.Error](err); writeError && (e.NoTable() || e.NoColumn()) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && (e.NoTable() || e.NoColumn()) {
 		return nil, "it cannot be read: " + e.Message, nil
 	}
 	return texts, "", err

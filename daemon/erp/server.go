@@ -120,9 +120,9 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 		return table.String(), nil, err
 	}
 	defer conn.Close()
-	liveColumn, err := conn.Catalogue(ctx, table)
+	listed, err := conn.Catalogue(ctx, table)
 	var columns []Column
-	for _, c := range liveColumn {
+	for _, c := range listed {
 		columns = append(columns, Column{Name: c.Name, Type: c.Type, Declared: c.Declared(), Unordered: c.Unordered()})
 	}
 	return table.String(), columns, err
@@ -147,7 +147,7 @@ func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, fields []s
 		rows.Next()
 		err = rows.Err()
 	}
-	if e, writeError := errors.AsType[*mssql.Error](err); writeError && e.NoColumn() {
+	if e, ok := errors.AsType[*mssql.Error](err); ok && e.NoColumn() {
 		return "the column names differ from the field names in letter case: " + e.Message, nil
 	}
 	return readProblem(err)
@@ -155,8 +155,8 @@ func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, fields []s
 
 // readProblem converts an error of the server to a problem, unless it is temporary.
 func readProblem(err error) (problem string, _ error) {
-	switch e, writeError := errors.AsType[*mssql.Error](err); {
-	case !writeError || e.Away() || e.Busy():
+	switch e, ok := errors.AsType[*mssql.Error](err); {
+	case !ok || e.Unavailable() || e.Busy():
 		return "", err
 	case e.Forbidden():
 		return "the service's login has no permission to read it: " + e.Message, nil

@@ -48,7 +48,7 @@ func classifyServer(e *mssql.Error, err error) error {
 	switch {
 	case e.LoginFailed():
 		return Unavailable(err, "database login failed")
-	case e.Away():
+	case e.Unavailable():
 		return Unavailable(err, "the database cannot be used at the moment")
 	case e.Busy():
 		return Unavailable(err, "the database is busy")

@@ -123,7 +123,7 @@ func (s *serverSession) close() {
 // After an error that a changed table may have caused, the cached columns are dropped.
 func (s *serverSession) classify(err error) error {
 	var refused *mssql.Error
-	var mismatch *mssql.Unfit
+	var mismatch *mssql.ColumnTypeError
 	limitError := s.guard.limitError()
 	switch {
 	case err == nil:
@@ -170,10 +170,10 @@ func (r *serverRows) Close() error {
 // blame replaces an error that clients cannot fix by one that names the table.
 func (t *Table) blame(err error) error {
 	var refused *mssql.Error
-	var mismatch *mssql.Unfit
+	var mismatch *mssql.ColumnTypeError
 	switch {
 	case errors.As(err, &mismatch):
-		return Unavailable(err, fmt.Sprintf("column %s of %s is %s in the database, which does not fit %s", mismatch.Column, t.Name, mismatch.Type, mismatch.Wanted))
+		return Unavailable(err, fmt.Sprintf("column %s of %s is %s in the database, which does not fit %s", mismatch.Column, t.Name, mismatch.Type, mismatch.FieldType))
 	case !errors.As(err, &refused):
 		return err
 	case refused.NoTable():
@@ -182,11 +182,11 @@ func (t *Table) blame(err error) error {
 		return Unavailable(err, fmt.Sprintf("the table or view %s lacks a column of this record kind; run whd check for details", t.Name))
 	case refused.Forbidden():
 		return Unavailable(err, fmt.Sprintf("the service's login has no permission to read %s", t.Name))
-	case refused.Broken():
+	case refused.InvalidView():
 		return Unavailable(err, fmt.Sprintf("the view %s cannot be read, because a table that it selects from has changed; run whd check for details", t.Name))
-	case refused.Remote():
+	case refused.LinkedServer():
 		return Unavailable(err, fmt.Sprintf("the linked server of %s is not available at the moment", t.Name))
-	case refused.Failing():
+	case refused.DataError():
 		return t.dataError(err)
 	}
 	return err

@@ -158,7 +158,7 @@ func (b *Server) detectJSON(ctx context.Context, conn *mssql.Conn) (bool, error)
 // supportsJSON reports whether err means that OPENJSON is unknown: then the server reports
 // a missing table or a syntax error at WITH. Other errors are returned.
 func supportsJSON(err error) (bool, error) {
-	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.Unknown() {
+	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.UnknownSyntax() {
 		return false, nil
 	}
 	return err == nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// endless has a hundred million rows.
+// endless is a query with a hundred million rows.
 var endless = "SELECT CAST(a.n AS nvarchar(20)) AS name FROM " + strings.Join([]string{ten("a"), ten("b"), ten("c"), ten("d"), ten("e"), ten("f"), ten("g"), ten("h")}, " CROSS JOIN ")
 
 func ten(name string) string {
@@ -21,12 +21,12 @@ func ten(name string) string {
 
 var names = []record.Type{record.Text}
 
-// aborts is small since each costs a connection, which takes Babelfish half a
-// second on a busy machine. Releases run 1,000.
+// aborts is the number of rounds. It is small because each round costs a connection, which
+// takes Babelfish half a second on a busy machine. Releases run 1,000.
 var aborts = flag.Int("aborts", 40, "number of statements that TestAborts ends in mid-stream")
 
-// TestAborts ends statements in mid-stream in each of the ways there are, and
-// asks every connection of the pool afterwards.
+// TestAborts aborts statements while rows are read, in each possible way, and checks all
+// connections of the pool afterwards.
 func TestAborts(t *testing.T) {
 	const connections = 4
 	rounds := *aborts
@@ -69,17 +69,17 @@ func TestAborts(t *testing.T) {
 	allAnswer(t, s, connections)
 }
 
-// allAnswer asks every connection of the pool something that only it is asked.
+// allAnswer runs a different query on each connection of the pool and checks the results.
 func allAnswer(t *testing.T, s *Server, connections int) {
 	t.Helper()
 	var all []*Conn
 	for range connections {
-		all = append(all, lend(t, s))
+		all = append(all, getConn(t, s))
 	}
 	for i, c := range all {
 		for n := i * 10; n < i*10+5; n++ {
 			if got := one(t, c, record.Int, "SELECT @p1 + 1 AS n", Whole(Column{}, int64(n))); got != strconv.Itoa(n+1) {
-				t.Errorf("connection %d answers %q, want %d", i, got, n+1)
+				t.Errorf("connection %d returns %q, want %d", i, got, n+1)
 			}
 		}
 	}
@@ -88,8 +88,8 @@ func allAnswer(t *testing.T, s *Server, connections int) {
 	}
 }
 
-// TestAbortTells says what an aborted statement's reader is told.
-func TestAbortTells(t *testing.T) {
+// TestAbortErrors checks the errors returned by aborted statements.
+func TestAbortErrors(t *testing.T) {
 	s := server(t, 1)
 	t.Run("context", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -107,7 +107,7 @@ func TestAbortTells(t *testing.T) {
 
 func aborted(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) error {
 	t.Helper()
-	c := lend(t, s)
+	c := getConn(t, s)
 	defer c.Close()
 	rows, err := c.Query(ctx, Query{SQL: endless, Types: names})
 	if err != nil {
@@ -122,18 +122,18 @@ func aborted(t *testing.T, ctx context.Context, s *Server, abort func(*Conn)) er
 	}
 }
 
-// TestEndsInStep reads results to their end, or nearly, and finds the same
-// connection in the pool.
+// TestEndsInStep reads results completely or almost completely, and expects the same
+// connection to be reused.
 func TestEndsInStep(t *testing.T) {
 	s := server(t, 1)
 	session := func() string {
-		c := lend(t, s)
+		c := getConn(t, s)
 		defer c.Close()
 		return one(t, c, record.Int, "SELECT CAST(@@SPID AS int) AS spid")
 	}
 	first := session()
 	for left := range 30 {
-		c := lend(t, s)
+		c := getConn(t, s)
 		rows, err := c.Query(context.Background(), Query{SQL: "SELECT TOP 30" + strings.TrimPrefix(endless, "SELECT"), Types: names})
 		if err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestEndsInStep(t *testing.T) {
 	}
 }
 
-// TestDatabaseSQL ends statements of database/sql by their contexts.
+// TestDatabaseSQL cancels statements of database/sql by their contexts.
 func TestDatabaseSQL(t *testing.T) {
 	s := server(t, 2)
 	for round := range 20 {
@@ -172,22 +172,22 @@ func TestDatabaseSQL(t *testing.T) {
 	allAnswer(t, s, 2)
 }
 
-// TestReplacesLost loses connections while they lie in the pool.
+// TestReplacesLost closes connections while they are idle in the pool.
 func TestReplacesLost(t *testing.T) {
 	s := server(t, 3)
 	var all []*Conn
 	for range 3 {
-		c := lend(t, s)
+		c := getConn(t, s)
 		one(t, c, record.Int, "SELECT 1 AS n")
 		all = append(all, c)
 	}
 	for _, c := range all {
-		for _, socket := range c.conn.line.sockets {
-			socket.Close() // as a server does that is restarted: the line itself does not know
+		for _, socket := range c.conn.transport.sockets {
+			socket.Close() // like a restarted server: the line is not marked as cut
 		}
 		c.Close()
 	}
-	c := lend(t, s)
+	c := getConn(t, s)
 	if got := one(t, c, record.Int, "SELECT 2 AS n"); got != "2" {
 		t.Error(got)
 	}

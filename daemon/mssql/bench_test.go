@@ -21,13 +21,13 @@ import (
 	driverpkg "github.com/microsoft/go-mssqldb"
 )
 
-// benchRows is the number of rows of each table that is read.
+// benchRows is the number of rows read from each table.
 const benchRows = 50_000
 
-// BenchmarkQueryToBytes reads whole tables as the service does, from the request
-// to JSON, beside the barest loop over the driver's rows, in turns. What is
-// reported is ours as a multiple of the loop's CPU time, the median of all
-// turns, and how many allocations a row ours has more.
+// BenchmarkQueryToBytes reads whole tables like the service, from the request to JSON,
+// alternating with a minimal loop over the driver's rows. It reports the CPU time
+// relative to that of the loop, as the median of all rounds, and the number of additional
+// allocations per row.
 func BenchmarkQueryToBytes(b *testing.B) {
 	dsn := mssqltest.Database(b)
 	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), DSN: dsn, Registry: record.Builtin(), Connections: 1})
@@ -44,7 +44,7 @@ func BenchmarkQueryToBytes(b *testing.B) {
 	}
 }
 
-// repeated are the ordinary demo rows of a kind, as often as it takes.
+// repeated returns the ordinary demo rows of a kind, repeated as often as needed.
 func repeated(kind *record.Kind) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for n := 0; n < benchRows; {
@@ -57,7 +57,7 @@ func repeated(kind *record.Kind) iter.Seq[[]any] {
 	}
 }
 
-// cost is what a turn takes for each row.
+// cost is the cost of a round per row.
 type cost struct{ cpu, allocs float64 }
 
 func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
@@ -75,7 +75,7 @@ func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 	}
 	b.ReportMetric(median(times), "xCPU")
 	b.ReportMetric(median(more), "allocs/row")
-	b.ReportMetric(0, "ns/op") // says nothing
+	b.ReportMetric(0, "ns/op") // not meaningful
 }
 
 func median(all []float64) float64 {
@@ -98,7 +98,8 @@ func measure(b *testing.B, read func() (int, error)) cost {
 	return cost{spent.Seconds() / benchRows, float64(after.Mallocs-before.Mallocs) / benchRows}
 }
 
-// newBareLoop reads a table through the driver and looks at nothing.
+// newBareLoop returns a function that reads a table through the driver and ignores the
+// values.
 func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -140,7 +141,7 @@ func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error
 	}
 }
 
-// toBytes answers a request as the service does, as far as the socket.
+// toBytes executes a request like the service, but does not write to a socket.
 func toBytes(ctx context.Context, s *storage.Store, request *query.Request) (int, error) {
 	plan, err := query.NewPlan(request, false)
 	if err != nil {

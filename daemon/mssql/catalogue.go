@@ -7,29 +7,29 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// catalogueSQL is asked in the table's own database. COLLATIONPROPERTY knows
-// which code page a collation stands for. A varchar parameter has that of the
-// database which the connection is in.
+// catalogueSQL selects the columns of a table. It must run in the table's database.
+// COLLATIONPROPERTY returns the code page of a collation. varchar parameters use the code
+// page of the connection's database.
 const catalogueSQL = "SELECT COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_MAXIMUM_LENGTH, CAST(NUMERIC_PRECISION AS int), NUMERIC_SCALE, IS_NULLABLE," +
-	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int), " + spokenSQL
+	" COLLATION_NAME, CAST(COLLATIONPROPERTY(COLLATION_NAME, 'CodePage') AS int), " + parameterCodePageSQL
 
-const spokenSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
+const parameterCodePageSQL = "CAST(COLLATIONPROPERTY(CAST(DATABASEPROPERTYEX(DB_NAME(), 'Collation') AS nvarchar(128)), 'CodePage') AS int)"
 
-// Catalogue lists the columns of a table, view or synonym in their order, none
-// where there is no such table or it may not be seen.
+// Catalogue returns the columns of a table, view or synonym in their order. There are none
+// if the table does not exist or is not accessible.
 func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
-	columns, err := c.listed(ctx, t)
+	columns, err := c.listColumns(ctx, t)
 	if err != nil || len(columns) > 0 {
 		return columns, err
 	}
-	return c.described(ctx, t)
+	return c.describeColumns(ctx, t)
 }
 
-// listed are the columns that the catalogue lists: not those of synonyms.
-func (c *Conn) listed(ctx context.Context, t Table) ([]Column, error) {
+// listColumns returns the columns in INFORMATION_SCHEMA, which does not contain synonyms.
+func (c *Conn) listColumns(ctx context.Context, t Table) ([]Column, error) {
 	name := Column{Type: "nvarchar", Length: 128}
 	rows, err := c.Query(ctx, Query{
-		SQL:    catalogueSQL + " FROM " + t.catalogue() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
+		SQL:    catalogueSQL + " FROM " + t.qualifier() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
 		Params: []Param{Text(name, t.Schema), Text(name, t.Name)},
 		Types: []record.Type{
 			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text, record.Text, record.Int, record.Int,
@@ -51,14 +51,14 @@ func (c *Conn) listed(ctx context.Context, t Table) ([]Column, error) {
 
 func column(cells []row.Cell) Column {
 	return Column{
-		Name:      string(cells[0].Data),
-		Type:      string(cells[1].Data),
-		Length:    int(cells[2].Int),
-		Precision: int(cells[3].Int),
-		Scale:     int(cells[4].Int),
-		Nullable:  string(cells[5].Data) == "YES",
-		Collation: string(cells[6].Data),
-		CodePage:  int(cells[7].Int),
-		Spoken:    int(cells[8].Int),
+		Name:              string(cells[0].Data),
+		Type:              string(cells[1].Data),
+		Length:            int(cells[2].Int),
+		Precision:         int(cells[3].Int),
+		Scale:             int(cells[4].Int),
+		Nullable:          string(cells[5].Data) == "YES",
+		Collation:         string(cells[6].Data),
+		CodePage:          int(cells[7].Int),
+		ParameterCodePage: int(cells[8].Int),
 	}
 }

@@ -78,7 +78,7 @@ func expectColumns(t *testing.T, c *mssql.Conn, name, want string) {
 	}
 }
 
-// TestErrors makes the server report what the store has words for.
+// TestErrors causes errors on a server and checks their classification.
 func TestErrors(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE t (a int NOT NULL PRIMARY KEY, b decimal(38,0))`, `INSERT INTO t VALUES (1, 99999999999999999999999999999999999999), (2, 99999999999999999999999999999999999999)`)
@@ -105,7 +105,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	if err := insertTwice(t, dsn); !errors.As(err, new(*mssql.Error)) {
-		t.Errorf("a key twice: %v", err)
+		t.Errorf("duplicate key: %v", err)
 	}
 }
 
@@ -122,8 +122,7 @@ func run(c *mssql.Conn, q mssql.Query) error {
 	}
 }
 
-// insertTwice gives the failure to insert a key that is there already, as long
-// as it is one.
+// insertTwice inserts an existing key and returns the error, which must not be nil.
 func insertTwice(t *testing.T, dsn string) error {
 	s, err := mssql.Open(mssql.Config{DSN: dsn})
 	if err != nil {
@@ -133,7 +132,7 @@ func insertTwice(t *testing.T, dsn string) error {
 	_, err = s.DB().ExecContext(t.Context(), "INSERT INTO t VALUES (1, 1)")
 	var e *mssql.Error
 	if errors.As(err, &e) && !e.Duplicate() {
-		t.Errorf("a key twice: %v", err)
+		t.Errorf("duplicate key: %v", err)
 	}
 	return err
 }

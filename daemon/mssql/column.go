@@ -6,45 +6,45 @@ import (
 	"unicode/utf8"
 )
 
-// Column is a column as the catalogue describes it. The zero Column is one of
-// which nothing is known.
+// Column is a column as described by the catalogue. The zero Column is an unknown column.
 type Column struct {
-	Name      string
-	Type      string // lower case, without what is in brackets
-	Length    int    // of text in characters and of bytes, -1 for max, 0 where there is none
-	Precision int    // of numbers, in digits
-	Scale     int
-	Nullable  bool
-	Collation string // of text
-	CodePage  int    // of text with one byte a character
-	Spoken    int    // code page of such text in parameters: that of the connection's database
+	Name              string
+	Type              string // lower case, without length or precision
+	Length            int    // of text in characters, of binary in bytes; -1 for max, 0 if not applicable
+	Precision         int    // of numbers, in digits
+	Scale             int
+	Nullable          bool
+	Collation         string // of text columns
+	CodePage          int    // of char and varchar columns
+	ParameterCodePage int    // code page of varchar parameters, which is that of the connection's database
 }
 
-// Code pages of columns that hold more than ASCII in a way that is known here.
+// Code pages of which more than ASCII is supported.
 const (
 	latin1 = 1252
 	utf8CP = 65001
 )
 
-// narrow reports whether the column's characters are bytes of a code page.
-func (c Column) narrow() bool { return c.Type == "char" || c.Type == "varchar" || c.Type == "text" }
-
-func (c Column) isText() bool {
-	return c.narrow() || c.Type == "nchar" || c.Type == "nvarchar" || c.Type == "ntext"
+// usesCodePage reports whether the column's text is encoded in a code page.
+func (c Column) usesCodePage() bool {
+	return c.Type == "char" || c.Type == "varchar" || c.Type == "text"
 }
 
-// Holds reports whether the column has one byte a character and can hold text,
-// as far as that is certain: the rest of a code page than ASCII is only known
-// for the one that is usual in the west, and of that only what is the same in
-// Unicode. A parameter of one byte a character must hold it as well, or else it
-// would arrive as similar text, or as question marks.
+func (c Column) isText() bool {
+	return c.usesCodePage() || c.Type == "nchar" || c.Type == "nvarchar" || c.Type == "ntext"
+}
+
+// Holds reports whether a char or varchar column can certainly hold text. Beyond ASCII only
+// the characters that Windows-1252 shares with Unicode, and UTF-8, are recognized. The
+// code page of varchar parameters must be the same, because other characters would be
+// replaced by similar ones or by question marks.
 func (c Column) Holds(text string) bool {
 	switch {
-	case !c.narrow():
+	case !c.usesCodePage():
 		return false
-	case ascii(text):
+	case isASCII(text):
 		return true
-	case c.CodePage != c.Spoken:
+	case c.CodePage != c.ParameterCodePage:
 		return false
 	case c.CodePage == utf8CP:
 		return true
@@ -59,16 +59,16 @@ func (c Column) Holds(text string) bool {
 	return true
 }
 
-// Unordered reports whether SQL Server shows the column's values, but takes no
-// part of them in =, ORDER BY or DISTINCT.
+// Unordered reports whether SQL Server does not support =, ORDER BY and DISTINCT for the
+// column's type.
 func (c Column) Unordered() bool {
 	return c.Type == "text" || c.Type == "ntext" || c.Type == "xml" || c.Type == "image"
 }
 
-// Fits reports whether text is not longer than the column.
-func (c Column) Fits(text string) bool { return c.Length <= 0 || units(text) <= c.Length }
+// Fits reports whether the length of text does not exceed that of the column.
+func (c Column) Fits(text string) bool { return c.Length <= 0 || utf16Length(text) <= c.Length }
 
-// Declared is the column's type as SQL writes it.
+// Declared returns the column's type in SQL.
 func (c Column) Declared() string {
 	switch c.Type {
 	case "char", "varchar", "nchar", "nvarchar", "binary", "varbinary":
@@ -82,28 +82,27 @@ func (c Column) Declared() string {
 	return c.Type
 }
 
-// Table is the name of a table or view: its last part, with up to three before.
+// Table is the name of a table or view, with up to three qualifiers.
 type Table struct{ Server, Database, Schema, Name string }
 
-// ParseTable reads a name such as T, dbo.T, other.dbo.T or [my base].dbo.[a.b].
-// Where it names no schema, it is in the given one.
+// ParseTable parses a name such as T, dbo.T, other.dbo.T or [my base].dbo.[a.b]. The given
+// schema is the default.
 func ParseTable(text, schema string) (Table, bool) {
 	parts, ok := parseParts(text)
 	if !ok {
 		return Table{}, false
 	}
-	return tableOf(parts, schema)
+	return newTable(parts, schema)
 }
 
-// ParseColumn reads a column behind the name of its table, such as T.C or
-// dbo.T.[my column].
+// ParseColumn parses a qualified column name, such as T.C or dbo.T.[my column].
 func ParseColumn(text, schema string) (t Table, column string, ok bool) {
 	parts, ok := parseParts(text)
 	if !ok || len(parts) < 2 {
 		return Table{}, "", false
 	}
 	last := len(parts) - 1
-	t, ok = tableOf(parts[:last], schema)
+	t, ok = newTable(parts[:last], schema)
 	return t, parts[last], ok
 }
 
@@ -118,7 +117,7 @@ func parseParts(text string) (parts []string, ok bool) {
 	return parts, true
 }
 
-func tableOf(parts []string, schema string) (Table, bool) {
+func newTable(parts []string, schema string) (Table, bool) {
 	if len(parts) > 4 {
 		return Table{}, false
 	}
@@ -129,7 +128,7 @@ func tableOf(parts []string, schema string) (Table, bool) {
 	return Table{all[0], all[1], all[2], all[3]}, true
 }
 
-// cutPart reads one part of a name and the dot behind it.
+// cutPart parses one part of a name and the dot after it.
 func cutPart(text string) (part, rest string, more, ok bool) {
 	if !strings.HasPrefix(text, "[") {
 		part, rest, more = strings.Cut(text, ".")
@@ -153,17 +152,17 @@ func cutPart(text string) (part, rest string, more, ok bool) {
 	return b.String(), rest, more, b.Len() > 0 && (more || rest == "") && !strings.Contains(b.String(), "\x00")
 }
 
-// Quoted is the name as SQL writes it.
+// Quoted returns the name in SQL.
 func (t Table) Quoted() string {
-	text := t.catalogue()
+	text := t.qualifier()
 	if t.Schema != "" {
 		text += Quote(t.Schema) + "."
 	}
 	return text + Quote(t.Name)
 }
 
-// catalogue is what comes before the schema.
-func (t Table) catalogue() string {
+// qualifier returns the quoted server and database, with a trailing dot.
+func (t Table) qualifier() string {
 	text := ""
 	for _, part := range []string{t.Server, t.Database} {
 		if part != "" {
@@ -173,7 +172,7 @@ func (t Table) catalogue() string {
 	return text
 }
 
-// String is the name for people.
+// String returns the unquoted name, for messages.
 func (t Table) String() string {
 	text := ""
 	for _, part := range []string{t.Server, t.Database, t.Schema} {
@@ -184,5 +183,5 @@ func (t Table) String() string {
 	return text + t.Name
 }
 
-// Quote writes one part of a name.
+// Quote quotes one part of a name.
 func Quote(name string) string { return "[" + strings.ReplaceAll(name, "]", "]]") + "]" }

@@ -10,7 +10,7 @@ import (
 func TestParseTable(t *testing.T) {
 	for _, c := range []struct {
 		text   string
-		quoted string // "" where it is no name
+		quoted string // "" if text is not a name
 	}{
 		{"SO_Totals", "[dbo].[SO_Totals]"},
 		{"v_Totals", "[dbo].[v_Totals]"},
@@ -40,8 +40,8 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-// FuzzParseTable: whatever a setting holds, what comes of it is a quoted name
-// that reads as itself.
+// FuzzParseTable: every accepted text becomes a quoted name that is parsed as the same
+// name.
 func FuzzParseTable(f *testing.F) {
 	for _, seed := range []string{"a", "a.b", "[a]]b].[c.d]", "a..b", "]", "[", "a.[", "[a]b", "é.日"} {
 		f.Add(seed)
@@ -51,8 +51,8 @@ func FuzzParseTable(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, ok := ParseTable(table.Quoted(), ""); !ok || again != table {
-			t.Fatalf("%q becomes %s, which is %v", text, table.Quoted(), again)
+		if parsed, ok := ParseTable(table.Quoted(), ""); !ok || parsed != table {
+			t.Fatalf("%q becomes %s, parsed as %v", text, table.Quoted(), parsed)
 		}
 	})
 }
@@ -64,16 +64,16 @@ func TestHolds(t *testing.T) {
 		want   bool
 	}{
 		{Column{Type: "varchar", CodePage: latin1}, "abc", true},
-		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "Grüße", true},
-		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "\u0080", false},
-		{Column{Type: "varchar", CodePage: latin1, Spoken: latin1}, "œ", false},
-		{Column{Type: "varchar", CodePage: latin1, Spoken: 1250}, "abc", true},
-		{Column{Type: "varchar", CodePage: latin1, Spoken: 1250}, "Grüße", false}, // the parameter would hold other letters
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "Grüße", true},
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "\u0080", false},
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "œ", false},
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "abc", true},
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "Grüße", false}, // the parameter would contain other letters
 		{Column{Type: "char"}, "abc", true},
 		{Column{Type: "char"}, "é", false},
-		{Column{Type: "varchar", CodePage: utf8CP, Spoken: utf8CP}, "日", true},
-		{Column{Type: "varchar", CodePage: utf8CP, Spoken: latin1}, "日", false},
-		{Column{Type: "varchar", CodePage: utf8CP, Spoken: latin1}, "é", false},
+		{Column{Type: "varchar", CodePage: utf8CP, ParameterCodePage: utf8CP}, "日", true},
+		{Column{Type: "varchar", CodePage: utf8CP, ParameterCodePage: latin1}, "日", false},
+		{Column{Type: "varchar", CodePage: utf8CP, ParameterCodePage: latin1}, "é", false},
 		{Column{Type: "nvarchar"}, "abc", false},
 		{Column{}, "abc", false},
 	} {
@@ -89,16 +89,16 @@ func TestComplete(t *testing.T) {
 		{"sqlserver://u:p%40@h:1434/i?Database=d&Encrypt=disable&App+Name=mine&LOG=63",
 			"sqlserver://u:p%40@h:1434/i?app+name=mine&database=d&encrypt=disable&guid+conversion=false&log=0&packet+size=32767&timezone=UTC"},
 	} {
-		if got, entra, err := complete(c.dsn); got != c.want || entra || err != nil {
+		if got, entra, err := completeDSN(c.dsn); got != c.want || entra || err != nil {
 			t.Errorf("%s: %s %v %v", c.dsn, got, entra, err)
 		}
 	}
-	if _, entra, err := complete("sqlserver://h?fedauth=ActiveDirectoryDefault"); !entra || err != nil {
+	if _, entra, err := completeDSN("sqlserver://h?fedauth=ActiveDirectoryDefault"); !entra || err != nil {
 		t.Error(entra, err)
 	}
 }
 
-// TestOpenKeepsSecrets: no error repeats any of a connection string.
+// TestOpenKeepsSecrets: no error contains a part of a connection string.
 func TestOpenKeepsSecrets(t *testing.T) {
 	for _, dsn := range []string{
 		"Server=h;Password=hunter2", "sqlserver://u:hunter2@", "sqlserver://u:hunter2%zz@h", "postgres://u:hunter2@h",
@@ -107,20 +107,20 @@ func TestOpenKeepsSecrets(t *testing.T) {
 	} {
 		_, err := Open(Config{DSN: dsn})
 		if err == nil {
-			t.Errorf("%s opens", dsn)
+			t.Errorf("%s: no error", dsn)
 		} else if strings.Contains(err.Error(), "hunter2") {
 			t.Error(err)
 		}
 	}
 }
 
-// TestQuotedParses: a table whose parts are quoted reads as itself.
+// TestQuotedParses: a quoted name is parsed as the same name.
 func TestQuotedParses(t *testing.T) {
 	part := rapid.StringOfN(rapid.RuneFrom([]rune("ab].[ é'")), 1, 8, -1)
 	rapid.Check(t, func(t *rapid.T) {
 		want := Table{Schema: part.Draw(t, "schema"), Name: part.Draw(t, "name")}
 		if got, ok := ParseTable(want.Quoted(), "other"); !ok || got != want {
-			t.Fatalf("%s is %v", want.Quoted(), got)
+			t.Fatalf("%s: parsed as %v", want.Quoted(), got)
 		}
 	})
 }

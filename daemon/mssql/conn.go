@@ -10,31 +10,31 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// conn is a driver's connection whose statements end with their context, by
-// closing the line. The driver would ask the server to stop and wait for the
-// answer; where that stays out, the connection is out of step from then on and
-// answers "no rows" to everything.
+// conn is a driver's connection that closes its socket when the context of a statement
+// ends. The driver would send an attention request and wait for the acknowledgement; if
+// that is not received, the connection is out of sync and returns no rows for all
+// later statements.
 type conn struct {
 	*mssql.Conn
-	limits limits
-	line   *line
-	served bool      // it has answered a statement
-	since  time.Time // when it went back to the pool
+	limits    limits
+	transport *transport
+	used      bool      // it has executed a statement
+	pooledAt  time.Time // when it was returned to the pool
 }
 
-// IsValid is asked when a connection goes back to the pool, and keeps those out
-// whose line is cut.
+// IsValid implements driver.Validator. database/sql calls it when a connection is
+// returned to the pool and discards those that are closed.
 func (c *conn) IsValid() bool {
-	c.since = time.Now()
-	return !c.line.isCut() && c.Conn.IsValid()
+	c.pooledAt = time.Now()
+	return !c.transport.isClosed() && c.Conn.IsValid()
 }
 
-// ResetSession is asked when a connection comes out of the pool. One that lay
-// there for a while may have been cut by a server that was restarted, or by a
-// firewall: what writes must not find that out by itself, since it would not be
-// known afterwards whether it was done. The pool makes another connection then.
+// ResetSession implements driver.SessionResetter. database/sql calls it before a
+// connection is reused. An idle connection may have been closed by a server restart or by a
+// firewall. A write must not be the first to detect that, because it would be unknown
+// whether it was executed. On driver.ErrBadConn the pool opens another connection.
 func (c *conn) ResetSession(ctx context.Context) error {
-	if err := c.Conn.ResetSession(ctx); err != nil || time.Since(c.since) < c.limits.fresh {
+	if err := c.Conn.ResetSession(ctx); err != nil || time.Since(c.pooledAt) < c.limits.checkAfter {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limits.pulse)
@@ -45,12 +45,12 @@ func (c *conn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
-// during lets work go on until ctx ends.
-func (c *conn) during(ctx context.Context, work func(context.Context) error) error {
-	stop := context.AfterFunc(ctx, c.line.cut)
+// runUntilDone calls work and closes the connection when ctx ends.
+func (c *conn) runUntilDone(ctx context.Context, work func(context.Context) error) error {
+	stop := context.AfterFunc(ctx, c.transport.close)
 	err := work(context.WithoutCancel(ctx))
 	if !stop() {
-		c.line.cut() // by now, not soon
+		c.transport.close() // ctx has ended: do not wait for the AfterFunc
 		if err != nil {
 			return ctx.Err()
 		}
@@ -58,14 +58,14 @@ func (c *conn) during(ctx context.Context, work func(context.Context) error) err
 	return wrap(err)
 }
 
-// Ping is driver.Pinger's.
-func (c *conn) Ping(ctx context.Context) error { return c.during(ctx, c.Conn.Ping) }
+// Ping implements driver.Pinger.
+func (c *conn) Ping(ctx context.Context) error { return c.runUntilDone(ctx, c.Conn.Ping) }
 
-// BeginTx is driver.ConnBeginTx's. Nothing has happened yet where it fails, so
-// that the pool may try another connection.
+// BeginTx implements driver.ConnBeginTx. If it fails nothing has been executed yet, so
+// that the pool may use another connection.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var begun driver.Tx
-	err := c.during(ctx, func(ctx context.Context) (err error) {
+	err := c.runUntilDone(ctx, func(ctx context.Context) (err error) {
 		begun, err = c.Conn.BeginTx(ctx, o)
 		return err
 	})
@@ -78,31 +78,31 @@ func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	return &tx{begun, c}, nil
 }
 
-// tx is a transaction whose end takes no longer than its limit, whatever becomes
-// of the context that it began with: the server has stalled then.
+// tx is a transaction with a time limit for its end that does not depend on the context
+// with which it began, in case the server hangs.
 type tx struct {
 	driver.Tx
 	conn *conn
 }
 
-// Commit is driver.Tx's. Where it fails, it is not known whether it was done.
+// Commit implements driver.Tx. After an error it is unknown whether it was committed.
 func (t *tx) Commit() error { return t.end(t.Tx.Commit) }
 
-// Rollback is driver.Tx's.
+// Rollback implements driver.Tx.
 func (t *tx) Rollback() error { return t.end(t.Tx.Rollback) }
 
 func (t *tx) end(work func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), t.conn.limits.end)
 	defer cancel()
-	return t.conn.during(ctx, func(context.Context) error { return work() })
+	return t.conn.runUntilDone(ctx, func(context.Context) error { return work() })
 }
 
-// Prepare is driver.Conn's.
+// Prepare implements driver.Conn.
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext is driver.ConnPrepareContext's. Nothing is sent.
+// PrepareContext implements driver.ConnPrepareContext. Nothing is sent to the server.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	s, err := c.Conn.PrepareContext(ctx, query)
 	if err != nil {
@@ -111,22 +111,22 @@ func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	return &stmt{s, c}, nil
 }
 
-// stmt is a statement for database/sql.
+// stmt is a prepared statement for database/sql.
 type stmt struct {
 	driver.Stmt
 	conn *conn
 }
 
-// ExecContext is driver.StmtExecContext's.
+// ExecContext implements driver.StmtExecContext.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
-	err = s.conn.during(ctx, func(ctx context.Context) error {
+	err = s.conn.runUntilDone(ctx, func(ctx context.Context) error {
 		result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 		return err
 	})
 	return result, err
 }
 
-// QueryContext is driver.StmtQueryContext's.
+// QueryContext implements driver.StmtQueryContext.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := s.conn.stream(ctx, s.Stmt, args)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestWritesAfterCut: the server has closed all connections that lie in the
-// pool. Nobody who writes notices.
+// TestWritesAfterCut: after the server has closed all idle connections of the pool, writes
+// succeed without an error.
 func TestWritesAfterCut(t *testing.T) {
 	const connections = 4
-	s, line := overLine(t, connections)
-	s.Hasten()
+	s, transport := openProxied(t, connections)
+	s.ShortenLimits()
 	for range 3 {
 		var all []*sql.Conn
 		for range connections {
@@ -30,11 +30,11 @@ func TestWritesAfterCut(t *testing.T) {
 		for _, c := range all {
 			c.Close()
 		}
-		line.HangUp()
+		transport.HangUp()
 		if _, err := s.DB().ExecContext(t.Context(), "DECLARE @n int = 1"); err != nil {
 			t.Errorf("a statement: %v", err)
 		}
-		line.HangUp()
+		transport.HangUp()
 		tx, err := s.DB().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("a transaction: %v", err)
@@ -45,14 +45,14 @@ func TestWritesAfterCut(t *testing.T) {
 	}
 }
 
-// TestBeginsAfterCut: a transaction begins on another connection even where the
-// cut came a moment ago.
+// TestBeginsAfterCut: a transaction begins on another connection even if its connection was
+// closed just before.
 func TestBeginsAfterCut(t *testing.T) {
-	s, line := overLine(t, 1)
+	s, transport := openProxied(t, 1)
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	line.HangUp()
+	transport.HangUp()
 	tx, err := s.DB().BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,13 +62,13 @@ func TestBeginsAfterCut(t *testing.T) {
 	}
 }
 
-// TestCommitStalls: a server that stalls in the end of a transaction holds up
-// nobody for ever.
+// TestCommitStalls: a server that stops responding does not block the end of a transaction
+// forever.
 func TestCommitStalls(t *testing.T) {
 	for name, end := range map[string]func(*sql.Tx) error{"commit": (*sql.Tx).Commit, "rollback": (*sql.Tx).Rollback} {
 		t.Run(name, func(t *testing.T) {
-			s, line := overLine(t, 1)
-			s.Hasten()
+			s, transport := openProxied(t, 1)
+			s.ShortenLimits()
 			tx, err := s.DB().BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -76,11 +76,11 @@ func TestCommitStalls(t *testing.T) {
 			if _, err := tx.ExecContext(t.Context(), "DECLARE @n int = 1"); err != nil {
 				t.Fatal(err)
 			}
-			line.Freeze()
+			transport.Freeze()
 			if err := end(tx); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("the transaction ended with %v", err)
 			}
-			line.Thaw()
+			transport.Thaw()
 			if err := s.Ping(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -88,29 +88,29 @@ func TestCommitStalls(t *testing.T) {
 	}
 }
 
-// TestLimitOfDriver: a statement that a limit of the connection string has ended
-// is not begun anew on another connection.
+// TestLimitOfDriver: a statement that a timeout of the connection string has ended is not
+// retried on another connection.
 func TestLimitOfDriver(t *testing.T) {
 	dsn := os.Getenv(mssqltest.Variable)
 	if dsn == "" {
 		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
 	}
-	line := mssqltest.NewProxy(t, dsn+"&connection+timeout=2")
-	s, err := mssql.Open(mssql.Config{DSN: line.DSN, Connections: 2})
+	transport := mssqltest.NewProxy(t, dsn+"&connection+timeout=2")
+	s, err := mssql.Open(mssql.Config{DSN: transport.DSN, Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	one, other := lent(t, s), lent(t, s)
+	one, other := pooled(t, s), pooled(t, s)
 	expect(t, one, "SELECT 1 AS n", "1")
 	expect(t, other, "SELECT 1 AS n", "1")
-	other.Close() // it waits in the pool
-	line.Freeze()
+	other.Close() // stays idle in the pool
+	transport.Freeze()
 	if _, err := one.Query(t.Context(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
 	one.Close()
 	if open := s.DB().Stats().OpenConnections; open != 1 {
-		t.Errorf("%d connections are left, want the one that was not used", open)
+		t.Errorf("%d connections are open, want only the unused one", open)
 	}
 }

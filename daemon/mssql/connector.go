@@ -13,29 +13,29 @@ import (
 	"github.com/microsoft/go-mssqldb/azuread"
 )
 
-// loginLimit is the time in which a connection must be ready. The driver itself
-// would wait for ever for a server that accepts a connection and says nothing.
-const loginLimit = 15 * time.Second
+// loginTimeout is the time limit for opening a connection. The driver would wait forever for
+// a server that accepts a connection but does not respond.
+const loginTimeout = 15 * time.Second
 
-var errSilent = fmt.Errorf("the server did not answer within %v", loginLimit)
+var errLoginTimeout = fmt.Errorf("the server did not respond within %v", loginTimeout)
 
-// limits are the times that a connection has for what no caller limits.
+// limits are the time limits for operations that have no limit of the caller.
 type limits struct {
-	fresh time.Duration // in which one that lies in the pool is taken to be whole
-	pulse time.Duration // to answer after that
-	end   time.Duration // to commit or roll back
+	checkAfter time.Duration // idle time after which a connection is checked before reuse
+	pulse      time.Duration // for the response to that check
+	end        time.Duration // for commit or rollback
 }
 
-var usualLimits = limits{fresh: time.Second, pulse: 3 * time.Second, end: 10 * time.Second}
+var defaultLimits = limits{checkAfter: time.Second, pulse: 3 * time.Second, end: 10 * time.Second}
 
-// connector opens connections of which we hold the sockets.
+// connector opens connections whose sockets can be closed.
 type connector struct {
 	inner  *mssql.Connector
 	limits limits
 }
 
 func newConnector(dsn string) (*connector, error) {
-	full, entra, err := complete(dsn)
+	full, entra, err := completeDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -45,42 +45,42 @@ func newConnector(dsn string) (*connector, error) {
 	}
 	inner, err := open(full)
 	if err != nil {
-		// The text may quote an option's value, which may be a secret.
-		return nil, errors.New("mssql: the connection string has an option that the driver does not take")
+		// The driver's error may contain an option's value, which may be a secret.
+		return nil, errors.New("mssql: the connection string has an invalid option")
 	}
 	inner.Dialer = dialer{}
-	return &connector{inner, usualLimits}, nil
+	return &connector{inner, defaultLimits}, nil
 }
 
-// Connect opens a connection for database/sql's pool.
+// Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, loginLimit, errSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, loginTimeout, errLoginTimeout)
 	defer cancel()
-	l := &line{}
-	stop := context.AfterFunc(ctx, l.cut)
-	opened, err := c.inner.Connect(context.WithValue(ctx, lineKey{}, l))
+	l := &transport{}
+	stop := context.AfterFunc(ctx, l.close)
+	opened, err := c.inner.Connect(context.WithValue(ctx, transportKey{}, l))
 	if !stop() {
-		err = context.Cause(ctx) // what the driver says of a line that was cut means nothing
+		err = context.Cause(ctx) // the driver's error for a closed socket is not useful
 	}
 	if err != nil {
-		l.cut()
-		return nil, unreachable(err)
+		l.close()
+		return nil, wrapConnect(err)
 	}
-	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, line: l}, nil
+	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, transport: l}, nil
 }
 
-// Driver is database/sql's.
+// Driver implements driver.Connector.
 func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
 
-// line is what a connection's bytes travel over.
-type line struct {
+// transport contains the sockets of a connection.
+type transport struct {
 	mu      sync.Mutex
 	gone    bool
-	sockets []net.Conn // several where the server has several addresses: the driver keeps one
+	sockets []net.Conn // several if the server has several addresses: the driver uses one
 }
 
-// cut closes the line. It may be called from any goroutine at any time.
-func (l *line) cut() {
+// close closes the sockets. It may be called from any goroutine at any time.
+func (l *transport) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gone = true
@@ -89,13 +89,13 @@ func (l *line) cut() {
 	}
 }
 
-func (l *line) isCut() bool {
+func (l *transport) isClosed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gone
 }
 
-func (l *line) add(s net.Conn) {
+func (l *transport) add(s net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sockets = append(l.sockets, s)
@@ -104,24 +104,24 @@ func (l *line) add(s net.Conn) {
 	}
 }
 
-// lineKey finds the line that a dialled socket belongs to: all that the driver
-// passes to a dialer about the connection is its context.
-type lineKey struct{}
+// transportKey is the context key of a connection's line. The context is the only information
+// about the connection that the driver passes to the dialer.
+type transportKey struct{}
 
 type dialer struct{}
 
-// keepAlive finds out within a minute that a server has gone without a word, and
-// keeps firewalls from forgetting connections that lie in the pool.
+// keepAlive detects a dead server within a minute, and prevents firewalls from dropping
+// idle connections.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// DialContext is the driver's.
+// DialContext implements mssql.Dialer.
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAliveConfig: keepAlive}
 	socket, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := ctx.Value(lineKey{}).(*line); ok {
+	if l, ok := ctx.Value(transportKey{}).(*transport); ok {
 		l.add(socket)
 	}
 	return socket, nil

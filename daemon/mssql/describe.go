@@ -9,30 +9,30 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// described are the columns of what the catalogue does not list, such as a
-// synonym, whose table may be in any database or on another server: those that
-// the server says a query would answer. There are none where it refuses to say.
-func (c *Conn) described(ctx context.Context, t Table) ([]Column, error) {
+// describeColumns returns the columns of an object that is not in INFORMATION_SCHEMA, such as a
+// synonym for a table in another database or on another server. They are the columns of
+// a SELECT from it; there are none if the server refuses to describe them.
+func (c *Conn) describeColumns(ctx context.Context, t Table) ([]Column, error) {
 	found, err := c.describe(ctx, "SELECT * FROM "+t.Quoted())
-	if refused, is := errors.AsType[*Error](err); is && !refused.Away() && !refused.Busy() {
+	if refused, is := errors.AsType[*Error](err); is && !refused.Unavailable() && !refused.Busy() {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	var columns []Column
-	for _, answer := range found {
-		if hidden, _ := answer["is_hidden"].(bool); !hidden {
-			columns = append(columns, describedColumn(answer))
+	for _, properties := range found {
+		if hidden, _ := properties["is_hidden"].(bool); !hidden {
+			columns = append(columns, describedColumn(properties))
 		}
 	}
-	return columns, c.codePages(ctx, columns)
+	return columns, c.setCodePages(ctx, columns)
 }
 
-// describe asks what the columns of a query are. The answer has more columns in
-// each version of the server.
+// describe returns the columns of a query's result set. Later versions of the server
+// return more properties of a column.
 func (c *Conn) describe(ctx context.Context, query string) (all []map[string]any, err error) {
-	rows, err := c.lent.QueryContext(ctx, "sp_describe_first_result_set", sql.Named("tsql", query))
+	rows, err := c.pooled.QueryContext(ctx, "sp_describe_first_result_set", sql.Named("tsql", query))
 	if err != nil {
 		return nil, err
 	}
@@ -49,19 +49,19 @@ func (c *Conn) describe(ctx context.Context, query string) (all []map[string]any
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		answer := make(map[string]any)
+		properties := make(map[string]any)
 		for i, name := range names {
-			answer[name] = values[i]
+			properties[name] = values[i]
 		}
-		all = append(all, answer)
+		all = append(all, properties)
 	}
 	return all, rows.Err()
 }
 
-// describedColumn is a column as the catalogue would list it.
-func describedColumn(answer map[string]any) Column {
-	text := func(name string) string { s, _ := answer[name].(string); return s }
-	number := func(name string) int { n, _ := answer[name].(int64); return int(n) }
+// describedColumn converts the properties to the form of the catalogue.
+func describedColumn(properties map[string]any) Column {
+	text := func(name string) string { s, _ := properties[name].(string); return s }
+	number := func(name string) int { n, _ := properties[name].(int64); return int(n) }
 	declared, _, _ := strings.Cut(text("system_type_name"), "(")
 	column := Column{
 		Name:      text("name"),
@@ -70,20 +70,20 @@ func describedColumn(answer map[string]any) Column {
 		Scale:     number("scale"),
 		Collation: text("collation_name"),
 	}
-	column.Nullable, _ = answer["is_nullable"].(bool)
+	column.Nullable, _ = properties["is_nullable"].(bool)
 	switch length := number("max_length"); column.Type {
 	case "char", "varchar", "binary", "varbinary":
 		column.Length = length
 	case "nchar", "nvarchar":
 		if column.Length = length; length > 0 {
-			column.Length = length / 2 // it is in bytes
+			column.Length = length / 2 // max_length is in bytes
 		}
 	}
 	return column
 }
 
-// codePages adds what only the database knows of collations.
-func (c *Conn) codePages(ctx context.Context, columns []Column) error {
+// setCodePages sets the code pages, which depend on the collation.
+func (c *Conn) setCodePages(ctx context.Context, columns []Column) error {
 	known := make(map[string][2]int)
 	for i := range columns {
 		column := &columns[i]
@@ -98,15 +98,15 @@ func (c *Conn) codePages(ctx context.Context, columns []Column) error {
 			}
 			known[column.Collation] = pages
 		}
-		column.CodePage, column.Spoken = pages[0], pages[1]
+		column.CodePage, column.ParameterCodePage = pages[0], pages[1]
 	}
 	return nil
 }
 
-// codePage is that of a collation, and that of parameters.
+// codePage returns the code page of a collation and that of varchar parameters.
 func (c *Conn) codePage(ctx context.Context, collation string) (pages [2]int, err error) {
 	rows, err := c.Query(ctx, Query{
-		SQL:    "SELECT CAST(COLLATIONPROPERTY(@p1, 'CodePage') AS int), " + spokenSQL,
+		SQL:    "SELECT CAST(COLLATIONPROPERTY(@p1, 'CodePage') AS int), " + parameterCodePageSQL,
 		Params: []Param{Text(Column{Type: "nvarchar", Length: 128}, collation)},
 		Types:  []record.Type{record.Int, record.Int},
 	})

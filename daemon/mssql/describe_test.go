@@ -8,7 +8,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestDescribed: what a query is said to answer is what the catalogue lists.
+// TestDescribed: the description of a result set has the same columns as the catalogue.
 func TestDescribed(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn,
@@ -17,29 +17,29 @@ func TestDescribed(t *testing.T) {
 		`CREATE VIEW v AS SELECT a, o, k FROM T`)
 	c := open(t, dsn)
 	for _, name := range []string{"T", "v", "missing", "nowhere.missing"} {
-		listed, err := c.Catalogue(t.Context(), table(t, name))
+		listColumns, err := c.Catalogue(t.Context(), table(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		described, err := mssql.Described(c, t.Context(), table(t, name))
+		describeColumns, err := mssql.Described(c, t.Context(), table(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(described) != len(listed) {
-			t.Fatalf("%s: %+v, want %+v", name, described, listed)
+		if len(describeColumns) != len(listColumns) {
+			t.Fatalf("%s: %+v, want %+v", name, describeColumns, listColumns)
 		}
-		for i, want := range listed {
-			got := described[i]
+		for i, want := range listColumns {
+			got := describeColumns[i]
 			if got.Name != want.Name || got.Declared() != want.Declared() || got.Nullable != want.Nullable || !strings.EqualFold(got.Collation, want.Collation) ||
-				got.CodePage != want.CodePage || want.Collation != "" && got.Spoken != want.Spoken {
+				got.CodePage != want.CodePage || want.Collation != "" && got.ParameterCodePage != want.ParameterCodePage {
 				t.Errorf("%s: %+v, want %+v", name, got, want)
 			}
 		}
 	}
 }
 
-// TestCatalogueDescribes: what the catalogue does not list is known as well. Of
-// such things Babelfish has views of its own, but no synonyms.
+// TestCatalogueDescribes: columns of objects that are not in INFORMATION_SCHEMA are found.
+// Babelfish has system views of this kind, but no synonyms.
 func TestCatalogueDescribes(t *testing.T) {
 	columns, err := open(t, mssqltest.Database(t)).Catalogue(t.Context(), table(t, "sys.databases"))
 	if err != nil {

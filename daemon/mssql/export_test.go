@@ -2,11 +2,11 @@ package mssql
 
 import "time"
 
-// Described is described, for tests of other packages.
-var Described = (*Conn).described
+// Described exports described to external tests.
+var Described = (*Conn).describeColumns
 
-// Hasten makes the server's connections ask for a sign of life each time, and
-// gives their transactions little time to end.
-func (s *Server) Hasten() {
-	s.connector.limits.fresh, s.connector.limits.end = 0, 100*time.Millisecond
+// ShortenLimits makes connections check for a response before each use, and reduces the time
+// limit for the end of transactions.
+func (s *Server) ShortenLimits() {
+	s.connector.limits.checkAfter, s.connector.limits.end = 0, 100*time.Millisecond
 }

@@ -6,24 +6,23 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Items is the type of a list's items for a field of type t, such that it holds
-// all of these texts and the server need not convert the column to compare it
-// with them; "" where the column is of another nature than the field. An item
-// that its type does not hold would be an error, or NULL, or cut. Though nothing
-// in the column equals what is longer than the column, it is not left out: the
-// column may have been made longer since it was looked at.
+// Items returns the SQL type for the items of a list that is compared with a field of
+// type t. The type holds all texts, since longer items would be an error, become NULL or
+// be truncated, and does not make the server convert the column. Items longer than the
+// column are not left out, because the column may have been made longer since its type was
+// read. Items returns "" if the column's type does not match the field.
 func (c Column) Items(t record.Type, texts []string) string {
 	switch {
 	case t.Integer():
-		return c.wholes(texts)
+		return c.integerType(texts)
 	case c.isText() && (t == record.Text || t == record.Guid):
-		return c.comparable(texts)
+		return c.parameterType(texts)
 	}
 	return ""
 }
 
-// wholes is the column's type, or the next that holds all of the numbers.
-func (c Column) wholes(texts []string) string {
+// integerType returns the column's type, or the next larger one that holds all numbers.
+func (c Column) integerType(texts []string) string {
 	if integerWidths[c.Type] == 0 {
 		return ""
 	}

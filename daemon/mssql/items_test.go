@@ -7,20 +7,20 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestItems: the items of a list have the column's type where that holds all of
-// them, and a longer or wider one of the same nature where it does not.
+// TestItems: list items have the column's type if that holds all of them, else a longer or
+// larger type of the same kind.
 func TestItems(t *testing.T) {
-	long := Column{Type: "varchar", Length: -1, CodePage: latin1, Spoken: latin1}
+	long := Column{Type: "varchar", Length: -1, CodePage: latin1, ParameterCodePage: latin1}
 	for _, c := range []struct {
 		column Column
 		of     record.Type
 		texts  []string
 		want   string
 	}{
-		{narrow, record.Text, []string{"a", "Größe"}, "varchar(30)"},
-		{narrow, record.Text, []string{strings.Repeat("x", 31), "a"}, "varchar(8000)"},
-		{narrow, record.Text, []string{"a", strings.Repeat("x", 8001)}, "varchar(max)"},
-		{narrow, record.Text, []string{"a", "日"}, "nvarchar(4000)"},
+		{usesCodePage, record.Text, []string{"a", "Größe"}, "varchar(30)"},
+		{usesCodePage, record.Text, []string{strings.Repeat("x", 31), "a"}, "varchar(8000)"},
+		{usesCodePage, record.Text, []string{"a", strings.Repeat("x", 8001)}, "varchar(max)"},
+		{usesCodePage, record.Text, []string{"a", "日"}, "nvarchar(4000)"},
 		{long, record.Text, []string{"a"}, "varchar(8000)"},
 		{wide, record.Text, []string{"a", "日"}, "nvarchar(30)"},
 		{wide, record.Text, []string{"a", strings.Repeat("日", 31)}, "nvarchar(4000)"},
@@ -31,7 +31,7 @@ func TestItems(t *testing.T) {
 		{Column{Type: "tinyint"}, record.Int, []string{"1", "-1"}, "smallint"},
 		{Column{Type: "smallint"}, record.Long, []string{"40000", "1"}, "int"},
 		{Column{Type: "bigint"}, record.Int, []string{"1"}, "bigint"},
-		{narrow, record.Int, []string{"1"}, ""}, // as numbers: 05 is 5
+		{usesCodePage, record.Int, []string{"1"}, ""}, // compared as numbers: 05 equals 5
 		{Column{Type: "int"}, record.Text, []string{"1"}, ""},
 		{Column{Type: "decimal", Precision: 9}, record.Int, []string{"1"}, ""},
 		{Column{}, record.Text, []string{"a"}, ""},

@@ -10,19 +10,19 @@ import (
 	"go.uber.org/goleak"
 )
 
-// dsnVariable names the server that the tests run on. Anything they make there
-// is temporary.
+// dsnVariable is the environment variable with the connection string of the test server.
+// Objects that tests create there are temporary.
 const dsnVariable = "WHD_TEST_SQLSERVER_DSN"
 
 // TestMain fails on goroutines that outlive the tests.
 func TestMain(m *testing.M) {
 	if os.Getenv(dsnVariable) == "" {
-		fmt.Println("mssql: the tests that need a server are skipped, since " + dsnVariable + " is not set")
+		fmt.Println("mssql: tests that need a server are skipped: " + dsnVariable + " is not set")
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// server opens the server that the environment names.
+// server opens a pool on the test server.
 func server(tb testing.TB, connections int) *Server {
 	tb.Helper()
 	dsn := os.Getenv(dsnVariable)
@@ -41,7 +41,7 @@ func server(tb testing.TB, connections int) *Server {
 	return s
 }
 
-func lend(tb testing.TB, s *Server) *Conn {
+func getConn(tb testing.TB, s *Server) *Conn {
 	tb.Helper()
 	c, err := s.Get(context.Background())
 	if err != nil {
@@ -51,7 +51,7 @@ func lend(tb testing.TB, s *Server) *Conn {
 	return c
 }
 
-// texts runs a query and collects its rows as texts.
+// texts runs a query and returns its rows as texts.
 func texts(tb testing.TB, c *Conn, q Query) [][]string {
 	tb.Helper()
 	all, err := read(c, q)
@@ -83,7 +83,7 @@ func read(c *Conn, q Query) ([][]string, error) {
 	}
 }
 
-// one is the only value of a query.
+// one returns the only value of a query.
 func one(tb testing.TB, c *Conn, t record.Type, sql string, params ...Param) string {
 	tb.Helper()
 	rows := texts(tb, c, Query{SQL: sql, Params: params, Types: []record.Type{t}})

@@ -9,48 +9,48 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// TestOutageErrors: what servers say when they cannot be used.
+// TestOutageErrors classifies errors of unavailable servers.
 func TestOutageErrors(t *testing.T) {
 	for _, c := range []struct {
 		number              int32
 		message             string
-		opening             bool
+		connecting          bool
 		away, login, locked bool
 	}{
 		{18456, `login error: Login failed for user "whd"`, true, false, true, false},
 		{18486, "the account is locked out", true, false, true, false},
-		{unmapped, `login error: role "whd" is not permitted to log in`, true, false, true, false},
+		{babelfishUnmapped, `login error: role "whd" is not permitted to log in`, true, false, true, false},
 		{911, `login error: database "x" does not exist`, true, true, false, false},
 		{4060, "Cannot open database", true, true, false, false},
-		{unmapped, "the database system is in recovery mode", false, true, false, false},
-		{unmapped, "the database system is not yet accepting connections", false, true, false, false},
-		{unmapped, "the database system is starting up", false, true, false, false},
-		{unmapped, "terminating connection because of crash of another server process", false, true, false, false},
-		{unmapped, "remaining connection slots are reserved", true, true, false, false},
+		{babelfishUnmapped, "the database system is in recovery mode", false, true, false, false},
+		{babelfishUnmapped, "the database system is not yet accepting connections", false, true, false, false},
+		{babelfishUnmapped, "the database system is starting up", false, true, false, false},
+		{babelfishUnmapped, "terminating connection because of crash of another server process", false, true, false, false},
+		{babelfishUnmapped, "remaining connection slots are reserved", true, true, false, false},
 		{17809, "the maximum number of user connections has been reached", true, true, false, false},
 		{922, "the database is being recovered", false, true, false, false},
 		{1222, "Lock request time out period exceeded", false, false, false, true},
-		{unmapped, "canceling statement due to lock timeout", false, false, false, true},
+		{babelfishUnmapped, "canceling statement due to lock timeout", false, false, false, true},
 		{8134, "Divide by zero", false, false, false, false},
 	} {
 		err := wrap(mssql.Error{Number: c.number, Message: c.message})
-		if c.opening {
-			err = unreachable(mssql.Error{Number: c.number, Message: c.message})
+		if c.connecting {
+			err = wrapConnect(mssql.Error{Number: c.number, Message: c.message})
 		}
 		e, is := errors.AsType[*Error](err)
 		if !is {
 			t.Errorf("%s: %v", c.message, err)
 			continue
 		}
-		if e.Away() != c.away || e.LoginFailed() != c.login || e.LockTimeout() != c.locked {
-			t.Errorf("%s: away %t, login failed %t, lock timeout %t", c.message, e.Away(), e.LoginFailed(), e.LockTimeout())
+		if e.Unavailable() != c.away || e.LoginFailed() != c.login || e.LockTimeout() != c.locked {
+			t.Errorf("%s: away %t, login failed %t, lock timeout %t", c.message, e.Unavailable(), e.LoginFailed(), e.LockTimeout())
 		}
 	}
 }
 
-// TestDeaf: a server that says nothing, or hangs up, is one that there is no
-// connection to.
-func TestDeaf(t *testing.T) {
+// TestUnresponsiveServer: if the server does not respond, cancelling the context ends Ping;
+// if it closes the connection, the error is ErrLost.
+func TestUnresponsiveServer(t *testing.T) {
 	for _, encrypt := range []string{"disable", "true", "strict"} {
 		t.Run(encrypt, func(t *testing.T) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,7 +73,7 @@ func TestDeaf(t *testing.T) {
 			defer caller.Close()
 			cancel()
 			if err := <-silent; !errors.Is(err, context.Canceled) {
-				t.Errorf("cancelled while the server is silent: %v", err)
+				t.Errorf("cancelled while the server does not respond: %v", err)
 			}
 			go func() { silent <- s.Ping(context.Background()) }()
 			if caller, err = listener.Accept(); err != nil {
@@ -81,14 +81,14 @@ func TestDeaf(t *testing.T) {
 			}
 			caller.Close()
 			if err := <-silent; !errors.Is(err, ErrLost) {
-				t.Errorf("the server hangs up: %v", err)
+				t.Errorf("the server closes the connection: %v", err)
 			}
 		})
 	}
 }
 
-// TestNobodyThere: names and ports that lead nowhere.
-func TestNobodyThere(t *testing.T) {
+// TestUnreachable: unknown hosts and closed ports.
+func TestUnreachable(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

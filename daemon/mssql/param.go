@@ -14,19 +14,18 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// Param is the value of a parameter and the type that it is declared with. The
-// type follows the column and not the value, so that all values share a plan
-// and none makes the server convert the column, which would keep it from using
-// an index.
+// Param is a parameter's value and its declared type. The type depends on the column and
+// not on the value, so that all values share a query plan and the server does not convert
+// the column, which would prevent the use of an index.
 type Param struct {
 	declared string
 	value    driver.Value
 }
 
-// parameter is the name of parameter i, counted from 0, without the @.
+// parameter returns the name of parameter i, counted from 0, without the @.
 func parameter(i int) string { return "p" + strconv.Itoa(i+1) }
 
-// declarations are the types of the parameters as sp_executesql wants them.
+// declarations returns the parameter declarations for sp_executesql.
 func declarations(params []Param) string {
 	var b strings.Builder
 	for i, p := range params {
@@ -38,11 +37,11 @@ func declarations(params []Param) string {
 	return b.String()
 }
 
-// Long is a whole number of 64 bits.
+// Long returns a 64-bit integer parameter.
 func Long(n int64) Param { return Param{"bigint", n} }
 
-// Whole is a whole number that is compared with a column: of the column's
-// width, or the next that holds it.
+// Whole returns an integer parameter to compare with column c, of the type of the column
+// or of the next larger type that holds n.
 func Whole(c Column, n int64) Param {
 	width := integerWidths[c.Type]
 	switch {
@@ -56,18 +55,18 @@ func Whole(c Column, n int64) Param {
 	return Long(n)
 }
 
-// integerWidths are the bytes of the types of whole numbers. A column of
-// another type counts as one of any width.
+// integerWidths maps integer types to their size in bytes. Columns of other types are
+// compared with any size.
 var integerWidths = map[string]int{"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
-// Bit is a bool.
+// Bit returns a bool parameter.
 func Bit(n int64) Param { return Param{"bit", n != 0} }
 
-// Digits is the text of a number or date, which the statement casts. A sign, a
-// zero, a point and 38 digits are the longest.
+// Digits returns a number or date as text, which the statement casts. The longest text has
+// a sign, a zero, a point and 38 digits.
 func Digits(text string) Param { return Param{"varchar(41)", mssql.VarChar(text)} }
 
-// Binary is bytes.
+// Binary returns a binary parameter.
 func Binary(b []byte) Param {
 	if b == nil {
 		b = []byte{} // nil would be NULL
@@ -78,81 +77,81 @@ func Binary(b []byte) Param {
 	return Param{"varbinary(8000)", b}
 }
 
-// JSON is a list for OPENJSON.
+// JSON returns a list for OPENJSON.
 func JSON(text []byte) Param { return Param{"nvarchar(max)", mssql.NVarCharMax(text)} }
 
-// Document is a list for OPENJSON as an argument of DB's statements. It is
-// declared alike however long it is, so that all share a plan.
+// Document returns a list for OPENJSON as an argument for statements of DB. The declared
+// type does not depend on its length, so that all lists share a query plan.
 func Document(text []byte) any { return mssql.NVarCharMax(text) }
 
-// Guid is a guid of 36 characters, compared with a column of guids or of text.
+// Guid returns a GUID of 36 characters, to compare with a uniqueidentifier or text column.
 func Guid(c Column, text string) Param {
 	if c.isText() {
 		return Text(c, text)
 	}
-	var id mssql.UniqueIdentifier // in the order in which it is written
+	var id mssql.UniqueIdentifier // in written order
 	if _, err := hex.Decode(id[:], []byte(strings.ReplaceAll(text, "-", ""))); err != nil {
 		return Text(c, text)
 	}
 	return Param{"uniqueidentifier", id}
 }
 
-// The longest texts and bytes that are not (max), in bytes and code units.
+// The maximum lengths of types other than (max), in bytes and in UTF-16 code units.
 const (
 	maxBytes = 8000
 	maxUnits = 4000
 )
 
-// Text is text that is compared with a column. A column of one byte a character
-// gets text of its own kind as long as it can hold it; other text makes the
-// server widen the column, and equals none of its values.
+// Text returns a text to compare with column c. For a char or varchar column it is a
+// varchar if the column can hold the text; other text is sent as nvarchar, for which the
+// server converts the column, and equals none of its values.
 func Text(c Column, text string) Param {
-	declared := c.comparable([]string{text})
-	if c.Holds(text) && ascii(text) {
+	declared := c.parameterType([]string{text})
+	if c.Holds(text) && isASCII(text) {
 		return Param{declared, mssql.VarChar(text)}
 	}
-	return Param{declared, text} // on the wire as UTF-16, which the server narrows where it has to
+	return Param{declared, text} // sent as UTF-16, converted by the server if declared as varchar
 }
 
-// comparable is the type of texts that are compared with the column.
-func (c Column) comparable(texts []string) string {
+// parameterType returns the parameter type for texts that are compared with the column.
+func (c Column) parameterType(texts []string) string {
 	held := !slices.ContainsFunc(texts, func(text string) bool { return !c.Holds(text) })
 	length, n := c.Length, 0
 	switch {
 	case held && c.CodePage == latin1:
-		n = longest(texts, utf8.RuneCountInString)
+		n = maxSize(texts, utf8.RuneCountInString)
 	case held:
-		n = longest(texts, func(text string) int { return len(text) })
+		n = maxSize(texts, func(text string) int { return len(text) })
 	default:
-		n = longest(texts, units)
-		if c.narrow() {
+		n = maxSize(texts, utf16Length)
+		if c.usesCodePage() {
 			length = 0
 		}
-		return "nvarchar(" + size(n, length, maxUnits) + ")"
+		return "nvarchar(" + declaredLength(n, length, maxUnits) + ")"
 	}
-	return "varchar(" + size(n, length, maxBytes) + ")"
+	return "varchar(" + declaredLength(n, length, maxBytes) + ")"
 }
 
-func longest(texts []string, size func(string) int) (n int) {
+func maxSize(texts []string, declaredLength func(string) int) (n int) {
 	for _, text := range texts {
-		n = max(n, size(text))
+		n = max(n, declaredLength(text))
 	}
 	return n
 }
 
-// size is the length that a parameter is declared with: the column's, or the
-// largest where the text is longer than the column or the column has none.
-func size(n, column, most int) string {
+// declaredLength returns the length to declare for a text of length n: that of the column, or the
+// maximum if the text is longer or the column's length is unknown.
+func declaredLength(n, column, limit int) string {
 	switch {
-	case n <= column && column <= most:
+	case n <= column && column <= limit:
 		return strconv.Itoa(column)
-	case n <= most:
-		return strconv.Itoa(most)
+	case n <= limit:
+		return strconv.Itoa(limit)
 	}
 	return "max"
 }
 
-func units(text string) int {
+func utf16Length(text string) int {
 	n := 0
 	for _, r := range text {
 		n += utf16.RuneLen(r)
@@ -160,7 +159,7 @@ func units(text string) int {
 	return n
 }
 
-func ascii(text string) bool {
+func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false
@@ -169,8 +168,8 @@ func ascii(text string) bool {
 	return true
 }
 
-// Call is a statement with parameters @p1, @p2 and so on as a transaction of
-// database/sql runs it: see Query.call.
+// Call returns the arguments with which a transaction of database/sql executes a
+// statement with parameters @p1, @p2 and so on: see Query.call.
 func Call(text string, params ...Param) (procedure string, args []any) {
 	args = []any{sql.Named("stmt", text), sql.Named("params", declarations(params))}
 	for i, p := range params {

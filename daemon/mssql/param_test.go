@@ -8,28 +8,28 @@ import (
 )
 
 var (
-	narrow = Column{Type: "varchar", Length: 30, CodePage: latin1, Spoken: latin1}
-	wide   = Column{Type: "nvarchar", Length: 30}
+	usesCodePage = Column{Type: "varchar", Length: 30, CodePage: latin1, ParameterCodePage: latin1}
+	wide         = Column{Type: "nvarchar", Length: 30}
 )
 
-// TestDeclarations: a parameter's type is the column's, whatever the length of
-// its value.
+// TestDeclarations: the declared type of a parameter is that of the column, independent of
+// the length of its value.
 func TestDeclarations(t *testing.T) {
 	for _, c := range []struct {
 		param Param
 		want  string
 	}{
-		{Text(narrow, ""), "varchar(30)"},
-		{Text(narrow, "abc"), "varchar(30)"},
-		{Text(narrow, strings.Repeat("é", 30)), "varchar(30)"},
-		{Text(narrow, strings.Repeat("x", 31)), "varchar(8000)"}, // cut to 30 it might equal something
-		{Text(narrow, strings.Repeat("x", 8001)), "varchar(max)"},
-		{Text(narrow, "日本"), "nvarchar(4000)"},
-		{Text(narrow, "€"), "nvarchar(4000)"}, // in the code page, but elsewhere than in Unicode
-		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250, Spoken: 1250}, "é"), "nvarchar(4000)"},
-		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, Spoken: utf8CP}, "日本"), "varchar(30)"},
-		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, Spoken: latin1}, "日本"), "nvarchar(4000)"},
-		{Text(Column{Type: "varchar", Length: 2, CodePage: utf8CP, Spoken: utf8CP}, "日"), "varchar(8000)"},
+		{Text(usesCodePage, ""), "varchar(30)"},
+		{Text(usesCodePage, "abc"), "varchar(30)"},
+		{Text(usesCodePage, strings.Repeat("é", 30)), "varchar(30)"},
+		{Text(usesCodePage, strings.Repeat("x", 31)), "varchar(8000)"}, // truncated to 30 it might equal a value
+		{Text(usesCodePage, strings.Repeat("x", 8001)), "varchar(max)"},
+		{Text(usesCodePage, "日本"), "nvarchar(4000)"},
+		{Text(usesCodePage, "€"), "nvarchar(4000)"}, // in the code page, but not at its Unicode code point
+		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250, ParameterCodePage: 1250}, "é"), "nvarchar(4000)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, ParameterCodePage: utf8CP}, "日本"), "varchar(30)"},
+		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, ParameterCodePage: latin1}, "日本"), "nvarchar(4000)"},
+		{Text(Column{Type: "varchar", Length: 2, CodePage: utf8CP, ParameterCodePage: utf8CP}, "日"), "varchar(8000)"},
 		{Text(Column{Type: "char", Length: 36, CodePage: 932}, "abc"), "varchar(36)"},
 		{Text(Column{Type: "varchar", Length: -1, CodePage: latin1}, "abc"), "varchar(8000)"},
 		{Text(wide, ""), "nvarchar(30)"},
@@ -63,11 +63,11 @@ func TestDeclarations(t *testing.T) {
 
 const aGuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-// TestCall: what goes to the server is a call by name, with our declarations as
-// an argument, and the same for values of any length.
+// TestCall: a statement is sent as a call of sp_executesql with our declarations, which
+// are the same for values of any length.
 func TestCall(t *testing.T) {
 	call := func(id string) (string, []string) {
-		text, args := Query{SQL: "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2", Params: []Param{Text(narrow, id), Long(7)}}.call()
+		text, args := Query{SQL: "SELECT 1 WHERE [InvoiceID] = @p1 AND [No] = @p2", Params: []Param{Text(usesCodePage, id), Long(7)}}.call()
 		var names []string
 		for _, a := range args {
 			names = append(names, a.Name)
@@ -88,19 +88,19 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestArrives sends a value of every kind and reads it back as the server took
-// it.
+// TestArrives sends a value of every kind and compares it with the value that the server
+// received.
 func TestArrives(t *testing.T) {
-	c := lend(t, server(t, 1))
+	c := getConn(t, server(t, 1))
 	for _, v := range []struct {
 		param Param
 		as    record.Type
 		want  string
 	}{
-		{Text(narrow, ""), record.Text, ""},
-		{Text(narrow, "D100418"), record.Text, "D100418"},
-		{Text(narrow, "Grüße"), record.Text, "Grüße"},
-		{Text(narrow, "日本"), record.Text, "日本"},
+		{Text(usesCodePage, ""), record.Text, ""},
+		{Text(usesCodePage, "D100418"), record.Text, "D100418"},
+		{Text(usesCodePage, "Grüße"), record.Text, "Grüße"},
+		{Text(usesCodePage, "日本"), record.Text, "日本"},
 		{Text(wide, ""), record.Text, ""},
 		{Text(wide, "日本😀"), record.Text, "日本😀"},
 		{Text(Column{}, strings.Repeat("x", 9000)), record.Text, strings.Repeat("x", 9000)},
@@ -116,7 +116,7 @@ func TestArrives(t *testing.T) {
 		{Guid(Column{Type: "char", Length: 36}, aGuid), record.Text, aGuid},
 	} {
 		if got := one(t, c, v.as, "SELECT @p1 AS v", v.param); got != v.want {
-			t.Errorf("%s %.40v arrives as %.40q", v.param.declared, v.param.value, got)
+			t.Errorf("%s %.40v is received as %.40q", v.param.declared, v.param.value, got)
 		}
 	}
 }

@@ -13,30 +13,30 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// Rows is the answer to a query: a row.Source. Texts and digits are those that
-// the driver made for the row, and which it keeps no hold of; what has to be
-// converted is in one buffer that serves every row.
+// Rows are the rows of a query: a row.Source. Texts and digits point to memory that the
+// driver allocated for the row; converted values are in one buffer that is reused for
+// every row.
 type Rows struct {
 	stream  *stream
 	types   []record.Type
-	columns []arriving
+	columns []columnReader
 	dest    []driver.Value
 	cells   []row.Cell
 	scratch []byte
 }
 
-// arriving is how the values of a column come.
-type arriving struct {
-	arrival
-	fits bool // the cell takes them as they come
+// columnReader is how the values of a column are read.
+type columnReader struct {
+	driverType
+	fits bool // the cell can hold them without conversion
 }
 
-// Unfit is a column whose type in the database cannot be that of its field.
-type Unfit struct{ Column, Type, Wanted string }
+// ColumnTypeError is the error for a column whose type cannot be converted to that of its field.
+type ColumnTypeError struct{ Column, Type, FieldType string }
 
-// Error names the column and both types.
-func (e *Unfit) Error() string {
-	return fmt.Sprintf("mssql: column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.Wanted)
+// Error returns the column and both types.
+func (e *ColumnTypeError) Error() string {
+	return fmt.Sprintf("mssql: column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.FieldType)
 }
 
 func newRows(s *stream, types []record.Type) (*Rows, error) {
@@ -47,22 +47,22 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 	r := &Rows{
 		stream:  s,
 		types:   types,
-		columns: make([]arriving, len(types)),
+		columns: make([]columnReader, len(types)),
 		dest:    make([]driver.Value, len(types)),
 		cells:   make([]row.Cell, len(types)),
 	}
 	for i, t := range types {
 		name := s.ColumnTypeDatabaseTypeName(i)
-		a, known := arrivals[name]
+		a, known := driverTypes[name]
 		if !known {
-			return nil, &Unfit{names[i], name, t.String()}
+			return nil, &ColumnTypeError{names[i], name, t.String()}
 		}
-		r.columns[i] = arriving{a, a.fits(t)}
+		r.columns[i] = columnReader{a, a.fits(t)}
 	}
 	return r, nil
 }
 
-// Next is row.Source's.
+// Next implements row.Source.
 func (r *Rows) Next() ([]row.Cell, error) {
 	if err := r.stream.Next(r.dest); err != nil {
 		if err == io.EOF {
@@ -79,7 +79,7 @@ func (r *Rows) Next() ([]row.Cell, error) {
 	return r.cells, nil
 }
 
-// read fills the cell of column i.
+// read sets the cell of column i.
 func (r *Rows) read(i int, v driver.Value) error {
 	cell, c := &r.cells[i], r.columns[i]
 	if v == nil {
@@ -90,29 +90,28 @@ func (r *Rows) read(i int, v driver.Value) error {
 	switch {
 	case !c.fits:
 		return r.convert(i, v)
-	case c.arrival == whole:
+	case c.driverType == integer:
 		cell.Int = v.(int64)
-	case c.arrival == bit:
-		cell.Int = truth(v.(bool))
-	case c.arrival == text:
+	case c.driverType == bit:
+		cell.Int = boolToInt(v.(bool))
+	case c.driverType == text:
 		cell.Data = bytesOf(v.(string))
-	case c.arrival == digits, c.arrival == binary:
+	case c.driverType == decimal, c.driverType == binary:
 		cell.Data = v.([]byte)
 	default:
 		start := len(r.scratch)
-		r.scratch = c.arrival.append(r.scratch, v)
+		r.scratch = c.driverType.append(r.scratch, v)
 		cell.Data = r.scratch[start:]
 	}
 	return nil
 }
 
-// convert reads a value from its text, since the column is of another type than
-// the field.
+// convert parses a value from its text, if the column has another type than the field.
 func (r *Rows) convert(i int, v driver.Value) error {
 	c, t := r.columns[i], r.types[i]
-	value, err := wire.ParseValue(t, string(c.arrival.append(nil, v)), time.UTC)
-	if err != nil || c.arrival == binary {
-		return &Unfit{r.stream.Columns()[i], r.stream.ColumnTypeDatabaseTypeName(i), t.String()}
+	value, err := wire.ParseValue(t, string(c.driverType.append(nil, v)), time.UTC)
+	if err != nil || c.driverType == binary {
+		return &ColumnTypeError{r.stream.Columns()[i], r.stream.ColumnTypeDatabaseTypeName(i), t.String()}
 	}
 	r.cells[i] = row.Cell{Int: value.Int, Data: value.Bytes}
 	if t != record.Bytes {
@@ -121,30 +120,30 @@ func (r *Rows) convert(i int, v driver.Value) error {
 	return nil
 }
 
-// Close stops the statement unless it is over. It may be called again.
+// Close stops the statement if it is running. It may be called several times.
 func (r *Rows) Close() error { return r.stream.Close() }
 
-// arrival is the way in which the driver hands over the values of a type.
-type arrival uint8
+// driverType is the Go type in which the driver returns the values of a type.
+type driverType uint8
 
 const (
-	whole  arrival = iota // int64
-	bit                   // bool
-	digits                // []byte with the digits of a decimal
-	float                 // float64
-	single                // float64 of a 32-bit number
-	text                  // string
-	date                  // time.Time
-	guid                  // []byte in the server's order
-	binary                // []byte
+	integer driverType = iota // int64
+	bit                       // bool
+	decimal                   // []byte with the digits of a decimal
+	float                     // float64
+	single                    // float64 of a 32-bit number
+	text                      // string
+	date                      // time.Time
+	guid                      // []byte in the server's order
+	binary                    // []byte
 )
 
-// arrivals is by the name of the column's type. The Go type would not do:
-// []byte is digits, a guid, or bytes.
-var arrivals = map[string]arrival{
-	"TINYINT": whole, "SMALLINT": whole, "INT": whole, "BIGINT": whole,
+// driverTypes maps SQL types to the types that the driver returns. Reflection cannot be used,
+// pooledAt []byte may be digits, a GUID or binary data.
+var driverTypes = map[string]driverType{
+	"TINYINT": integer, "SMALLINT": integer, "INT": integer, "BIGINT": integer,
 	"BIT":     bit,
-	"DECIMAL": digits, "MONEY": digits, "SMALLMONEY": digits,
+	"DECIMAL": decimal, "MONEY": decimal, "SMALLMONEY": decimal,
 	"FLOAT": float, "REAL": single,
 	"CHAR": text, "VARCHAR": text, "NCHAR": text, "NVARCHAR": text, "TEXT": text, "NTEXT": text, "XML": text,
 	"DATETIME": date, "DATETIME2": date, "SMALLDATETIME": date, "DATE": date, "TIME": date, "DATETIMEOFFSET": date,
@@ -152,14 +151,14 @@ var arrivals = map[string]arrival{
 	"BINARY":           binary, "VARBINARY": binary, "IMAGE": binary,
 }
 
-// fits reports whether values that arrive like this are a field's own, or have
-// the text that JSON wants of it.
-func (a arrival) fits(t record.Type) bool {
+// fits reports whether values of the type need no conversion for a field: they are of the
+// field's type, or their text is that used in JSON.
+func (a driverType) fits(t record.Type) bool {
 	t = t.Held()
 	switch a {
-	case whole, bit:
+	case integer, bit:
 		return t.Integer() || t == record.Bool
-	case digits, float, single:
+	case decimal, float, single:
 		return t == record.Decimal || t == record.Text
 	case date:
 		return t == record.DateTime || t == record.Text
@@ -172,13 +171,13 @@ func (a arrival) fits(t record.Type) bool {
 	}
 }
 
-// append writes a value's text.
-func (a arrival) append(dst []byte, v driver.Value) []byte {
+// append appends a value as text.
+func (a driverType) append(dst []byte, v driver.Value) []byte {
 	switch a {
-	case whole:
+	case integer:
 		return strconv.AppendInt(dst, v.(int64), 10)
 	case bit:
-		return strconv.AppendInt(dst, truth(v.(bool)), 10)
+		return strconv.AppendInt(dst, boolToInt(v.(bool)), 10)
 	case float:
 		return strconv.AppendFloat(dst, v.(float64), 'f', -1, 64)
 	case single:
@@ -194,12 +193,12 @@ func (a arrival) append(dst []byte, v driver.Value) []byte {
 	}
 }
 
-func truth(yes bool) int64 {
+func boolToInt(yes bool) int64 {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// bytesOf is a text's bytes, which must not be changed.
+// bytesOf returns the bytes of a string, which must not be modified.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -7,10 +7,10 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestValues reads a value of every type as the field that it is for, and as
-// others that its text fits.
+// TestValues reads a value of every type as its own field type, and as other field types
+// that it converts to.
 func TestValues(t *testing.T) {
-	c := lend(t, server(t, 1))
+	c := getConn(t, server(t, 1))
 	for _, v := range []struct {
 		sql  string
 		as   record.Type
@@ -48,7 +48,7 @@ func TestValues(t *testing.T) {
 		{"CAST(0x01 AS binary(2))", record.Bytes, "AQA="},
 		{"CAST(NULL AS int)", record.Int, "NULL"},
 		{"CAST(NULL AS nvarchar(5))", record.Text, "NULL"},
-		// Another type than the field's.
+		// Columns of other types than the field.
 		{"CAST(7 AS int)", record.Decimal, "7"},
 		{"CAST(7 AS int)", record.Text, "7"},
 		{"CAST('7.0' AS decimal(9,1))", record.Int, "7"},

@@ -1,6 +1,6 @@
-// Package mssql is a thin layer over the SQL Server driver: a pool whose
-// connections can be aborted without harm, statements whose parameters are
-// declared as the columns are, and rows read without an allocation of ours.
+// Package mssql is a thin layer on the SQL Server driver. It provides a pool whose
+// connections can be aborted safely, parameters declared with the types of the columns, and
+// rows that are read without allocations of its own.
 package mssql
 
 import (
@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// Config says which server is used.
+// Config configures a pool.
 type Config struct {
-	DSN         string // sqlserver://..., as the driver reads it
-	Connections int    // largest number at once; 0 for no limit
+	DSN         string // sqlserver:// URL with the driver's options
+	Connections int    // maximum number of connections; 0 for no limit
 }
 
-// Connections beyond these are closed when they come back, and these when they
-// were not used for a while.
+// Limits of idle connections in a pool.
 const (
 	maxIdle  = 16
 	idleTime = 5 * time.Minute
@@ -30,7 +29,7 @@ type Server struct {
 	connector *connector
 }
 
-// Open makes a pool. It does not connect.
+// Open opens a pool. It does not connect.
 func Open(c Config) (*Server, error) {
 	connector, err := newConnector(c.DSN)
 	if err != nil {
@@ -43,35 +42,35 @@ func Open(c Config) (*Server, error) {
 	return &Server{db, connector}, nil
 }
 
-// DB is the pool for statements that need no speed, such as those on our own
-// tables. A statement whose context ends costs its connection, no more.
+// DB returns the pool for statements that are not performance-critical, such as those on
+// the daemon's own tables. A statement that is cancelled closes its connection.
 func (s *Server) DB() *sql.DB { return s.db }
 
-// Ping asks the server for an answer.
+// Ping checks that the server responds.
 func (s *Server) Ping(ctx context.Context) error { return wrap(s.db.PingContext(ctx)) }
 
-// Close closes the pool. Connections that are lent are closed as they come back.
+// Close closes the pool. Connections in use are closed when they are returned.
 func (s *Server) Close() error { return s.db.Close() }
 
-// Get lends a connection, and waits for one while all are lent out.
+// Get returns a connection of the pool. It waits while all of them are in use.
 func (s *Server) Get(ctx context.Context) (*Conn, error) {
 	c := &Conn{server: s}
-	if err := c.take(ctx); err != nil {
+	if err := c.acquire(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// MissingRights lists those of the rights on a table that the login does not have.
-// A server that cannot tell is believed to have given them.
+// MissingRights returns which of the permissions on a table the login lacks. If the server
+// cannot check permissions, they are assumed to be granted.
 func MissingRights(ctx context.Context, db *sql.DB, table string, rights ...string) (missing []string, err error) {
-	asked := make([]string, len(rights))
+	expressions := make([]string, len(rights))
 	has := make([]sql.NullInt64, len(rights))
 	into := make([]any, len(rights))
 	for i, right := range rights {
-		asked[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
+		expressions[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
 	}
-	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(asked, ", "), sql.Named("Table", table)).Scan(into...)
+	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(expressions, ", "), sql.Named("Table", table)).Scan(into...)
 	if _, refused := errors.AsType[*Error](err); refused {
 		return nil, nil
 	}

@@ -10,38 +10,38 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// stream is the rows of a statement. When it is closed its connection is either
-// in step, with the answer read to its end, or cut.
+// stream reads the rows of a statement. Close leaves the connection either in sync, with all
+// rows read, or closed.
 type stream struct {
 	*mssql.Rows
 	conn *conn
 	ctx  context.Context
-	stop func() bool // ends the watch over ctx
+	stop func() bool // stops watching ctx
 	over bool
 }
 
 // stream runs a statement until ctx ends.
 func (c *conn) stream(ctx context.Context, prepared driver.Stmt, args []driver.NamedValue) (*stream, error) {
-	s := &stream{conn: c, ctx: ctx, stop: context.AfterFunc(ctx, c.line.cut)}
+	s := &stream{conn: c, ctx: ctx, stop: context.AfterFunc(ctx, c.transport.close)}
 	rows, err := prepared.(driver.StmtQueryContext).QueryContext(context.WithoutCancel(ctx), args)
 	if err != nil {
 		s.over = true
-		s.unwatch()
+		s.stopWatching()
 		return nil, s.wrap(err)
 	}
-	c.served = true
+	c.used = true
 	s.Rows = rows.(*mssql.Rows)
 	return s, nil
 }
 
-// unwatch ends the watch over the context. A line that it cuts is cut by now.
-func (s *stream) unwatch() {
+// stopWatching stops watching the context. If it has ended, the connection is closed on return.
+func (s *stream) stopWatching() {
 	if !s.stop() && s.ctx.Err() != nil {
-		s.conn.line.cut()
+		s.conn.transport.close()
 	}
 }
 
-// wrap distinguishes an end that was asked for from one that was not.
+// wrap returns the context's error if that has ended, else the wrapped err.
 func (s *stream) wrap(err error) error {
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
@@ -49,7 +49,7 @@ func (s *stream) wrap(err error) error {
 	return wrap(err)
 }
 
-// Next is driver.Rows's.
+// Next implements driver.Rows.
 func (s *stream) Next(dest []driver.Value) error {
 	err := s.Rows.Next(dest)
 	switch {
@@ -62,14 +62,14 @@ func (s *stream) Next(dest []driver.Value) error {
 	return s.wrap(err)
 }
 
-// What is left of an answer is read if it is little, since a new connection
-// costs more than that; else the line is cut.
+// Limits for reading the remaining rows on Close, which is cheaper than opening a new
+// connection. If there are more rows, the connection is closed.
 const (
-	littleRows = 100
-	littleTime = 100 * time.Millisecond
+	maxDrainRows = 100
+	maxDrainTime = 100 * time.Millisecond
 )
 
-// Close is driver.Rows's. It may be called again.
+// Close implements driver.Rows. It may be called several times.
 func (s *stream) Close() error {
 	if s.stop == nil {
 		return nil
@@ -77,32 +77,32 @@ func (s *stream) Close() error {
 	if !s.over {
 		s.finish()
 	}
-	s.unwatch()
+	s.stopWatching()
 	s.stop = nil
-	s.Rows.Close() // reads nothing any more
+	s.Rows.Close() // does not read
 	return nil
 }
 
-// finish reads the rest of the answer, or cuts the line and reads until the
-// driver has noticed: it leaves a goroutine behind otherwise.
+// finish reads the remaining rows, or closes the connection and reads until the driver
+// notices; otherwise the driver would leak a goroutine.
 func (s *stream) finish() {
-	late := time.AfterFunc(littleTime, s.conn.line.cut)
-	defer late.Stop()
+	timer := time.AfterFunc(maxDrainTime, s.conn.transport.close)
+	defer timer.Stop()
 	dest := make([]driver.Value, len(s.Columns()))
 	for n := 0; ; n++ {
-		if n == littleRows {
-			s.conn.line.cut()
+		if n == maxDrainRows {
+			s.conn.transport.close()
 		}
 		err := s.Rows.Next(dest)
 		var refused mssql.Error
 		switch {
-		case err == nil, errors.As(err, &refused) && n < littleRows:
+		case err == nil, errors.As(err, &refused) && n < maxDrainRows:
 		case err == io.EOF && s.HasNextResultSet():
 			s.NextResultSet()
 		case err == io.EOF:
 			return
 		default:
-			s.conn.line.cut()
+			s.conn.transport.close()
 			return
 		}
 	}

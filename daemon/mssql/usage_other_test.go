@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// cpuTime is the time itself where the CPU's cannot be read.
+// cpuTime returns elapsed time on systems where the CPU time is not available.
 func cpuTime() time.Duration { return time.Since(started) }

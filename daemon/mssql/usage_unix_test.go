@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is the CPU time that this process has taken.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -2,8 +2,8 @@ package mssql
 
 import "time"
 
-// appendDate writes a date in wire.DateLayout, as it is in the database but
-// for zones, of which records have none: those are UTC.
+// appendDate appends a date in wire.DateLayout. Dates of records have no zone; the driver
+// returns them as UTC.
 func appendDate(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -17,21 +17,21 @@ func appendDate(dst []byte, t time.Time) []byte {
 	return appendPadded(append(dst, '.'), t.Nanosecond()/100, 7)
 }
 
-// appendPadded writes the last digits of n.
-func appendPadded(dst []byte, n, digits int) []byte {
+// appendPadded appends the last digits of n.
+func appendPadded(dst []byte, n, decimal int) []byte {
 	var text [10]byte
-	for i := digits - 1; i >= 0; i-- {
+	for i := decimal - 1; i >= 0; i-- {
 		text[i] = byte('0' + n%10)
 		n /= 10
 	}
-	return append(dst, text[:digits]...)
+	return append(dst, text[:decimal]...)
 }
 
-// guidOrder is where the server keeps the bytes of a guid in the order in which
-// they are written: the first three groups backwards.
+// guidOrder maps the bytes of a GUID in written order to SQL Server's order, which
+// reverses the first three groups.
 var guidOrder = [16]int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// appendGuid writes 16 bytes of the server as 36 characters.
+// appendGuid appends 16 bytes in the server's order as 36 characters.
 func appendGuid(dst, id []byte) []byte {
 	const hexDigits = "0123456789abcdef"
 	for i, at := range guidOrder {

@@ -1,4 +1,4 @@
-// Package mssqltest makes databases for tests on a real server.
+// Package mssqltest creates databases for tests on a real server.
 package mssqltest
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// Variable names the server that tests run on, as a connection string.
+// Variable is the environment variable with the connection string of the test server.
 const Variable = "WHD_TEST_SQLSERVER_DSN"
 
-// Database makes an empty database and gives its connection string. It is
-// dropped when the test ends. Without a server the test is skipped.
+// Database creates an empty database and returns its connection string. It is dropped
+// when the test ends. Without a server the test is skipped.
 func Database(tb testing.TB) string {
 	tb.Helper()
 	server := os.Getenv(Variable)
 	if server == "" {
-		tb.Skip("skipped, since " + Variable + " names no server")
+		tb.Skip(Variable + " is not set")
 	}
 	name := "whd_test_" + strings.ToLower(rand.Text()[:12])
-	insist(tb, server, "CREATE DATABASE "+name)
-	tb.Cleanup(func() { insist(tb, server, "DROP DATABASE "+name) })
+	execRetrying(tb, server, "CREATE DATABASE "+name)
+	tb.Cleanup(func() { execRetrying(tb, server, "DROP DATABASE "+name) })
 	u, err := url.Parse(server)
 	if err != nil {
-		tb.Fatal(Variable + " is no URL")
+		tb.Fatal(Variable + " is not a URL")
 	}
 	options := u.Query()
 	options.Set("database", name)
@@ -38,7 +38,7 @@ func Database(tb testing.TB) string {
 	return u.String()
 }
 
-// Exec runs statements, each by itself.
+// Exec executes statements one by one.
 func Exec(tb testing.TB, dsn string, statements ...string) {
 	tb.Helper()
 	for _, statement := range statements {
@@ -58,7 +58,7 @@ func exec(dsn, statement string) error {
 	return err
 }
 
-// Count is the number that a statement gives.
+// Count returns the number that a statement selects.
 func Count(tb testing.TB, dsn, statement string) (n int64) {
 	tb.Helper()
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
@@ -72,50 +72,50 @@ func Count(tb testing.TB, dsn, statement string) (n int64) {
 	return n
 }
 
-// AwaitSessions waits until the service has no more than so many sessions on the
-// server, in the database of the connection string, and gives their number.
-func AwaitSessions(tb testing.TB, dsn string, most int) int {
+// AwaitSessions waits until the service has at most max sessions in the database of the
+// connection string, and returns their number.
+func AwaitSessions(tb testing.TB, dsn string, maxSessions int) int {
 	tb.Helper()
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	defer s.Close()
-	for enough := time.After(time.Minute); ; {
+	for deadline := time.After(time.Minute); ; {
 		var n int
 		err := s.DB().QueryRow(`SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd' AND database_id = DB_ID() AND session_id <> @@SPID`).Scan(&n)
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if n <= most {
+		if n <= maxSessions {
 			return n
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):
-		case <-enough:
-			tb.Fatalf("the service has %d sessions on the server, more than %d", n, most)
+		case <-deadline:
+			tb.Fatalf("the service has %d sessions on the server, want at most %d", n, maxSessions)
 		}
 	}
 }
 
-// DropLogin drops a login at the end of a test, once its last connection has ended.
+// DropLogin drops a login at the end of a test, after its last connection has ended.
 func DropLogin(tb testing.TB, login string) {
-	tb.Cleanup(func() { insist(tb, os.Getenv(Variable), "DROP LOGIN "+login) })
+	tb.Cleanup(func() { execRetrying(tb, os.Getenv(Variable), "DROP LOGIN "+login) })
 }
 
-// insist tries for a while what the server refuses: Babelfish makes one database
-// at a time, and drops none that a connection which is about to end still uses. A
-// server that cannot be reached would cost each test a minute, and fails at once.
-func insist(tb testing.TB, dsn, statement string) {
+// execRetrying retries a statement for a minute: Babelfish creates one database at a time, and
+// does not drop a database that a closing connection still uses. If the server is
+// wrapConnect it fails immediately.
+func execRetrying(tb testing.TB, dsn, statement string) {
 	tb.Helper()
 	err := exec(dsn, statement)
-	for enough := time.After(time.Minute); err != nil; err = exec(dsn, statement) {
+	for deadline := time.After(time.Minute); err != nil; err = exec(dsn, statement) {
 		if errors.Is(err, mssql.ErrLost) {
 			tb.Fatalf("%s: %v", statement, err)
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):
-		case <-enough:
+		case <-deadline:
 			tb.Fatalf("%s: %v", statement, err)
 		}
 	}

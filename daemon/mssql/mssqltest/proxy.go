@@ -9,30 +9,28 @@ import (
 	"testing"
 )
 
-// Proxy is a line to the server that tests can break in the ways that networks
-// and servers do.
+// Proxy is a TCP proxy to the server that simulates failures of networks and servers.
 type Proxy struct {
-	DSN string // of the server, over the proxy
+	DSN string // connects to the server through the proxy
 
 	listener net.Listener
 	target   string
 
-	mu     sync.Mutex
-	lines  map[*net.TCPConn]*net.TCPConn // client -> server
-	made   int
-	down   bool
-	most   int64         // bytes from the server after which a line is cut; 0 for no limit
-	gate   chan struct{} // open, which is closed, while bytes may pass
-	waited chan struct{} // closed when something first waits at the gate
+	mu       sync.Mutex
+	lines    map[*net.TCPConn]*net.TCPConn // client -> server
+	made     int
+	down     bool
+	maxBytes int64         // bytes from the server after which a connection is reset; 0 for no limit
+	gate     chan struct{} // closed while data may pass
+	held     chan struct{} // closed when data is first held back
 }
 
-// NewProxy makes a line to the server of a connection string until the test
-// ends.
+// NewProxy starts a proxy to the server of a connection string. It ends with the test.
 func NewProxy(tb testing.TB, dsn string) *Proxy {
 	tb.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
-		tb.Fatal("the connection string is no URL")
+		tb.Fatal("the connection string is not a URL")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,7 +64,7 @@ func (p *Proxy) serve(running *sync.WaitGroup) {
 	}
 }
 
-// join connects a client with the server until one of them has had enough.
+// join forwards data between a client and the server until either closes.
 func (p *Proxy) join(client *net.TCPConn) {
 	socket, err := net.Dial("tcp", p.target)
 	if err != nil {
@@ -100,8 +98,7 @@ func (p *Proxy) add(client, server *net.TCPConn) bool {
 	return true
 }
 
-// pass hands on what comes. An end in good order is handed on as one, any other
-// as a reset.
+// pass copies data. It forwards a regular end as such, and any error as a reset.
 func (p *Proxy) pass(to, from *net.TCPConn, answers bool) {
 	piece := make([]byte, 32<<10)
 	for passed := int64(0); ; {
@@ -123,7 +120,7 @@ func (p *Proxy) pass(to, from *net.TCPConn, answers bool) {
 	}
 }
 
-// allows waits at the gate, and reports whether so many bytes may pass.
+// allows waits while the proxy is frozen, and reports whether the bytes may pass.
 func (p *Proxy) allows(answers bool, passed int64) bool {
 	p.mu.Lock()
 	gate := p.gate
@@ -131,19 +128,19 @@ func (p *Proxy) allows(answers bool, passed int64) bool {
 	case <-gate:
 	default:
 		select {
-		case <-p.waited:
+		case <-p.held:
 		default:
-			close(p.waited)
+			close(p.held)
 		}
 	}
 	p.mu.Unlock()
 	<-gate
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !answers || p.most == 0 || passed <= p.most
+	return !answers || p.maxBytes == 0 || passed <= p.maxBytes
 }
 
-// reset ends connections as if the other side had crashed.
+// reset closes connections as if the peer had crashed.
 func reset(all ...*net.TCPConn) {
 	for _, c := range all {
 		c.SetLinger(0)
@@ -151,7 +148,7 @@ func reset(all ...*net.TCPConn) {
 	}
 }
 
-// Reset cuts all lines there are.
+// Reset resets all connections.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +157,7 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// HangUp ends all lines there are in good order, as a server does that stops.
+// HangUp closes all connections regularly, like a server that stops.
 func (p *Proxy) HangUp() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,13 +167,13 @@ func (p *Proxy) HangUp() {
 	}
 }
 
-// Down cuts all lines and lets nobody in any more, until Up.
+// Down resets all connections and rejects new ones until Up.
 func (p *Proxy) Down() {
 	p.setDown(true)
 	p.Reset()
 }
 
-// Up ends what Down began.
+// Up accepts connections again after Down.
 func (p *Proxy) Up() { p.setDown(false) }
 
 func (p *Proxy) setDown(down bool) {
@@ -185,16 +182,16 @@ func (p *Proxy) setDown(down bool) {
 	p.down = down
 }
 
-// Freeze lets nothing pass any more, without a word to anybody, until Thaw. The
-// channel is closed once something waits.
-func (p *Proxy) Freeze() (waited <-chan struct{}) {
+// Freeze holds back all data until Thaw, without closing connections. The channel is
+// closed when data is first held back.
+func (p *Proxy) Freeze() (held <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gate, p.waited = make(chan struct{}), make(chan struct{})
-	return p.waited
+	p.gate, p.held = make(chan struct{}), make(chan struct{})
+	return p.held
 }
 
-// Thaw ends what Freeze began.
+// Thaw lets data pass again.
 func (p *Proxy) Thaw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,14 +202,14 @@ func (p *Proxy) Thaw() {
 	}
 }
 
-// CutAfter cuts each line after so many bytes from the server; 0 for never.
+// CutAfter resets each connection after that many bytes from the server; 0 means never.
 func (p *Proxy) CutAfter(bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.most = bytes
+	p.maxBytes = bytes
 }
 
-// Made is how many connections there have been.
+// Made returns the number of connections so far.
 func (p *Proxy) Made() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,24 +11,23 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// overLine opens the server that the environment names over a line that breaks
-// when it is told to.
-func overLine(t *testing.T, connections int) (*mssql.Server, *mssqltest.Proxy) {
+// openProxied opens the test server through a proxy that simulates failures.
+func openProxied(t *testing.T, connections int) (*mssql.Server, *mssqltest.Proxy) {
 	t.Helper()
 	dsn := os.Getenv(mssqltest.Variable)
 	if dsn == "" {
-		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
+		t.Skip(mssqltest.Variable + " is not set")
 	}
-	line := mssqltest.NewProxy(t, dsn)
-	s, err := mssql.Open(mssql.Config{DSN: line.DSN, Connections: connections})
+	transport := mssqltest.NewProxy(t, dsn)
+	s, err := mssql.Open(mssql.Config{DSN: transport.DSN, Connections: connections})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, line
+	return s, transport
 }
 
-// expect asks for a number.
+// expect runs a query and compares the integer that it returns.
 func expect(t *testing.T, c *mssql.Conn, sql, want string) {
 	t.Helper()
 	rows, err := c.Query(context.Background(), mssql.Query{SQL: sql, Types: []record.Type{record.Int}})
@@ -42,7 +41,7 @@ func expect(t *testing.T, c *mssql.Conn, sql, want string) {
 	}
 }
 
-func lent(t *testing.T, s *mssql.Server) *mssql.Conn {
+func pooled(t *testing.T, s *mssql.Server) *mssql.Conn {
 	t.Helper()
 	c, err := s.Get(context.Background())
 	if err != nil {
@@ -52,42 +51,43 @@ func lent(t *testing.T, s *mssql.Server) *mssql.Conn {
 	return c
 }
 
-// TestAbortedRunsOnce: a statement that was ended because its server says
-// nothing is not begun anew on another connection. The next one is.
+// TestAbortedRunsOnce: a statement that was aborted because the server did not respond is
+// not retried on another connection, but the next statement opens one.
 func TestAbortedRunsOnce(t *testing.T) {
-	s, line := overLine(t, 1)
-	c := lent(t, s)
+	s, transport := openProxied(t, 1)
+	c := pooled(t, s)
 	expect(t, c, "SELECT 1 AS n", "1")
-	before := line.Made()
-	waits := line.Freeze()
+	before := transport.Made()
+	held := transport.Freeze()
 	ended := make(chan error)
 	go func() {
 		_, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}})
 		ended <- err
 	}()
-	<-waits
+	<-held
 	c.Abort()
 	if err := <-ended; !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
-	if line.Made() != before {
-		t.Errorf("%d connections were made for it", line.Made()-before)
+	if transport.Made() != before {
+		t.Errorf("%d connections were opened for it", transport.Made()-before)
 	}
-	line.Thaw()
+	transport.Thaw()
 	expect(t, c, "SELECT 3 AS n", "3")
-	line.Down()
+	transport.Down()
 	if _, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 4 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
-	line.Up()
+	transport.Up()
 	expect(t, c, "SELECT 5 AS n", "5")
 }
 
-// TestLineBreaks: in mid-stream it is an error; in the pool nobody notices.
+// TestLineBreaks: a broken connection is an error while rows are read, but is replaced
+// without an error if it was idle in the pool.
 func TestLineBreaks(t *testing.T) {
 	const connections = 2
-	s, line := overLine(t, connections)
-	c := lent(t, s)
+	s, transport := openProxied(t, connections)
+	c := pooled(t, s)
 	many := "SELECT 1 AS n FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b"
 	rows, err := c.Query(context.Background(), mssql.Query{SQL: many, Types: []record.Type{record.Int}})
 	if err != nil {
@@ -96,10 +96,10 @@ func TestLineBreaks(t *testing.T) {
 	for broken := false; err == nil; broken = true {
 		cells, failed := rows.Next()
 		if err = failed; err == nil && cells == nil {
-			t.Fatal("the rows ended well")
+			t.Fatal("the rows ended without an error")
 		}
 		if !broken {
-			line.Reset()
+			transport.Reset()
 		}
 	}
 	if !errors.Is(err, mssql.ErrLost) {
@@ -109,12 +109,12 @@ func TestLineBreaks(t *testing.T) {
 	for range 3 {
 		var all []*mssql.Conn
 		for range connections {
-			all = append(all, lent(t, s))
+			all = append(all, pooled(t, s))
 		}
 		for _, c := range all {
 			expect(t, c, "SELECT 7 AS n", "7")
 			c.Close()
 		}
-		line.Reset()
+		transport.Reset()
 	}
 }

@@ -1,0 +1,149 @@
+package mssql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Conn is a connection taken from the pool. It must be used by one goroutine at a time;
+// only Abort may be called concurrently.
+type Conn struct {
+	server *Server
+	rows   *Rows // rows of the last query
+
+	mu      sync.Mutex // protects the fields below against Abort
+	pooled  *sql.Conn
+	conn    *conn
+	aborted atomic.Bool // pooledAt the start of the last query
+}
+
+func (c *Conn) acquire(ctx context.Context) error {
+	pooled, err := c.server.db.Conn(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pooled = pooled
+	// The connection is ours until it is returned, so it may be used outside of Raw.
+	return pooled.Raw(func(own any) error {
+		c.conn = own.(*conn)
+		return nil
+	})
+}
+
+// Abort closes the connection, which makes a running statement fail. It does not wait for
+// the server, which stops the statement when it notices.
+func (c *Conn) Abort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aborted.Store(true)
+	if c.conn != nil {
+		c.conn.transport.close()
+	}
+}
+
+// Close stops a running statement and returns the connection to the pool.
+func (c *Conn) Close() error {
+	if c.rows != nil {
+		c.rows.Close()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		return nil
+	}
+	c.conn = nil
+	return c.pooled.Close()
+}
+
+// deadConnTimeout is the time within which a statement on a dead idle connection fails. A
+// statement that fails later was executing, and may itself be the cause, or a
+// limit of the driver.
+const deadConnTimeout = time.Second
+
+// Query runs a statement that only reads, until ctx ends. If the server has closed the
+// connection since its last use, Query retries on a new one, unless Abort was called.
+func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
+	c.aborted.Store(false)
+	for {
+		if c.conn == nil { // it was closed
+			if err := c.reconnect(ctx); err != nil {
+				return nil, err
+			}
+		}
+		start := time.Now()
+		rows, err := c.query(ctx, q)
+		if !errors.Is(err, ErrLost) || !c.conn.used || time.Since(start) > deadConnTimeout || c.aborted.Load() || ctx.Err() != nil {
+			return rows, err
+		}
+		c.Close()
+	}
+}
+
+// reconnect takes a new connection from the pool. It waits at most for loginTimeout.
+func (c *Conn) reconnect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, loginTimeout)
+	defer cancel()
+	if err := c.acquire(ctx); err != nil || !c.aborted.Load() {
+		return err
+	}
+	return ErrLost
+}
+
+// Query is a statement that returns rows.
+type Query struct {
+	SQL    string // with parameters @p1, @p2 and so on
+	Params []Param
+	Types  []record.Type // types of the columns
+	Lock   time.Duration // lock timeout; 0 for no limit
+}
+
+func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {
+	text, args := q.call()
+	prepared, err := c.conn.Conn.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	s, err := c.conn.stream(ctx, prepared, args)
+	if err != nil {
+		return nil, err
+	}
+	if c.rows, err = newRows(s, q.Types); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return c.rows, nil
+}
+
+// LockTimeout returns a prefix that sets the lock timeout of a statement; 0 means none.
+func LockTimeout(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(d.Milliseconds(), 1))
+}
+
+// call returns the statement and arguments for the driver. A statement with parameters
+// calls sp_executesql explicitly: the driver's own call would declare the parameters by
+// the lengths of their values, and the server would compile a plan for each length.
+func (q Query) call() (string, []driver.NamedValue) {
+	text := LockTimeout(q.Lock) + q.SQL
+	if len(q.Params) == 0 {
+		return text, nil
+	}
+	args := make([]driver.NamedValue, 2, 2+len(q.Params))
+	args[0] = driver.NamedValue{Name: "stmt", Value: text}
+	args[1] = driver.NamedValue{Name: "params", Value: declarations(q.Params)}
+	for i, p := range q.Params {
+		args = append(args, driver.NamedValue{Name: parameter(i), Ordinal: i + 1, Value: p.value})
+	}
+	return "sp_executesql", args
+}
