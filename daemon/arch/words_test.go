@@ -6,9 +6,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -93,19 +93,29 @@ func (w *word) count(text string) (n int) {
 var notOurs = regexp.MustCompile(`^(LICENSE|go\.sum|\.ci/tools/go\.sum|daemon/arch/testdata/|.*\.(sum|sha256|png|gz|xlsx|zip)$)`)
 
 // proseFiles are the files of the repository that hold text, by their names
-// relative to the root.
-func proseFiles(t *testing.T) []string {
-	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	cmd.Dir = root
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
-	}
-	var files []string
-	for _, name := range strings.Split(strings.TrimRight(string(out), "\x00"), "\x00") {
-		if !notOurs.MatchString(name) {
+// relative to the root. Builds, data of the demo and downloads are left out.
+func proseFiles(t *testing.T) (files []string) {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if name = filepath.ToSlash(name); d.IsDir() {
+			if name == "bin" || d.Name() == "node_modules" || d.Name()[0] == '.' && name != "." && name != ".ci" && name != ".github" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if d.Type().IsRegular() && !notOurs.MatchString(name) {
 			files = append(files, name)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return files
 }
