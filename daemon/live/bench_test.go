@@ -9,17 +9,17 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// BenchmarkPublish publishes batches of 100 changes, as the delivery does under
-// load, to readers who take everything: the time that one change costs the
-// publisher, and that it costs all in all for each reader.
+// BenchmarkPublish publishes batches of 100 changes, as the delivery engine does under
+// load. It measures the time for one change: of the publisher without readers, and in
+// total for each reader.
 func BenchmarkPublish(b *testing.B) {
 	const size = 100
 	for _, readers := range []int{0, 1, 10, MaxReaders} {
 		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) {
 			h := newHub(b, Config{})
 			ends := make(chan struct{}, 1)
-			var last atomic.Uint64 // that was published
-			last.Store(1)          // which nobody takes a greeting for
+			var last atomic.Uint64 // number of the last change published
+			last.Store(1)          // prevents a match with the preamble
 			for range readers {
 				r, err := h.Open(Messages, "")
 				if err != nil {
@@ -39,7 +39,7 @@ func BenchmarkPublish(b *testing.B) {
 				published += size
 				last.Store(published)
 				h.Publish(all)
-				for range readers { // who follow at this pace
+				for range readers { // wait for each reader
 					<-ends
 				}
 			}
@@ -50,7 +50,8 @@ func BenchmarkPublish(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode is what a change costs once, however many read it.
+// BenchmarkEncode measures encoding a change, which happens once regardless of the
+// number of readers.
 func BenchmarkEncode(b *testing.B) {
 	c := changes(1, 1)[0]
 	b.ReportAllocs()

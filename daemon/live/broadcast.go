@@ -8,19 +8,18 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// broadcastBuffer is how many events without an id wait for one reader.
+// broadcastBuffer is the number of unread broadcasts kept for each reader.
 const broadcastBuffer = 64
 
-// Broadcast shows readers of a topic an event that has no id: it does not come
-// again, and a reader that is slow may not get it. The data is what
-// encoding/json can write.
+// Broadcast sends an event without an ID to the readers of a topic. It cannot be
+// resumed, and slow readers may miss it. data is encoded with encoding/json.
 func (h *Hub) Broadcast(topic Topics, name string, data any) {
 	if !h.Wanted(topic) {
 		return
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic("live: " + name + ": " + err.Error()) // a mistake in the program
+		panic("live: " + name + ": " + err.Error()) // a programming error
 	}
 	event := appendEvent(nil, "", name, text)
 	h.mu.Lock()
@@ -37,19 +36,19 @@ func (h *Hub) Broadcast(topic Topics, name string, data any) {
 	}
 }
 
-// statsInterval is the time between two events of stats.
+// statsInterval is the time between two stats events.
 const statsInterval = time.Second
 
-// SetStatsSource says where the events stats come from. While somebody reads them,
-// figures is asked once a second what they are and whether there is news; they
-// are shown then, and to somebody who has just come.
+// SetStatsSource sets the source of stats events. While there are readers of stats,
+// source is called once a second. Its data is broadcast if it has changed, or if a
+// reader has joined.
 func (h *Hub) SetStatsSource(source func() (data any, changed bool)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.statsSource = source
 }
 
-// setStatsRunning begins or ends to ask for figures.
+// setStatsRunning starts or stops broadcasting stats.
 func (h *Hub) setStatsRunning(read bool) {
 	switch {
 	case !read && h.stopStats != nil:
@@ -73,7 +72,7 @@ func (h *Hub) broadcastStats(ctx context.Context) {
 		}
 		h.mu.Lock()
 		source, requested := h.statsSource, h.statsRequested
-		h.statsRequested = requested && source == nil // else somebody who has come gets figures now
+		h.statsRequested = requested && source == nil // without a source, readers still have to get stats later
 		h.mu.Unlock()
 		if source == nil {
 			continue

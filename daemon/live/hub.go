@@ -1,6 +1,5 @@
-// Package live shows what happens as it happens. A Hub keeps the last changes
-// of messages and serves readers, each of which follows them at a pace of its
-// own: whoever publishes never waits for one.
+// Package live streams changes to readers. A Hub keeps the last changes of messages;
+// each reader follows them at its own pace, and publishers never wait for a reader.
 package live
 
 import (
@@ -18,31 +17,31 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// MaxReaders is how many there may be at a time.
+// MaxReaders is the maximum number of concurrent readers.
 const MaxReaders = 64
 
-// Config is what a Hub works with. Its zero value is that of a daemon alone.
+// Config configures a Hub. The zero value suits a single daemon.
 type Config struct {
-	Shared bool          // changes of other daemons are published only while the hub is watched
-	Check  time.Duration // between two looks at a reader's right to read; 15 s where zero
+	Shared bool          // changes of other daemons are only published while the hub is watched
+	Check  time.Duration // interval of checking a reader's permission; 15 s if zero
 }
 
-// Why a reader ends.
+// Errors that end a reader.
 var (
-	ErrFull    = errors.New("live: there are as many readers as there may be")
+	ErrFull    = errors.New("live: too many readers")
 	ErrClosed  = errors.New("live: the hub is closed")
-	ErrBehind  = errors.New("live: the reader is too slow for what happens")
-	ErrStalled = errors.New("live: the reader's connection takes nothing")
+	ErrBehind  = errors.New("live: the reader is too slow")
+	ErrStalled = errors.New("live: the reader's connection is stalled")
 )
 
-// Hub hands out what is published. Any number of goroutines may use it.
+// Hub distributes published changes to readers. It is safe for concurrent use.
 type Hub struct {
 	config Config
-	epoch  string // in the ids of changes: those of another one cannot be resumed
+	epoch  string // part of the IDs of changes: IDs of another epoch cannot be resumed
 	frames frames
 
-	wanted   atomic.Uint32             // the topics that are read
-	lastRead atomic.Pointer[time.Time] // when messages were last read, where no reader of them is left; nil for never
+	wanted   atomic.Uint32             // topics that are being read
+	lastRead atomic.Pointer[time.Time] // when the last reader of messages left; nil for never or while there is one
 
 	ctx    context.Context // done once the hub is closed
 	cancel context.CancelFunc
@@ -52,21 +51,21 @@ type Hub struct {
 	ring           ring
 	readers        []*Reader
 	counts         Counts
-	statsSource    func() (any, bool) // what Measure was given
-	statsRequested bool               // somebody reads stats who has got none
-	stopStats      context.CancelFunc // not nil while somebody reads stats
+	statsSource    func() (any, bool) // set by SetStatsSource
+	statsRequested bool               // a reader of stats has joined and not got any
+	stopStats      context.CancelFunc // not nil while stats are being read
 }
 
-// Counts are figures about readers, of which all but the first only grow.
+// Counts holds the number of current readers and cumulative counts.
 type Counts struct {
 	Readers int
-	Behind  int64 // dropped because they were too slow
-	Stalled int64 // dropped because their connection took nothing
-	Refused int64 // turned away because there were too many
-	Skipped int64 // events without an id that a slow reader was not given
+	Behind  int64 // readers dropped because they were too slow
+	Stalled int64 // readers dropped because their connection was stalled
+	Refused int64 // readers rejected because there were too many
+	Skipped int64 // broadcasts that slow readers missed
 }
 
-// New makes a Hub. Close ends it.
+// New returns a Hub. It must be closed.
 func New(c Config) *Hub {
 	if c.Check == 0 {
 		c.Check = heartbeatInterval
@@ -78,8 +77,8 @@ func New(c Config) *Hub {
 
 func newEpoch() string { return strings.ToLower(rand.Text()[:10]) }
 
-// Publish takes changes over, in the order in which they were made. It copies
-// them and does not wait for anybody.
+// Publish publishes changes in the order in which they were made. It copies them and
+// does not block.
 func (h *Hub) Publish(changes []webhook.Change) {
 	if len(changes) == 0 {
 		return
@@ -92,7 +91,7 @@ func (h *Hub) Publish(changes []webhook.Change) {
 	}
 }
 
-// Counts tells how many readers there are and what became of others.
+// Counts returns counts of readers.
 func (h *Hub) Counts() Counts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -107,8 +106,8 @@ func (h *Hub) count(update func(*Counts)) {
 	update(&h.counts)
 }
 
-// Close ends all readers and lets nobody in any more. What is published later
-// is still taken. It may be called again.
+// Close ends all readers and rejects new ones. Publish may still be called. Close may
+// be called repeatedly.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.cancel()
@@ -117,7 +116,8 @@ func (h *Hub) Close() {
 	h.tasks.Wait()
 }
 
-// join lets a reader in, behind the change with an id, or behind the last one.
+// join adds a reader that continues after the change with the given ID, or after the
+// latest change.
 func (h *Hub) join(r *Reader, lastID string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +142,8 @@ func (h *Hub) leave(r *Reader) {
 	h.updateTopics()
 }
 
-// updateTopics follows what is wanted, once readers have come or gone.
+// updateTopics updates the topics that are read after readers joined or left. The lock
+// is held.
 func (h *Hub) updateTopics() {
 	var all Topics
 	for _, r := range h.readers {
@@ -154,7 +155,7 @@ func (h *Hub) updateTopics() {
 	case h.ctx.Err() != nil:
 		all, left = 0, nil
 	case read && !h.Watched() && h.config.Shared:
-		h.epoch = newEpoch() // what others did meanwhile is missing
+		h.epoch = newEpoch() // changes of other daemons are missing in between
 	case !read && !h.Wanted(Messages):
 		left = h.lastRead.Load()
 	}
@@ -163,12 +164,12 @@ func (h *Hub) updateTopics() {
 	h.setStatsRunning(all.Has(Stats))
 }
 
-// Wanted reports whether somebody reads a topic.
+// Wanted reports whether a topic is being read.
 func (h *Hub) Wanted(topic Topics) bool { return Topics(h.wanted.Load()).Has(topic) }
 
-// Open makes a Reader of some topics, which Run serves. Behind lastID, the id of
-// the last event that somebody got, nothing is left out; empty is from now on.
-// Its errors are ErrFull and ErrClosed.
+// Open returns a Reader of the given topics, to be served by Run. It continues without
+// gaps after lastID, the ID of the last event received; empty starts now. It returns
+// ErrFull or ErrClosed.
 func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
 	r := &Reader{hub: h, topics: topics, wake: make(chan struct{}, 1), broadcasts: make(chan []byte, broadcastBuffer)}
 	if err := h.join(r, lastID); err != nil {
@@ -178,18 +179,18 @@ func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
 	return r, nil
 }
 
-// watchedGrace is how long a hub counts as watched after its last reader of messages
-// has gone. Most that were cut off are back by then.
+// watchedGrace is how long a hub counts as watched after the last reader of messages
+// has left, so that most readers can reconnect.
 const watchedGrace = time.Minute
 
-// Watched reports whether messages are read, or were a minute ago.
+// Watched reports whether messages are being read or were within the last minute.
 func (h *Hub) Watched() bool {
 	left := h.lastRead.Load()
 	return h.Wanted(Messages) || left != nil && time.Since(*left) < watchedGrace
 }
 
-// PeersJoined says that from now on the changes of other daemons are published too.
-// Readers that began before get a reset, since they have missed some.
+// PeersJoined reports that changes of other daemons are published from now on. Current
+// readers get a reset, since they have missed some.
 func (h *Hub) PeersJoined() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,7 +200,7 @@ func (h *Hub) PeersJoined() {
 	}
 }
 
-// Topics is a set of what a stream may be about.
+// Topics is a set of topics of a stream.
 type Topics uint8
 
 // The topics.
@@ -209,17 +210,17 @@ const (
 	Requests
 )
 
-// defaultTopics is what a stream is about whose reader does not say.
+// defaultTopics are the topics of a stream that does not specify any.
 const defaultTopics = Messages | Stats
 
-// topicNames are their names, in the same order.
+// topicNames are the names of the topics, in the same order.
 var topicNames = []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}
 
 // Has reports whether a topic is in the set.
 func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
 
-// ParseTopics reads names separated by commas, in any letter case. No name at
-// all means messages and stats.
+// ParseTopics parses comma-separated names, ignoring case. Without a name it returns
+// messages and stats.
 func ParseTopics(text string) (Topics, error) {
 	var all Topics
 	for name := range strings.SplitSeq(text, ",") {

@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Whoever keeps up or comes back with the last id gets every change once and in
-// order, however publishing and cuts fall.
+// Readers that stay connected, or reconnect with the last ID, get every change once and
+// in order.
 func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := New(Config{})
@@ -44,10 +44,10 @@ func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 			want = append(want, n+1)
 		}
 		if all := steady.numbers(); !slices.Equal(all, want) {
-			rt.Errorf("the steady reader got %v of %d", all, published)
+			rt.Errorf("the connected reader got %v of %d", all, published)
 		}
 		if got = append(got, reconnecting.numbers()...); !slices.Equal(got, want) {
-			rt.Errorf("the restless reader got %v of %d", got, published)
+			rt.Errorf("the reconnecting reader got %v of %d", got, published)
 		}
 	})
 }
@@ -59,19 +59,19 @@ func TestResume(t *testing.T) {
 		id        func(h *Hub) string
 		first     string // event
 		reason    string // of a reset
-		shown     []int  // of the one change that follows and those before
+		shown     []int  // changes received: the one published after the start and those before it
 	}{
-		"from now":             {5, func(h *Hub) string { return "" }, wire.EventHeartbeat, "", []int{6}},
-		"behind the second":    {5, func(h *Hub) string { return h.id(2) }, wire.EventHeartbeat, "", []int{3, 4, 5, 6}},
-		"behind none":          {2, func(h *Hub) string { return h.id(0) }, wire.EventHeartbeat, "", []int{1, 2, 3}},
-		"behind the last":      {5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", []int{6}},
-		"behind the next":      {5, func(h *Hub) string { return h.id(6) }, wire.EventReset, "started anew", []int{6}},
-		"of another epoch":     {5, func(h *Hub) string { return "abcdefghij-2" }, wire.EventReset, "started anew", []int{6}},
-		"no number":            {5, func(h *Hub) string { return h.epoch + "-two" }, wire.EventReset, "started anew", []int{6}},
-		"rubbish":              {5, func(h *Hub) string { return "\x00\n-" }, wire.EventReset, "started anew", []int{6}},
-		"that has left":        {kept + 5, func(h *Hub) string { return h.id(4) }, wire.EventReset, "remembers", []int{kept + 6}},
-		"that has just left":   {kept + 5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", nil},
-		"another turn of ring": {3*kept + 7, func(h *Hub) string { return h.id(3*kept + 5) }, wire.EventHeartbeat, "", []int{3*kept + 6, 3*kept + 7, 3*kept + 8}},
+		"no ID":              {5, func(h *Hub) string { return "" }, wire.EventHeartbeat, "", []int{6}},
+		"after the second":   {5, func(h *Hub) string { return h.id(2) }, wire.EventHeartbeat, "", []int{3, 4, 5, 6}},
+		"after number 0":     {2, func(h *Hub) string { return h.id(0) }, wire.EventHeartbeat, "", []int{1, 2, 3}},
+		"after the last":     {5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", []int{6}},
+		"after a future one": {5, func(h *Hub) string { return h.id(6) }, wire.EventReset, "was restarted", []int{6}},
+		"another epoch":      {5, func(h *Hub) string { return "abcdefghij-2" }, wire.EventReset, "was restarted", []int{6}},
+		"not a number":       {5, func(h *Hub) string { return h.epoch + "-two" }, wire.EventReset, "was restarted", []int{6}},
+		"garbage":            {5, func(h *Hub) string { return "\x00\n-" }, wire.EventReset, "was restarted", []int{6}},
+		"dropped from ring":  {kept + 5, func(h *Hub) string { return h.id(4) }, wire.EventReset, "than the service keeps", []int{kept + 6}},
+		"oldest in ring":     {kept + 5, func(h *Hub) string { return h.id(5) }, wire.EventHeartbeat, "", nil},
+		"wrapped ring":       {3*kept + 7, func(h *Hub) string { return h.id(3*kept + 5) }, wire.EventHeartbeat, "", []int{3*kept + 6, 3*kept + 7, 3*kept + 8}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t, Config{})
@@ -79,10 +79,10 @@ func TestResume(t *testing.T) {
 			l := listen(t, h, Messages, test.id(h))
 			first := l.await(func(event) bool { return true })
 			if first.name != test.first || !strings.Contains(first.data, test.reason) || first.id == "" {
-				t.Errorf("begins with %+v", first)
+				t.Errorf("starts with %+v", first)
 			}
 			if test.shown == nil {
-				l.number(h, test.published) // before one more is too much
+				l.number(h, test.published) // before the ring drops another one
 			}
 			h.Publish(changes(test.published+1, 1))
 			l.number(h, test.published+1)
@@ -94,8 +94,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing is dropped once what it lacks is gone. Others do
-// not notice, and neither does who publishes.
+// A stalled reader is dropped once its changes have left the ring. Other readers and
+// publishers are not affected.
 func TestSlowReaderIsDropped(t *testing.T) {
 	h := newHub(t, Config{})
 	release := make(chan struct{})
@@ -105,7 +105,7 @@ func TestSlowReaderIsDropped(t *testing.T) {
 		<-release
 		return nil
 	}, never)
-	<-held // amid its greeting
+	<-held // during the preamble
 	quick := listen(t, h, Messages, "")
 	const all = ringSize + 200
 	for n := 0; n < all; n += 100 {
@@ -164,7 +164,7 @@ func TestMaxReaders(t *testing.T) {
 	}
 }
 
-// Closing ends readers at once, also those whose connection is stuck.
+// Closing ends readers immediately, including stalled ones.
 func TestClose(t *testing.T) {
 	h := New(Config{})
 	idle := listen(t, h, Messages|Stats|Requests, "")

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// changes are some whose Retries number them all, beginning at from.
+// changes returns n changes numbered by their Retries, starting at from.
 func changes(from, n int) []webhook.Change {
 	all := make([]webhook.Change, n)
 	for i := range all {
@@ -27,20 +27,20 @@ func changes(from, n int) []webhook.Change {
 	return all
 }
 
-// event is one event that a listener got.
+// event is an event that a listener received.
 type event struct{ id, name, data string }
 
-// listener is who reads a stream: it keeps what it gets.
+// listener reads a stream and records its events.
 type listener struct {
 	t    testing.TB
 	stop context.CancelFunc
 	done chan struct{} // closed when the reader has ended
-	err  error         // then
+	err  error         // returned by Run
 
 	mu       sync.Mutex
 	received *sync.Cond
 	events   []event
-	text     string // all of it, as it came
+	text     string // all of it, as received
 	lastID   string
 }
 
@@ -52,7 +52,7 @@ func listen(t testing.TB, h *Hub, topics Topics, lastID string) *listener {
 	return listenWith(t, h, topics, lastID, func(context.Context) error { return nil }, never)
 }
 
-// listenWith is listen with what happens before each send, and with a check.
+// listenWith is listen with a function that is called before each send, and a check.
 func listenWith(t testing.TB, h *Hub, topics Topics, lastID string, before, check func(context.Context) error) *listener {
 	t.Helper()
 	r, err := h.Open(topics, lastID)
@@ -78,7 +78,7 @@ func listenWith(t testing.TB, h *Hub, topics Topics, lastID string, before, chec
 	return l
 }
 
-// take reads whole events.
+// take records the events of a send.
 func (l *listener) take(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *listener) take(text string) {
 	l.received.Broadcast()
 }
 
-// await waits for an event and gives it.
+// await waits for a matching event and returns it.
 func (l *listener) await(is func(event) bool) event {
 	l.t.Helper()
 	l.mu.Lock()
@@ -125,14 +125,14 @@ func (l *listener) await(is func(event) bool) event {
 
 func named(name string) func(event) bool { return func(e event) bool { return e.name == name } }
 
-// number waits for the change of a number.
+// number waits for the change with a number.
 func (l *listener) number(h *Hub, n int) {
 	l.t.Helper()
 	id := h.id(uint64(n))
 	l.await(func(e event) bool { return e.name == wire.EventMessage && e.id == id })
 }
 
-// numbers are the changes that came, by their Retries.
+// numbers returns the received changes, by their Retries.
 func (l *listener) numbers() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *listener) names() []string {
 	return all
 }
 
-// end cuts the listener off, or waits until it was.
+// end ends the listener, or waits for its end, and checks the error.
 func (l *listener) end(want error) {
 	l.t.Helper()
 	if want == context.Canceled {

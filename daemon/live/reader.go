@@ -12,35 +12,34 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// heartbeatInterval is the time between two signs of life.
+// heartbeatInterval is the time between two heartbeats.
 const heartbeatInterval = 15 * time.Second
 
 // Reader is one stream.
 type Reader struct {
 	hub         *Hub
 	topics      Topics
-	cursor      uint64 // number of the last change that it was given
-	resetReason string // why it begins with a reset; empty where it does not
-	peersJoined bool   // others have joined since it began: it gets a reset, once; the hub's lock guards it
+	cursor      uint64 // number of the last change sent
+	resetReason string // reason of an initial reset; empty for none
+	peersJoined bool   // changes of other daemons are included since the start: sends one reset; guarded by the hub's lock
 	wake        chan struct{}
 	broadcasts  chan []byte
 }
 
-// notify says that there may be changes.
+// notify signals that there may be changes.
 func (r *Reader) notify() {
 	if !r.topics.Has(Messages) {
 		return
 	}
 	select {
 	case r.wake <- struct{}{}:
-	default: // it knows
+	default: // already signalled
 	}
 }
 
-// Run gives send what the reader is to get until ctx is done, and says why it
-// ended: with ErrClosed, ErrBehind or ErrStalled, or else with the error of ctx,
-// check or send. A send must fail soon once its context is done. Now and then
-// check is asked whether the reader may go on.
+// Run passes the reader's events to send until ctx is done. It returns ErrClosed,
+// ErrBehind or ErrStalled, or the error of ctx, check or send. send must return soon
+// after its context is done. check is called at intervals; its error ends the stream.
 func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) error, check func(context.Context) error) error {
 	defer r.hub.leave(r)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -72,15 +71,15 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 			var err error
 			if out, err = r.changes(out); err != nil {
 				r.hub.count(func(c *Counts) { c.Behind++ })
-				_ = send(ctx, r.reset(out, resetSlow)) // it ends either way, and may come back and go on from here
+				_ = send(ctx, r.reset(out, resetSlow)) // the stream ends either way; the client may resume from here
 				return err
 			}
 		}
 	}
 }
 
-// changes appends what is new. Where there is more of it than one send should
-// have, the reader comes here again.
+// changes appends new changes. If there are more than one batch, it signals the reader
+// again.
 func (r *Reader) changes(dst []byte) ([]byte, error) {
 	r.hub.mu.Lock()
 	joined := r.peersJoined
@@ -97,7 +96,7 @@ func (r *Reader) changes(dst []byte) ([]byte, error) {
 	return out, err
 }
 
-// drainBroadcasts appends the notes that have come meanwhile.
+// drainBroadcasts appends the buffered broadcasts.
 func (r *Reader) drainBroadcasts(dst []byte) []byte {
 	for {
 		select {
@@ -109,7 +108,7 @@ func (r *Reader) drainBroadcasts(dst []byte) []byte {
 	}
 }
 
-// sendError is the reason why a send failed.
+// sendError returns the reason of a failed send.
 func (r *Reader) sendError(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrClosed):
@@ -121,8 +120,8 @@ func (r *Reader) sendError(ctx context.Context, err error) error {
 	return err
 }
 
-// appendEvent writes one event. An empty id leaves the reader's as it is; the
-// data is one line.
+// appendEvent appends an event. An empty ID leaves the client's last ID unchanged; data
+// must be a single line.
 func appendEvent(dst []byte, id, name string, data []byte) []byte {
 	if id != "" {
 		dst = append(append(append(dst, "id: "...), id...), '\n')
@@ -132,15 +131,15 @@ func appendEvent(dst []byte, id, name string, data []byte) []byte {
 	return append(dst, "\n\n"...)
 }
 
-// retryAfter is how soon a client that was cut off may come back.
+// retryAfter is the reconnection delay of clients.
 const retryAfter = 2 * time.Second
 
-// preambleSize is how much is sent at the start, mostly padding: proxies that
-// gather a reply in a buffer pass on what has filled it.
+// preambleSize is the number of bytes sent at the start, mostly padding, which makes
+// buffering proxies pass on the start of the stream.
 const preambleSize = 4 << 10
 
-// preamble is the beginning of a stream. Where it cannot go on as asked, the
-// reset comes first: with the id behind it, it is taken together or not at all.
+// preamble returns the start of a stream. If the stream cannot be resumed, it contains
+// the reset, in one piece with its ID.
 func (r *Reader) preamble() []byte {
 	out := append([]byte("retry: "), strconv.FormatInt(retryAfter.Milliseconds(), 10)...)
 	out = append(out, "\n:"...)
@@ -152,8 +151,8 @@ func (r *Reader) preamble() []byte {
 	return r.heartbeat(out)
 }
 
-// heartbeat carries the id too, so that a client which was cut off before
-// anything happened knows where it was.
+// heartbeat includes the ID, so that a client that is disconnected before any change
+// can resume.
 func (r *Reader) heartbeat(dst []byte) []byte {
 	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Moment(time.Now())})
 }
@@ -162,11 +161,11 @@ func (r *Reader) reset(dst []byte, reason string) []byte {
 	return r.appendStreamEvent(dst, wire.EventReset, wire.Reset{Reason: reason})
 }
 
-// appendStreamEvent writes an event about the stream itself.
+// appendStreamEvent appends an event about the stream itself.
 func (r *Reader) appendStreamEvent(dst []byte, name string, data any) []byte {
 	text, err := json.Marshal(data)
 	if err != nil {
-		panic("live: " + err.Error()) // there is nothing in it that JSON has not
+		panic("live: " + err.Error()) // the types have no values that cannot be encoded
 	}
 	id := ""
 	if r.topics.Has(Messages) {

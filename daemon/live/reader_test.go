@@ -31,7 +31,7 @@ func TestStreamFormat(t *testing.T) {
 		l.end(context.Canceled)
 		greeting, rest := l.text[:preambleSize], l.text[preambleSize:]
 		if padding, ok := strings.CutPrefix(greeting, "retry: 2000\n:"); !ok || strings.TrimSpace(padding) != "" || !strings.HasSuffix(padding, " \n\n") {
-			t.Errorf("begins with %q", greeting)
+			t.Errorf("starts with %q", greeting)
 		}
 		const want = `id: k3v9x2m7qa-41
 event: heartbeat
@@ -50,12 +50,12 @@ data: {"At":"/Date(1530660012345+0000)/","Method":"GET","PathInfo":"/Info","Stat
 
 `
 		if rest != want {
-			t.Errorf("goes on with\n%s\nwant\n%s", rest, want)
+			t.Errorf("continues with\n%s\nwant\n%s", rest, want)
 		}
 	})
 }
 
-// The largest change that there may be.
+// The largest possible change.
 func TestChangeSize(t *testing.T) {
 	const id = "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11"
 	text := encode(&webhook.Change{Message: id, Subscriber: id, Subscription: id, Event: "inventoryclassification.updated", Status: webhook.RetryPending, Retries: 9999,
@@ -65,7 +65,7 @@ func TestChangeSize(t *testing.T) {
 	}
 }
 
-// Readers share one text of a change.
+// Readers share the encoded text of a change.
 func TestChangeIsEncodedOnce(t *testing.T) {
 	h := newHub(t, Config{})
 	h.Publish(changes(1, 3))
@@ -75,7 +75,7 @@ func TestChangeIsEncodedOnce(t *testing.T) {
 	}
 	text := first()
 	if _, last, _, err := h.readFrames(nil, 1); last != 3 || err != nil || first() != text {
-		t.Error("the second reader made its own")
+		t.Error("the second reader encoded it again")
 	}
 	h.Publish(changes(4, ringSize))
 	if out, _, _, err := h.readFrames(nil, ringSize+1); err != nil || !strings.HasPrefix(string(out), "id: "+h.id(ringSize+2)) {
@@ -98,9 +98,9 @@ func TestHeartbeatsAndChecks(t *testing.T) {
 		<-l.done
 		l.end(revoked)
 		if !slices.Equal(checks, []time.Duration{15 * time.Second, 30 * time.Second}) {
-			t.Errorf("looks at %v", checks)
+			t.Errorf("checked at %v", checks)
 		}
-		// One at once and one each 15 seconds, but maybe not that of the end.
+		// One heartbeat at the start and one every 15 seconds; the last may be missing.
 		if names := l.names(); len(names) != 2 && len(names) != 3 || slices.ContainsFunc(names, func(n string) bool { return n != wire.EventHeartbeat }) {
 			t.Errorf("%v", names)
 		}
@@ -110,7 +110,7 @@ func TestHeartbeatsAndChecks(t *testing.T) {
 	})
 }
 
-// A hub counts as watched a minute longer than it is, for readers who come back.
+// A hub counts as watched for another minute after its last reader has left.
 func TestWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{Shared: true})
@@ -140,11 +140,11 @@ func TestWatched(t *testing.T) {
 		time.Sleep(watchedGrace)
 		want(false)
 
-		// What other daemons did meanwhile was not published.
+		// Changes of other daemons were not published in between.
 		l = listen(t, h, Messages, l.lastID)
 		want(true)
-		if e := l.await(func(event) bool { return true }); e.name != wire.EventReset || !strings.Contains(e.data, "nobody has watched") {
-			t.Errorf("goes on with %+v", e)
+		if e := l.await(func(event) bool { return true }); e.name != wire.EventReset || !strings.Contains(e.data, "there was no reader") {
+			t.Errorf("continues with %+v", e)
 		}
 		h.Publish(changes(4, 1))
 		l.number(h, 4)
@@ -155,7 +155,7 @@ func TestWatched(t *testing.T) {
 	})
 }
 
-// Notes are for who asked for the topic, and no reader holds up the others.
+// Broadcasts are for readers of the topic, and no reader blocks the others.
 func TestBroadcast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
@@ -188,20 +188,20 @@ func TestBroadcast(t *testing.T) {
 	})
 }
 
-// Figures are asked for only while somebody reads them, and shown when they are
-// news to anybody.
+// The stats source is called only while stats are read, and its data is sent if it has
+// changed or a reader has joined.
 func TestStatsSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub(t, Config{})
 		var calls atomic.Int32
 		var changed atomic.Bool
-		source := func() (any, bool) { return map[string]int32{"Asked": calls.Add(1)}, changed.Load() }
+		source := func() (any, bool) { return map[string]int32{"Calls": calls.Add(1)}, changed.Load() }
 		time.Sleep(10 * time.Second)
 		first := listen(t, h, Stats, "")
-		time.Sleep(3*statsInterval + 1) // without figures
+		time.Sleep(3*statsInterval + 1) // no source yet
 		h.SetStatsSource(source)
 		time.Sleep(3 * statsInterval)
-		second := listen(t, h, Stats, "") // to whom they are news
+		second := listen(t, h, Stats, "") // gets them even if unchanged
 		time.Sleep(3 * statsInterval)
 		changed.Store(true)
 		time.Sleep(2 * statsInterval)
@@ -209,11 +209,11 @@ func TestStatsSource(t *testing.T) {
 		second.end(context.Canceled)
 		time.Sleep(time.Minute)
 		if n := calls.Load(); n != 8 {
-			t.Errorf("asked %d times", n)
+			t.Errorf("called %d times", n)
 		}
 		for l, want := range map[*listener][]string{
-			first:  {`{"Asked":1}`, `{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
-			second: {`{"Asked":4}`, `{"Asked":7}`, `{"Asked":8}`},
+			first:  {`{"Calls":1}`, `{"Calls":4}`, `{"Calls":7}`, `{"Calls":8}`},
+			second: {`{"Calls":4}`, `{"Calls":7}`, `{"Calls":8}`},
 		} {
 			l.events = slices.DeleteFunc(l.events, func(e event) bool { return e.name == wire.EventHeartbeat })
 			var got []string

@@ -10,21 +10,20 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// ringSize is how many changes are kept for readers that come back, and how far
-// one may fall behind.
+// ringSize is the number of changes kept for readers that reconnect or fall behind.
 const ringSize = 10_000
 
-// batchSize is how many changes a reader gets at once, which is less than what
-// goes to a connection in one piece.
+// batchSize is the maximum number of changes sent to a reader at a time, below what a
+// connection sends in one piece.
 const batchSize = 64
 
-// ring keeps the last changes by their numbers, which begin at 1.
+// ring holds the last changes, numbered from 1.
 type ring struct {
-	changes []webhook.Change // by slot; made when the first change comes
+	changes []webhook.Change // by slot; allocated for the first change
 	last    uint64
 }
 
-// slot is the place of a change in a ring.
+// slot returns the index of a change.
 func slot(number uint64) int { return int((number - 1) % ringSize) }
 
 func (r *ring) add(changes []webhook.Change) {
@@ -37,11 +36,11 @@ func (r *ring) add(changes []webhook.Change) {
 	}
 }
 
-// holds reports whether all that follows a change is still there.
+// holds reports whether all changes after the given one are still in the ring.
 func (r *ring) holds(after uint64) bool { return after <= r.last && r.last-after <= ringSize }
 
-// frames are changes as readers get them. Each is encoded once, by the first
-// reader that comes to it, while whoever publishes goes on.
+// frames are changes in the format of the stream. Each is encoded once, by the first
+// reader that needs it, without blocking publishers.
 type frames struct {
 	mu     sync.Mutex
 	bySlot []frame // by slot
@@ -52,15 +51,15 @@ type frame struct {
 	text   []byte
 }
 
-// numbered is a change that waits to be encoded.
+// numbered is a change to be encoded.
 type numbered struct {
 	number uint64
 	change webhook.Change
 }
 
-// readFrames appends the frames of the changes that follow one, no more than a
-// batch of them. It gives the number of the last of them, and whether there are
-// more. Its error is ErrBehind, with the number of the last change of all.
+// readFrames appends the frames of at most batchSize changes after the given one. It
+// returns the number of the last appended change and whether there are more. It returns
+// ErrBehind, with the number of the latest change, if the ring no longer has them.
 func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, more bool, err error) {
 	f := &h.frames
 	f.mu.Lock()
@@ -84,10 +83,10 @@ func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, mor
 	return dst, last, more, nil
 }
 
-// frameSize is about what a frame takes.
+// frameSize is the approximate size of a frame in bytes.
 const frameSize = 384
 
-// copyMissing copies the changes of the next batch that have no frame yet.
+// copyMissing copies the changes of the next batch that are not encoded yet.
 func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,7 +102,7 @@ func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more b
 	return missing, last, last < h.ring.last, nil
 }
 
-// encode is a change as JSON on one line.
+// encode encodes a change as JSON on one line.
 func encode(c *webhook.Change) []byte {
 	shown := wire.MessageChange{
 		MessageID: c.Message, SubscriberID: c.Subscriber, SubscriptionID: c.Subscription, EventName: c.Event,
@@ -115,24 +114,24 @@ func encode(c *webhook.Change) []byte {
 	}
 	text, err := json.Marshal(shown)
 	if err != nil {
-		panic("live: " + err.Error()) // there is nothing in it that JSON has not
+		panic("live: " + err.Error()) // the type has no values that cannot be encoded
 	}
 	return text
 }
 
-// id is the id of a change.
+// id returns the event ID of a change.
 func (h *Hub) id(number uint64) string { return h.epoch + "-" + strconv.FormatUint(number, 10) }
 
-// Why a stream cannot go on where it was cut.
+// Reasons why a stream cannot be resumed.
 const (
-	resetUnknownID   = "what has happened since is not known: the service was started anew, or another one answers, or nobody has watched for a while"
-	resetOverrun     = "more has happened since than the service remembers"
-	resetPeersJoined = "from here on the changes of other daemons are shown too"
-	resetSlow        = "more happens than this reader can follow"
+	resetUnknownID   = "changes since then are unknown: the service was restarted or replaced, or there was no reader for a while"
+	resetOverrun     = "there were more changes since then than the service keeps"
+	resetPeersJoined = "changes of other daemons are included from here on"
+	resetSlow        = "the reader is too slow for the number of changes"
 )
 
-// resume finds the change behind which a stream goes on. Where it cannot show
-// everything that followed the id, lost says why.
+// resume returns the change after which a stream continues. If changes after the given
+// ID are missing, resetReason says why.
 func (h *Hub) resume(topics Topics, id string) (cursor uint64, resetReason string) {
 	if id == "" || !topics.Has(Messages) {
 		return h.ring.last, ""

@@ -8,14 +8,14 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// The bounds of counting what is open.
+// Limits of counting the backlog.
 const (
-	backlogMaxAge     = 10 * time.Second // that a count stays good for
-	backlogCostFactor = 20               // and this many times as long as it took
-	backlogTimeout    = 15 * time.Second // that it may take
+	backlogMaxAge     = 10 * time.Second // maximum age of a count
+	backlogCostFactor = 20               // and at least this multiple of its duration
+	backlogTimeout    = 15 * time.Second // of one count
 )
 
-// backlogCounter counts what is open on request, once for all who ask at that time.
+// backlogCounter counts open messages on request, once for all concurrent requests.
 type backlogCounter struct {
 	*core
 	requests chan struct{}   // buffered
@@ -23,14 +23,14 @@ type backlogCounter struct {
 
 	mu   sync.Mutex
 	open stats.BacklogCount
-	err  error         // why it is not newer
-	at   time.Time     // by this process's clock: when the last count ended
-	took time.Duration // by it
-	done chan struct{} // closed, and replaced, when one ends
+	err  error         // of the last count, nil if it succeeded
+	at   time.Time     // end of the last count, by the local clock
+	took time.Duration // duration of the last count
+	done chan struct{} // closed and replaced when a count ends
 }
 
-// last gives the last count, whether it is fresh enough for an age, and what is
-// closed when the next one ends.
+// last returns the last count, whether it is fresh enough for an age, and a channel
+// that is closed when the next count ends.
 func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,9 +38,8 @@ func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bo
 	return c.open, fresh, c.done, c.err
 }
 
-// Backlog gives what is open, as it was counted at most age ago, or a little longer
-// where counting takes long. Where it cannot be counted it gives the last count
-// with the error.
+// Backlog returns the backlog as counted at most age ago, or a little longer ago if
+// counting is slow. If counting fails it returns the last count with the error.
 func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
 	if err := c.unavailableErr(); err != nil {
 		return stats.BacklogCount{}, err
@@ -64,7 +63,7 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 // run counts on request, until ctx is done.
 func (c *backlogCounter) run(ctx context.Context) {
 	for sleep(ctx, c.requests, 0) {
-		if _, fresh, _, _ := c.last(0); !fresh { // else who asked has it already
+		if _, fresh, _, _ := c.last(0); !fresh { // otherwise an earlier request was served by a fresh count
 			c.count(ctx)
 		}
 	}

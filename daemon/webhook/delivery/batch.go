@@ -9,36 +9,34 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// batch is what one write takes from pending.
+// batch is the work of one write.
 type batch struct {
 	publications []*publication
 	outcomes     []webhook.AttemptResult
 	disabled     []Disabled
-	notices      []*publication // of disabled
+	notices      []*publication // events for disabled
 	health       []Health
 	announced    []webhook.Change
-	changes      []webhook.Change // that the batch makes
+	changes      []webhook.Change // made by the batch
 
-	subs *webhook.Snapshot // that it is matched with
-	home int64             // the partition of its messages
+	subs *webhook.Snapshot // the version that events are matched with
+	home int64             // the partition of new messages
 }
 
-// events are all that the batch writes.
+// events returns all events that the batch writes.
 func (b *batch) events() []*publication { return slices.Concat(b.publications, b.notices) }
 
-// disabledBody is the event that a subscription was disabled. It holds
-// nothing that opens anything: neither the SubscriberID nor the URL, since all
-// who subscribe to the event get it.
+// disabledBody is the body of the event for a disabled subscription. It contains
+// neither the SubscriberID nor the URL, since all subscribers to this event receive it.
 type disabledBody struct {
 	SubscriptionID   string
-	EventName        string // that it is for
+	EventName        string // event pattern of the subscription
 	Reason           string
 	DisabledDateTime time.Time
 }
 
-// addNotices makes the events of the subscriptions that the batch disables. They are
-// written with it, or not at all. One that is disabled already, by another
-// attempt, another daemon or a person, is not disabled again.
+// addNotices creates an event for each subscription that the batch disables, written in
+// the same transaction. Subscriptions that are already disabled are dropped.
 func (b *batch) addNotices(now time.Time) {
 	known := make(map[int64]bool)
 	b.notices = nil
@@ -52,7 +50,7 @@ func (b *batch) addNotices(now time.Time) {
 		sub := b.subs.Subscription(d.Subscription)
 		body, err := json.Marshal(disabledBody{sub.GUID, sub.Pattern, d.Reason, d.At.UTC()})
 		if err != nil {
-			panic("webhook: " + err.Error()) // texts and times can always be written
+			panic("webhook: " + err.Error()) // strings and times can always be encoded
 		}
 		p := newPublication(record.SubscriptionDisabled, body, now)
 		p.exclude = sub.ID
@@ -60,8 +58,7 @@ func (b *batch) addNotices(now time.Time) {
 	}
 }
 
-// changesOf is what becomes of messages by the batch, in the order in which it
-// happened.
+// changesOf returns the batch's changes of messages, in order.
 func (b *batch) changesOf() []webhook.Change {
 	all := make([]webhook.Change, 0, len(b.outcomes)+len(b.publications))
 	for _, p := range b.events() {
@@ -78,7 +75,8 @@ func (b *batch) changesOf() []webhook.Change {
 	return all
 }
 
-// reject answers publications with an error and takes them out of the batch.
+// reject completes the selected publications with an error and removes them from the
+// batch.
 func (b *batch) reject(err error, which func(*publication) bool) {
 	b.publications = slices.DeleteFunc(b.publications, func(p *publication) bool {
 		rejected := which(p)

@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// What was noted of a subscription since the last write is one note.
-func TestHealthIsNotedOnce(t *testing.T) {
+// The health updates of a subscription since the last write are merged into one.
+func TestHealthIsMerged(t *testing.T) {
 	one, two := time.Unix(1, 0), time.Unix(2, 0)
 	for name, c := range map[string]struct {
 		noted []Health
@@ -18,21 +18,21 @@ func TestHealthIsNotedOnce(t *testing.T) {
 		"fails":                  {[]Health{{1, one, false}}, Health{1, one, false}},
 		"fails, succeeds":        {[]Health{{1, one, false}, {Subscription: 1}}, Health{Subscription: 1}},
 		"fails, succeeds, fails": {[]Health{{1, one, false}, {Subscription: 1}, {1, two, false}}, Health{1, two, true}},
-		"fails anew, given back": {[]Health{{1, one, false}, {1, two, true}}, Health{1, two, true}},
+		"fails again, restored":  {[]Health{{1, one, false}, {1, two, true}}, Health{1, two, true}},
 	} {
 		g := newPending()
 		for _, h := range c.noted {
 			g.setHealth(h)
 		}
 		if !slices.Equal(g.health, []Health{c.want}) {
-			t.Errorf("%s: noted %+v, want %+v", name, g.health, c.want)
+			t.Errorf("%s: merged into %+v, want %+v", name, g.health, c.want)
 		}
 	}
 }
 
-// A load has no more events than a batch may: many subscriptions that are
-// disabled at once, each of which makes one, are written in several.
-func TestLoadsAreBounded(t *testing.T) {
+// The number of events of a batch is limited: many subscriptions that are disabled at
+// the same time, each with its own event, are written in several batches.
+func TestBatchEventLimit(t *testing.T) {
 	const many = 3*batchRows + 1
 	g := newPending()
 	for i := range int64(many) {
@@ -45,12 +45,12 @@ func TestLoadsAreBounded(t *testing.T) {
 	for g.await(nil) {
 		l := g.next()
 		if n := len(l.publications) + len(l.disabled); n > MaxBatchEvents || n == 0 {
-			t.Fatalf("a load makes %d events, more than none and at most %d", n, MaxBatchEvents)
+			t.Fatalf("a batch has %d events, want 1 to %d", n, MaxBatchEvents)
 		}
 		events += len(l.publications)
 		for _, d := range l.disabled {
 			if d.Subscription != disabled {
-				t.Fatalf("subscription %d came in the place of %d", d.Subscription, disabled)
+				t.Fatalf("subscription %d is disabled before %d", d.Subscription, disabled)
 			}
 			disabled++
 		}

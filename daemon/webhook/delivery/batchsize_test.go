@@ -12,13 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Steps become as large as their time allows, within their bounds, and settle
-// there.
-func TestStintsFit(t *testing.T) {
+// The batch size grows as far as the target duration allows, within its bounds, and
+// stays there.
+func TestBatchSizeAdapts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SampledFrom([]batchSize{fileBatch, serverBatch}).Draw(t, "stint")
-		row := time.Duration(rapid.Int64Range(0, int64(10*time.Millisecond)).Draw(t, "a row takes"))
-		begin := time.Duration(rapid.Int64Range(0, int64(s.target)).Draw(t, "a step takes besides"))
+		s := rapid.SampledFrom([]batchSize{fileBatch, serverBatch}).Draw(t, "batch size")
+		row := time.Duration(rapid.Int64Range(0, int64(10*time.Millisecond)).Draw(t, "time per row"))
+		begin := time.Duration(rapid.Int64Range(0, int64(s.target)).Draw(t, "fixed time per step"))
 		for range 40 {
 			was := s.rows
 			took := begin + time.Duration(was)*row
@@ -36,9 +36,9 @@ func TestStintsFit(t *testing.T) {
 	})
 }
 
-// A step that had little to do is no reason for larger ones, and one that took
-// long with little is one for smaller ones.
-func TestStintsOfLittle(t *testing.T) {
+// A step that had little to do does not increase the batch size; one that took long
+// nevertheless decreases it.
+func TestBatchSizeAfterSmallSteps(t *testing.T) {
 	s := fileBatch
 	if s.adjust(Removed{Rows: 3, Took: time.Microsecond}); s != fileBatch {
 		t.Errorf("%+v after a step of 3 rows", s)
@@ -48,39 +48,39 @@ func TestStintsOfLittle(t *testing.T) {
 	}
 }
 
-// Rests begin long and are shorter once a removal has gone on for a while, but
-// never below their floor; a step that has only read rests as long as it took.
-func TestRestsShorten(t *testing.T) {
+// Pauses are long at first and get shorter in a long removal, down to a minimum. The
+// pause after a step that has only read is as long as the step.
+func TestPausesShorten(t *testing.T) {
 	for _, s := range []batchSize{fileBatch, serverBatch} {
 		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
 		before := s.pause(0, r, time.Second)
 		if want := time.Duration(s.pauseFactor) * r.Took; before != want {
-			t.Errorf("the first rest is %v, want %v", before, want)
+			t.Errorf("the first pause is %v, want %v", before, want)
 		}
 		for n := range 10 * speedUpSteps {
-			rest := s.pause(n, r, time.Second)
-			if rest > before {
-				t.Fatalf("rest %d is %v after %v", n, rest, before)
+			pause := s.pause(n, r, time.Second)
+			if pause > before {
+				t.Fatalf("pause %d is %v after %v", n, pause, before)
 			}
-			before = rest
+			before = pause
 		}
 		if before != minPauseFactor*r.Took {
-			t.Errorf("rests end at %v beside steps of %v", before, r.Took)
+			t.Errorf("pauses end at %v for steps of %v", before, r.Took)
 		}
-		if rest := s.pause(500, Removed{}, time.Second); rest != time.Second {
-			t.Errorf("a step that has read for a second rests for %v", rest)
+		if pause := s.pause(500, Removed{}, time.Second); pause != time.Second {
+			t.Errorf("the pause after reading for a second is %v", pause)
 		}
 	}
 }
 
-// agingStore has messages that are to go, and more each second. To remove one takes
-// a while, during which publishers would wait.
+// agingStore has old messages, with more added each second. Removing them takes time
+// during which publishers would wait.
 type agingStore struct {
 	Store
 	began   time.Time
-	backlog int           // at the beginning
-	rate    int           // messages that are added each second
-	row     time.Duration // that removing one takes
+	backlog int           // initial number of messages
+	rate    int           // messages added per second
+	row     time.Duration // time to remove one
 	removed int
 	busy    time.Duration
 }
@@ -95,10 +95,9 @@ func (s *agingStore) Prune(_ context.Context, p Prune) (Removed, error) {
 	return Removed{Rows: n, Took: took, More: true}, nil
 }
 
-// A removal that goes on for long leaves two thirds of the writer's time to
-// publishers, on a quick disk and on a slow one, and still removes more than 5,000
-// deliveries a second add.
-func TestPruningLeavesTimeToPublish(t *testing.T) {
+// A long removal leaves two thirds of the writer's time to publishers, on a fast disk
+// and on a slow one, and still removes more than 5,000 deliveries add per second.
+func TestPruningLimitsWriterTime(t *testing.T) {
 	const rate = 5000
 	for _, row := range []time.Duration{8 * time.Microsecond, 40 * time.Microsecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -114,7 +113,7 @@ func TestPruningLeavesTimeToPublish(t *testing.T) {
 				t.Fatal(err)
 			}
 			if share := s.busy.Seconds() / span.Seconds(); share > 1.0/3 {
-				t.Errorf("rows of %v: removals take %.0f %% of the time", row, 100*share)
+				t.Errorf("rows of %v: removals use %.0f %% of the time", row, 100*share)
 			}
 			if added := rate * int(span.Seconds()); s.removed <= added {
 				t.Errorf("rows of %v: %d were removed while %d were added", row, s.removed, added)

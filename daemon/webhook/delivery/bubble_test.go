@@ -19,43 +19,42 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sender"
 )
 
-// trial is a house whose store fails on command and whose messages go no
-// further than a postman. It runs in a bubble, where time passes as soon as
-// everybody waits.
-type trial struct {
-	*house
-	faulty   *deliverytest.Store
-	postman  *postman
-	term     time.Duration // of leases
-	trueTime bool          // the store has its own clock, which does not pass as the bubble's does
+// simulation is a testEnv with a store that fails on command and a fake sender. It runs
+// in a synctest bubble, where time advances as soon as all goroutines wait.
+type simulation struct {
+	*testEnv
+	faultyStore *deliverytest.Store
+	fakeSender  *fakeSender
+	term        time.Duration // of leases
+	realClock   bool          // the store uses its own clock instead of the bubble's
 }
 
-// inBubble runs a test with a fresh trial.
-func inBubble(t *testing.T, test func(x *trial)) {
+// simulate runs a test with a new simulation.
+func simulate(t *testing.T, test func(x *simulation)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		x := &trial{house: newHouse(t), postman: newPostman()}
+		x := &simulation{testEnv: newTestEnv(t), fakeSender: newFakeSender()}
 		x.policy.Schedule = []time.Duration{time.Second, 5 * time.Second, 30 * time.Second, time.Minute, time.Minute}
-		x.begin()
+		x.startEngine()
 		test(x)
-		x.stop(patience)
-		x.done()
+		x.stop(testTimeout)
+		x.checkFinalState()
 	})
 }
 
-// watch is how often the daemons of a trial hear of each other.
-const watch = time.Second
+// peerInterval is the time between two reads of other daemons' events.
+const peerInterval = time.Second
 
-// begin starts an engine.
-func (x *trial) begin(change ...func(*delivery.Config)) {
+// startEngine starts an engine.
+func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	x.t.Helper()
 	kept := x.store.Webhooks
-	x.faulty = deliverytest.New(kept)
-	if !x.trueTime {
-		x.faulty.Clock = func() time.Time { return time.Now().UTC() }
+	x.faultyStore = deliverytest.New(kept)
+	if !x.realClock {
+		x.faultyStore.Clock = func() time.Time { return time.Now().UTC() }
 	}
-	config := delivery.Config{Store: x.faulty, Sender: x.postman, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, LeaseTerm: x.term, PeerInterval: watch}
+	config := delivery.Config{Store: x.faultyStore, Sender: x.fakeSender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, LeaseTerm: x.term, PeerInterval: peerInterval}
 	for _, c := range change {
 		c(&config)
 	}
@@ -64,69 +63,69 @@ func (x *trial) begin(change ...func(*delivery.Config)) {
 		x.t.Fatal(err)
 	}
 	x.engine = engine
-	x.sender = sender.New(sender.Config{}) // which the house closes
-	x.desk = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
-	x.t.Cleanup(func() { x.stop(patience) })
+	x.sender = sender.New(sender.Config{}) // closed by stop
+	x.service = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	x.t.Cleanup(func() { x.stop(testTimeout) })
 }
 
-// neighbour starts another engine on the same store, as another daemon does.
-func (x *trial) neighbour() *trial { return x.neighbourThat() }
+// startPeer starts another engine on the same store, as another daemon does.
+func (x *simulation) startPeer() *simulation { return x.startPeerWith() }
 
-func (x *trial) neighbourThat(change ...func(*delivery.Config)) *trial {
+func (x *simulation) startPeerWith(change ...func(*delivery.Config)) *simulation {
 	x.t.Helper()
-	h := *x.house
+	h := *x.testEnv
 	h.store = h.open()
-	n := &trial{house: &h, postman: x.postman, term: x.term, trueTime: x.trueTime}
-	n.begin(change...)
+	n := &simulation{testEnv: &h, fakeSender: x.fakeSender, term: x.term, realClock: x.realClock}
+	n.startEngine(change...)
 	return n
 }
 
-// pass lets time pass, and then everybody finish what they can.
-func (x *trial) pass(d time.Duration) {
+// advance lets time pass and then waits until all goroutines are blocked.
+func (x *simulation) advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// refused publishes events at once, all of which must be refused for the time
-// being.
-func (x *trial) refused(n int) {
+// publishRefused publishes events concurrently, all of which must be rejected as
+// unavailable.
+func (x *simulation) publishRefused(n int) {
 	x.t.Helper()
 	var publishers sync.WaitGroup
 	for range n {
 		publishers.Go(func() {
 			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("refused"))
 			if !fault.Is(err, fault.Unavailable) {
-				x.t.Errorf("publishing gave %v", err)
+				x.t.Errorf("publishing returned %v", err)
 			}
 		})
 	}
 	publishers.Wait()
 }
 
-// done checks what must be true in the end, when nothing fails any more: no
-// message is open, and what is stored is what happened.
-func (x *trial) done() {
+// checkFinalState checks the state after all faults: no message is open, and the stored
+// attempts and deliveries match those of the fake sender.
+func (x *simulation) checkFinalState() {
 	x.t.Helper()
 	x.expect("SY_WebhookMessage WHERE Status IN (0, 2) OR NextAttemptDateTime IS NOT NULL", 0)
 	x.expect("SY_WebhookMessage m WHERE Attempts <> (SELECT COUNT(*) FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID)", 0)
 	x.expect("WH_Event e WHERE NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = e.EventID)", 0)
 	stored := x.attempts()
-	for id, n := range x.postman.sent {
+	for id, n := range x.fakeSender.sent {
 		if stored[id] != n {
-			x.t.Errorf("message %s was sent %d times, %d are written down", id, n, stored[id])
+			x.t.Errorf("message %s was sent %d times, %d are recorded", id, n, stored[id])
 		}
 	}
-	for id, n := range x.postman.taken {
+	for id, n := range x.fakeSender.delivered {
 		if n != 1 {
-			x.t.Errorf("message %s was taken %d times", id, n)
+			x.t.Errorf("message %s was delivered %d times", id, n)
 		}
 	}
 }
 
-// attempts are the numbers of attempts that are written down, by message.
-func (x *trial) attempts() map[string]int {
+// attempts returns the recorded number of attempts, by message.
+func (x *simulation) attempts() map[string]int {
 	x.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
+	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -149,11 +148,10 @@ func (x *trial) attempts() map[string]int {
 	}
 }
 
-// other opens another connection to the file, as a program does that is not
-// ours.
-func (x *trial) other(run func(*sqlite.Conn)) {
+// withConnection opens another connection to the file, as another program does.
+func (x *simulation) withConnection(run func(*sqlite.Conn)) {
 	x.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{BusyTimeout: patience})
+	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{BusyTimeout: testTimeout})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -161,60 +159,60 @@ func (x *trial) other(run func(*sqlite.Conn)) {
 	run(conn)
 }
 
-func (x *trial) exec(statement string) {
+func (x *simulation) exec(statement string) {
 	x.t.Helper()
-	x.other(func(conn *sqlite.Conn) {
+	x.withConnection(func(conn *sqlite.Conn) {
 		if err := conn.Exec(statement); err != nil {
 			x.t.Fatal(err)
 		}
 	})
 }
 
-// postman is a sender that goes nowhere.
-type postman struct {
-	answer func(n int, m *webhook.Message) int // the status of a message's nth attempt; 0 for none
+// fakeSender is a delivery.Sender that records attempts instead of sending.
+type fakeSender struct {
+	status func(n int, m *webhook.Message) int // returns the status code of a message's nth attempt; 0 for no response
 
-	mu    sync.Mutex
-	sent  map[string]int // attempts by message
-	taken map[string]int // those that were answered 2xx
+	mu        sync.Mutex
+	sent      map[string]int // attempts by message
+	delivered map[string]int // deliveries by message
 }
 
-func newPostman() *postman {
-	return &postman{answer: func(int, *webhook.Message) int { return 200 }, sent: make(map[string]int), taken: make(map[string]int)}
+func newFakeSender() *fakeSender {
+	return &fakeSender{status: func(int, *webhook.Message) int { return 200 }, sent: make(map[string]int), delivered: make(map[string]int)}
 }
 
-// travel is the time that an attempt takes.
-const travel = 3 * time.Millisecond
+// attemptTime is the duration of an attempt.
+const attemptTime = 3 * time.Millisecond
 
-// Send is webhook.Sender's.
-func (p *postman) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
+// Send implements delivery.Sender.
+func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
 	began := time.Now()
 	p.mu.Lock()
 	p.sent[m.GUID]++
-	n, answer := p.sent[m.GUID], p.answer
+	n, answer := p.sent[m.GUID], p.status
 	p.mu.Unlock()
-	time.Sleep(travel)
-	o := webhook.Outcome{Code: answer(n, m), Began: began.UTC(), Took: travel}
+	time.Sleep(attemptTime)
+	o := webhook.Outcome{Code: answer(n, m), Began: began.UTC(), Took: attemptTime}
 	if o.Code == 0 {
 		o.Cause = webhook.ConnectionRefused
 	}
 	if o.Success() {
 		p.mu.Lock()
-		p.taken[m.GUID]++
+		p.delivered[m.GUID]++
 		p.mu.Unlock()
 	}
 	return o
 }
 
-func (p *postman) answers(f func(n int, m *webhook.Message) int) {
+func (p *fakeSender) setStatus(f func(n int, m *webhook.Message) int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answer = f
+	p.status = f
 }
 
-// counts is how many messages were sent, and how many taken.
-func (p *postman) counts() (sent, taken int) {
+// counts returns the numbers of messages that were sent and delivered.
+func (p *fakeSender) counts() (sent, delivered int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.sent), len(p.taken)
+	return len(p.sent), len(p.delivered)
 }

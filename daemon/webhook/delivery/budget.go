@@ -7,44 +7,43 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// defaultMemory is the budget of an engine whose Config names none.
+// defaultMemory is the budget of an engine without a configured limit, in bytes.
 const defaultMemory = 64 << 20
 
-// messageCost is about what a message takes in memory beside its event's body:
-// the message, its texts, its places in maps and queues, and as much again until
-// the garbage collector comes.
+// messageCost is the approximate memory of a message in addition to its event's body:
+// the message, its strings, its entries in maps and queues, doubled for garbage that is
+// not collected yet.
 const messageCost = 1024
 
-// budget bounds what all queues of an engine hold in memory. The body of an
-// event counts once, however many messages in memory carry it. The lock of the
-// queueSet guards it.
+// budget limits the memory of all queues of an engine. The body of an event counts
+// once, regardless of the number of messages in memory that refer to it. The lock of
+// the queueSet guards it.
 type budget struct {
 	tiers    [2]tier
-	events   map[int64]*heldEvent       // those whose bodies count, by ID
-	messages map[*webhook.Message]*tier // those in memory, and what they count for
-	refill   chan struct{}              // buffered; a queue needs a page, or there is room that one waits for
+	events   map[int64]*heldEvent       // events in memory, by ID
+	messages map[*webhook.Message]*tier // messages in memory, with the tier they count for
+	refill   chan struct{}              // buffered; signals that a queue needs a page, or that memory became free that one waits for
 }
 
-// heldEvent is an event that messages in memory carry.
+// heldEvent is an event that messages in memory refer to.
 type heldEvent struct {
 	*webhook.Event
-	holders int   // these messages
+	holders int   // number of these messages
 	tier    *tier // that the body counts for
 }
 
-// tier is what queues share: turns, and parts of the attempts and of the memory.
-// Endpoints that have failed since their last success are in a tier of their own,
-// so that however many there are, and whatever waits for them, the others never
-// wait for what they hold.
+// tier is a share of the attempts and the memory, with its own rotation of queues.
+// Endpoints that have failed since their last success use a separate tier, so that they
+// never block the others, however many they are.
 type tier struct {
-	ring        []*queue // that may begin an attempt, in the order of their turns
-	refills     []*queue // that need a page, in the order of their turns
-	inFlight    int      // attempts under way
-	maxAttempts int      // the most
+	ring        []*queue // queues that may start an attempt, in order
+	refills     []*queue // queues that need a page, in order
+	inFlight    int      // attempts in flight
+	maxAttempts int      // maximum of inFlight
 	limit       int      // bytes
-	used        int      // of them
+	used        int      // bytes of limit in use
 	reserved    int      // bytes for the page that is being read
-	neededBytes int      // bytes that the first of refills waits for; 0 while none waits for room
+	neededBytes int      // bytes that the first of refills waits for; 0 if it does not wait
 }
 
 func newBudget(memory, attempts int) *budget {
@@ -54,7 +53,7 @@ func newBudget(memory, attempts int) *budget {
 	}}
 }
 
-// tierOf is the tier of a queue.
+// tierOf returns the tier of a queue.
 func (b *budget) tierOf(q *queue) *tier {
 	if q.endpoint.failing() {
 		return &b.tiers[1]
@@ -62,20 +61,20 @@ func (b *budget) tierOf(q *queue) *tier {
 	return &b.tiers[0]
 }
 
-// inFlight is the number of attempts under way.
+// inFlight returns the number of attempts in flight.
 func (b *budget) inFlight() int { return b.tiers[0].inFlight + b.tiers[1].inFlight }
 
-// remove takes a queue that is in the other tier from now on out of the lines.
+// remove removes a queue that changes to the other tier.
 func (t *tier) remove(q *queue) {
 	is := func(other *queue) bool { return other == q }
 	t.ring, t.refills = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.refills, is)
 	q.inRing, q.needsRefill = false, false
 }
 
-// pageShare is what the first of the queues that need a page gets of the room.
+// pageShare returns the memory for the next page, in bytes.
 func (t *tier) pageShare() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
 
-// nextPage gives the queue whose turn it is to read, and its page; nil where none may.
+// nextPage returns the next queue to read for and its page; nil if there is none.
 func (t *tier) nextPage(now time.Time) (*queue, Page) {
 	if t.neededBytes > 0 && !t.fits(t.neededBytes) {
 		return nil, Page{}
@@ -94,17 +93,17 @@ func (t *tier) nextPage(now time.Time) (*queue, Page) {
 	return nil, Page{}
 }
 
-// fits reports whether there is room. A message that is larger than the tier has
-// it to itself.
+// fits reports whether size bytes are free. A message larger than the tier fits if the
+// tier is empty.
 func (t *tier) fits(size int) bool {
 	held := t.used + t.reserved
 	return held == 0 || held+size <= t.limit
 }
 
-// scarce reports whether queues are to hold no more than what can go at once.
+// scarce reports whether queues should only hold messages that can be sent immediately.
 func (t *tier) scarce() bool { return t.used > t.limit/2 }
 
-// cost is what a message that is not in memory would add.
+// cost returns the memory that a message would add.
 func (b *budget) cost(m *webhook.Message) int {
 	if b.events[m.Event.ID] != nil {
 		return messageCost
@@ -112,7 +111,7 @@ func (b *budget) cost(m *webhook.Message) int {
 	return messageCost + max(m.Event.Size, len(m.Event.Body))
 }
 
-// charge counts a message, which shares the body that is in memory already.
+// charge counts a message, which then shares a body that is already in memory.
 func (b *budget) charge(m *webhook.Message, t *tier) {
 	if b.messages[m] != nil {
 		return
@@ -129,13 +128,13 @@ func (b *budget) charge(m *webhook.Message, t *tier) {
 	t.used += messageCost
 }
 
-// inDemand reports whether a queue waits for the memory that a message takes.
+// inDemand reports whether a queue waits for the memory of a message.
 func (b *budget) inDemand(m *webhook.Message) bool {
 	t := b.messages[m]
 	return t != nil && (t.neededBytes > 0 || b.events[m.Event.ID].tier.neededBytes > 0)
 }
 
-// release is charge's opposite.
+// release reverses charge.
 func (b *budget) release(m *webhook.Message) {
 	t := b.messages[m]
 	if t == nil {

@@ -14,21 +14,21 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// tinyStore keeps messages for engines that are tested step by step.
-type tinyStore struct {
+// memoryStore stores messages for engines that are tested step by step.
+type memoryStore struct {
 	Store
-	open   map[int64]*webhook.Message // by number; copies, as a database gives them
+	open   map[int64]*webhook.Message // by ID; copies, as a database returns them
 	bodies map[int64][]byte
 	read   int // bytes of bodies
 }
 
-func (s *tinyStore) add(m *webhook.Message) {
+func (s *memoryStore) add(m *webhook.Message) {
 	kept := *m
 	kept.Event = &webhook.Event{ID: m.Event.ID, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
 	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
 }
 
-func (s *tinyStore) Page(_ context.Context, p Page) (page []*webhook.Message, err error) {
+func (s *memoryStore) Page(_ context.Context, p Page) (page []*webhook.Message, err error) {
 	for _, m := range s.open {
 		at := Place{m.Next, m.ID}
 		if m.Subscription == p.Subscription && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
@@ -46,7 +46,7 @@ func (s *tinyStore) Page(_ context.Context, p Page) (page []*webhook.Message, er
 	return page[:min(len(page), p.Limit)], nil
 }
 
-func (s *tinyStore) Bodies(_ context.Context, events []int64) (map[int64][]byte, error) {
+func (s *memoryStore) Bodies(_ context.Context, events []int64) (map[int64][]byte, error) {
 	found := make(map[int64][]byte)
 	for _, id := range events {
 		found[id] = slices.Clone(s.bodies[id])
@@ -55,7 +55,7 @@ func (s *tinyStore) Bodies(_ context.Context, events []int64) (map[int64][]byte,
 	return found, nil
 }
 
-func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
+func (s *memoryStore) Due(_ context.Context, p Page) (due time.Time, err error) {
 	for _, m := range s.open {
 		if m.Subscription == p.Subscription && p.After.before(Place{m.Next, m.ID}, false) {
 			due = earliest(due, m.Next)
@@ -64,25 +64,25 @@ func (s *tinyStore) Due(_ context.Context, p Page) (due time.Time, err error) {
 	return due, nil
 }
 
-func (s *tinyStore) AllocateIDs(context.Context, int) (int64, error) { return 1, nil }
+func (s *memoryStore) AllocateIDs(context.Context, int) (int64, error) { return 1, nil }
 
-// tinyEngine is an engine whose steps a test takes itself: nothing runs by
-// itself, and no attempt is made.
-type tinyEngine struct {
+// stepEngine is an engine whose steps are taken by the test: it has no goroutines and
+// makes no attempts.
+type stepEngine struct {
 	*Engine
-	t       *testing.T
-	store   *tinyStore
-	flights []*attempt
-	subs    map[int64]*webhook.Subscription
-	version int64
-	last    int64 // number
-	asleep  bool  // the feeding loop, until it is woken
+	t        *testing.T
+	store    *memoryStore
+	attempts []*attempt
+	subs     map[int64]*webhook.Subscription
+	version  int64
+	last     int64 // highest ID
+	idle     bool  // the refiller waits for a signal
 }
 
-func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhook.Subscription)) *tinyEngine {
+func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhook.Subscription)) *stepEngine {
 	t.Helper()
-	s := &tinyStore{open: make(map[int64]*webhook.Message), bodies: make(map[int64][]byte)}
-	e := &tinyEngine{t: t, store: s, subs: make(map[int64]*webhook.Subscription)}
+	s := &memoryStore{open: make(map[int64]*webhook.Message), bodies: make(map[int64][]byte)}
+	e := &stepEngine{t: t, store: s, subs: make(map[int64]*webhook.Subscription)}
 	e.Engine = New(Config{Store: s, Memory: memory, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy: func() webhook.Policy {
 			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
@@ -99,13 +99,13 @@ func newTinyEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 		}
 		e.subs[sub.ID] = sub
 	}
-	e.change()
+	e.applySubscriptions()
 	t.Cleanup(e.queueSet.stop)
 	return e
 }
 
-// change has the engine know the subscriptions as they are now.
-func (e *tinyEngine) change() {
+// applySubscriptions passes the current subscriptions to the engine.
+func (e *stepEngine) applySubscriptions() {
 	e.version++
 	all, changed := make(map[int64]*webhook.Subscription), make(map[int64]*webhook.Subscription)
 	for sub := range e.Subscriptions().Subscriptions {
@@ -119,7 +119,7 @@ func (e *tinyEngine) change() {
 }
 
 // publish commits an event for subscriptions.
-func (e *tinyEngine) publish(size int, to ...int64) {
+func (e *stepEngine) publish(size int, to ...int64) {
 	e.last++
 	event := &webhook.Event{ID: e.last, Body: make([]byte, size), AddedAt: e.Now()}
 	e.queueSet.mu.Lock()
@@ -138,19 +138,19 @@ func (e *tinyEngine) publish(size int, to ...int64) {
 	}
 }
 
-// page reads what the feeding loop would, once, where that is awake.
-func (e *tinyEngine) page() bool {
+// refillOnce reads one page, as the refiller would, unless it waits for a signal.
+func (e *stepEngine) refillOnce() bool {
 	select {
 	case <-e.budget.refill:
-		e.asleep = false
+		e.idle = false
 	default:
 	}
-	if e.asleep {
+	if e.idle {
 		return false
 	}
 	l, p := e.refiller.nextPage()
 	if l == nil {
-		e.asleep = true
+		e.idle = true
 		return false
 	}
 	if err := e.refiller.readPage(e.t.Context(), l, p); err != nil {
@@ -159,28 +159,28 @@ func (e *tinyEngine) page() bool {
 	return true
 }
 
-func (e *tinyEngine) take() bool {
+func (e *stepEngine) startAttempt() bool {
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	f := e.dispatcher.next()
 	if f != nil {
-		e.flights = append(e.flights, f)
+		e.attempts = append(e.attempts, f)
 	}
 	return f != nil
 }
 
 // finish ends one of the attempts.
-func (e *tinyEngine) finish(i int, o webhook.Outcome, counts bool) {
-	f := e.flights[i]
-	e.flights = slices.Delete(e.flights, i, i+1)
+func (e *stepEngine) finish(i int, o webhook.Outcome, counts bool) {
+	f := e.attempts[i]
+	e.attempts = slices.Delete(e.attempts, i, i+1)
 	o.Began = e.Now()
 	if next := e.dispatcher.finish(f, o, counts); next != nil {
-		e.flights = append(e.flights, next)
+		e.attempts = append(e.attempts, next)
 	}
 }
 
-// write writes down what has ended.
-func (e *tinyEngine) write() {
+// writeOutcomes writes the pending outcomes.
+func (e *stepEngine) writeOutcomes() {
 	l := e.pending.next()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
@@ -195,8 +195,8 @@ func (e *tinyEngine) write() {
 	}
 }
 
-// later moves the clock on.
-func (e *tinyEngine) later(d time.Duration) {
+// advance advances the clock.
+func (e *stepEngine) advance(d time.Duration) {
 	was := e.core.clock.read.Load()
 	e.core.clock.read.Store(&reading{was.local, was.store.Add(d)})
 	e.queueSet.mu.Lock()
@@ -206,29 +206,29 @@ func (e *tinyEngine) later(d time.Duration) {
 	}
 }
 
-// deliver has what may go in a queue go, and leaves it without an answer.
-func (e *tinyEngine) deliver() {
-	for e.page() {
+// deliver reads pages and starts attempts as far as possible.
+func (e *stepEngine) deliver() {
+	for e.refillOnce() {
 	}
-	for e.take() {
+	for e.startAttempt() {
 	}
-	e.check()
+	e.checkBudget()
 }
 
-// answer ends the attempts at a subscription and writes down what came of them.
-func (e *tinyEngine) answer(subscription int64, o webhook.Outcome) {
-	for i := len(e.flights) - 1; i >= 0; i-- {
-		if e.flights[i].queue.id == subscription {
+// finishAll ends the attempts of a subscription and writes their outcomes.
+func (e *stepEngine) finishAll(subscription int64, o webhook.Outcome) {
+	for i := len(e.attempts) - 1; i >= 0; i-- {
+		if e.attempts[i].queue.id == subscription {
 			e.finish(i, o, true)
 		}
 	}
-	e.write()
-	e.check()
+	e.writeOutcomes()
+	e.checkBudget()
 }
 
-// under is the number of attempts under way at a subscription.
-func (e *tinyEngine) under(subscription int64) (n int) {
-	for _, f := range e.flights {
+// attemptsAt returns the number of attempts in flight of a subscription.
+func (e *stepEngine) attemptsAt(subscription int64) (n int) {
+	for _, f := range e.attempts {
 		if f.queue.id == subscription {
 			n++
 		}
@@ -236,8 +236,8 @@ func (e *tinyEngine) under(subscription int64) (n int) {
 	return n
 }
 
-// check compares what is counted with what is in memory.
-func (e *tinyEngine) check() {
+// checkBudget compares the budget with the messages in memory.
+func (e *stepEngine) checkBudget() {
 	e.t.Helper()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
@@ -250,7 +250,7 @@ func (e *tinyEngine) check() {
 			held[m] = true
 		}
 	}
-	for _, f := range e.flights { // of lanes that are gone
+	for _, f := range e.attempts { // of deleted queues
 		held[f.message] = true
 	}
 	for _, r := range e.pending.outcomes {
@@ -279,14 +279,13 @@ func (e *tinyEngine) check() {
 	}
 }
 
-// TestTheBudgetCountsWhatIsInMemory takes random steps, after each of which what
-// is counted must be what is there, within the bound. At the end all endpoints
-// work, and everything arrives.
-func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
+// TestBudgetMatchesMemory takes random steps and checks the budget after each. In the
+// end all endpoints work, and everything is delivered.
+func TestBudgetMatchesMemory(t *testing.T) {
 	const subscriptions, largest = 10, 100_000
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		e := newTinyEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Ordered = s.ID%5 == 0 })
+		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Ordered = s.ID%5 == 0 })
 		pick := func() int64 { return 1 + r.Int64N(subscriptions) }
 		for range 1500 {
 			switch n := r.IntN(100); {
@@ -302,12 +301,12 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 				}
 				e.publish(size, slices.Compact(to)...)
 			case n < 40:
-				e.page()
+				e.refillOnce()
 			case n < 60:
-				e.take()
-			case n < 80 && len(e.flights) > 0:
+				e.startAttempt()
+			case n < 80 && len(e.attempts) > 0:
 				o := webhook.Outcome{Code: 200}
-				switch f := e.flights[0]; {
+				switch f := e.attempts[0]; {
 				case f.queue.id <= 3:
 					o = webhook.Outcome{Cause: webhook.ConnectionRefused}
 				case f.queue.id == 4 || r.IntN(10) == 0:
@@ -315,9 +314,9 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 				}
 				e.finish(0, o, r.IntN(20) > 0)
 			case n < 92:
-				e.write()
+				e.writeOutcomes()
 			case n < 94:
-				e.later(time.Duration(r.IntN(20)) * time.Second)
+				e.advance(time.Duration(r.IntN(20)) * time.Second)
 			case n == 94:
 				e.Forget(pick())
 			case n == 95:
@@ -325,7 +324,7 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 			case n == 96:
 				if sub := e.subs[pick()]; sub != nil {
 					sub.Enabled = !sub.Enabled
-					e.change()
+					e.applySubscriptions()
 				}
 			case n == 97 && r.IntN(10) == 0:
 				id := pick()
@@ -335,54 +334,53 @@ func TestTheBudgetCountsWhatIsInMemory(t *testing.T) {
 						delete(e.store.open, m.ID)
 					}
 				}
-				e.change()
+				e.applySubscriptions()
 			case n == 98:
 				e.queueSet.mu.Lock()
 				e.budget.tiers[0].reserved = 0
 				e.queueSet.mu.Unlock()
 				e.rewind()
 			}
-			e.check()
+			e.checkBudget()
 		}
 		for _, sub := range e.subs {
 			sub.Enabled = true
 		}
-		e.change()
-		for round := 0; len(e.store.open) > 0 || len(e.flights) > 0; round++ {
+		e.applySubscriptions()
+		for round := 0; len(e.store.open) > 0 || len(e.attempts) > 0; round++ {
 			if round > 3000 {
-				t.Fatalf("seed %d: %d messages stay in the store, %d attempts under way; tiers: %+v", seed, len(e.store.open), len(e.flights), e.budget.tiers)
+				t.Fatalf("seed %d: %d messages stay in the store, %d attempts under way; tiers: %+v", seed, len(e.store.open), len(e.attempts), e.budget.tiers)
 			}
-			for e.page() {
+			for e.refillOnce() {
 			}
-			for e.take() {
+			for e.startAttempt() {
 			}
-			for len(e.flights) > 0 {
+			for len(e.attempts) > 0 {
 				e.finish(0, webhook.Outcome{Code: 200}, true)
 			}
-			e.write()
-			e.check()
-			e.later(time.Minute)
+			e.writeOutcomes()
+			e.checkBudget()
+			e.advance(time.Minute)
 		}
-		e.write()
-		e.check()
+		e.writeOutcomes()
+		e.checkBudget()
 		if used := e.budget.tiers[0].used + e.budget.tiers[1].used; used != 0 {
 			t.Errorf("seed %d: %d bytes are counted when all is delivered", seed, used)
 		}
 	}
 }
 
-// TestHangingEndpointsTakeNoMemoryFromOthers gives an endpoint that works its
-// messages while fifty others never answer: endpoints that failed before, new ones
-// where there is room for what they have under way, and others, whose attempts time
-// out once in a while.
-func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
+// TestHangingEndpointsDoNotBlockOthers delivers messages to one endpoint while fifty
+// others hang: endpoints that failed before, new ones with enough memory for their
+// attempts, and others whose attempts time out occasionally.
+func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 	const hanging, messages, size = 50, 30, 1000
 	for _, c := range []struct {
 		memory          int
 		known, timesOut bool
 	}{{64 << 10, true, false}, {1 << 20, false, false}, {64 << 10, false, true}} {
 		const healthy = hanging + 1
-		e := newTinyEngine(t, c.memory, hanging+1, func(s *webhook.Subscription) {
+		e := newStepEngine(t, c.memory, hanging+1, func(s *webhook.Subscription) {
 			if c.known && s.ID != healthy {
 				s.FailingSince = noon.Add(-time.Hour)
 			}
@@ -407,29 +405,29 @@ func TestHangingEndpointsTakeNoMemoryFromOthers(t *testing.T) {
 		}
 		for round := 0; left() > 0; round++ {
 			if round > 5*messages {
-				t.Fatalf("%+v: %d messages of the endpoint that works are left; tiers: %+v", c, left(), e.budget.tiers)
+				t.Fatalf("%+v: %d messages of the working endpoint are left; tiers: %+v", c, left(), e.budget.tiers)
 			}
-			for e.page() {
+			for e.refillOnce() {
 			}
-			for e.take() {
+			for e.startAttempt() {
 			}
-			for i := len(e.flights) - 1; i >= 0; i-- {
-				if f := e.flights[i]; f.queue.id == healthy {
+			for i := len(e.attempts) - 1; i >= 0; i-- {
+				if f := e.attempts[i]; f.queue.id == healthy {
 					e.finish(i, webhook.Outcome{Code: 200}, true)
 				} else if c.timesOut && round%10 == 9 {
 					e.finish(i, webhook.Outcome{Cause: webhook.TimedOut}, true)
 				}
 			}
-			e.write()
-			e.check()
+			e.writeOutcomes()
+			e.checkBudget()
 		}
 	}
 }
 
-// TestABodyIsReadOnce reads a backlog of few events for many queues.
-func TestABodyIsReadOnce(t *testing.T) {
+// TestSharedBodyIsReadOnce reads a backlog of few events for many queues.
+func TestSharedBodyIsReadOnce(t *testing.T) {
 	const subscriptions, events, size = 40, 20, 10_000
-	e := newTinyEngine(t, 4<<20, subscriptions)
+	e := newStepEngine(t, 4<<20, subscriptions)
 	for n := range int64(events) {
 		event := &webhook.Event{ID: n + 1, Body: make([]byte, size)}
 		for id := range e.subs {
@@ -437,9 +435,9 @@ func TestABodyIsReadOnce(t *testing.T) {
 		}
 	}
 	e.rewind()
-	for e.page() {
+	for e.refillOnce() {
 	}
-	e.check()
+	e.checkBudget()
 	inMemory := 0
 	for _, l := range e.byID {
 		inMemory += len(l.window.known)
@@ -449,19 +447,18 @@ func TestABodyIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestRetriesThatWaitMakeRoom fills the memory for endpoints that have failed with
-// messages that wait for another attempt, and gives another one that has failed its
-// messages all the same.
-func TestRetriesThatWaitMakeRoom(t *testing.T) {
+// TestPendingRetriesAreEvicted fills the memory of failing endpoints with messages that
+// await a retry; another failing endpoint must still get its messages.
+func TestPendingRetriesAreEvicted(t *testing.T) {
 	const messages, size = 40, 1000
-	e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince = noon.Add(-time.Hour) })
+	e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince = noon.Add(-time.Hour) })
 	deliver := func(o webhook.Outcome) {
-		for e.page() || e.take() || len(e.flights) > 0 {
-			for len(e.flights) > 0 {
+		for e.refillOnce() || e.startAttempt() || len(e.attempts) > 0 {
+			for len(e.attempts) > 0 {
 				e.finish(0, o, true)
 			}
-			e.write()
-			e.check()
+			e.writeOutcomes()
+			e.checkBudget()
 		}
 	}
 	for range messages {
@@ -473,15 +470,15 @@ func TestRetriesThatWaitMakeRoom(t *testing.T) {
 	}
 	deliver(webhook.Outcome{Code: 200})
 	if n := len(e.store.open); n != messages {
-		t.Errorf("%d messages are open; want %d that wait", n, messages)
+		t.Errorf("%d messages are open, want %d", n, messages)
 	}
 }
 
-// TestEventsForManyAreSplit has events for many subscriptions written by several
-// transactions, in their order, none of which has too many messages.
-func TestEventsForManyAreSplit(t *testing.T) {
+// TestLargeBatchesAreSplit writes events for many subscriptions in several
+// transactions, in order, each with a limited number of messages.
+func TestLargeBatchesAreSplit(t *testing.T) {
 	const subscriptions, events = 3000, 5
-	e := newTinyEngine(t, 0, subscriptions, func(s *webhook.Subscription) { s.Pattern = "*" })
+	e := newStepEngine(t, 0, subscriptions, func(s *webhook.Subscription) { s.Pattern = "*" })
 	var sent []*publication
 	for range events {
 		p := &publication{event: &webhook.Event{Name: "debtor.created"}, done: make(chan error, 1)}
@@ -503,60 +500,61 @@ func TestEventsForManyAreSplit(t *testing.T) {
 		written = append(written, l.publications...)
 	}
 	if !slices.Equal(written, sent) || e.pending.bytes != 0 {
-		t.Errorf("%d events are written; %d bytes wait", len(written), e.pending.bytes)
+		t.Errorf("%d events are written; %d bytes are pending", len(written), e.pending.bytes)
 	}
 }
 
-// TestRoomOfARemovedSubscription has a queue wait for the memory of an attempt
-// whose subscription is removed before it ends: what it gives back wakes the queue.
-func TestRoomOfARemovedSubscription(t *testing.T) {
-	e := newTinyEngine(t, 64<<10, 2)
+// TestRemovedSubscriptionFreesMemory has a queue wait for the memory of an attempt
+// whose subscription is removed before the attempt ends. Its release must wake the
+// queue.
+func TestRemovedSubscriptionFreesMemory(t *testing.T) {
+	e := newStepEngine(t, 64<<10, 2)
 	e.publish(40_000, 1)
 	e.deliver()
 	e.publish(40_000, 2)
 	e.deliver()
 	delete(e.subs, 1)
-	e.change()
+	e.applySubscriptions()
 	for len(e.budget.refill) > 0 {
 		<-e.budget.refill
 	}
-	e.answer(1, webhook.Outcome{Code: 200})
+	e.finishAll(1, webhook.Outcome{Code: 200})
 	if len(e.budget.refill) == 0 {
-		t.Fatal("the queue that waits for the room is not woken")
+		t.Fatal("the waiting queue is not woken")
 	}
-	if e.deliver(); e.under(2) != 1 {
+	if e.deliver(); e.attemptsAt(2) != 1 {
 		t.Error("the other message was not sent")
 	}
 }
 
-// TestAFailureMakesRoom has a queue wait for the memory of an attempt that fails,
-// in an ordered queue too: its message waits for another attempt in the store.
-func TestAFailureMakesRoom(t *testing.T) {
+// TestFailureFreesMemory has a queue wait for the memory of a message whose attempt
+// fails; the message then awaits its retry in the store, in an ordered queue, too.
+func TestFailureFreesMemory(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Ordered = noon.Add(-time.Hour), ordered })
+		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Ordered = noon.Add(-time.Hour), ordered })
 		e.publish(12_000, 1)
 		e.deliver()
 		e.publish(12_000, 2)
 		e.deliver()
-		if e.under(1) != 1 || e.under(2) != 0 {
-			t.Fatal("there is room for both")
+		if e.attemptsAt(1) != 1 || e.attemptsAt(2) != 0 {
+			t.Fatal("there is memory for both")
 		}
-		e.answer(1, webhook.Outcome{Code: 400})
-		if e.deliver(); e.under(2) != 1 {
+		e.finishAll(1, webhook.Outcome{Code: 400})
+		if e.deliver(); e.attemptsAt(2) != 1 {
 			t.Errorf("ordered %v: the other message was not sent", ordered)
 		}
-		e.answer(2, webhook.Outcome{Code: 200})
-		e.later(time.Hour)
-		if e.deliver(); e.under(1) != 1 {
+		e.finishAll(2, webhook.Outcome{Code: 200})
+		e.advance(time.Hour)
+		if e.deliver(); e.attemptsAt(1) != 1 {
 			t.Errorf("ordered %v: no attempt followed", ordered)
 		}
 	}
 }
 
-// TestAnEndpointThatWorksAgain has a queue wait for memory behind those of
-// endpoints that fail, and its endpoint answer then.
-func TestAnEndpointThatWorksAgain(t *testing.T) {
-	e := newTinyEngine(t, 64<<10, 3, func(s *webhook.Subscription) {
+// TestRecoveredEndpointChangesTier has a queue wait for memory behind those of failing
+// endpoints when its endpoint recovers.
+func TestRecoveredEndpointChangesTier(t *testing.T) {
+	e := newStepEngine(t, 64<<10, 3, func(s *webhook.Subscription) {
 		if s.ID < 3 {
 			s.FailingSince = noon.Add(-time.Hour)
 		}
@@ -570,50 +568,50 @@ func TestAnEndpointThatWorksAgain(t *testing.T) {
 	e.deliver()
 	e.publish(12_000, 2)
 	e.deliver() // waits for the memory of 1
-	for i, f := range e.flights {
+	for i, f := range e.attempts {
 		if f.queue.id == 3 {
 			e.finish(i, webhook.Outcome{Code: 400}, true)
 			break
 		}
 	}
-	e.write()
+	e.writeOutcomes()
 	e.publish(100, 3)
-	if e.deliver(); e.under(3) != 1 {
-		t.Fatalf("%d attempts; the one that succeeds is to be the only one", e.under(3))
+	if e.deliver(); e.attemptsAt(3) != 1 {
+		t.Fatalf("%d attempts; the one that succeeds is to be the only one", e.attemptsAt(3))
 	}
-	e.answer(3, webhook.Outcome{Code: 200})
-	if e.deliver(); e.under(3) != 1 {
-		t.Error("a queue whose endpoint works waits for others that fail")
+	e.finishAll(3, webhook.Outcome{Code: 200})
+	if e.deliver(); e.attemptsAt(3) != 1 {
+		t.Error("the queue of a working endpoint waits for failing ones")
 	}
 }
 
-// TestASlowEndpointMakesRoom has an endpoint that answers late have a long queue
-// in memory when another one wants room.
-func TestASlowEndpointMakesRoom(t *testing.T) {
+// TestSlowEndpointFreesMemory has a long queue of a slow endpoint in memory when
+// another queue needs it.
+func TestSlowEndpointFreesMemory(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		const messages = 25
-		e := newTinyEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.Ordered = ordered })
+		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.Ordered = ordered })
 		for range messages {
 			e.publish(1000, 1)
 		}
 		e.deliver()
 		e.publish(20_000, 2)
-		if e.deliver(); e.under(2) != 1 {
-			t.Errorf("ordered %v: a queue waits for the memory of an endpoint that answers late", ordered)
+		if e.deliver(); e.attemptsAt(2) != 1 {
+			t.Errorf("ordered %v: a queue waits for the memory of a slow endpoint", ordered)
 		}
-		e.answer(2, webhook.Outcome{Code: 200})
+		e.finishAll(2, webhook.Outcome{Code: 200})
 		last := int64(0)
 		for n := 0; len(e.store.open) > 0; n++ {
 			if n > 2*messages {
 				t.Fatalf("ordered %v: %d messages are left", ordered, len(e.store.open))
 			}
-			for _, f := range e.flights {
+			for _, f := range e.attempts {
 				if f.message.ID < last {
-					t.Errorf("ordered %v: message %d goes after %d", ordered, f.message.ID, last)
+					t.Errorf("ordered %v: message %d is sent after %d", ordered, f.message.ID, last)
 				}
 				last = f.message.ID
 			}
-			e.answer(1, webhook.Outcome{Code: 200})
+			e.finishAll(1, webhook.Outcome{Code: 200})
 			e.deliver()
 		}
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// filtered is a selection of the messages that match a query string.
-func (h *house) filtered(filter string) admin.Selection {
+// selection selects the messages that match a query string.
+func (h *testEnv) selection(filter string) admin.Selection {
 	h.t.Helper()
 	kind, _ := record.System().Lookup("Message")
 	members, err := query.ReadForm(filter + "&OrderBy=ItemNo&Fields=ItemNo,Status,Retries")
@@ -57,22 +57,22 @@ func (h *house) filtered(filter string) admin.Selection {
 	}}
 }
 
-// state is a state in which many messages are at the beginning of a test.
+// state is a number of messages with the same state.
 type state struct {
 	webhook.State
 	count int
 }
 
-// fill makes two subscriptions and messages of theirs, without an engine: those
-// of the first have failed for good, those of the other stand in each state.
-func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscription) {
+// addMessages creates two subscriptions with messages, without an engine: failed ones
+// for the first, and messages in every state for the other.
+func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhook.Subscription) {
 	h.t.Helper()
 	ctx, kept, now := context.Background(), h.store.Webhooks, time.Now().UTC().Truncate(time.Microsecond)
 	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.subject = b.GUID
+	h.subscriber = b.GUID
 	lease, err := kept.Lease(ctx, 0)
 	if err != nil {
 		h.t.Fatal(err)
@@ -94,8 +94,8 @@ func (h *house) fill(url, otherURL string, failed int) (r, other webhook.Subscri
 	return r, other
 }
 
-// insert writes messages, each of an event of its own, at once.
-func (h *house) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
+// insert writes messages, each with its own event, in one batch.
+func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
 	h.t.Helper()
 	ctx, kept := context.Background(), h.store.Webhooks
 	version, err := kept.Version(ctx)
@@ -118,10 +118,10 @@ func (h *house) insert(lease delivery.Lease, r webhook.Subscription, s state, at
 	}
 }
 
-// rows are the rows of a subscription's messages with all of their columns.
-func (h *house) rows(r webhook.Subscription) []string {
+// messageRows returns all columns of a subscription's messages.
+func (h *testEnv) messageRows(r webhook.Subscription) []string {
 	h.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
+	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -146,87 +146,86 @@ func (h *house) rows(r webhook.Subscription) []string {
 	}
 }
 
-// outage is an endpoint that is down for its first requests, which it holds up
-// until it is told to answer.
+// outage is an endpoint that fails for its first requests and responds only once
+// released.
 type outage struct {
-	down   int // requests that are answered with 503
-	answer chan struct{}
+	down    int // number of requests with a 503 response
+	release chan struct{}
 
-	mu                    sync.Mutex
-	arrived, flying, most int
-	mostDown              int // at once, while it is down
-	beside                int // requests that came beside another one, long after the first failures
+	mu                             sync.Mutex
+	arrived, inFlight, maxInFlight int
+	maxWhileDown                   int // concurrent requests during the outage
+	overlapping                    int // requests concurrent to another one, after the breaker must be open
 }
 
-// surelyOpen is the number of requests after which the breaker of a lane must
-// be open: as many as are under way when the first one fails, and one more for
-// each failure before the one that trips it.
-const surelyOpen = 8 + 4
+// breakerOpenAfter is the number of requests after which the breaker must be open:
+// those in flight when the first one fails, and one for each failure before the one
+// that opens it.
+const breakerOpenAfter = 8 + 4
 
 func (o *outage) serve(int, string) int {
 	o.mu.Lock()
 	o.arrived++
-	o.flying++
+	o.inFlight++
 	down := o.arrived <= o.down
-	o.most = max(o.most, o.flying)
+	o.maxInFlight = max(o.maxInFlight, o.inFlight)
 	if down {
-		o.mostDown = max(o.mostDown, o.flying)
-		if o.arrived > surelyOpen && o.flying > 1 {
-			o.beside++
+		o.maxWhileDown = max(o.maxWhileDown, o.inFlight)
+		if o.arrived > breakerOpenAfter && o.inFlight > 1 {
+			o.overlapping++
 		}
 	}
 	o.mu.Unlock()
-	<-o.answer
+	<-o.release
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.flying--
+	o.inFlight--
 	if down {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
 }
 
-// TestAnOutageIsMendedByOneRetry has 5,000 messages that failed for good while
-// their endpoint was away, and one retry of them all. The endpoint is not well
-// yet.
-func TestAnOutageIsMendedByOneRetry(t *testing.T) {
+// TestBulkRetryAfterOutage retries 5,000 failed messages while their endpoint has not
+// fully recovered.
+func TestBulkRetryAfterOutage(t *testing.T) {
 	const failed, down = 5000, 50
-	h := newHouse(t)
-	h.limit = patience
+	h := newTestEnv(t)
+	h.limit = testTimeout
 	h.policy.Schedule = slices.Repeat([]time.Duration{time.Millisecond}, 100)
-	o := &outage{down: down, answer: make(chan struct{})}
+	o := &outage{down: down, release: make(chan struct{})}
 	shop, other := newEndpoint(t, o.serve), newEndpoint(t, always(200))
-	r, untouched := h.fill(shop.URL, other.URL, failed)
-	before := h.rows(untouched)
+	r, untouched := h.addMessages(shop.URL, other.URL, failed)
+	before := h.messageRows(untouched)
 	h.start()
 
-	got, err := h.desk.RetryMessages(context.Background(), h.filtered("Status=3&SubscriptionID="+r.GUID), audit.System())
+	got, err := h.service.RetryMessages(context.Background(), h.selection("Status=3&SubscriptionID="+r.GUID), audit.System())
 	if err != nil || got != (admin.BulkResult{Matched: failed, Done: failed}) {
 		t.Fatalf("%+v (%v)", got, err)
 	}
-	close(o.answer)
-	shop.awaitTaken(t, failed)
-	shop.once(t, failed)
-	h.stop(patience)
+	close(o.release)
+	shop.awaitDelivered(t, failed)
+	shop.checkDeliveredOnce(t, failed)
+	h.stop(testTimeout)
 
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1 AND NextAttemptDateTime IS NULL", r.ID), failed)
-	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Attempts = 4", r.ID), failed-int64(late(shop)))
+	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Attempts = 4", r.ID), failed-int64(retriedCount(shop)))
 	h.expect("SY_WebhookMessageResponse WHERE Status = 1", failed)
 	h.expect("SY_WebhookMessageResponse WHERE HTTPCode = 503", down)
-	if after := h.rows(untouched); !slices.Equal(after, before) || len(before) != 40 {
+	if after := h.messageRows(untouched); !slices.Equal(after, before) || len(before) != 40 {
 		t.Errorf("the messages of the other subscription have changed:\n%s", strings.Join(after, "\n"))
 	}
 	if len(other.times) != 0 {
 		t.Errorf("the other endpoint got %d messages", len(other.times))
 	}
-	if o.mostDown > 8 || o.most > 50 || o.beside > 0 || o.arrived != failed+down {
-		t.Errorf("%d requests, at most %d at once, %d while it was down, %d beside a probe", o.arrived, o.most, o.mostDown, o.beside)
+	if o.maxWhileDown > 8 || o.maxInFlight > 50 || o.overlapping > 0 || o.arrived != failed+down {
+		t.Errorf("%d requests, at most %d concurrent, %d during the outage, %d concurrent to a probe", o.arrived, o.maxInFlight, o.maxWhileDown, o.overlapping)
 	}
-	t.Logf("%d requests, at most %d at once, %d while it was down", o.arrived, o.most, o.mostDown)
+	t.Logf("%d requests, at most %d concurrent, %d during the outage", o.arrived, o.maxInFlight, o.maxWhileDown)
 }
 
-// late is how many messages needed more than one request.
-func late(e *endpoint) (n int) {
+// retriedCount returns the number of messages that needed more than one request.
+func retriedCount(e *endpoint) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, times := range e.times {
@@ -237,104 +236,103 @@ func late(e *endpoint) (n int) {
 	return n
 }
 
-// TestManyRetriesReadTheirMessagesOnce: a lane that is told of each batch would
-// read what it has in memory again each time.
-func TestManyRetriesReadTheirMessagesOnce(t *testing.T) {
-	inBubble(t, func(x *trial) {
-		x.stop(patience)
-		r, _ := x.fill("http://127.0.0.1/hook", "http://127.0.0.1/other", 5000)
+// TestBulkRetryReadsMessagesOnce: if the queue were notified of each batch, it would
+// read its messages again each time.
+func TestBulkRetryReadsMessagesOnce(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.stop(testTimeout)
+		r, _ := x.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 5000)
 		x.exec("DELETE FROM SY_WebhookMessage WHERE SubscriptionID <> " + fmt.Sprint(r.ID))
 		x.exec("DELETE FROM WH_Event WHERE EventID NOT IN (SELECT EventID FROM SY_WebhookMessage)")
 		x.exec("UPDATE SY_WebhookMessage SET Attempts = 0")
-		x.begin()
-		got, err := x.desk.RetryMessages(context.Background(), x.filtered("Status=3"), audit.System())
+		x.startEngine()
+		got, err := x.service.RetryMessages(context.Background(), x.selection("Status=3"), audit.System())
 		if err != nil || got.Done != 5000 {
 			t.Errorf("%+v (%v)", got, err)
 		}
-		x.pass(time.Hour)
+		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 5000)
 		const page, again = 128, 1000
-		if n := x.faulty.Calls(deliverytest.Page); n > 2*(5000+3*again)/page {
+		if n := x.faultyStore.Calls(deliverytest.Page); n > 2*(5000+3*again)/page {
 			t.Errorf("%d pages were read", n)
 		}
 	})
 }
 
-// TestManyRemovalsCancelWhatIsPending removes messages that are in memory
-// already, and those behind them.
-func TestManyRemovalsCancelWhatIsPending(t *testing.T) {
-	inBubble(t, func(x *trial) {
+// TestBulkRemovalCancelsPendingAttempts removes messages in memory and others that are
+// only in the store.
+func TestBulkRemovalCancelsPendingAttempts(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		r := x.subscribe("http://127.0.0.1/hook", "*")
-		x.postman.answers(func(int, *webhook.Message) int { return 503 })
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 503 })
 		for range 300 {
 			x.publish("debtor.updated", "cancelled")
 		}
-		x.pass(time.Second / 2)
-		selection := x.filtered("SubscriptionID=" + r.GUID)
+		x.advance(time.Second / 2)
+		selection := x.selection("SubscriptionID=" + r.GUID)
 		selection.DryRun = true
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 			t.Errorf("a dry run: %+v (%v)", got, err)
 		}
 		x.expect("SY_WebhookMessage", 300)
 		selection.DryRun = false
-		if got, err := x.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 			t.Errorf("%+v (%v)", got, err)
 		}
-		sent, _ := x.postman.counts()
-		x.postman.answers(func(int, *webhook.Message) int { return 200 })
+		sent, _ := x.fakeSender.counts()
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.publish("debtor.updated", "after")
-		x.pass(time.Hour)
+		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 1)
 		x.expect("WH_Event", 1)
 		x.expect("SY_WebhookMessageResponse", 1)
-		if now, taken := x.postman.counts(); taken != 1 || now != sent+1 {
-			t.Errorf("%d messages were sent, %d before they were removed; %d taken", now, sent, taken)
+		if now, taken := x.fakeSender.counts(); taken != 1 || now != sent+1 {
+			t.Errorf("%d messages were sent, %d before the removal; %d delivered", now, sent, taken)
 		}
-		x.postman.sent = map[string]int{} // done compares it with what is stored
+		x.fakeSender.sent = map[string]int{} // which checkFinalState compares with the store
 	})
 }
 
-// TestMessagesThatChangeMeanwhile lets messages change between the look at them
-// and the work. Those that match no more are left alone, the others are not
-// forgotten.
-func TestMessagesThatChangeMeanwhile(t *testing.T) {
-	h := newHouse(t)
-	r, other := h.fill("http://127.0.0.1/hook", "http://127.0.0.1/other", 20)
+// TestBulkRemovalWithConcurrentChanges changes messages between reading and removing
+// them. Those that no longer match are kept, the others are removed.
+func TestBulkRemovalWithConcurrentChanges(t *testing.T) {
+	h := newTestEnv(t)
+	r, other := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 20)
 	h.start()
-	selection := h.filtered("StatusIn=2,3")
-	pick, looks := selection.Select, 0
+	selection := h.selection("StatusIn=2,3")
+	pick, calls := selection.Select, 0
 	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
-		if looks++; looks == 1 {
-			x := trial{house: h}
+		if calls++; calls == 1 {
+			x := simulation{testEnv: h}
 			x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Status = 1 WHERE ID IN (SELECT ID FROM SY_WebhookMessage WHERE SubscriptionID = %d LIMIT 5)", r.ID))
 			x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Attempts = Attempts + 1 WHERE SubscriptionID = %d", other.ID))
 		}
 		return page, err
 	}
-	got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System())
-	if err != nil || got != (admin.BulkResult{Matched: 40, Done: 35}) || looks != 2 {
-		t.Errorf("%+v after %d looks (%v)", got, looks, err)
+	got, err := h.service.RemoveMessages(context.Background(), selection, audit.System())
+	if err != nil || got != (admin.BulkResult{Matched: 40, Done: 35}) || calls != 2 {
+		t.Errorf("%+v after %d reads (%v)", got, calls, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", r.ID), 5)
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status IN (0, 1)", other.ID), 20)
 	h.expect("SY_WebhookMessage", 25)
 }
 
-// TestSomeOfManyMessages is about how many a selection has, and what becomes of
-// it when nobody waits for it any more.
-func TestSomeOfManyMessages(t *testing.T) {
-	h := newHouse(t)
-	r, _ := h.fill("http://127.0.0.1/hook", "http://127.0.0.1/other", 1000)
+// TestBulkRemovalLimitAndCancel removes a limited number of messages, and cancels a
+// removal.
+func TestBulkRemovalLimitAndCancel(t *testing.T) {
+	h := newTestEnv(t)
+	r, _ := h.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 1000)
 	h.start()
-	oldest := h.rows(r)[300:]
-	selection := h.filtered("SubscriptionID=" + r.GUID)
+	oldest := h.messageRows(r)[300:]
+	selection := h.selection("SubscriptionID=" + r.GUID)
 	selection.Max = 300
-	if got, err := h.desk.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+	if got, err := h.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
 		t.Errorf("%+v (%v)", got, err)
 	}
-	if !slices.Equal(h.rows(r), oldest) {
-		t.Error("those were not the oldest")
+	if !slices.Equal(h.messageRows(r), oldest) {
+		t.Error("the removed messages were not the oldest")
 	}
 	selection.Max = admin.Unlimited
 	ctx, leave := context.WithCancel(context.Background())
@@ -344,7 +342,7 @@ func TestSomeOfManyMessages(t *testing.T) {
 		leave()
 		return page, err
 	}
-	if got, err := h.desk.RemoveMessages(ctx, selection, audit.System()); !errors.Is(err, context.Canceled) || got.Done != 250 {
+	if got, err := h.service.RemoveMessages(ctx, selection, audit.System()); !errors.Is(err, context.Canceled) || got.Done != 250 {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", r.ID), 450)

@@ -15,11 +15,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// TestChangesAreReadOneByOne makes, changes and removes subscriptions. Events
-// that are published after a change go by it, and the subscriptions are not read
-// again as a whole.
-func TestChangesAreReadOneByOne(t *testing.T) {
-	x := newHouse(t)
+// TestSubscriptionChangesAreReadIncrementally creates, changes and removes
+// subscriptions. Each change applies to all events published after it, and the
+// subscriptions are not read again as a whole.
+func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
+	x := newTestEnv(t)
 	var counting *deliverytest.Store
 	x.wrap = func(kept delivery.Store) delivery.Store {
 		counting = deliverytest.New(kept)
@@ -32,55 +32,56 @@ func TestChangesAreReadOneByOne(t *testing.T) {
 		expect := func(event string, want int) {
 			t.Helper()
 			if got := x.publish(event, "x"); got.Messages != want {
-				t.Errorf("round %d: %s went to %d subscriptions, want %d", n, event, got.Messages, want)
+				t.Errorf("round %d: %s was sent to %d subscriptions, want %d", n, event, got.Messages, want)
 			}
 		}
 		expect("debtor.created", 1)
 		for _, pattern := range []string{"debtor.updated", "*"} {
-			if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, false); err != nil {
+			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, false); err != nil {
 				t.Fatal(err)
 			}
 			expect("debtor.updated", 1)
 		}
-		if err := x.desk.RemoveSubscription(ctx, x.subject, r.GUID); err != nil {
+		if err := x.service.RemoveSubscription(ctx, x.subscriber, r.GUID); err != nil {
 			t.Fatal(err)
 		}
 		expect("debtor.updated", 0)
 	}
-	if n := counting.Wholes(); n != 1 {
+	if n := counting.FullReads(); n != 1 {
 		t.Errorf("all subscriptions were read %d times, want once, at the start", n)
 	}
 }
 
-// TestChangesWithoutEnd changes a subscription before each write. An event is
-// matched again once, with subscriptions that are as new as it is.
-func TestChangesWithoutEnd(t *testing.T) {
-	inBubble(t, func(x *trial) {
+// TestEventIsRematchedOnce changes a subscription before each write. An event is
+// matched again once, with subscriptions that are newer than the event.
+func TestEventIsRematchedOnce(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		r := x.subscribe("http://127.0.0.1/0", "*")
 		kept, changes := x.store.Webhooks, 0
-		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+		x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
 			if changes++; changes < 50 {
 				url := fmt.Sprintf("http://127.0.0.1/%d", changes)
-				if _, err := kept.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{URL: &url}, time.Now()); err != nil {
+				if _, err := kept.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{URL: &url}, time.Now()); err != nil {
 					return err
 				}
 			}
 			return do(ctx)
 		}, deliverytest.Write)
-		before := x.faulty.Calls(deliverytest.Write)
+		before := x.faultyStore.Calls(deliverytest.Write)
 		got := x.publish("debtor.updated", "x")
-		if n := x.faulty.Calls(deliverytest.Write) - before; n != 2 || got.Messages != 1 {
+		if n := x.faultyStore.Calls(deliverytest.Write) - before; n != 2 || got.Messages != 1 {
 			t.Errorf("%d writes, %d messages", n, got.Messages)
 		}
-		x.faulty.Set(nil, deliverytest.Write)
-		x.expect("SY_WebhookMessage WHERE URL = 'http://127.0.0.1/1'", 1) // as it was when the event was matched
-		x.pass(time.Minute)
+		x.faultyStore.SetRule(nil, deliverytest.Write)
+		x.expect("SY_WebhookMessage WHERE URL = 'http://127.0.0.1/1'", 1) // the URL at the time of matching
+		x.advance(time.Minute)
 	})
 }
 
-// TestChangesOfNothing leave the version and the row hash as they are.
-func TestChangesOfNothing(t *testing.T) {
-	x := newHouse(t)
+// TestNoopChangesKeepVersion checks that changes without effect keep the version and
+// the row hash.
+func TestNoopChangesKeepVersion(t *testing.T) {
+	x := newTestEnv(t)
 	x.start()
 	ctx, on, off := context.Background(), true, false
 	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
@@ -94,7 +95,7 @@ func TestChangesOfNothing(t *testing.T) {
 	}
 	change := func(c admin.SubscriptionChange) webhook.Subscription {
 		t.Helper()
-		is, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, c, false)
+		is, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,19 +116,19 @@ func TestChangesOfNothing(t *testing.T) {
 		}
 		before = version()
 	}
-	_, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, false)
+	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, false)
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("with an old row hash: %v", err)
 	}
 }
 
-// rival is a book in which a change by another caller comes first.
-type rival struct {
+// conflictingStore is a store in which another change precedes a change.
+type conflictingStore struct {
 	admin.Store
 	first func()
 }
 
-func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
+func (r *conflictingStore) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	if first := r.first; first != nil {
 		r.first = nil
 		first()
@@ -135,12 +136,12 @@ func (r *rival) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	return r.Store.ChangeSubscription(ctx, subscriber, guid, c, at)
 }
 
-// TestHeadersAreGivenForAnOrigin changes URLs with the SubscriberID alone.
-func TestHeadersAreGivenForAnOrigin(t *testing.T) {
-	x := newHouse(t)
+// TestChangeOfOriginRequiresHeaders changes URLs with only a SubscriberID.
+func TestChangeOfOriginRequiresHeaders(t *testing.T) {
+	x := newTestEnv(t)
 	x.start()
-	ctx, book := context.Background(), &rival{Store: x.store.Webhooks}
-	desk := admin.New(book, x.engine, inHouse, slog.New(slog.DiscardHandler))
+	ctx, store := context.Background(), &conflictingStore{Store: x.store.Webhooks}
+	service := admin.New(store, x.engine, inHouse, slog.New(slog.DiscardHandler))
 	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
 	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
 	link := func(url string) *string { return &url }
@@ -150,31 +151,31 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 		change  admin.SubscriptionChange
 		admin   bool
 		refused bool
-		first   *admin.SubscriptionChange // that an administrator makes meanwhile
+		first   *admin.SubscriptionChange // an administrator's concurrent change
 	}{
 		{name: "another origin", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, refused: true},
-		{name: "its own path", stored: secret, change: admin.SubscriptionChange{URL: link(path)}},
+		{name: "another path", stored: secret, change: admin.SubscriptionChange{URL: link(path)}},
 		{name: "with headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &mine}},
-		{name: "without any", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &[]webhook.Header{}}},
+		{name: "with empty headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &[]webhook.Header{}}},
 		{name: "none stored", change: admin.SubscriptionChange{URL: link(evil)}},
 		{name: "an administrator", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, admin: true},
-		{name: "stored meanwhile", change: admin.SubscriptionChange{URL: link(evil)}, refused: true, first: &admin.SubscriptionChange{Headers: &secret}},
-		{name: "moved meanwhile", stored: mine, change: admin.SubscriptionChange{URL: link(path)}, refused: true, first: &admin.SubscriptionChange{URL: link(evil), Headers: &secret}},
+		{name: "stored concurrently", change: admin.SubscriptionChange{URL: link(evil)}, refused: true, first: &admin.SubscriptionChange{Headers: &secret}},
+		{name: "moved concurrently", stored: mine, change: admin.SubscriptionChange{URL: link(path)}, refused: true, first: &admin.SubscriptionChange{URL: link(evil), Headers: &secret}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := x.subscribe(here, "*", func(r *webhook.Subscription) { r.Headers = tt.stored })
 			if tt.first != nil {
-				book.first = func() {
-					if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, *tt.first, true); err != nil {
+				store.first = func() {
+					if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, *tt.first, true); err != nil {
 						t.Error(err)
 					}
 				}
 			}
-			_, err := desk.ChangeSubscription(ctx, x.subject, r.GUID, tt.change, tt.admin)
+			_, err := service.ChangeSubscription(ctx, x.subscriber, r.GUID, tt.change, tt.admin)
 			if refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
-				t.Fatalf("answered %v", err)
+				t.Fatalf("returned %v", err)
 			}
-			is, err := x.desk.Subscription(ctx, x.subject, r.GUID)
+			is, err := x.service.Subscription(ctx, x.subscriber, r.GUID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,19 +186,19 @@ func TestHeadersAreGivenForAnOrigin(t *testing.T) {
 	}
 }
 
-// TestChangesAtAnotherDaemon are in force everywhere once they are acknowledged,
-// and are read one by one there, too.
-func TestChangesAtAnotherDaemon(t *testing.T) {
-	inBubble(t, func(x *trial) {
-		x.stop(patience)
+// TestSubscriptionChangesAtAnotherDaemon: changes are in effect at all daemons once
+// they are acknowledged, and are read incrementally there, too.
+func TestSubscriptionChangesAtAnotherDaemon(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.stop(testTimeout)
 		x.term = time.Minute
-		x.begin()
-		first, second := x, x.neighbour()
-		defer second.stop(patience)
+		x.startEngine()
+		first, second := x, x.startPeer()
+		defer second.stop(testTimeout)
 		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
-		second.subject = first.subject
+		second.subscriber = first.subscriber
 		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
-			if _, err := second.desk.ChangeSubscription(context.Background(), x.subject, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, true); err != nil {
+			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, true); err != nil {
 				t.Fatal(err)
 			}
 			want := 1
@@ -205,13 +206,13 @@ func TestChangesAtAnotherDaemon(t *testing.T) {
 				want = 0
 			}
 			if got := first.publish("debtor.updated", "x"); got.Messages != want {
-				t.Errorf("%d, %s: the event went to %d subscriptions, want %d", n, pattern, got.Messages, want)
+				t.Errorf("%d, %s: the event was sent to %d subscriptions, want %d", n, pattern, got.Messages, want)
 			}
-			x.pass(3 * watch)
+			x.advance(3 * peerInterval)
 		}
-		if n, m := first.faulty.Wholes(), second.faulty.Wholes(); n != 1 || m != 1 {
+		if n, m := first.faultyStore.FullReads(), second.faultyStore.FullReads(); n != 1 || m != 1 {
 			t.Errorf("all subscriptions were read %d and %d times, want once at each daemon", n, m)
 		}
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 	})
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-// clock is the store's clock, which is the same for all daemons: this process's
-// monotonic one, moved.
+// clock is the store's clock, which all daemons share. It is derived from the process's
+// monotonic clock by an offset.
 type clock struct {
 	read atomic.Pointer[reading]
 }
 
-// reading is what two clocks said at the same time.
+// reading is a simultaneous reading of both clocks.
 type reading struct {
 	local time.Time // with the monotonic reading
 	store time.Time
@@ -31,22 +31,22 @@ func (c *clock) set(ctx context.Context, s Store) error {
 	return err
 }
 
-// Now is the time by the store's clock.
+// Now returns the current time of the store's clock.
 func (c *clock) Now() time.Time {
 	now := time.Now()
-	if r := c.read.Load(); r != nil { // else not started yet
+	if r := c.read.Load(); r != nil { // nil before Start
 		now = r.store.Add(now.Sub(r.local))
 	}
 	return now.UTC().Truncate(100 * time.Nanosecond)
 }
 
-// elapsed is the time since a moment by that clock which has gone further: the
-// monotonic one may pause while a machine is suspended.
+// elapsed returns the time since a local time, by the wall clock if that has advanced
+// further: the monotonic clock may pause while the machine is suspended.
 func elapsed(since time.Time) time.Duration {
 	return max(time.Since(since), time.Now().Round(0).Sub(since))
 }
 
-// earliest is the earlier of two times, of which a zero time is none.
+// earliest returns the earlier of two times. A zero time counts as none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -61,8 +61,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// sleep waits for a signal, or for d where it is not 0. It reports false once
-// ctx is done.
+// sleep waits for a signal, or for d unless it is 0. It returns false once ctx is done.
 func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	var over <-chan time.Time
 	if d > 0 {
@@ -79,7 +78,7 @@ func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// The bounds of the waits after failures in a row.
+// Bounds of the delay after consecutive failures.
 const (
 	minBackoff = 100 * time.Millisecond
 	maxBackoff = 5 * time.Second
@@ -87,8 +86,8 @@ const (
 
 func newBackoff() *backoff.Backoff { return &backoff.Backoff{Min: minBackoff, Max: maxBackoff} }
 
-// repeat does work after each interval, or after each signal where that is 0, until
-// ctx is done. After a failure, which it logs, it waits longer, and for no signal.
+// repeat calls work after each interval, or after each signal if the interval is 0,
+// until ctx is done. It logs failures, and then waits longer and ignores signals.
 func repeat(ctx context.Context, log *slog.Logger, failure string, wake <-chan struct{}, interval time.Duration, work func(context.Context) error) {
 	wait := newBackoff()
 	for next := wake; sleep(ctx, next, interval+wait.Wait()); {

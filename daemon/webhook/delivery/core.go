@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// core is what the parts of an engine share.
+// core is shared by all parts of an engine.
 type core struct {
 	*Config
 	*clock
@@ -19,36 +19,37 @@ type core struct {
 	recorder *stats.Recorder
 }
 
-// readiness is why nothing is delivered or stored, if so.
+// readiness records why messages are not delivered or events not stored.
 type readiness struct {
 	mu          sync.Mutex
-	unavailable error // why nothing is delivered
+	unavailable error // why messages are not delivered, nil if they are
 	failure     error // of the last write, nil if it succeeded
 	failedAt    time.Time
 }
 
-// errNotStarted is why nothing is delivered before Start, which waits for the tables.
-var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not begun", RetryAfter: 2 * time.Second}
+// errNotStarted is the error before Start, which requires the tables.
+var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not started yet", RetryAfter: 2 * time.Second}
 
-// errFencedOff is why an engine without leases to renew has nothing to do.
-var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced, or another whd works with them; this one has stopped delivering")
+// errFencedOff is the error of an engine without leases to renew whose store was taken
+// over.
+var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced or are used by another whd; this one has stopped delivering")
 
 func overloaded() error {
-	return &fault.Error{Kind: fault.Unavailable, Message: "more events wait to be stored than the service can hold; try again", RetryAfter: time.Second}
+	return &fault.Error{Kind: fault.Unavailable, Message: "too many events are waiting to be stored; try again", RetryAfter: time.Second}
 }
 
 func stopping() error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "the service is stopping", RetryAfter: 5 * time.Second}
 }
 
-// set notes why nothing is delivered, nil where it is.
+// set records why messages are not delivered, nil if they are.
 func (r *readiness) set(unavailable error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.unavailable = unavailable
 }
 
-// recordWrite notes what came of a write.
+// recordWrite records the result of a write.
 func (r *readiness) recordWrite(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,19 +58,18 @@ func (r *readiness) recordWrite(err error) {
 	}
 }
 
-// unavailableErr reports why nothing is delivered, if so.
+// unavailableErr returns why messages are not delivered, nil if they are.
 func (r *readiness) unavailableErr() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.unavailable
 }
 
-// writeFailureTTL is how long a write that failed is taken for what the next one will
-// do, where the store can be written otherwise. A store that is damaged stays so
-// until a write succeeds.
+// writeFailureTTL is how long a failed write makes the engine not ready. A damaged
+// store makes it not ready until a write succeeds.
 const writeFailureTTL = 3 * time.Second
 
-// Ready reports why nothing is delivered or events are refused, if so.
+// Ready returns why messages are not delivered or events rejected, nil if all is well.
 func (r *readiness) Ready() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

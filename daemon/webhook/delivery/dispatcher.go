@@ -10,31 +10,30 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// dispatcher makes attempts: it gives the queues turns, and hands on what comes of
-// each attempt.
+// dispatcher runs attempts: it selects queues in turn and processes the outcome of each
+// attempt.
 type dispatcher struct {
 	*core
-	lastTier int // the tier that had the last one
+	lastTier int // index of the tier of the last attempt
 
-	sending       context.Context    // of the attempts under way
-	cancelSending context.CancelFunc // ends sending
+	sending       context.Context    // context of running attempts
+	cancelSending context.CancelFunc // cancels sending
 	attempts      sync.WaitGroup
 	disableChecks sync.WaitGroup
 }
 
-// attempt is an attempt under way.
+// attempt is a running attempt.
 type attempt struct {
 	queue   *queue
 	message *webhook.Message
-	tier    *tier // whose attempt it is
+	tier    *tier // that the attempt counts for
 }
 
-// maxUnsaved is the number of results that wait to be written above which no attempt
-// begins.
+// maxUnsaved is the number of unwritten results above which no attempts are started.
 const maxUnsaved = 4096
 
-// dispatch begins attempts while queues are ready and the limit allows. The lock of
-// the queues is held.
+// dispatch starts attempts while queues are ready and the limit allows. The lock of the
+// queues is held.
 func (d *dispatcher) dispatch() {
 	for d.queues.budget.inFlight() < d.Attempts {
 		a := d.next()
@@ -45,8 +44,8 @@ func (d *dispatcher) dispatch() {
 	}
 }
 
-// next gives the next queue its turn. A queue with more to send goes to the end of
-// its ring. The lock of the queues is held.
+// next takes the next message from the queues in turn, nil if there is none. A queue
+// with more messages goes to the end of its ring. The lock of the queues is held.
 func (d *dispatcher) next() *attempt {
 	for !d.queues.stopped {
 		t := d.nextTier()
@@ -70,8 +69,7 @@ func (d *dispatcher) next() *attempt {
 	return nil
 }
 
-// nextTier is the tier whose turn it is, nil where none has a queue that may begin
-// an attempt.
+// nextTier returns the tier whose turn it is, nil if none may start an attempt.
 func (d *dispatcher) nextTier() *tier {
 	tiers := &d.queues.budget.tiers
 	for range tiers {
@@ -83,7 +81,7 @@ func (d *dispatcher) nextTier() *tier {
 	return nil
 }
 
-// deliver makes attempts until no queue is ready.
+// deliver runs attempts until no queue is ready.
 func (d *dispatcher) deliver(a *attempt) {
 	for a != nil {
 		sub := d.approve(a.queue)
@@ -95,9 +93,9 @@ func (d *dispatcher) deliver(a *attempt) {
 	}
 }
 
-// approve gives the subscription for an attempt that begins this moment, nil
-// where it was deleted, or where this process was suspended since the queue got
-// its turn, for so long that the lease may run out.
+// approve returns the subscription for an attempt that starts now. It returns nil if
+// the subscription was deleted or a lease may expire, because the process was suspended
+// since the message was taken.
 func (d *dispatcher) approve(q *queue) *webhook.Subscription {
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
@@ -107,7 +105,7 @@ func (d *dispatcher) approve(q *queue) *webhook.Subscription {
 	return q.sub
 }
 
-// finish ends an attempt and gives the next one, if any may begin.
+// finish ends an attempt and returns the next one, nil if there is none.
 func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt {
 	if counts {
 		d.decide(a.message, o)
@@ -125,7 +123,7 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt
 	return d.next()
 }
 
-// stop waits until the attempts under way have ended, and cuts them once ctx is done.
+// stop waits for running attempts, and cancels them once ctx is done.
 func (d *dispatcher) stop(ctx context.Context) {
 	cut := context.AfterFunc(ctx, d.cancelSending)
 	d.attempts.Wait()
@@ -133,22 +131,22 @@ func (d *dispatcher) stop(ctx context.Context) {
 	d.cancelSending()
 }
 
-// decide hands on what becomes of a message.
+// decide computes and queues the message's next state.
 func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
 	after := webhook.Decide(m.State, o, d.policyFor(sub), d.Now(), rand.Float64())
 	reason := ""
 	if o.Disables() && sub != nil && m.URL == sub.URL {
-		reason = "the endpoint answered 410 Gone"
+		reason = "the endpoint responded with 410 Gone"
 		if o.Disable {
-			reason = "the endpoint asked for it (webhook-delivery: disable)"
+			reason = "requested by the endpoint (webhook-delivery: disable)"
 		}
 	}
 	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
 }
 
-// observe lets a queue learn from an attempt. One at the URL that the subscription had
-// before says nothing about the endpoint that it has. The lock of the queues is held.
+// observe updates a queue's endpoint after an attempt. An attempt at an earlier URL of
+// the subscription is ignored. The lock of the queues is held.
 func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 	if q.sub == nil || m.URL != q.sub.URL {
 		return
@@ -170,12 +168,12 @@ func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 		was.remove(q)
 	}
 	if len(q.window.known) > 0 && (e.breaker.open() || was.scarce() && moved) {
-		q.drop() // what waits for an endpoint in trouble takes no memory from others
+		q.drop() // so that messages for a failing endpoint do not use the memory of others
 	}
 }
 
-// disableIfFailing disables a subscription that has only failed for too long. Another
-// daemon may have reached it meanwhile, which the store knows.
+// disableIfFailing disables a subscription that has failed for too long, unless the
+// store shows a success, possibly of another daemon.
 func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, since time.Time) {
 	succeeded, err := d.Store.Succeeded(ctx, subscription, since)
 	d.queues.mu.Lock()
@@ -184,7 +182,7 @@ func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, s
 	switch {
 	case q == nil:
 	case err != nil:
-		q.endpoint.health.checking = false // the next failure asks again
+		q.endpoint.health.checking = false // the next failure starts another check
 	case succeeded:
 		q.endpoint.health = health{}
 	default:

@@ -7,18 +7,18 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// endpoint is what is known of where a queue's messages go, and how many attempts
-// at once it gets.
+// endpoint is the state of a subscription's endpoint, which determines the number of
+// concurrent attempts.
 type endpoint struct {
 	breaker  breaker
 	throttle throttle
 	health   health
-	inFlight int // attempts under way
-	daemons  int // that share the endpoint
+	inFlight int // attempts in flight
+	daemons  int // number of daemons that send to the endpoint
 }
 
-// newEndpoint makes the endpoint of a subscription, which gets limit attempts at once
-// at most. One that has only failed lately is probed first.
+// newEndpoint returns the endpoint of a subscription, with at most limit concurrent
+// attempts. An endpoint that has been failing is probed first.
 func newEndpoint(sub *webhook.Subscription, limit int) endpoint {
 	e := endpoint{health: health{since: sub.FailingSince}, throttle: throttle{limit: min(initialLimit, limit), max: limit}, daemons: 1}
 	if !sub.FailingSince.IsZero() {
@@ -27,14 +27,13 @@ func newEndpoint(sub *webhook.Subscription, limit int) endpoint {
 	return e
 }
 
-// share is how many attempts this daemon may have under way: its part of what
-// the endpoint gets.
+// share returns the maximum number of concurrent attempts of this daemon.
 func (e *endpoint) share() int { return max(1, e.throttle.limit/e.daemons) }
 
-// failing reports whether nothing has succeeded since a failure.
+// failing reports whether every attempt since the last success has failed.
 func (e *endpoint) failing() bool { return !e.health.since.IsZero() }
 
-// available reports whether the endpoint may get an attempt.
+// available reports whether an attempt may be started.
 func (e *endpoint) available(now time.Time) bool {
 	if e.breaker.open() {
 		return e.inFlight == 0 && !now.Before(e.breaker.probe)
@@ -42,33 +41,31 @@ func (e *endpoint) available(now time.Time) bool {
 	return e.inFlight < e.share()
 }
 
-// breakerFailures is how many failures in a row open a queue's breaker.
+// breakerFailures is the number of consecutive failures that open a circuit breaker.
 const breakerFailures = 5
 
-// maxProbeInterval bounds the time between probes of an endpoint that is in
-// trouble, so that the first success is noticed long before the last step of
-// the schedule.
+// maxProbeInterval limits the time between probes of a failing endpoint, so that a
+// recovery is noticed long before the last step of the schedule.
 const maxProbeInterval = 10 * time.Minute
 
-// breaker keeps a queue from spending its messages' attempts on an endpoint that
-// is in trouble. While it is open one message goes out at each step of the
-// schedule; those behind it wait and their attempts do not count.
+// breaker is the circuit breaker of an endpoint. While it is open, one message is sent
+// at each step of the schedule as a probe; the others are queued and use no attempts.
 type breaker struct {
-	failures int // in a row
+	failures int // consecutive
 	step     int // of the schedule, while open
 	probe    time.Time
 }
 
 func (b *breaker) open() bool { return b.failures >= breakerFailures }
 
-// observe counts an attempt.
+// observe records an attempt.
 func (b *breaker) observe(o webhook.Outcome, schedule []time.Duration, now time.Time) {
 	if !o.EndpointFailure() {
 		*b = breaker{}
 		return
 	}
 	if b.open() && now.Before(b.probe) {
-		return // no probe: it was under way when the breaker opened
+		return // not a probe: it was in flight when the breaker opened
 	}
 	if b.failures++; !b.open() {
 		return
@@ -81,17 +78,17 @@ func (b *breaker) observe(o webhook.Outcome, schedule []time.Duration, now time.
 	b.probe = now.Add(wait)
 }
 
-// The bounds of the number of attempts that a queue has under way.
+// Bounds of the number of concurrent attempts of a queue.
 const (
 	initialLimit = 8
-	fastResponse = time.Second // an answer within this time lets the limit grow
+	fastResponse = time.Second // a response within this time lets the limit grow
 )
 
-// throttle finds how many attempts at once do an endpoint good: one more for
-// each round of quick successes, half as many after a time-out or 429.
+// throttle adapts the number of concurrent attempts: plus one after limit fast
+// successes, halved after a timeout or 429.
 type throttle struct {
 	limit, max int
-	successes  int // quick successes since the limit changed
+	successes  int // fast successes since the limit changed
 }
 
 func (t *throttle) observe(o webhook.Outcome) {
@@ -105,16 +102,15 @@ func (t *throttle) observe(o webhook.Outcome) {
 	}
 }
 
-// health is how long an endpoint has done nothing but fail. Unlike the breaker
-// it counts every failure, also those that speak of one message only: what is sent
-// there is not read.
+// health tracks how long an endpoint has failed without a success. Unlike breaker it
+// counts all failures, including those that concern a single message.
 type health struct {
-	since    time.Time // of the first failure after the last success, the zero time for none
-	failures int       // counted since then, by this daemon
-	checking bool      // is being looked into
+	since    time.Time // time of the first failure after the last success, zero for none
+	failures int       // counted since then by this daemon
+	checking bool      // a check whether to disable the subscription is running
 }
 
-// observe counts an attempt, and reports whether there is something to write down.
+// observe records an attempt, and reports whether there is a change to be written.
 func (h *health) observe(o webhook.Outcome, now time.Time) (changed bool) {
 	if o.Success() {
 		changed = !h.since.IsZero()
@@ -129,8 +125,8 @@ func (h *health) observe(o webhook.Outcome, now time.Time) (changed bool) {
 	return false
 }
 
-// shouldDisable reports whether it has gone on for so long, and with so many
-// attempts, that the subscription is to be disabled.
+// shouldDisable reports whether the series of failures is long enough, in time and
+// attempts, to disable the subscription.
 func (h *health) shouldDisable(p webhook.Policy, now time.Time) bool {
 	return p.DisableAfter > 0 && h.failures > p.MaxRetries() && now.Sub(h.since) >= p.DisableAfter
 }

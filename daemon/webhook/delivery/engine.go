@@ -11,9 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// Engine delivers messages. It is made by New, works between Start and Stop,
-// and is then of no more use. It wires its parts; the exported methods of those that
-// are embedded are its own.
+// Engine delivers messages between Start and Stop. It cannot be restarted. The exported
+// methods of its embedded parts belong to its API.
 type Engine struct {
 	*core
 	*queueSet
@@ -33,7 +32,7 @@ type Engine struct {
 	tasks  sync.WaitGroup     // loops
 }
 
-// New makes an Engine.
+// New returns an Engine.
 func New(c Config) *Engine {
 	if c.Retention == nil {
 		c.Retention = func() webhook.Retention { return webhook.Retention{} }
@@ -56,8 +55,8 @@ func New(c Config) *Engine {
 	return e
 }
 
-// Start leases a partition, reads the subscriptions and begins to deliver what
-// is open.
+// Start leases a partition, reads the subscriptions and starts delivering open
+// messages.
 func (e *Engine) Start(ctx context.Context) error {
 	if err := e.core.clock.set(ctx, e.Store); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	e.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
 	if e.LeaseTerm > 0 {
-		err = e.peers.poll(ctx) // from here on
+		err = e.peers.poll(ctx) // starting at the current event
 	}
 	if err == nil {
 		err = e.refresh(ctx)
@@ -94,13 +93,13 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
-// releaseTimeout is how long it may take to release the leases where nothing is left of
-// the grace period.
+// releaseTimeout limits the release of the leases if the grace period has already
+// ended.
 const releaseTimeout = 2 * time.Second
 
-// Stop refuses events, lets attempts under way finish until ctx is done, writes
-// down what came of them and gives the leases back, within what is left of the grace
-// period. Attempts that it cuts do not count.
+// Stop rejects new events, lets running attempts finish until ctx is done, writes their
+// results and releases the leases within the rest of the grace period. Attempts that it
+// interrupts are not counted.
 func (e *Engine) Stop(ctx context.Context) error {
 	if e.cancel == nil {
 		return nil // never started
@@ -124,7 +123,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	return e.Store.Release(release, e.leased().held)
 }
 
-// Announce shows changes that were made in the store without the engine.
+// Announce sends changes that were made in the store without the engine to the streams
+// of all daemons.
 func (e *Engine) Announce(changes []webhook.Change) {
 	if e.OnChanges != nil && len(changes) > 0 {
 		e.OnChanges(changes)
@@ -134,24 +134,24 @@ func (e *Engine) Announce(changes []webhook.Change) {
 	}
 }
 
-// Counts are the totals since the start.
+// Counts returns the totals since the start.
 func (e *Engine) Counts() stats.Counts { return e.recorder.Counts() }
 
-// Performance is how attempts went since the start.
+// Performance returns distributions of results and durations since the start.
 func (e *Engine) Performance() stats.Performance { return e.recorder.Performance() }
 
-// Throughput gives a function that measures the throughput between its calls.
+// Throughput returns a function that measures the throughput between its calls.
 func (e *Engine) Throughput() func() (wire.Pulse, bool) {
 	return stats.NewThroughput(e.Now, e.Counts, e.InHand)
 }
 
-// Stats sums up the last minutes, from one to 24 hours of them, with so many
-// queues at most. What is open comes from Backlog.
+// Stats summarizes the last minutes, from one minute to 24 hours, with at most limit
+// queues. open is the result of Backlog.
 func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 	return e.recorder.Report(e.Now(), minutes, limit, e.queueSet.stats(open))
 }
 
-// InHand is what the engine is at.
+// InHand returns the engine's current load.
 func (e *Engine) InHand() wire.InHand {
 	d := e.queueSet.inHand()
 	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()

@@ -29,33 +29,33 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long anything that must happen may take.
-const patience = 2 * time.Minute
+// testTimeout is the time limit for expected results.
+const testTimeout = 2 * time.Minute
 
-// house is a store with an engine on it, which can be stopped and started again.
-type house struct {
-	t       *testing.T
-	dir     string
-	store   *storage.Store
-	wrap    func(delivery.Store) delivery.Store
-	policy  webhook.Policy
-	limit   time.Duration
-	engine  *delivery.Engine
-	desk    *admin.Service
-	sender  *sender.Sender
-	subject string // a subscriber
+// testEnv is a store with an engine that can be stopped and started again.
+type testEnv struct {
+	t          *testing.T
+	dir        string
+	store      *storage.Store
+	wrap       func(delivery.Store) delivery.Store
+	policy     webhook.Policy
+	limit      time.Duration
+	engine     *delivery.Engine
+	service    *admin.Service
+	sender     *sender.Sender
+	subscriber string // a subscriber
 }
 
-func newHouse(t *testing.T) *house {
+func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir(), limit: patience, wrap: func(s delivery.Store) delivery.Store { return s },
+	h := &testEnv{t: t, dir: t.TempDir(), limit: testTimeout, wrap: func(s delivery.Store) delivery.Store { return s },
 		policy: webhook.Policy{Schedule: []time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}}}
 	h.store = h.open()
 	return h
 }
 
 // open opens the store until the test ends.
-func (h *house) open() *storage.Store {
+func (h *testEnv) open() *storage.Store {
 	h.t.Helper()
 	s, err := storage.Open(context.Background(), storage.Config{Dir: h.dir, Registry: record.Builtin(), Connections: 4})
 	if err != nil {
@@ -69,7 +69,7 @@ func (h *house) open() *storage.Store {
 	return s
 }
 
-func (h *house) start() {
+func (h *testEnv) start() {
 	h.t.Helper()
 	h.sender = sender.New(sender.Config{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
 		UserAgent: "whd/test", ConnectTimeout: 5 * time.Second, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64})
@@ -80,8 +80,8 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.desk = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
-	h.t.Cleanup(func() { h.stop(patience) })
+	h.service = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	h.t.Cleanup(func() { h.stop(testTimeout) })
 }
 
 // inHouse are the usual rules, by which messages may go to this host.
@@ -89,44 +89,44 @@ func inHouse() webhook.Rules {
 	return webhook.Rules{Events: record.Events(), Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}}
 }
 
-// stop stops the engine; attempts under way get so long to finish.
-func (h *house) stop(grace time.Duration) {
+// stop stops the engine with a grace period for attempts in flight.
+func (h *testEnv) stop(grace time.Duration) {
 	h.t.Helper()
 	if h.engine == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	if err := h.engine.Stop(ctx); err != nil && grace == patience {
+	if err := h.engine.Stop(ctx); err != nil && grace == testTimeout {
 		h.t.Error(err)
 	}
 	h.engine = nil
 	h.sender.Close()
 }
 
-// subscribe makes a subscription, with a subscriber if there is none.
-func (h *house) subscribe(url, pattern string, change ...func(*webhook.Subscription)) webhook.Subscription {
+// subscribe creates a subscription, and a subscriber if there is none.
+func (h *testEnv) subscribe(url, pattern string, change ...func(*webhook.Subscription)) webhook.Subscription {
 	h.t.Helper()
 	ctx := context.Background()
-	if h.subject == "" {
-		b, err := h.desk.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.System())
+	if h.subscriber == "" {
+		b, err := h.service.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.System())
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		h.subject = b.GUID
+		h.subscriber = b.GUID
 	}
-	n := webhook.Subscription{Subscriber: h.subject, URL: url, Pattern: pattern, Enabled: true}
+	n := webhook.Subscription{Subscriber: h.subscriber, URL: url, Pattern: pattern, Enabled: true}
 	for _, c := range change {
 		c(&n)
 	}
-	r, err := h.desk.AddSubscription(ctx, n)
+	r, err := h.service.AddSubscription(ctx, n)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return r
 }
 
-func (h *house) publish(event string, body string) wire.EventReceipt {
+func (h *testEnv) publish(event string, body string) wire.EventReceipt {
 	h.t.Helper()
 	r, err := h.engine.Publish(context.Background(), event, []byte(body))
 	if err != nil {
@@ -135,15 +135,16 @@ func (h *house) publish(event string, body string) wire.EventReceipt {
 	return r
 }
 
-// count counts rows of our own tables.
-func (h *house) count(what string) int64 {
+// count returns the number of rows of a table of the service, with an optional
+// condition.
+func (h *testEnv) count(table string) int64 {
 	h.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
+	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer conn.Close()
-	st, err := conn.Prepare("SELECT COUNT(*) FROM " + what)
+	st, err := conn.Prepare("SELECT COUNT(*) FROM " + table)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -154,28 +155,28 @@ func (h *house) count(what string) int64 {
 	return st.Int(0)
 }
 
-func (h *house) expect(what string, want int64) {
+func (h *testEnv) expect(table string, want int64) {
 	h.t.Helper()
-	if got := h.count(what); got != want {
-		h.t.Errorf("%s: %d, want %d", what, got, want)
+	if got := h.count(table); got != want {
+		h.t.Errorf("%s: %d, want %d", table, got, want)
 	}
 }
 
-// endpoint is a receiver that remembers what came and answers as it is told.
+// endpoint is a receiver that records messages and responds with configurable codes.
 type endpoint struct {
 	URL    string
-	answer func(n int, body string) int // the status of the nth request of a message
+	status func(n int, body string) int // returns the status of the nth request of a message
 
-	mu    sync.Mutex
-	cond  *sync.Cond
-	order []string
-	times map[string]int // requests by message
-	taken map[string]int // requests that were answered 2xx
+	mu        sync.Mutex
+	cond      *sync.Cond
+	order     []string
+	times     map[string]int // requests by message
+	delivered map[string]int // requests with a 2xx response, by message
 }
 
 func newEndpoint(t *testing.T, answer func(n int, body string) int) *endpoint {
 	t.Helper()
-	e := &endpoint{answer: answer, times: make(map[string]int), taken: make(map[string]int)}
+	e := &endpoint{status: answer, times: make(map[string]int), delivered: make(map[string]int)}
 	e.cond = sync.NewCond(&e.mu)
 	srv := httptest.NewServer(e)
 	t.Cleanup(srv.Close)
@@ -185,7 +186,7 @@ func newEndpoint(t *testing.T, answer func(n int, body string) int) *endpoint {
 
 func always(code int) func(int, string) int { return func(int, string) int { return code } }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	id := r.Header.Get("Webhook-Id")
@@ -194,10 +195,10 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := e.times[id]
 	e.cond.Broadcast()
 	e.mu.Unlock()
-	code := e.answer(n, string(body))
+	code := e.status(n, string(body))
 	e.mu.Lock()
 	if code >= 200 && code <= 299 {
-		e.taken[id]++
+		e.delivered[id]++
 		e.order = append(e.order, string(body))
 	}
 	e.cond.Broadcast()
@@ -206,43 +207,43 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // await waits until a condition about the endpoint holds.
-func (e *endpoint) await(t *testing.T, what string, holds func() bool) {
+func (e *endpoint) await(t *testing.T, description string, holds func() bool) {
 	t.Helper()
-	late := time.AfterFunc(patience, func() { e.cond.Broadcast() })
+	late := time.AfterFunc(testTimeout, func() { e.cond.Broadcast() })
 	defer late.Stop()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(testTimeout)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for !holds() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s: %d messages, %d taken", what, len(e.times), len(e.taken))
+			t.Fatalf("timeout waiting for %s: %d messages, %d delivered", description, len(e.times), len(e.delivered))
 		}
 		e.cond.Wait()
 	}
 }
 
-func (e *endpoint) awaitTaken(t *testing.T, n int) {
+func (e *endpoint) awaitDelivered(t *testing.T, n int) {
 	t.Helper()
-	e.await(t, fmt.Sprint(n, " messages"), func() bool { return len(e.taken) >= n })
+	e.await(t, fmt.Sprint(n, " messages"), func() bool { return len(e.delivered) >= n })
 }
 
-// once checks that each message was taken once.
-func (e *endpoint) once(t *testing.T, n int) {
+// checkDeliveredOnce checks that n messages were delivered, each once.
+func (e *endpoint) checkDeliveredOnce(t *testing.T, n int) {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.taken) != n {
-		t.Errorf("%d messages were taken, want %d", len(e.taken), n)
+	if len(e.delivered) != n {
+		t.Errorf("%d messages were delivered, want %d", len(e.delivered), n)
 	}
-	for id, times := range e.taken {
+	for id, times := range e.delivered {
 		if times != 1 {
-			t.Errorf("message %s was taken %d times", id, times)
+			t.Errorf("message %s was delivered %d times", id, times)
 		}
 	}
 }
 
-func TestEventsAreDelivered(t *testing.T) {
-	h := newHouse(t)
+func TestDelivery(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	one, family, every := newEndpoint(t, always(200)), newEndpoint(t, always(204)), newEndpoint(t, always(201))
 	h.subscribe(one.URL, "debtor.updated")
@@ -255,27 +256,27 @@ func TestEventsAreDelivered(t *testing.T) {
 			for i := p; i < n; i += 8 {
 				event := []string{"debtor.updated", "debtor.created", "shipment.created"}[i%3]
 				if r := h.publish(event, fmt.Sprintf(`{"n":%d}`, i)); r.Messages != 3-i%3 {
-					t.Errorf("%s went to %d subscriptions", event, r.Messages)
+					t.Errorf("%s was sent to %d subscriptions", event, r.Messages)
 				}
 			}
 		})
 	}
 	publishers.Wait()
-	one.awaitTaken(t, n/3)
-	family.awaitTaken(t, n/3*2)
-	every.awaitTaken(t, n)
-	h.stop(patience)
-	one.once(t, n/3)
-	family.once(t, n/3*2)
-	every.once(t, n)
+	one.awaitDelivered(t, n/3)
+	family.awaitDelivered(t, n/3*2)
+	every.awaitDelivered(t, n)
+	h.stop(testTimeout)
+	one.checkDeliveredOnce(t, n/3)
+	family.checkDeliveredOnce(t, n/3*2)
+	every.checkDeliveredOnce(t, n)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode IN (200, 201, 204)", 2*n)
 	h.expect("SY_WebhookMessage WHERE Status <> 1", 0)
 	h.expect("SY_WebhookMessageResponse", 2*n)
 	h.expect("WH_Event", n)
 }
 
-func TestFailuresAreRetriedUntilTheScheduleEnds(t *testing.T) {
-	h := newHouse(t)
+func TestRetriesFollowSchedule(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	twice := newEndpoint(t, func(n int, _ string) int {
 		if n <= 2 {
@@ -288,23 +289,23 @@ func TestFailuresAreRetriedUntilTheScheduleEnds(t *testing.T) {
 	h.subscribe(never.URL, "debtor.created")
 	h.publish("debtor.updated", "1")
 	h.publish("debtor.created", "2")
-	twice.awaitTaken(t, 1)
+	twice.awaitDelivered(t, 1)
 	never.await(t, "6 attempts", func() bool {
 		for _, n := range never.times {
 			return n == 6
 		}
 		return false
 	})
-	h.stop(patience)
+	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 3", 1)
 	h.expect("SY_WebhookMessage WHERE Status = 3 AND Attempts = 6 AND NextAttemptDateTime IS NULL AND HTTPCode = 400", 1)
 	h.expect("SY_WebhookMessageResponse", 9)
 }
 
-// TestBacklogOfADeadEndpoint has more messages than a lane keeps in memory wait
-// for an endpoint that comes back.
-func TestBacklogOfADeadEndpoint(t *testing.T) {
-	h := newHouse(t)
+// TestBacklogOfFailingEndpoint queues more messages than fit into memory for an
+// endpoint that recovers.
+func TestBacklogOfFailingEndpoint(t *testing.T) {
+	h := newTestEnv(t)
 	h.policy.Schedule = slices.Repeat([]time.Duration{5 * time.Millisecond}, 1000)
 	h.start()
 	var mu sync.Mutex
@@ -331,15 +332,16 @@ func TestBacklogOfADeadEndpoint(t *testing.T) {
 	mu.Lock()
 	alive = true
 	mu.Unlock()
-	e.awaitTaken(t, n)
-	h.stop(patience)
-	e.once(t, n)
+	e.awaitDelivered(t, n)
+	h.stop(testTimeout)
+	e.checkDeliveredOnce(t, n)
 	h.expect("SY_WebhookMessage WHERE Status = 1", n)
 }
 
-// TestOthersDoNotWait has one endpoint hang while another takes its messages.
-func TestOthersDoNotWait(t *testing.T) {
-	h := newHouse(t)
+// TestHangingEndpointDoesNotDelayOthers has one endpoint hang while another receives
+// messages.
+func TestHangingEndpointDoesNotDelayOthers(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	release := make(chan struct{})
 	hanging := newEndpoint(t, func(int, string) int { <-release; return 200 })
@@ -351,19 +353,19 @@ func TestOthersDoNotWait(t *testing.T) {
 	for range n {
 		h.publish("debtor.updated", "x")
 	}
-	healthy.awaitTaken(t, n)
-	healthy.once(t, n)
+	healthy.awaitDelivered(t, n)
+	healthy.checkDeliveredOnce(t, n)
 	hanging.mu.Lock()
 	defer hanging.mu.Unlock()
-	if len(hanging.taken) != 0 {
-		t.Error("the hanging endpoint answered")
+	if len(hanging.delivered) != 0 {
+		t.Error("the hanging endpoint received a message")
 	}
 }
 
-// TestStopCutsAttemptsWithoutCountingThem stops while an endpoint hangs. The
-// message goes out again after the next start.
-func TestStopCutsAttemptsWithoutCountingThem(t *testing.T) {
-	h := newHouse(t)
+// TestStopDoesNotCountInterruptedAttempts stops while an endpoint hangs. The message is
+// sent again after the next start.
+func TestStopDoesNotCountInterruptedAttempts(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	hang := make(chan struct{})
 	e := newEndpoint(t, func(n int, _ string) int {
@@ -385,13 +387,13 @@ func TestStopCutsAttemptsWithoutCountingThem(t *testing.T) {
 		}
 		return false
 	})
-	h.stop(patience)
+	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
 }
 
-// TestOrderedSubscriptionsKeepTheirOrder lets every third message fail at first.
-func TestOrderedSubscriptionsKeepTheirOrder(t *testing.T) {
-	h := newHouse(t)
+// TestOrderedDelivery lets every third message fail at first.
+func TestOrderedDelivery(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	e := newEndpoint(t, func(n int, body string) int {
 		if n == 1 && len(body)%3 == 0 {
@@ -406,19 +408,19 @@ func TestOrderedSubscriptionsKeepTheirOrder(t *testing.T) {
 		body += "x"
 		h.publish("debtor.updated", body)
 	}
-	e.awaitTaken(t, n)
+	e.awaitDelivered(t, n)
 	for i, body := range e.order {
 		if len(body) != i+1 {
-			t.Fatalf("message %d came as number %d", len(body), i+1)
+			t.Fatalf("message %d was delivered as number %d", len(body), i+1)
 		}
 	}
-	e.once(t, n)
+	e.checkDeliveredOnce(t, n)
 }
 
-// TestGoneDisablesTheSubscription has messages wait until the subscription is
-// enabled again.
-func TestGoneDisablesTheSubscription(t *testing.T) {
-	h := newHouse(t)
+// TestGoneDisablesSubscription checks that messages are queued until the subscription
+// is enabled again.
+func TestGoneDisablesSubscription(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	var mu sync.Mutex
 	code := 410
@@ -429,40 +431,40 @@ func TestGoneDisablesTheSubscription(t *testing.T) {
 	})
 	r := h.subscribe(e.URL, "*")
 	h.publish("debtor.updated", "first")
-	for h.disabled(r) == "" { // the desk reads what the engine writes down a little later
+	for h.disabled(r) == "" { // the engine writes the result a little later
 		if t.Context().Err() != nil {
-			t.Fatal("it is not disabled")
+			t.Fatal("the subscription is not disabled")
 		}
 	}
 	if got := h.publish("debtor.updated", "second"); got.Messages != 1 {
-		t.Errorf("%d messages for a subscription that is disabled", got.Messages)
+		t.Errorf("%d messages for a disabled subscription, want 1", got.Messages)
 	}
 	mu.Lock()
 	code = 200
 	mu.Unlock()
 	yes := true
-	if _, err := h.desk.ChangeSubscription(context.Background(), h.subject, r.GUID, admin.SubscriptionChange{Enabled: &yes}, false); err != nil {
+	if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, false); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitTaken(t, 1)
-	h.stop(patience)
+	e.awaitDelivered(t, 1)
+	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 3 AND HTTPCode = 410", 1)
 	h.expect("SY_WebhookMessage WHERE Status = 1", 1)
 }
 
-func (h *house) disabled(r webhook.Subscription) string {
+func (h *testEnv) disabled(r webhook.Subscription) string {
 	h.t.Helper()
-	now, err := h.desk.Subscription(context.Background(), h.subject, r.GUID)
+	now, err := h.service.Subscription(context.Background(), h.subscriber, r.GUID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return now.DisabledReason
 }
 
-// TestDeletingCancels removes a message, and then the subscription, while
-// messages wait for a second attempt.
-func TestDeletingCancels(t *testing.T) {
-	h := newHouse(t)
+// TestDeletionCancelsAttempts deletes a message, and then the subscription, while
+// messages await a retry.
+func TestDeletionCancelsAttempts(t *testing.T) {
+	h := newTestEnv(t)
 	h.policy.Schedule = []time.Duration{time.Hour}
 	h.start()
 	e := newEndpoint(t, always(422))
@@ -477,21 +479,21 @@ func TestDeletingCancels(t *testing.T) {
 	}
 	e.mu.Unlock()
 	ctx := context.Background()
-	at := admin.Address{Subscriber: h.subject, Subscription: r.GUID, Message: ids[0]}
-	for range 2 { // the second time it is gone already
-		if err := h.desk.RemoveMessage(ctx, at); err != nil {
+	at := admin.Address{Subscriber: h.subscriber, Subscription: r.GUID, Message: ids[0]}
+	for range 2 { // the second call finds it deleted
+		if err := h.service.RemoveMessage(ctx, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.desk.RemoveSubscription(ctx, h.subject, r.GUID); err != nil {
+	if err := h.service.RemoveSubscription(ctx, h.subscriber, r.GUID); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.publish("debtor.updated", "z"); got.Messages != 0 {
-		t.Errorf("%d messages for a subscription that is gone", got.Messages)
+		t.Errorf("%d messages for a deleted subscription", got.Messages)
 	}
-	h.stop(patience)
+	h.stop(testTimeout)
 	h.start()
-	h.stop(patience)
+	h.stop(testTimeout)
 	for id, n := range e.times {
 		if n != 1 {
 			t.Errorf("message %s was sent %d times", id, n)
@@ -499,10 +501,9 @@ func TestDeletingCancels(t *testing.T) {
 	}
 }
 
-// TestRetryingWhatHasFailed asks for another attempt of a message without any
-// left.
-func TestRetryingWhatHasFailed(t *testing.T) {
-	h := newHouse(t)
+// TestRetryFailedMessage requests another attempt of a message that has none left.
+func TestRetryFailedMessage(t *testing.T) {
+	h := newTestEnv(t)
 	h.policy.Schedule = []time.Duration{time.Millisecond}
 	h.start()
 	e := newEndpoint(t, func(n int, _ string) int {
@@ -519,46 +520,46 @@ func TestRetryingWhatHasFailed(t *testing.T) {
 		}
 		return false
 	})
-	h.stop(patience)
+	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 3", 1)
 	h.start()
 	var id string
 	for id = range e.times {
 	}
-	if _, err := h.desk.RetryMessage(context.Background(), admin.Address{Subscriber: h.subject, Subscription: r.GUID, Message: id}); err != nil {
+	if _, err := h.service.RetryMessage(context.Background(), admin.Address{Subscriber: h.subscriber, Subscription: r.GUID, Message: id}); err != nil {
 		t.Fatal(err)
 	}
-	e.awaitTaken(t, 1)
-	h.stop(patience)
+	e.awaitDelivered(t, 1)
+	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 3", 1)
 }
 
-// TestTheSecondDaemonOnAFileWins starts another engine on the same store.
-func TestTheSecondDaemonOnAFileWins(t *testing.T) {
-	h := newHouse(t)
+// TestSecondDaemonFencesFirst starts another engine on the same store.
+func TestSecondDaemonFencesFirst(t *testing.T) {
+	h := newTestEnv(t)
 	h.start()
 	e := newEndpoint(t, always(200))
 	h.subscribe(e.URL, "*")
 	first := h.engine
 	h.publish("debtor.updated", "x")
-	e.awaitTaken(t, 1)
-	for h.count("SY_WebhookMessage WHERE Status = 1") == 0 { // else the second sends it again, rightly
+	e.awaitDelivered(t, 1)
+	for h.count("SY_WebhookMessage WHERE Status = 1") == 0 { // otherwise the second would rightly send it again
 		if t.Context().Err() != nil {
-			t.Fatal("the outcome is not written down")
+			t.Fatal("the outcome is not recorded")
 		}
 	}
 	second := *h
 	second.start()
 	if _, err := first.Publish(context.Background(), "debtor.updated", []byte("y")); err == nil {
-		t.Error("the first engine still takes events")
+		t.Error("the first engine still accepts events")
 	}
 	for first.Ready() == nil {
 		if t.Context().Err() != nil {
-			t.Fatal("the first engine does not know")
+			t.Fatal("the first engine is still ready")
 		}
 	}
 	second.publish("debtor.updated", "z")
-	e.awaitTaken(t, 2)
-	e.once(t, 2)
-	second.stop(patience)
+	e.awaitDelivered(t, 2)
+	e.checkDeliveredOnce(t, 2)
+	second.stop(testTimeout)
 }

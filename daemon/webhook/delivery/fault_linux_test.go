@@ -16,8 +16,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// TestADiskThatFills fills a small file system to the last byte.
-func TestADiskThatFills(t *testing.T) {
+// TestFullDisk fills a small file system to the last byte.
+func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
 		t.Skip("this user may not mount a small file system:", err)
@@ -28,7 +28,7 @@ func TestADiskThatFills(t *testing.T) {
 		}
 	})
 	filler := filepath.Join(dir, "filler")
-	exhaust(t, dir, func() error {
+	testFullDisk(t, dir, func() error {
 		for size := 1 << 20; size > 0; size /= 2 {
 			if err := fill(filler, size); err != nil {
 				return err
@@ -54,8 +54,8 @@ func fill(path string, size int) error {
 	return errors.Join(err, file.Close())
 }
 
-// TestAFileThatMayNotGrow lets no file of this process grow any more.
-func TestAFileThatMayNotGrow(t *testing.T) {
+// TestFileSizeLimit lets no file of this process grow any more.
+func TestFileSizeLimit(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ) // which would end the process
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 	var was syscall.Rlimit
@@ -69,7 +69,7 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 		}
 	})
 	dir := t.TempDir()
-	exhaust(t, dir, func() error {
+	testFullDisk(t, dir, func() error {
 		log, err := os.Stat(filepath.Join(dir, "whd.db-wal"))
 		if err != nil {
 			return err
@@ -78,9 +78,9 @@ func TestAFileThatMayNotGrow(t *testing.T) {
 	}, free)
 }
 
-// exhaust publishes until a store without space refuses an event, and goes on
+// testFullDisk publishes until a store without space refuses an event, and goes on
 // when there is space again.
-func exhaust(t *testing.T, dir string, fill, free func() error) {
+func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	t.Helper()
 	s, err := storage.Open(context.Background(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
 	if err != nil {
@@ -91,9 +91,9 @@ func exhaust(t *testing.T, dir string, fill, free func() error) {
 			t.Error(err)
 		}
 	})
-	x := &trial{house: &house{t: t, dir: dir, store: s}, postman: newPostman()}
+	x := &simulation{testEnv: &testEnv{t: t, dir: dir, store: s}, fakeSender: newFakeSender()}
 	x.policy.Schedule = []time.Duration{time.Millisecond}
-	x.begin()
+	x.startEngine()
 	x.subscribe("http://127.0.0.1/hook", "*")
 	x.publish("debtor.updated", "before")
 	if err := fill(); err != nil {
@@ -112,7 +112,7 @@ func exhaust(t *testing.T, dir string, fill, free func() error) {
 			t.Fatal("there is always space")
 		}
 	}
-	x.refused(10)
+	x.publishRefused(10)
 	if err := free(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +121,19 @@ func exhaust(t *testing.T, dir string, fill, free func() error) {
 		if err == nil {
 			break
 		}
-		if time.Since(began) > patience {
+		if time.Since(began) > testTimeout {
 			t.Fatal("nothing is accepted although there is space again:", err)
 		}
 	}
 	accepted++
-	x.stop(patience)
-	x.begin() // what was under way when it stopped goes out now
+	x.stop(testTimeout)
+	x.startEngine() // what was under way when it stopped goes out now
 	for x.count("SY_WebhookMessage WHERE Status IN (0, 2)") > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("messages stay open")
 		}
 	}
-	x.stop(patience)
+	x.stop(testTimeout)
 	x.expect("SY_WebhookMessage WHERE Status = 1", int64(accepted))
-	x.done()
+	x.checkFinalState()
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// TestAStoreThatRefuses has each call fail that accepting an event needs. What
+// TestFailingStore has each call fail that accepting an event needs. What
 // is refused leaves nothing behind; afterwards everything works by itself.
-func TestAStoreThatRefuses(t *testing.T) {
+func TestFailingStore(t *testing.T) {
 	for _, c := range []struct {
 		call deliverytest.Call
 		why  string
@@ -29,15 +29,15 @@ func TestAStoreThatRefuses(t *testing.T) {
 		{deliverytest.AllocateIDs, "busy"},
 	} {
 		t.Run(string(c.call)+" "+c.why, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/hook", "*")
-				x.faulty.Set(deliverytest.Refuse(deliverytest.Away(c.why)), c.call)
-				x.refused(20)
-				x.faulty.Set(nil, c.call)
+				x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable(c.why)), c.call)
+				x.publishRefused(20)
+				x.faultyStore.SetRule(nil, c.call)
 				for range 20 {
 					x.publish("debtor.updated", "accepted")
 				}
-				x.pass(time.Minute)
+				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 20)
 				x.expect("WH_Event WHERE Body = 'accepted'", 20)
 				x.expect("WH_Event", 20)
@@ -46,26 +46,26 @@ func TestAStoreThatRefuses(t *testing.T) {
 	}
 }
 
-// TestAWriteOfUnknownResult says that a write failed which was done. The events
+// TestWriteWithUnknownResult says that a write failed which was done. The events
 // look refused and may be delivered, once; nothing of them stays open.
-func TestAWriteOfUnknownResult(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestWriteWithUnknownResult(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*")
-		x.faulty.Set(deliverytest.Deny(deliverytest.Away("the connection was lost")), deliverytest.Write)
-		x.refused(20)
-		x.faulty.Set(nil, deliverytest.Write)
-		x.pass(time.Minute)
+		x.faultyStore.SetRule(deliverytest.FailAfter(deliverytest.Unavailable("the connection was lost")), deliverytest.Write)
+		x.publishRefused(20)
+		x.faultyStore.SetRule(nil, deliverytest.Write)
+		x.advance(time.Minute)
 		x.expect("WH_Event WHERE Body = 'refused'", 20)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 20)
 	})
 }
 
-// TestLeasesAreReleasedWithinTheGrace stops while the store is slow: releasing the
+// TestLeaseReleaseTimeout stops while the store is slow: releasing the
 // leases may take what is left of the grace period, and 2 s where nothing is left.
-func TestLeasesAreReleasedWithinTheGrace(t *testing.T) {
+func TestLeaseReleaseTimeout(t *testing.T) {
 	for grace, slow := range map[time.Duration]time.Duration{time.Minute: 50 * time.Second, 0: time.Second} {
-		inBubble(t, func(x *trial) {
-			x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+		simulate(t, func(x *simulation) {
+			x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
 				select {
 				case <-time.After(slow):
 					return do(ctx)
@@ -85,14 +85,14 @@ func TestLeasesAreReleasedWithinTheGrace(t *testing.T) {
 
 // TestTryAnswersWithTheMessageAsStored: attempts that begin meanwhile change nothing of
 // what the caller has.
-func TestTryAnswersWithTheMessageAsStored(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestSendTestReturnsStoredMessage(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		r := x.subscribe("http://127.0.0.1/hook", "*")
-		m, err := x.desk.SendTest(context.Background(), x.subject, r.GUID, admin.TestMessage{})
+		m, err := x.service.SendTest(context.Background(), x.subscriber, r.GUID, admin.TestMessage{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
 		if m.ID == 0 || m.GUID == "" || m.Attempts != 0 || m.Status != 0 || m.Next.IsZero() {
 			t.Errorf("it answers %+v", m)
@@ -100,62 +100,64 @@ func TestTryAnswersWithTheMessageAsStored(t *testing.T) {
 	})
 }
 
-// TestAWriteThatHangs holds a write up for half a minute. Those who publish are
+// TestHangingWrite holds a write up for half a minute. Those who publish are
 // not kept that long.
-func TestAWriteThatHangs(t *testing.T) {
+func TestHangingWrite(t *testing.T) {
 	for name, late := range map[string]bool{"and is not done": false, "and is done later": true} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/hook", "*")
 				gate := deliverytest.NewGate()
 				rule, stored := gate.Hold, int64(0)
 				if late {
-					rule, stored = gate.Late, 1
+					rule, stored = gate.HoldDetached, 1
 				}
-				x.faulty.Once(rule, deliverytest.Write)
+				x.faultyStore.SetRuleOnce(rule, deliverytest.Write)
 				began := time.Now()
-				x.refused(1)
+				x.publishRefused(1)
 				if took := time.Since(began); took > 25*time.Second {
 					t.Errorf("it took %v to refuse them", took)
 				}
 				x.publish("debtor.updated", "accepted")
 				time.Sleep(30*time.Second - time.Since(began))
 				gate.Open()
-				x.pass(3 * time.Minute)
+				x.advance(3 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", stored+1)
 			})
 		})
 	}
 }
 
-// TestAFileThatIsLocked has another program hold the file's lock for longer
+// TestLockedFile has another program hold the file's lock for longer
 // than the store waits for it.
-func TestAFileThatIsLocked(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestLockedFile(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*")
 		x.publish("debtor.updated", "accepted")
-		x.other(func(conn *sqlite.Conn) {
+		x.withConnection(func(conn *sqlite.Conn) {
 			if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 				t.Fatal(err)
 			}
-			x.refused(1)
+			x.publishRefused(1)
 			if err := conn.Exec("ROLLBACK"); err != nil {
 				t.Fatal(err)
 			}
 		})
 		x.publish("debtor.updated", "accepted")
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 2)
 		x.expect("WH_Event", 2)
 	})
 }
 
-// TestReadingFails has a backlog in the store, and pages that fail, hang, or
+// TestFailingReads has a backlog in the store, and pages that fail, hang, or
 // come without the answer to when the next message is due. Events that come
 // meanwhile are accepted.
-func TestReadingFails(t *testing.T) {
+func TestFailingReads(t *testing.T) {
 	hang := func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold }
-	fail := func(*deliverytest.Gate) deliverytest.Rule { return deliverytest.Refuse(deliverytest.Away("busy")) }
+	fail := func(*deliverytest.Gate) deliverytest.Rule {
+		return deliverytest.Refuse(deliverytest.Unavailable("busy"))
+	}
 	for _, c := range []struct {
 		name string
 		call deliverytest.Call
@@ -167,65 +169,65 @@ func TestReadingFails(t *testing.T) {
 		{"Due hangs", deliverytest.Due, hang},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				no, yes := false, true
 				r := x.subscribe("http://127.0.0.1/hook", "*")
 				ctx := context.Background()
-				if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &no}, true); err != nil {
+				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &no}, true); err != nil {
 					t.Fatal(err)
 				}
 				for range 300 {
 					x.publish("debtor.updated", "before")
 				}
 				gate := deliverytest.NewGate()
-				x.faulty.Set(c.rule(gate), c.call)
-				if _, err := x.desk.ChangeSubscription(ctx, x.subject, r.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
+				x.faultyStore.SetRule(c.rule(gate), c.call)
+				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
 					t.Fatal(err)
 				}
 				for range 100 {
 					x.publish("debtor.updated", "meanwhile")
-					x.pass(300 * time.Millisecond)
+					x.advance(300 * time.Millisecond)
 				}
-				x.faulty.Set(nil, c.call)
+				x.faultyStore.SetRule(nil, c.call)
 				gate.Open()
-				x.pass(time.Minute)
+				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 400)
 			})
 		})
 	}
 }
 
-// TestSubscriptionsCannotBeRead changes subscriptions while the store does not
+// TestFailingSubscriptionReads changes subscriptions while the store does not
 // give them. No event is matched with subscriptions as they were.
-func TestSubscriptionsCannotBeRead(t *testing.T) {
+func TestFailingSubscriptionReads(t *testing.T) {
 	for _, call := range []deliverytest.Call{deliverytest.Version, deliverytest.Changed} {
 		t.Run(string(call), func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/one", "*")
-				x.faulty.Set(deliverytest.Refuse(deliverytest.Away("busy")), call)
+				x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), call)
 				x.subscribe("http://127.0.0.1/two", "*")
-				x.refused(3)
-				x.faulty.Set(nil, call)
+				x.publishRefused(3)
+				x.faultyStore.SetRule(nil, call)
 				if got := x.publish("debtor.updated", "accepted"); got.Messages != 2 {
 					t.Errorf("the event went to %d subscriptions", got.Messages)
 				}
-				x.pass(time.Minute)
+				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
 			})
 		})
 	}
 }
 
-// fate is what endpoints answer about an event, and what is in the store in the
+// attemptCase is what endpoints answer about an event, and what is in the store in the
 // end.
-type fate struct {
+type attemptCase struct {
 	event    string
 	answer   func(n int) int
 	status   int
 	attempts int
 }
 
-var fates = []fate{
+var attemptCases = []attemptCase{
 	{"debtor.created", func(int) int { return 200 }, 1, 1},
 	{"debtor.updated", func(n int) int { return []int{422, 404, 200}[n-1] }, 1, 3},
 	{"debtor.deleted", func(int) int { return 422 }, 3, 6},
@@ -234,36 +236,40 @@ var fates = []fate{
 	{"creditor.deleted", func(n int) int { return []int{0, 410}[n-1] }, 3, 2},
 }
 
-// TestAttemptsAndTheirRecords has attempts succeed and fail, and recording them
+// TestAttemptRecording has attempts succeed and fail, and recording them
 // succeed, fail for a while, be done without saying so, and hang. No attempt is
 // made again for want of a record, and none counts twice.
-func TestAttemptsAndTheirRecords(t *testing.T) {
+func TestAttemptRecording(t *testing.T) {
 	for recording, rule := range map[string]func(*deliverytest.Gate) deliverytest.Rule{
-		"succeeds":     func(*deliverytest.Gate) deliverytest.Rule { return nil },
-		"fails":        func(*deliverytest.Gate) deliverytest.Rule { return deliverytest.Refuse(deliverytest.Away("busy")) },
-		"is not known": func(*deliverytest.Gate) deliverytest.Rule { return deliverytest.Deny(deliverytest.Away("busy")) },
-		"hangs":        func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold },
-		"comes late":   func(g *deliverytest.Gate) deliverytest.Rule { return g.Late },
+		"succeeds": func(*deliverytest.Gate) deliverytest.Rule { return nil },
+		"fails": func(*deliverytest.Gate) deliverytest.Rule {
+			return deliverytest.Refuse(deliverytest.Unavailable("busy"))
+		},
+		"is not known": func(*deliverytest.Gate) deliverytest.Rule {
+			return deliverytest.FailAfter(deliverytest.Unavailable("busy"))
+		},
+		"hangs":      func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold },
+		"comes late": func(g *deliverytest.Gate) deliverytest.Rule { return g.HoldDetached },
 	} {
 		t.Run("recording "+recording, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				gate := deliverytest.NewGate()
 				departure := deliverytest.NewGate() // until all are accepted
-				x.postman.answers(func(n int, m *webhook.Message) int {
+				x.fakeSender.setStatus(func(n int, m *webhook.Message) int {
 					_ = departure.Hold(context.Background(), func(context.Context) error { return nil })
-					return fateOf(m.Event.Name).answer(n)
+					return attemptCaseOf(m.Event.Name).answer(n)
 				})
-				for _, f := range fates {
+				for _, f := range attemptCases {
 					x.subscribe("http://127.0.0.1/hook", f.event)
 					x.publish(f.event, "x")
 				}
-				x.faulty.Set(rule(gate), deliverytest.Write)
+				x.faultyStore.SetRule(rule(gate), deliverytest.Write)
 				departure.Open()
-				x.pass(40 * time.Second)
-				x.faulty.Set(nil, deliverytest.Write)
+				x.advance(40 * time.Second)
+				x.faultyStore.SetRule(nil, deliverytest.Write)
 				gate.Open()
-				x.pass(20 * time.Minute)
-				for _, f := range fates {
+				x.advance(20 * time.Minute)
+				for _, f := range attemptCases {
 					x.expect(fmt.Sprintf("WH_MessageView WHERE EventName = '%s' AND Status = %d AND Retries = %d", f.event, f.status, f.attempts-1), 1)
 				}
 			})
@@ -271,26 +277,26 @@ func TestAttemptsAndTheirRecords(t *testing.T) {
 	}
 }
 
-func fateOf(event string) fate {
-	return fates[slices.IndexFunc(fates, func(f fate) bool { return f.event == event })]
+func attemptCaseOf(event string) attemptCase {
+	return attemptCases[slices.IndexFunc(attemptCases, func(f attemptCase) bool { return f.event == event })]
 }
 
-// TestAnythingFailsAtAnyTime draws faults while events are published. In the
+// TestRandomFaults draws faults while events are published. In the
 // end what was accepted is delivered, once, and nothing is open.
-func TestAnythingFailsAtAnyTime(t *testing.T) {
+func TestRandomFaults(t *testing.T) {
 	rounds := 4
 	if testing.Short() {
 		rounds = 1
 	}
 	for seed := range rounds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			inBubble(t, func(x *trial) { x.anything(rand.New(rand.NewPCG(uint64(seed), 7))) })
+			simulate(t, func(x *simulation) { x.runRandomFaults(rand.New(rand.NewPCG(uint64(seed), 7))) })
 		})
 	}
 }
 
-// anything publishes for a minute while calls fail and endpoints come and go.
-func (x *trial) anything(dice *rand.Rand) {
+// runRandomFaults publishes for a minute while calls fail and endpoints come and go.
+func (x *simulation) runRandomFaults(random *rand.Rand) {
 	x.t.Helper()
 	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
 	for i := range 5 {
@@ -298,7 +304,7 @@ func (x *trial) anything(dice *rand.Rand) {
 	}
 	var mu sync.Mutex
 	outages := make(map[string]int) // the status that an endpoint answers with
-	x.postman.answers(func(_ int, m *webhook.Message) int {
+	x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 		mu.Lock()
 		defer mu.Unlock()
 		if code, out := outages[m.URL]; out {
@@ -329,20 +335,20 @@ func (x *trial) anything(dice *rand.Rand) {
 	for time.Now().Before(end) {
 		gate := deliverytest.NewGate()
 		gates = append(gates, gate)
-		rules := []deliverytest.Rule{nil, nil, deliverytest.Refuse(deliverytest.Away("busy")), deliverytest.Deny(deliverytest.Away("busy")), gate.Hold, gate.Late}
-		x.faulty.Set(rules[dice.IntN(len(rules))], calls[dice.IntN(len(calls))])
+		rules := []deliverytest.Rule{nil, nil, deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.FailAfter(deliverytest.Unavailable("busy")), gate.Hold, gate.HoldDetached}
+		x.faultyStore.SetRule(rules[random.IntN(len(rules))], calls[random.IntN(len(calls))])
 		mu.Lock()
 		clear(outages)
-		for range dice.IntN(4) {
-			outages[fmt.Sprintf("http://127.0.0.1/%d", dice.IntN(5))] = []int{0, 404, 429, 500, 503}[dice.IntN(5)]
+		for range random.IntN(4) {
+			outages[fmt.Sprintf("http://127.0.0.1/%d", random.IntN(5))] = []int{0, 404, 429, 500, 503}[random.IntN(5)]
 		}
 		mu.Unlock()
-		time.Sleep(time.Duration(dice.IntN(4000)) * time.Millisecond)
-		if dice.IntN(3) > 0 {
+		time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)
+		if random.IntN(3) > 0 {
 			gate.Open()
 		}
 	}
-	x.faulty.Set(nil, calls...)
+	x.faultyStore.SetRule(nil, calls...)
 	for _, g := range gates {
 		g.Open()
 	}
@@ -350,13 +356,13 @@ func (x *trial) anything(dice *rand.Rand) {
 	mu.Lock()
 	clear(outages)
 	mu.Unlock()
-	x.pass(30 * time.Minute)
+	x.advance(30 * time.Minute)
 	stored := x.count("WH_Event")
 	x.expect("SY_WebhookMessage WHERE Status = 1", 5*stored)
 	if accepted == 0 || int64(accepted) > stored {
 		x.t.Errorf("%d events were accepted, %d are stored", accepted, stored)
 	}
-	if _, taken := x.postman.counts(); taken < 5*accepted {
+	if _, taken := x.fakeSender.counts(); taken < 5*accepted {
 		x.t.Errorf("%d messages were delivered of %d events that were accepted", taken, accepted)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 // A subscription whose endpoint has only failed for as long as the settings say
 // is disabled; those who subscribe to that hear of it.
-func TestNothingButFailuresDisable(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestPersistentFailureDisables(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		var err error
 		if x.policy.Schedule, err = webhook.ParseSchedule("5s,30s,2m,10m,30m,1h,3h,6h,12h"); err != nil {
 			t.Fatal(err)
@@ -22,48 +22,48 @@ func TestNothingButFailuresDisable(t *testing.T) {
 		x.policy.DisableAfter = 48 * time.Hour
 		dead := x.subscribe("https://dead.example/", "debtor.*")
 		x.subscribe("https://watch.example/", "webhooks.*")
-		var told []string
-		x.postman.answers(func(_ int, m *webhook.Message) int {
+		var notices []string
+		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.URL == dead.URL {
 				return 404
 			}
-			told = append(told, string(m.Event.Body))
+			notices = append(notices, string(m.Event.Body))
 			return 200
 		})
 		for range 60 { // an event an hour
 			x.publish("debtor.updated", "x")
-			x.pass(time.Hour)
+			x.advance(time.Hour)
 		}
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0 AND URL = 'https://dead.example/' AND DisabledReason LIKE 'every attempt since %'", 1)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 1", 1)
-		if len(told) != 1 {
-			t.Fatalf("told %q, want one event", told)
+		if len(notices) != 1 {
+			t.Fatalf("told %q, want one event", notices)
 		}
 		var body struct{ SubscriptionID, EventName, Reason string }
-		if err := json.Unmarshal([]byte(told[0]), &body); err != nil || body.SubscriptionID != dead.GUID || body.EventName != "debtor.*" || body.Reason == "" {
-			t.Errorf("told %s (%v)", told[0], err)
+		if err := json.Unmarshal([]byte(notices[0]), &body); err != nil || body.SubscriptionID != dead.GUID || body.EventName != "debtor.*" || body.Reason == "" {
+			t.Errorf("told %s (%v)", notices[0], err)
 		}
-		if strings.Contains(told[0], x.subject) || strings.Contains(told[0], "dead.example") {
-			t.Errorf("%s gives away what opens something", told[0])
+		if strings.Contains(notices[0], x.subscriber) || strings.Contains(notices[0], "dead.example") {
+			t.Errorf("%s gives away what opens something", notices[0])
 		}
-		x.postman.answers(func(int, *webhook.Message) int { return 200 })
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		yes := true
-		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, dead.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
+		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, dead.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
 		x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
-		x.pass(24 * time.Hour) // what had waited goes out
+		x.advance(24 * time.Hour) // what had waited goes out
 	})
 }
 
 // One success begins the time anew, also across a restart of the service.
-func TestASuccessBeginsAnew(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestSuccessResetsFailingSince(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		x.policy.Schedule = []time.Duration{time.Minute}
 		x.policy.DisableAfter = 10 * time.Hour
 		x.subscribe("https://shop.example/", "debtor.*")
 		hours := 0
-		x.postman.answers(func(int, *webhook.Message) int {
+		x.fakeSender.setStatus(func(int, *webhook.Message) int {
 			if hours == 9 {
 				return 200
 			}
@@ -71,23 +71,23 @@ func TestASuccessBeginsAnew(t *testing.T) {
 		})
 		for range 18 {
 			if hours == 5 {
-				x.stop(patience)
-				x.begin()
+				x.stop(testTimeout)
+				x.startEngine()
 			}
 			x.publish("debtor.updated", "x")
-			x.pass(time.Hour)
+			x.advance(time.Hour)
 			hours++
 		}
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 1 AND FailingSince IS NOT NULL", 1)
 		for range 5 {
 			x.publish("debtor.updated", "x")
-			x.pass(time.Hour)
+			x.advance(time.Hour)
 		}
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
 		x.policy.DisableAfter = 0
-		x.postman.answers(func(int, *webhook.Message) int { return 200 })
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.exec("UPDATE SY_WebhookSubscription SET IsEnabled = 1; UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'SubscriptionVersion'")
 		x.engine.Changed()
-		x.pass(24 * time.Hour)
+		x.advance(24 * time.Hour)
 	})
 }

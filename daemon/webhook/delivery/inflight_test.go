@@ -10,12 +10,12 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// underWay publishes an event and has its attempt wait at the gate, which
+// startAttempt publishes an event and has its attempt wait at the gate, which
 // answers with a code.
-func (x *trial) underWay(code int) *deliverytest.Gate {
+func (x *simulation) startAttempt(code int) *deliverytest.Gate {
 	x.t.Helper()
 	gate := deliverytest.NewGate()
-	x.postman.answers(func(n int, _ *webhook.Message) int {
+	x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
 		if n == 1 {
 			_ = gate.Hold(context.Background(), func(context.Context) error { return nil })
 			return code
@@ -27,9 +27,9 @@ func (x *trial) underWay(code int) *deliverytest.Gate {
 	return gate
 }
 
-// TestASubscriptionChangesInFlight changes a subscription while an attempt is
+// TestSubscriptionChangedInFlight changes a subscription while an attempt is
 // under way.
-func TestASubscriptionChangesInFlight(t *testing.T) {
+func TestSubscriptionChangedInFlight(t *testing.T) {
 	no, yes := false, true
 	other := "http://127.0.0.1/other"
 	for name, c := range map[string]struct {
@@ -43,22 +43,22 @@ func TestASubscriptionChangesInFlight(t *testing.T) {
 		"and back":    {admin.SubscriptionChange{Ordered: &yes}, &admin.SubscriptionChange{Ordered: &no}, "Attempts = 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				r := x.subscribe("http://127.0.0.1/hook", "*")
-				gate := x.underWay(422)
+				gate := x.startAttempt(422)
 				change := func(c admin.SubscriptionChange) {
-					if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, r.GUID, c, true); err != nil {
+					if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, c, true); err != nil {
 						t.Fatal(err)
 					}
 				}
 				change(c.change)
 				gate.Open()
-				x.pass(100 * time.Millisecond)
+				x.advance(100 * time.Millisecond)
 				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", 1)
 				if c.after != nil {
 					change(*c.after)
 				}
-				x.pass(time.Minute)
+				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND "+c.rows, 1)
 			})
 		})
@@ -67,66 +67,66 @@ func TestASubscriptionChangesInFlight(t *testing.T) {
 
 // TestDeletedInFlight deletes what an attempt under way belongs to.
 func TestDeletedInFlight(t *testing.T) {
-	for name, remove := range map[string]func(x *trial, r webhook.Subscription, message string) error{
-		"the message": func(x *trial, r webhook.Subscription, message string) error {
-			return x.desk.RemoveMessage(context.Background(), admin.Address{Subscriber: x.subject, Subscription: r.GUID, Message: message})
+	for name, remove := range map[string]func(x *simulation, r webhook.Subscription, message string) error{
+		"the message": func(x *simulation, r webhook.Subscription, message string) error {
+			return x.service.RemoveMessage(context.Background(), admin.Address{Subscriber: x.subscriber, Subscription: r.GUID, Message: message})
 		},
-		"the subscription": func(x *trial, r webhook.Subscription, _ string) error {
-			return x.desk.RemoveSubscription(context.Background(), x.subject, r.GUID)
+		"the subscription": func(x *simulation, r webhook.Subscription, _ string) error {
+			return x.service.RemoveSubscription(context.Background(), x.subscriber, r.GUID)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				r := x.subscribe("http://127.0.0.1/hook", "*")
-				gate := x.underWay(503)
+				gate := x.startAttempt(503)
 				var id string
-				for id = range x.postman.sent {
+				for id = range x.fakeSender.sent {
 				}
 				if err := remove(x, r, id); err != nil {
 					t.Fatal(err)
 				}
 				gate.Open()
-				x.pass(10 * time.Minute)
+				x.advance(10 * time.Minute)
 				x.expect("WH_MessageView", 0)
-				if x.postman.sent[id] != 1 {
-					t.Errorf("it was sent %d times", x.postman.sent[id])
+				if x.fakeSender.sent[id] != 1 {
+					t.Errorf("it was sent %d times", x.fakeSender.sent[id])
 				}
-				clear(x.postman.sent) // what was deleted has no record
+				clear(x.fakeSender.sent) // what was deleted has no record
 				x.exec("DELETE FROM SY_WebhookMessage; DELETE FROM SY_WebhookMessageResponse; DELETE FROM WH_Event")
 			})
 		})
 	}
 }
 
-// TestALateOutcomeIsFencedOff cuts one of two engines off while an attempt of
+// TestLateOutcomeIsFenced cuts one of two engines off while an attempt of
 // its own is under way. The other one takes its messages over and delivers
 // them; what came of the late attempt changes nothing.
-func TestALateOutcomeIsFencedOff(t *testing.T) {
+func TestLateOutcomeIsFenced(t *testing.T) {
 	for name, late := range map[string]int{"late success": 200, "late failure": 503} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(x *trial) {
+			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/hook", "*")
-				x.stop(patience)
+				x.stop(testTimeout)
 				x.term = time.Minute
-				x.begin()
-				first, second := x, x.neighbour()
-				gate := first.underWay(late) // sends at the second attempt only
-				first.faulty.Set(deliverytest.Refuse(deliverytest.Away("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+				x.startEngine()
+				first, second := x, x.startPeer()
+				gate := first.startAttempt(late) // sends at the second attempt only
+				first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 				x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
-				second.pass(5 * time.Minute)
+				second.advance(5 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
-				first.faulty.Set(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+				first.faultyStore.SetRule(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 				gate.Open()
-				first.pass(5 * time.Minute)
+				first.advance(5 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
 				x.expect("SY_WebhookMessageResponse", 1)
 				first.publish("debtor.updated", "y") // with a lease of its own again
 				second.publish("debtor.updated", "z")
-				x.pass(time.Minute)
+				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 3)
-				second.stop(patience)
-				clear(x.postman.sent) // one attempt more than is written down, of the same message
-				clear(x.postman.taken)
+				second.stop(testTimeout)
+				clear(x.fakeSender.sent) // one attempt more than is written down, of the same message
+				clear(x.fakeSender.delivered)
 			})
 		})
 	}

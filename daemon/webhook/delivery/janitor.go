@@ -8,48 +8,48 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// The pace of the janitor.
+// Intervals of the janitor.
 const (
-	scanInterval = 24 * time.Hour // that the walk over old messages starts again
+	scanInterval = 24 * time.Hour // between the starts of two scans of old messages
 	minPause     = time.Millisecond
 )
 
-// batchSize is how much a step removes. It follows from how long steps take.
+// batchSize is the number of rows that a step removes. It adapts to the duration of
+// steps.
 type batchSize struct {
 	rows, min, max int
-	target         time.Duration // of a step
+	target         time.Duration // duration of a step
 	interval       time.Duration // between two rounds
-	pauseFactor    int           // times as long as a step took it rests after it, at first
+	pauseFactor    int           // initial ratio of the pause after a step to the step's duration
 }
 
-// speedUpSteps is the number of steps, of those that come one after another because
-// there is more to remove, after which the rests are halved, down to minRests: what
-// can wait delays nothing.
+// speedUpSteps is the number of consecutive steps after which pauses are halved, down
+// to minPauseFactor, so that a large amount of work does not take forever.
 const speedUpSteps = 32
 
-// minPauseFactor is how many times as long as a step the rest after it is at least. A
-// removal that goes on for long takes a quarter of the writer's time, which removes
-// several times what the quickest deliveries add, and leaves the rest to publishers.
+// minPauseFactor is the minimum ratio of a pause to the preceding step. A long removal
+// thus takes a quarter of the writer's time, which removes several times the rows that
+// the fastest deliveries add, and leaves the rest to publishers.
 const minPauseFactor = 3
 
-// pause is how long a step is followed by nothing, by the number of the step.
+// pause returns the pause after step n.
 func (s *batchSize) pause(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
-		return max(lasted, minPause) // it has only read
+		return max(lasted, minPause) // the step has only read
 	}
 	return max(r.Took*time.Duration(max(minPauseFactor, s.pauseFactor>>min(n/speedUpSteps, 8))), minPause)
 }
 
-// A file is written to by one at a time, and publishers wait for a step:
-// these take a twenty-fifth of the time at first. On a server the rows of others stay
-// free, and a step is a few round trips; but nothing else bounds the answers.
+// A file has a single writer, and publishers wait for a step: steps take 4 % of the
+// time at first. On a server other rows stay unlocked, and a step is a few round trips;
+// but nothing else limits the response bodies there.
 var (
 	fileBatch   = batchSize{rows: 100, min: 50, max: 2000, target: 2 * time.Millisecond, interval: time.Hour, pauseFactor: 24}
 	serverBatch = batchSize{rows: 1000, min: 100, max: 2000, target: 200 * time.Millisecond, interval: time.Minute, pauseFactor: 4}
 )
 
-// adjust draws a conclusion from a step. One that had less to do, and took no
-// longer than it may, says nothing.
+// adjust adapts the batch size to the duration of a step. A step that had less to
+// remove and was fast enough is ignored.
 func (s *batchSize) adjust(r Removed) {
 	if r.Rows < s.rows && r.Took <= s.target {
 		return
@@ -59,7 +59,7 @@ func (s *batchSize) adjust(r Removed) {
 	s.rows = min(max(s.rows, s.min), s.max)
 }
 
-// janitor removes what is not needed any more. One daemon does it for all.
+// janitor removes obsolete data. One daemon does it for all.
 type janitor struct {
 	*core
 	requested <-chan struct{} // buffered; subscriptions were removed
@@ -67,16 +67,16 @@ type janitor struct {
 	batchSize
 }
 
-// scan is how far the walk over the messages has come by which old ones are
-// found. Behind it are those that were to stay: it passes them once a day.
+// scan is the progress of the daily scan for old messages. Messages before it are kept
+// until the next scan.
 type scan struct {
 	after     int64
 	startedAt time.Time
-	retention webhook.Retention // that it goes by
+	retention webhook.Retention // in effect for this scan
 }
 
-// run removes what may go after a start, when a subscription was removed, and
-// now and then, until ctx is done.
+// run removes obsolete data after the start, when a subscription was removed, and at
+// intervals, until ctx is done.
 func (j *janitor) run(ctx context.Context) {
 	j.batchSize = fileBatch
 	if j.LeaseTerm > 0 {
@@ -100,14 +100,14 @@ func (j *janitor) run(ctx context.Context) {
 	}
 }
 
-// runOnce removes everything that is to go now.
+// runOnce removes everything that is obsolete now.
 func (j *janitor) runOnce(ctx context.Context) error {
 	err := j.runSteps(ctx, func(ctx context.Context) (Removed, error) { return j.Store.Sweep(ctx, j.rows) })
 	if err != nil {
 		return err
 	}
 	if now, retention := j.Now(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
-		j.scan = scan{startedAt: now, retention: retention} // else it goes on where it was
+		j.scan = scan{startedAt: now, retention: retention} // otherwise the scan continues
 	}
 	if err := j.runSteps(ctx, j.prune); err != nil {
 		return err
@@ -117,8 +117,8 @@ func (j *janitor) runOnce(ctx context.Context) error {
 	})
 }
 
-// runSteps goes step by step, with rests between them, for as long as there is more
-// to do and it is this daemon's duty.
+// runSteps repeats a step, with pauses, while there is more to do and this daemon is
+// responsible for it.
 func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Removed, error)) error {
 	for n := 0; j.queues.hasDuties(); n++ {
 		began := time.Now()
@@ -135,7 +135,8 @@ func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Remo
 	return nil
 }
 
-// prune gives way to messages of a subscription that was removed this moment.
+// prune removes a batch of old messages, unless a subscription was removed: its
+// messages are removed first.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	w, now := &j.scan, j.Now()
 	if w.retention.Successful+w.retention.Failed == 0 || len(j.requested) > 0 {
@@ -148,7 +149,7 @@ func (j *janitor) prune(ctx context.Context) (Removed, error) {
 	return r, err
 }
 
-// cutoff returns the retention cutoff time, the zero time where all is kept.
+// cutoff returns the retention cutoff time, zero if everything is kept.
 func cutoff(retention time.Duration, now time.Time) time.Time {
 	if retention == 0 {
 		return time.Time{}

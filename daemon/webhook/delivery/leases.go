@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// leases are the partitions that this daemon works on.
+// leases are the partitions that this daemon holds.
 type leases struct {
 	held    []Lease
-	home    Lease         // whose partition new messages belong to
-	renewed time.Time     // when they were last known to be held, by this process's clock
-	term    time.Duration // 0 where no other daemon shares the store
+	home    Lease         // partition of new messages
+	renewed time.Time     // when they were last known to be held, by the local clock
+	term    time.Duration // 0 if no other daemon shares the store
 }
 
-// lapsing reports whether a lease may run out before an attempt that begins now
-// has ended: then another daemon could make the same one.
+// lapsing reports whether a lease may expire before an attempt that starts now ends:
+// another daemon could then make the same attempt.
 func (l *leases) lapsing() bool { return l.term > 0 && elapsed(l.renewed) > l.term*2/3 }
 
-// leaseKeeper renews the leases, and takes over those of daemons that are gone.
+// leaseKeeper renews the leases, and takes over those of dead daemons.
 type leaseKeeper struct {
 	*core
 	mu       sync.Mutex    // held while the leases change
-	orphaned chan struct{} // buffered; there is something to take over
+	orphaned chan struct{} // buffered; there are partitions to take over
 }
 
-// run renews the leases well before they run out, until ctx is done.
+// run renews the leases well before they expire, until ctx is done.
 func (k *leaseKeeper) run(ctx context.Context) {
 	pause := k.LeaseTerm / 3
 	for sleep(ctx, k.orphaned, pause) {
@@ -37,8 +37,8 @@ func (k *leaseKeeper) run(ctx context.Context) {
 	}
 }
 
-// renew renews the leases that are needed, and takes over what other daemons left
-// behind.
+// renew renews the leases, releases unneeded ones and takes over those that other
+// daemons have left.
 func (k *leaseKeeper) renew(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -59,15 +59,15 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 		return err
 	}
 	if len(found) > 0 {
-		k.Log.Info("took over messages of a daemon that is gone", "partitions", len(found))
+		k.Log.Info("took over messages of a stopped daemon", "partitions", len(found))
 	}
 	now.held = append(now.held, found...)
 	k.queues.setLeases(now)
 	return k.clock.set(ctx, k.Store)
 }
 
-// releaseIdle gives the leases of partitions back whose messages are done, so that
-// daemons which start need not make more and more.
+// releaseIdle releases partitions without open messages, so that the number of
+// partitions does not grow with each restart.
 func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 	var kept, done []Lease
 	for _, l := range now.held {
@@ -89,12 +89,12 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 	if len(done) == 0 {
 		return nil
 	}
-	k.queues.setLeases(*now) // before another daemon can have them
+	k.queues.setLeases(*now) // before another daemon can acquire them
 	return k.Store.Release(ctx, done)
 }
 
-// recover finds out which leases are still held, and leases a new partition where
-// that of new messages was lost. The keeper's lock is held.
+// recover finds out which leases are still held, and leases a new partition if that of
+// new messages was lost. The keeper's lock is held.
 func (k *leaseKeeper) recover(ctx context.Context) (leases, error) {
 	now := k.queues.leased()
 	now.renewed = time.Now()

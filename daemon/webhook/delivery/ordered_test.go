@@ -11,12 +11,12 @@ import (
 
 // A subscription becomes ordered while several of its messages are under way,
 // all of which fail: none is forgotten, and they follow one after another.
-func TestOrderedWhileSeveralAreUnderWay(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestBecomesOrderedWithAttemptsInFlight(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		gate := make(chan struct{})
 		sub := x.subscribe("https://shop.example/", "debtor.*")
-		x.pass(time.Second)
-		x.postman.answers(func(n int, _ *webhook.Message) int {
+		x.advance(time.Second)
+		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
 			if n > 1 {
 				return 200
 			}
@@ -26,14 +26,14 @@ func TestOrderedWhileSeveralAreUnderWay(t *testing.T) {
 		for _, body := range []string{"1", "2", "3"} {
 			x.publish("debtor.updated", body)
 		}
-		x.pass(time.Second)
+		x.advance(time.Second)
 		yes := true
-		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
+		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
-		x.pass(time.Second)
+		x.advance(time.Second)
 		close(gate)
-		x.pass(time.Hour)
+		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 3)
 	})
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// outboxRows is how many rows of the outbox are read at once.
+// outboxRows is the number of rows of the outbox to read at a time.
 const outboxRows = 256
 
-// outboxReader makes events of what others put into the outbox.
+// outboxReader publishes the events that other programs insert into the outbox.
 type outboxReader struct {
 	*core
 }
 
-// run looks into the outbox now and then, until ctx is done.
+// run reads the outbox at intervals, until ctx is done.
 func (o *outboxReader) run(ctx context.Context) {
-	repeat(ctx, o.Log, "raising the events of the outbox failed", nil, o.OutboxInterval, o.drain)
+	repeat(ctx, o.Log, "publishing events of the outbox failed", nil, o.OutboxInterval, o.drain)
 }
 
-// drain goes on for as long as there is something in the outbox and it is
-// this daemon's duty.
+// drain publishes events until the outbox is empty or another daemon is responsible for
+// it.
 func (o *outboxReader) drain(ctx context.Context) error {
 	for o.queues.hasDuties() {
 		rows, err := o.Store.Outbox(ctx, outboxRows)
@@ -38,9 +38,9 @@ func (o *outboxReader) drain(ctx context.Context) error {
 	return nil
 }
 
-// publish has rows written as events. Their order is kept whatever fails: the store
-// takes none before those with lower numbers. A row is gone exactly if its
-// event's messages are durable.
+// publish writes rows as events, in their order even after failures: the store rejects
+// a row before rows with lower IDs. A row is deleted in the transaction that stores its
+// event's messages.
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
 	for _, r := range rows {
@@ -54,13 +54,13 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 		if err := o.Store.RefuseOutbox(ctx, r.ID, reason); err != nil {
 			return err
 		}
-		o.Log.Warn("a row of the outbox cannot become an event", "outbox", r.ID, "event", r.Name, "reason", reason)
+		o.Log.Warn("a row of the outbox is not a valid event", "outbox", r.ID, "event", r.Name, "reason", reason)
 	}
 	return o.await(all)
 }
 
-// await has publications written, which go into the same batch where it has
-// room for them. It gives the first failure.
+// await queues publications, which share a batch if they fit, and waits until they are
+// written. It returns the first error.
 func (o *outboxReader) await(all []*publication) (err error) {
 	for i, p := range all {
 		if err = o.pending.publish(p); err != nil {
@@ -74,8 +74,8 @@ func (o *outboxReader) await(all []*publication) (err error) {
 	return err
 }
 
-// validate gives the name of the event that a row is, or why it is none. The
-// rules are those of publishing.
+// validate returns the canonical event name of a row, or the reason why the row is
+// invalid. The rules are those of publishing.
 func (o *outboxReader) validate(r OutboxEvent) (name, reason string) {
 	switch {
 	case r.TooLarge:

@@ -18,9 +18,9 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// outbox is a real store with the outbox that only servers have, so that the
+// fakeOutbox is a real store with the outbox that only servers have, so that the
 // engine can be tried on it where time passes at will.
-type outbox struct {
+type fakeOutbox struct {
 	delivery.Store
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type outbox struct {
 }
 
 // put adds events, as a transaction does that ends this moment.
-func (o *outbox) put(name string, bodies ...string) {
+func (o *fakeOutbox) put(name string, bodies ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, body := range bodies {
@@ -40,14 +40,14 @@ func (o *outbox) put(name string, bodies ...string) {
 }
 
 // Outbox is webhook.Store's.
-func (o *outbox) Outbox(_ context.Context, limit int) ([]delivery.OutboxEvent, error) {
+func (o *fakeOutbox) Outbox(_ context.Context, limit int) ([]delivery.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil
 }
 
 // RefuseOutbox is webhook.Store's.
-func (o *outbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
+func (o *fakeOutbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	i := slices.IndexFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.ID == id })
@@ -57,7 +57,7 @@ func (o *outbox) RefuseOutbox(_ context.Context, id int64, reason string) error 
 }
 
 // Write is webhook.Store's.
-func (o *outbox) Write(ctx context.Context, b delivery.Batch) error {
+func (o *fakeOutbox) Write(ctx context.Context, b delivery.Batch) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	ids := slices.SortedFunc(slices.Values(b.Outbox), cmp.Compare)
@@ -74,31 +74,31 @@ func (o *outbox) Write(ctx context.Context, b delivery.Batch) error {
 	return nil
 }
 
-func (o *outbox) left() int {
+func (o *fakeOutbox) left() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.rows)
 }
 
 // withOutbox runs a test with a store that has an outbox.
-func withOutbox(t *testing.T, test func(x *trial, o *outbox)) {
+func withOutbox(t *testing.T, test func(x *simulation, o *fakeOutbox)) {
 	t.Helper()
-	inBubble(t, func(x *trial) {
-		x.stop(patience)
-		o := &outbox{Store: x.store.Webhooks, refused: make(map[string]string)}
-		x.begin(func(c *delivery.Config) {
-			x.faulty = deliverytest.New(o)
-			c.Store, c.OutboxInterval, c.EventName = x.faulty, time.Second, inHouse().Event
+	simulate(t, func(x *simulation) {
+		x.stop(testTimeout)
+		o := &fakeOutbox{Store: x.store.Webhooks, refused: make(map[string]string)}
+		x.startEngine(func(c *delivery.Config) {
+			x.faultyStore = deliverytest.New(o)
+			c.Store, c.OutboxInterval, c.EventName = x.faultyStore, time.Second, inHouse().Event
 		})
 		x.subscribe("http://127.0.0.1/hook", "debtor.*")
 		test(x, o)
 	})
 }
 
-// raised are the bodies of the events, in the order of their numbers.
-func (x *trial) raised() (bodies []string) {
+// publishedBodies are the bodies of the events, in the order of their numbers.
+func (x *simulation) publishedBodies() (bodies []string) {
 	x.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: patience})
+	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -130,12 +130,12 @@ func numbered(n int) (bodies []string) {
 // Events leave the outbox in their order and once, whatever becomes of the
 // writes.
 func TestOutboxInOrder(t *testing.T) {
-	withOutbox(t, func(x *trial, o *outbox) {
+	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		const all = 2000
 		rules := []deliverytest.Rule{
-			deliverytest.Refuse(deliverytest.Away("busy")), deliverytest.Deny(deliverytest.Away("the connection was lost")), nil, nil,
+			deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.FailAfter(deliverytest.Unavailable("the connection was lost")), nil, nil,
 		}
-		x.faulty.Set(func(ctx context.Context, do func(context.Context) error) error {
+		x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
 			if rule := rules[rand.IntN(len(rules))]; rule != nil {
 				return rule(ctx, do)
 			}
@@ -147,10 +147,10 @@ func TestOutboxInOrder(t *testing.T) {
 				time.Sleep(300 * time.Millisecond)
 			}
 		}
-		x.pass(5 * time.Minute)
-		x.faulty.Set(nil, deliverytest.Write)
-		x.pass(5 * time.Minute)
-		if got := x.raised(); !slices.Equal(got, numbered(all)) {
+		x.advance(5 * time.Minute)
+		x.faultyStore.SetRule(nil, deliverytest.Write)
+		x.advance(5 * time.Minute)
+		if got := x.publishedBodies(); !slices.Equal(got, numbered(all)) {
 			t.Errorf("%d events of %d were raised, or in another order: %.200q", len(got), all, got)
 		}
 		x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.Status = 1 AND e.EventName = 'debtor.updated'", all)
@@ -160,15 +160,15 @@ func TestOutboxInOrder(t *testing.T) {
 // What can be no event is refused and holds nobody up; what nobody subscribed to
 // leaves nothing.
 func TestOutboxRefuses(t *testing.T) {
-	withOutbox(t, func(x *trial, o *outbox) {
+	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		o.put("no.event", "unpublished")
 		o.put("debtor.*", "a family")
 		o.put("webhooks.test", "reserved")
 		o.put("debtor.updated", "", "large", "zero\x00", "\xff")
 		o.put("creditor.updated", "nobody's")
 		o.put(" DEBTOR.Updated ", "fine")
-		x.pass(10 * time.Second)
-		if got := x.raised(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
+		x.advance(10 * time.Second)
+		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
 			t.Errorf("raised %q, %d left", got, o.left())
 		}
 		for body, why := range map[string]string{
@@ -185,9 +185,9 @@ func TestOutboxRefuses(t *testing.T) {
 // Where another daemon takes a row first, those who publish at that moment do
 // not suffer.
 func TestOutboxTakenElsewhere(t *testing.T) {
-	withOutbox(t, func(x *trial, o *outbox) {
+	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		gate := deliverytest.NewGate()
-		x.faulty.Once(func(ctx context.Context, do func(context.Context) error) error {
+		x.faultyStore.SetRuleOnce(func(ctx context.Context, do func(context.Context) error) error {
 			err := gate.Hold(ctx, do)
 			o.mu.Lock()
 			defer o.mu.Unlock()
@@ -201,19 +201,19 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 			first <- err
 		}()
 		gate.Await(1)
-		x.pass(2 * time.Second) // the rows wait for the next write now
+		x.advance(2 * time.Second) // the rows wait for the next write now
 		second := make(chan error, 1)
 		go func() {
 			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("second"))
 			second <- err
 		}()
-		x.pass(time.Second)
+		x.advance(time.Second)
 		gate.Open()
 		if err := errors.Join(<-first, <-second); err != nil {
 			t.Error(err)
 		}
-		x.pass(10 * time.Second)
-		got := x.raised()
+		x.advance(10 * time.Second)
+		got := x.publishedBodies()
 		slices.Sort(got)
 		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.left() != 0 {
 			t.Errorf("raised %q, want %q; %d left", got, want, o.left())
@@ -223,11 +223,11 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 
 // An engine that stops leaves what it has not raised.
 func TestOutboxOfAStoppedEngine(t *testing.T) {
-	withOutbox(t, func(x *trial, o *outbox) {
-		x.faulty.Set(deliverytest.Refuse(deliverytest.Away("busy")), deliverytest.Write)
+	withOutbox(t, func(x *simulation, o *fakeOutbox) {
+		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Write)
 		o.put("debtor.updated", numbered(10)...)
-		x.pass(10 * time.Second)
-		x.stop(patience)
+		x.advance(10 * time.Second)
+		x.stop(testTimeout)
 		if o.left() != 10 {
 			t.Errorf("%d left", o.left())
 		}

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// peers reads what other daemons have done.
+// peers reads changes of other daemons.
 type peers struct {
 	*core
 	subs      *subscriptionCache
-	orphaned  chan<- struct{} // buffered; there is something to take over
-	lastEvent int64           // the last that was read
-	watched   atomic.Bool     // a stream of another daemon is read
+	orphaned  chan<- struct{} // buffered; there are partitions to take over
+	lastEvent int64           // ID of the last event read
+	watched   atomic.Bool     // a stream of another daemon is open
 }
 
-// pruneRounds is how many rounds go by between two removals of events that all
-// daemons have read.
+// pruneRounds is the number of polls between two removals of events that all daemons
+// have read.
 const pruneRounds = 10
 
-// run asks now and then, until ctx is done.
+// run polls at intervals, until ctx is done.
 func (p *peers) run(ctx context.Context) {
 	round := 0
-	repeat(ctx, p.Log, "asking for news of other daemons failed", nil, p.PeerInterval, func(ctx context.Context) error {
+	repeat(ctx, p.Log, "reading events of other daemons failed", nil, p.PeerInterval, func(ctx context.Context) error {
 		round++
 		err := p.poll(ctx)
 		if err == nil && round%pruneRounds == 0 && p.queues.hasDuties() {
@@ -32,7 +32,7 @@ func (p *peers) run(ctx context.Context) {
 	})
 }
 
-// poll takes in what other daemons have done since the last time.
+// poll applies the events of other daemons since the last poll.
 func (p *peers) poll(ctx context.Context) error {
 	state, err := p.Store.PeerEvents(ctx, p.lastEvent)
 	if err != nil {
@@ -50,17 +50,17 @@ func (p *peers) poll(ctx context.Context) error {
 	return nil
 }
 
-// How often changes of other daemons are read, and for how long they are asked
-// to write them.
+// Intervals of reading other daemons' changes, and how long a request for them is
+// valid.
 const (
 	changesInterval = 200 * time.Millisecond
 	watchTerm       = 15 * time.Second
 )
 
-// followChanges reads what becomes of messages at other daemons, while a stream of
-// this one is read.
+// followChanges reads changes of messages from other daemons while a stream of this
+// daemon is open.
 func (p *peers) followChanges(ctx context.Context) {
-	var positions map[int64]int64 // by partition; nil while no stream is read
+	var positions map[int64]int64 // by partition; nil while no stream is open
 	var watchedAt, joinAt time.Time
 	repeat(ctx, p.Log, "reading the changes of other daemons failed", nil, changesInterval, func(ctx context.Context) error {
 		if p.Watched == nil || !p.Watched() {

@@ -8,39 +8,39 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// The bounds of what is collected.
+// Limits of pending work and of a batch.
 const (
 	batchRows     = 512
 	batchBytes    = 1 << 20
-	batchMessages = 8192 // more only of a single event
+	batchMessages = 8192 // exceeded only by a single event
 	queueRows     = 8192
 	queueBytes    = 64 << 20
-	resultDelay   = time.Millisecond // that outcomes wait for others
-	resultRows    = 256              // that do not wait
+	resultDelay   = time.Millisecond // that results wait for others
+	resultRows    = 256              // results that are written without a delay
 )
 
-// MaxBatchEvents is the number of events that a batch may have: those that were
-// published, and the notices of disabled subscriptions.
+// MaxBatchEvents is the maximum number of events of a batch: published events and
+// notices of disabled subscriptions.
 const MaxBatchEvents = 2 * batchRows
 
-// pending collects what is to be written. Whatever arrives while one batch is
-// being written makes the next one; an event waits for nothing else.
+// pending collects the work of the batchWriter. Everything that arrives while a batch
+// is written is part of the next one; events do not wait otherwise.
 type pending struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*publication
 	bytes     int // of waiting
 	outcomes  []webhook.AttemptResult
-	oldest    time.Time // when the first of outcomes came
+	oldest    time.Time // when the first of outcomes arrived
 	disabled  []Disabled
-	health    []Health         // each after the one before it
+	health    []Health         // one entry for each subscription
 	announced []webhook.Change // made without the engine, for other daemons
 	wake      chan struct{}    // buffered, one
 }
 
 func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
 
-// publish queues an event, unless too many wait already.
+// publish queues an event, unless too many are pending.
 func (p *pending) publish(event *publication) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *pending) publish(event *publication) error {
 	return nil
 }
 
-// record queues an outcome.
+// record queues the result of an attempt. A reason disables the subscription.
 func (p *pending) record(r webhook.AttemptResult, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *pending) disable(d Disabled) {
 	signal(p.wake)
 }
 
-// setHealth queues since when a subscription fails.
+// setHealth queues a subscription's health.
 func (p *pending) setHealth(h Health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,8 +90,8 @@ func (p *pending) setHealth(h Health) {
 	signal(p.wake)
 }
 
-// mergeHealth adds what was noted last of a subscription to what was noted before,
-// so that each is there once.
+// mergeHealth adds a subscription's latest health to earlier ones, keeping one entry
+// for each subscription.
 func mergeHealth(all []Health, h Health) []Health {
 	i := slices.IndexFunc(all, func(was Health) bool { return was.Subscription == h.Subscription })
 	switch {
@@ -113,22 +113,22 @@ func (p *pending) announce(changes []webhook.Change) {
 	signal(p.wake)
 }
 
-// depth is how many events and outcomes wait.
+// depth returns the numbers of pending events and results.
 func (p *pending) depth() (events, outcomes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.waiting), len(p.outcomes)
 }
 
-// close refuses events from now on.
+// close rejects all further events.
 func (p *pending) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 }
 
-// await waits until there is a batch to write. It reports false once stop is
-// closed and nothing is left.
+// await waits until there is a batch to write. It returns false once stop is closed and
+// nothing is pending.
 func (p *pending) await(stop <-chan struct{}) bool {
 	for {
 		wait, any := p.timeout()
@@ -151,7 +151,8 @@ func (p *pending) await(stop <-chan struct{}) bool {
 	}
 }
 
-// timeout is how long what is there may still wait for others.
+// timeout returns how long the pending work may still wait for more, and whether there
+// is any.
 func (p *pending) timeout() (wait time.Duration, any bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +167,7 @@ func (p *pending) timeout() (wait time.Duration, any bool) {
 	return 0, false
 }
 
-// next takes a batch, the oldest first.
+// next removes and returns the next batch, the oldest work first.
 func (p *pending) next() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,15 +181,15 @@ func (p *pending) next() *batch {
 	if len(p.waiting) == 0 {
 		p.waiting = nil
 	}
-	n = min(len(p.disabled), batchRows) // each makes an event
+	n = min(len(p.disabled), batchRows) // each creates an event
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
 	n = min(len(p.outcomes), batchRows)
 	b.outcomes, p.outcomes = p.outcomes[:n:n], p.outcomes[n:]
 	return b
 }
 
-// restore puts outcomes back that could not be written, before those that
-// came since.
+// restore returns the results of a batch that could not be written, in front of later
+// ones.
 func (p *pending) restore(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,8 +203,7 @@ func (p *pending) restore(b *batch) {
 	p.announced = append(b.announced, p.announced...)
 }
 
-// requeue puts events back that a batch had no room for, before those that came
-// since.
+// requeue returns events that did not fit into a batch, in front of later ones.
 func (p *pending) requeue(all []*publication) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +214,7 @@ func (p *pending) requeue(all []*publication) {
 	p.waiting = slices.Concat(all, p.waiting)
 }
 
-// takeAll takes the events out that were not written when the writer ended.
+// takeAll removes and returns the events that were not written when the writer stopped.
 func (p *pending) takeAll() []*publication {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,13 +9,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// publication is an event that waits to be written.
+// publication is an event that is waiting to be written.
 type publication struct {
 	event    *webhook.Event
-	key      *Key  // that it is published under, nil for none
-	target   int64 // the one subscription that it goes to, 0 for all that match
-	exclude  int64 // one that it does not go to, 0 for none
-	outbox   int64 // the row of the outbox that it is, 0 for none
+	key      *Key  // idempotency key, nil for none
+	target   int64 // the only subscription to send to, 0 for all that match
+	exclude  int64 // a subscription not to send to, 0 for none
+	outbox   int64 // its row in the outbox, 0 for none
 	messages []*webhook.Message
 	done     chan error // buffered
 }
@@ -24,12 +24,12 @@ func newPublication(name string, body []byte, now time.Time) *publication {
 	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
 }
 
-// size is what the publication takes in memory while it waits.
+// size returns the memory that a pending publication uses, in bytes.
 func (p *publication) size() int { return len(p.event.Body) + 512 }
 
-// match makes the messages of a publication, for the partition that new messages
-// belong to. Those of ordered subscriptions, which are added to ordered, go through
-// one partition where there may be several daemons.
+// match creates the messages of a publication in the partition home. With several
+// daemons, messages of ordered subscriptions, whose IDs are added to ordered, belong to
+// the first partition instead.
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
 	var targets []*webhook.Subscription
 	if p.target == 0 {
@@ -54,8 +54,8 @@ func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordere
 	}
 }
 
-// newGUID makes a guid of RFC 9562's version 7: it begins with the time, so
-// that an index of them grows at its end, and goes on with 74 random bits.
+// newGUID returns a UUID of version 7 (RFC 9562): it starts with the time, so that
+// indexes grow at their end, followed by 74 random bits.
 func newGUID(at time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], uint64(at.UnixMilli())<<16)

@@ -13,15 +13,15 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// publisher takes events and waits until they are durable.
+// publisher accepts events and waits until they are durable.
 type publisher struct {
 	*core
 	keys keyLocks
 }
 
-// Publish publishes an event. When it returns without an error, the event's
-// messages are durable. It waits for the store even when ctx is done, since an
-// event that may be stored must not look refused.
+// Publish publishes an event. When it returns without an error, the event's messages
+// are durable. It waits for the store even if ctx is done: an event that may have been
+// stored must not be reported as failed.
 func (p *publisher) Publish(ctx context.Context, name string, body []byte) (wire.EventReceipt, error) {
 	return p.publish(ctx, newPublication(name, body, p.Now()))
 }
@@ -39,8 +39,8 @@ func (p *publisher) publish(ctx context.Context, event *publication) (wire.Event
 	return wire.EventReceipt{EventID: event.event.GUID, Messages: len(event.messages)}, nil
 }
 
-// SendTest sends a message to one subscription, whatever events it is for, and gives
-// the message once it is durable, as it was stored: its attempts begin meanwhile.
+// SendTest sends a message to one subscription regardless of its pattern. It returns
+// the message, as stored, once it is durable; attempts run in the background.
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
 	event := newPublication(name, body, p.Now())
 	event.target = subscription
@@ -57,22 +57,22 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 	}, nil
 }
 
-// keyTTL is how long an idempotency key stands for the event that was
-// published under it.
+// keyTTL is how long an idempotency key is bound to the event that was published under
+// it.
 const keyTTL = 24 * time.Hour
 
-// keyOf is what is remembered of an event that is published under a key.
+// keyOf returns the record of an event that is published under a key.
 func keyOf(name string, body []byte, key string, now time.Time) *Key {
 	event := append(append([]byte(name), 0), body...)
 	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyTTL)}
 }
 
-// errKeyReused is for an event under a key that stands for another one.
+// errKeyReused is the error for an event under a key that is bound to another event.
 var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for another event within the last 24 hours")
 
-// PublishOnce publishes an event under a key. For a day the same event under the
-// same key gives the receipt of the first, and replayed is true; another event
-// is a Conflict.
+// PublishOnce publishes an event under an idempotency key. For a day, the same event
+// under the same key returns the receipt of the first call with replayed true, and
+// another event returns a Conflict fault.
 func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r wire.EventReceipt, replayed bool, err error) {
 	k := keyOf(name, body, key, p.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
@@ -87,12 +87,12 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
 			return r, false, err
 		}
-		known, err = p.Store.Key(ctx, k.Hash) // of another daemon, which was faster
+		known, err = p.Store.Key(ctx, k.Hash) // used by another daemon concurrently
 	}
 	switch {
 	case err != nil:
 		return wire.EventReceipt{}, false, err
-	case known == nil: // its day has ended this moment
+	case known == nil: // it has expired in this moment
 		return wire.EventReceipt{}, false, overloaded()
 	case known.Digest != k.Digest:
 		return wire.EventReceipt{}, false, errKeyReused
@@ -100,12 +100,12 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 	return wire.EventReceipt{EventID: known.Event, Messages: known.Count}, true, nil
 }
 
-// keyLocks lets those who publish under the same key go one after another.
+// keyLocks serializes publishers that use the same key.
 type keyLocks struct {
-	held sync.Map // from a key's hash to a channel that is closed when its holder has left
+	held sync.Map // from a key's hash to a channel that is closed on unlock
 }
 
-// lock waits until no other caller publishes under a key.
+// lock waits until no other caller publishes under the key.
 func (l *keyLocks) lock(ctx context.Context, hash [32]byte) (unlock func(), err error) {
 	mine := make(chan struct{})
 	for {

@@ -7,34 +7,34 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// The bounds of what a queue reads.
+// Limits of reading from the store.
 const (
-	maxPageSize  = 128 // messages read at once
-	lowWaterMark = 64  // fresh messages in memory below which more are read
+	maxPageSize  = 128 // messages to read at a time
+	lowWaterMark = 64  // number of fresh messages in memory below which more are read
 )
 
-// queue is the way to one subscription's endpoint: its messages in memory, and how
-// far it has read the store. The lock of the queueSet guards it.
+// queue holds one subscription's messages in memory, the state of its endpoint, and the
+// position up to which the store was read. The lock of the queueSet guards it.
 type queue struct {
 	id               int64
 	sub              *webhook.Subscription // nil once it was deleted
 	budget           *budget
 	window           window
 	endpoint         endpoint
-	unsettled        map[int64]*webhook.Message // under way, or not yet written down
-	stale            map[int64]bool             // of away: may have been deleted
-	cursors          []*cursor                  // one for each partition that is leased
-	settledSinceRead map[int64]bool             // written down since the page that is being read; nil while none is
-	outdated         bool                       // what is being read may not be true any more
-	shared           bool                       // other daemons may add to it
-	inRing           bool                       // is in a ring
-	needsRefill      bool                       // waits for a page
-	paused           bool                       // reads nothing while it has a fresh message: others want the room
-	blockedUntil     time.Time                  // before which an ordered queue reads nothing: its first message is due then
+	unsettled        map[int64]*webhook.Message // in flight, or not yet written
+	stale            map[int64]bool             // subset of unsettled that may have been deleted
+	cursors          []*cursor                  // one for each leased partition
+	settledSinceRead map[int64]bool             // messages settled since the current page was requested; nil if none is
+	outdated         bool                       // the page that is being read may be outdated
+	shared           bool                       // other daemons may add messages
+	inRing           bool                       // listed in a tier's ring
+	needsRefill      bool                       // waiting for a page
+	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
+	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
 	timer            *time.Timer
 }
 
-// newQueue makes a queue, whose endpoint gets limit attempts at once at most.
+// newQueue returns a queue whose endpoint gets at most limit concurrent attempts.
 func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 	return &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
 		window: window{known: make(map[int64]*webhook.Message)}, unsettled: make(map[int64]*webhook.Message)}
@@ -47,9 +47,9 @@ func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 // has reports whether a message is in memory.
 func (q *queue) has(id int64) bool { return q.window.known[id] != nil || q.unsettled[id] != nil }
 
-// pageSize is how many messages are read at once, where each queue gets so many
-// bytes of memory. An endpoint in trouble gets one, and none gets more than it can
-// take at once where memory is scarce.
+// pageSize returns the number of messages to read at a time, given the memory available
+// to each queue in bytes. It is one if the circuit breaker is open, and at most the
+// number of concurrent attempts if memory is scarce.
 func (q *queue) pageSize(bytes int) int {
 	limit := maxPageSize
 	switch {
@@ -67,15 +67,14 @@ func (q *queue) enough() bool {
 	return n >= lowWaterMark || q.window.full() || n > 0 && (q.paused || q.budget.tierOf(q).scarce())
 }
 
-// accept takes a message that was just committed into memory, where there is
-// room that no other queue waits for, and nothing of the queue is left behind in
-// the store.
+// accept adds a newly committed message to the window, unless memory is short or
+// earlier messages of the queue are only in the store.
 func (q *queue) accept(m *webhook.Message) {
 	c, t := q.cursorOf(m.Partition), q.budget.tierOf(q)
 	switch {
-	case c == nil: // the partition was lost meanwhile
-	case q.has(m.ID): // a page was faster
-	case q.shared && q.ordered() && c.atEnd: // what others have added comes first
+	case c == nil: // the partition was lost in the meantime
+	case q.has(m.ID): // a page has already contained it
+	case q.shared && q.ordered() && c.atEnd: // messages of other daemons may come first
 		q.drop()
 	case !c.atEnd || q.window.full() || !q.enabled() || q.endpoint.breaker.open(),
 		t.neededBytes > 0 || !t.fits(q.budget.cost(m)) || len(q.window.fresh) > 0 && t.scarce():
@@ -86,7 +85,7 @@ func (q *queue) accept(m *webhook.Message) {
 	}
 }
 
-// admit puts a message that is not in memory yet into the window.
+// admit adds a message to the window that is not in memory yet.
 func (q *queue) admit(m *webhook.Message) {
 	q.track(m)
 	if m.Status == webhook.RetryPending && !q.ordered() {
@@ -101,17 +100,17 @@ func (q *queue) track(m *webhook.Message) {
 	q.window.add(m)
 }
 
-// available reports whether the queue may begin an attempt, if it has a message.
+// available reports whether the queue may start an attempt if it has a message.
 func (q *queue) available(now time.Time) bool {
 	return q.enabled() && q.endpoint.available(now) && (!q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open())
 }
 
-// ready reports whether take would give a message.
+// ready reports whether take would return a message.
 func (q *queue) ready(now time.Time) bool {
 	return q.available(now) && q.window.ready(now, q.ordered())
 }
 
-// take gives the next message to attempt, nil where none may go now.
+// take returns the next message to attempt, nil if there is none now.
 func (q *queue) take(now time.Time) *webhook.Message {
 	if !q.ready(now) {
 		return nil
@@ -122,8 +121,8 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	return m
 }
 
-// settled takes note that an attempt was written down, and keeps the message where
-// another one follows soon.
+// settled records that an attempt was written, and keeps the message in memory if its
+// next attempt is near.
 func (q *queue) settled(m *webhook.Message) {
 	delete(q.unsettled, m.ID)
 	if q.settledSinceRead != nil {
@@ -148,8 +147,8 @@ func (q *queue) settled(m *webhook.Message) {
 	}
 }
 
-// putBack takes back a message whose attempt did not begin, or does not count.
-// Those behind it in an ordered queue must not pass it.
+// putBack returns a message whose attempt was not started or is not counted. In an
+// ordered queue the window is dropped, so that no later message overtakes it.
 func (q *queue) putBack(m *webhook.Message) {
 	if delete(q.unsettled, m.ID); q.ordered() {
 		q.budget.release(m)
@@ -159,7 +158,7 @@ func (q *queue) putBack(m *webhook.Message) {
 	q.evict(m)
 }
 
-// drop empties the window. What was in it is read again when its time comes.
+// drop empties the window. Its messages are read again when they are due.
 func (q *queue) drop() {
 	for _, m := range q.window.known {
 		q.budget.release(m)
@@ -169,8 +168,8 @@ func (q *queue) drop() {
 	q.rewind()
 }
 
-// trim gives up the memory of what cannot go now. It is read again when it is
-// due, or when those before it have gone.
+// trim evicts messages that cannot be attempted now. They are read again when they are
+// due or when earlier ones have been sent.
 func (q *queue) trim(now time.Time) {
 	w := &q.window
 	if h := w.head; h != nil && h.Next.After(now) {
@@ -192,8 +191,8 @@ func (q *queue) trim(now time.Time) {
 	}
 }
 
-// invalidate drops the queue and has the store say which of its messages are still
-// there; of those under way once they are back.
+// invalidate drops the window, so that deleted messages disappear from it. Deleted
+// messages in flight are recognized when they are settled.
 func (q *queue) invalidate() {
 	q.stale = make(map[int64]bool, len(q.unsettled))
 	for id := range q.unsettled {
@@ -202,15 +201,14 @@ func (q *queue) invalidate() {
 	q.drop()
 }
 
-// expedite has the queue look for messages that a person has made due. Its breaker
-// closes: a request for another attempt expects one.
+// expedite makes the queue read messages that were made due on request, and closes the
+// circuit breaker, so that the requested attempts are made.
 func (q *queue) expedite() {
 	q.endpoint.breaker = breaker{}
 	q.drop()
 }
 
-// rewind makes the cursors begin again, since something before their places may
-// be due.
+// rewind restarts all cursors, since messages before their positions may be due.
 func (q *queue) rewind() {
 	q.outdated = true
 	for _, c := range q.cursors {
@@ -218,9 +216,8 @@ func (q *queue) rewind() {
 	}
 }
 
-// nextWake is when the queue must be looked at again, the zero time for never.
-// What is due already waits for a place, not for a time, and does not hide what
-// is still to come.
+// nextWake returns when the queue must be scheduled again, zero for never. Messages
+// that are already due wait for a free slot and are ignored.
 func (q *queue) nextWake(now time.Time) (at time.Time) {
 	if !q.enabled() {
 		return at
@@ -244,8 +241,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	return at
 }
 
-// setPartitions has the queue stop reading from partitions that were lost and begin to read
-// from new ones.
+// setPartitions removes the cursors of lost partitions and adds cursors for new ones.
 func (q *queue) setPartitions(held []Lease) {
 	before := len(q.cursors)
 	q.cursors = slices.DeleteFunc(q.cursors, func(c *cursor) bool { return !holds(held, c.partition) })
@@ -269,14 +265,14 @@ func (q *queue) cursorOf(partition int64) *cursor {
 	return nil
 }
 
-// evict notes that an open message is in the store alone. The cursor goes back
-// where its place is behind the message already: those that were published or
-// decided first are not always written first.
+// evict records that an open message is only in the store. The cursor is moved back if
+// it is already past the message: messages are not always written in the order in which
+// they were published or decided.
 func (q *queue) evict(m *webhook.Message) {
 	q.budget.release(m)
 	c := q.cursorOf(m.Partition)
 	if c == nil {
-		return // the partition was lost meanwhile
+		return // the partition was lost in the meantime
 	}
 	at := Place{m.Next, m.ID}
 	c.rewindTo(at, q.ordered())
@@ -285,8 +281,8 @@ func (q *queue) evict(m *webhook.Message) {
 	}
 }
 
-// refillFrom is the cursor to read from, nil while the queue has enough. An endpoint
-// in trouble has its next probe read when it is time for it.
+// refillFrom returns the cursor to read from, nil if the queue needs no messages. While
+// the circuit breaker is open, a message is only read when a probe is due.
 func (q *queue) refillFrom(now time.Time) *cursor {
 	switch {
 	case !q.enabled() || q.enough() || now.Before(q.blockedUntil):
@@ -302,20 +298,20 @@ func (q *queue) refillFrom(now time.Time) *cursor {
 	return nil
 }
 
-// addPage admits the messages of a page and moves the cursor's place behind them,
-// unless the queue was rewound meanwhile. A message may have been attempted since
-// it was read.
+// addPage adds the messages of a page to the window and advances the cursor, unless the
+// queue was rewound in the meantime. Messages may have been attempted since they were
+// read.
 func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due time.Time) {
 	c := q.cursorOf(p.Partition)
 	if c == nil || q.outdated || !q.enabled() {
 		return
 	}
 	for i, m := range messages {
-		removed := len(m.Event.Body) == 0 && m.Event.Size > 0 // since it was listed
+		removed := len(m.Event.Body) == 0 && m.Event.Size > 0 // deleted since it was listed
 		if removed || q.has(m.ID) || q.settledSinceRead[m.ID] {
 			continue
 		}
-		if !q.budget.tierOf(q).fits(q.budget.cost(m)) { // a body that was in memory was let go
+		if !q.budget.tierOf(q).fits(q.budget.cost(m)) { // its body has left memory
 			messages, whole = messages[:i], false
 			break
 		}
@@ -323,7 +319,7 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 	}
 	c.place = p.after(messages).After
 	c.atEnd, c.wake = whole, earliest(c.wake, due)
-	if c.firstEvicted.ID != 0 { // the page may have been read before it was written
+	if c.firstEvicted.ID != 0 { // the page may have been read before the message was written
 		c.atEnd = false
 		c.rewindTo(c.firstEvicted, p.InOrder)
 	}

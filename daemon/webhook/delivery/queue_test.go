@@ -10,8 +10,8 @@ import (
 // noon is when the tests of lanes begin.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// testLane is a lane that has read all there is.
-func testLane(ordered bool) *queue {
+// testQueue is a lane that has read all there is.
+func testQueue(ordered bool) *queue {
 	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
 	l.cursors = []*cursor{{partition: 1, atEnd: true}}
 	return l
@@ -22,13 +22,13 @@ func waitingMessage(id int64, due time.Duration) *webhook.Message {
 	return &webhook.Message{ID: id, Partition: 1, Subscription: 1, Event: &webhook.Event{Body: []byte("x")}, State: webhook.State{Next: noon.Add(due)}}
 }
 
-func retried(m *webhook.Message) *webhook.Message {
+func asRetry(m *webhook.Message) *webhook.Message {
 	m.Status, m.Attempts = webhook.RetryPending, 1
 	return m
 }
 
-// beginPage is what nextPage does for one lane.
-func beginPage(t *testing.T, l *queue, now time.Time) Page {
+// startPage is what nextPage does for one lane.
+func startPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
 	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
 	l.budget.tierOf(l).refills = []*queue{l}
@@ -40,12 +40,12 @@ func beginPage(t *testing.T, l *queue, now time.Time) Page {
 	return p
 }
 
-// TestAPageIsFasterThanTheWriter reads a message before the writer hands it to
+// TestPageContainsNewMessage reads a message before the writer hands it to
 // the lane.
-func TestAPageIsFasterThanTheWriter(t *testing.T) {
-	l := testLane(false)
+func TestPageContainsNewMessage(t *testing.T) {
+	l := testQueue(false)
 	l.rewind()
-	p := beginPage(t, l, noon.Add(time.Second))
+	p := startPage(t, l, noon.Add(time.Second))
 	l.addPage(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
 	l.settledSinceRead = nil
 	l.accept(waitingMessage(5, 0))
@@ -59,13 +59,13 @@ func TestAPageIsFasterThanTheWriter(t *testing.T) {
 	}
 }
 
-// TestThePageMissesWhatIsWrittenMeanwhile commits a message after the page was
+// TestMessageWrittenWhilePageIsRead commits a message after the page was
 // read and before the lane hears of the page.
-func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
+func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		l := testLane(ordered)
+		l := testQueue(ordered)
 		l.rewind()
-		p := beginPage(t, l, noon.Add(time.Minute))
+		p := startPage(t, l, noon.Add(time.Minute))
 		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
 		l.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
 		l.settledSinceRead = nil
@@ -76,30 +76,30 @@ func TestThePageMissesWhatIsWrittenMeanwhile(t *testing.T) {
 	}
 }
 
-// TestTheFeedGoesBack leaves a message in the store that is due before the place
+// TestCursorRewindsForEarlierMessage leaves a message in the store that is due before the place
 // up to which the feed has read.
-func TestTheFeedGoesBack(t *testing.T) {
-	l := testLane(false)
+func TestCursorRewindsForEarlierMessage(t *testing.T) {
+	l := testQueue(false)
 	l.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
 	for id := range int64(windowMessages / 2) {
-		l.settled(retried(waitingMessage(100+id, time.Hour)))
+		l.settled(asRetry(waitingMessage(100+id, time.Hour)))
 	}
-	l.settled(retried(waitingMessage(5, 10*time.Second)))
+	l.settled(asRetry(waitingMessage(5, 10*time.Second)))
 	if f := l.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
 		t.Errorf("the message stays in the store: %+v", l.cursors[0])
 	}
 }
 
-// TestAWaitIsNotForgotten leaves a message in the store for later while a page
+// TestEvictedRetryWakesQueue leaves a message in the store for later while a page
 // is read that ends before it.
-func TestAWaitIsNotForgotten(t *testing.T) {
-	l := testLane(false)
+func TestEvictedRetryWakesQueue(t *testing.T) {
+	l := testQueue(false)
 	l.rewind()
-	p := beginPage(t, l, noon)
-	l.evict(retried(waitingMessage(5, 10*time.Second)))
+	p := startPage(t, l, noon)
+	l.evict(asRetry(waitingMessage(5, 10*time.Second)))
 	l.addPage(p, nil, true, noon.Add(time.Hour)) // read before that
 	l.settledSinceRead = nil
-	p = beginPage(t, l, noon)
+	p = startPage(t, l, noon)
 	l.addPage(p, nil, true, noon.Add(10*time.Second))
 	l.settledSinceRead = nil
 	if at := l.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
@@ -107,12 +107,12 @@ func TestAWaitIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestWaitingRetriesKeepNoFreshMessageAway has many messages in memory that wait
+// TestWaitingRetriesDoNotBlockFreshMessages has many messages in memory that wait
 // for hours, and others in the store that are due.
-func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
-	l := testLane(false)
+func TestWaitingRetriesDoNotBlockFreshMessages(t *testing.T) {
+	l := testQueue(false)
 	for id := range int64(windowMessages) {
-		m := retried(waitingMessage(100+id, time.Hour))
+		m := asRetry(waitingMessage(100+id, time.Hour))
 		m.Event.Body = make([]byte, windowBytes/windowMessages*4)
 		l.settled(m)
 	}
@@ -122,23 +122,23 @@ func TestWaitingRetriesKeepNoFreshMessageAway(t *testing.T) {
 	}
 }
 
-// TestAProbeIsNotForgotten has messages due that wait for the breaker.
-func TestAProbeIsNotForgotten(t *testing.T) {
-	l := testLane(false)
-	l.settled(retried(waitingMessage(1, -time.Minute)))
+// TestProbeWakesQueue has messages due that wait for the breaker.
+func TestProbeWakesQueue(t *testing.T) {
+	l := testQueue(false)
+	l.settled(asRetry(waitingMessage(1, -time.Minute)))
 	l.cursors[0].wake = noon.Add(-time.Second)
 	l.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
 	if at := l.nextWake(noon); !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
-	l.settled(retried(waitingMessage(2, time.Second)))
+	l.settled(asRetry(waitingMessage(2, time.Second)))
 	if at := l.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
 		t.Errorf("the lane wakes at %v", at)
 	}
 }
 
-// TestTheBreakerOpensOnce has many attempts fail together.
-func TestTheBreakerOpensOnce(t *testing.T) {
+// TestBreakerCountsConcurrentFailuresOnce has many attempts fail together.
+func TestBreakerCountsConcurrentFailuresOnce(t *testing.T) {
 	schedule := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
 	var b breaker
 	for range 100 {

@@ -12,20 +12,20 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// queueSet is the queues of all subscriptions with what they share: memory, attempts
-// and leases. Its lock guards all of that.
+// queueSet holds the queues of all subscriptions and the memory, attempts and leases
+// that they share. Its lock guards all of it.
 type queueSet struct {
 	clock    *clock
-	maxLimit int                              // of attempts at one endpoint
-	dispatch func()                           // begins attempts; the lock is held
+	maxLimit int                              // maximum number of concurrent attempts per endpoint
+	dispatch func()                           // starts attempts; called with the lock held
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
 	byID    map[int64]*queue // by subscription
 	budget  *budget
 	leases  leases
-	daemons int  // that work on the store
-	stopped bool // no attempt begins any more
+	daemons int  // number of daemons that share the store
+	stopped bool // no more attempts are started
 }
 
 func newQueueSet(c *Config, at *clock) *queueSet {
@@ -35,7 +35,7 @@ func newQueueSet(c *Config, at *clock) *queueSet {
 	return s
 }
 
-// schedule finds out what a queue needs: a turn, a page, or to be looked at later.
+// schedule adds a queue to the ring, requests a page or sets its timer, as it needs.
 // The lock is held.
 func (s *queueSet) schedule(q *queue) {
 	if s.stopped {
@@ -60,7 +60,7 @@ func (s *queueSet) schedule(q *queue) {
 	}
 }
 
-// wake looks at a queue whose wait has ended.
+// wake schedules a queue whose timer has fired.
 func (s *queueSet) wake(q *queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,8 +68,8 @@ func (s *queueSet) wake(q *queue) {
 	s.dispatch()
 }
 
-// queueOf is the queue of a subscription, made when it is first needed, nil for one
-// that is gone. The lock is held.
+// queueOf returns the queue of a subscription and creates it if necessary; nil if the
+// subscription does not exist. The lock is held.
 func (s *queueSet) queueOf(subscription int64) *queue {
 	if q := s.byID[subscription]; q != nil {
 		return q
@@ -85,9 +85,9 @@ func (s *queueSet) queueOf(subscription int64) *queue {
 	return q
 }
 
-// update gives the queues of subscriptions that have changed what they are now.
-// Messages of one that was disabled stay in the store until it is enabled again;
-// one that was deleted took its messages along.
+// update applies changes of subscriptions to their queues. Messages of a disabled
+// subscription stay in the store until it is enabled again; those of a deleted one are
+// deleted with it.
 func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		}
 		switch {
 		case ordered != q.ordered():
-			q.invalidate() // several may be under way, of which one at a time follows
+			q.invalidate() // there may be several messages in flight; from now on there is one at a time
 		case enabled && !q.enabled():
 			q.drop()
 		}
@@ -116,12 +116,12 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		if q.timer != nil {
 			q.timer.Stop()
 		}
-		delete(s.byID, id) // attempts under way find it gone when they end
+		delete(s.byID, id) // attempts in flight find no queue when they end
 	}
 	s.dispatch()
 }
 
-// setLeases makes these the leases.
+// setLeases replaces the leases.
 func (s *queueSet) setLeases(now leases) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +133,8 @@ func (s *queueSet) setLeases(now leases) {
 	s.dispatch()
 }
 
-// dropLost takes the results of messages that are another daemon's now out of
-// those that are still to be written, and out of memory.
+// dropLost removes results of messages that belong to another daemon now, from the
+// results to be written and from memory.
 func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []webhook.AttemptResult {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 	})
 }
 
-// committed gives the queues what was committed: new messages, and what attempts
-// made of others.
+// committed updates the queues after a commit: with new messages and the results of
+// attempts.
 func (s *queueSet) committed(events []*publication, results []webhook.AttemptResult) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +169,7 @@ func (s *queueSet) committed(events []*publication, results []webhook.AttemptRes
 	s.dispatch()
 }
 
-// settle makes a result that was written down the message's state. The lock is
-// held.
+// settle applies a written result to its message. The lock is held.
 func (s *queueSet) settle(r *webhook.AttemptResult) {
 	r.Message.State = r.After
 	q := s.byID[r.Message.Subscription]
@@ -185,8 +184,8 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 	s.schedule(q)
 }
 
-// applyPeerEvents shares the limits of endpoints out among so many daemons, since an
-// endpoint does not care whose attempts they are, and does what the events say.
+// applyPeerEvents divides the limits of endpoints by the number of daemons, and applies
+// the events.
 func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,18 +221,18 @@ func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	}
 }
 
-// Forget notes that messages of a subscription were deleted.
+// Forget reports that messages of a subscription were deleted.
 func (s *queueSet) Forget(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
 
-// Due notes that messages of a subscription were made due now. Its breaker closes:
-// a request for another attempt expects one.
+// Due reports that messages of a subscription were made due now. It closes the circuit
+// breaker, so that the requested attempts are made.
 func (s *queueSet) Due(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 
-// rewindDelays are the times after a failed write at which all queues look into the
-// store again. A server may carry out late what it did not confirm.
+// rewindDelays are the times after a failed write at which all queues read the store
+// again. A server may commit late what it did not confirm.
 var rewindDelays = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
 
-// rewindLater has the queues look again, now and later.
+// rewindLater rewinds the queues now and after each of rewindDelays.
 func (s *queueSet) rewindLater() {
 	s.rewind()
 	for _, d := range rewindDelays {
@@ -250,7 +249,7 @@ func (s *queueSet) rewind() {
 	}
 }
 
-// stop lets no attempt begin any more.
+// stop prevents further attempts.
 func (s *queueSet) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +261,7 @@ func (s *queueSet) stop() {
 	}
 }
 
-// leased gives a copy of the leases.
+// leased returns a copy of the leases.
 func (s *queueSet) leased() leases {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,23 +270,23 @@ func (s *queueSet) leased() leases {
 	return all
 }
 
-// hasDuties reports whether this daemon does what one must do for all.
+// hasDuties reports whether this daemon does the work that one daemon does for all.
 func (s *queueSet) hasDuties() bool {
 	l := s.leased()
 	return l.term == 0 || holds(l.held, firstPartition)
 }
 
-// Subscriptions is the set that events are matched with.
+// Subscriptions returns the subscriptions that events are matched with.
 func (s *queueSet) Subscriptions() *webhook.Snapshot { return s.snapshot.Load() }
 
-// Daemons is how many daemons work on the store, as far as is known.
+// Daemons returns the number of daemons that share the store, as far as known.
 func (s *queueSet) Daemons() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.daemons
 }
 
-// stats are the queues of all subscriptions, with what is open of them.
+// stats returns the state of all queues. open holds their backlogs.
 func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	of := make(map[int64]stats.Backlog, len(open))
 	for _, b := range open {
@@ -303,7 +302,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		}
 		b, next, e := of[id], q.nextWake(now), &q.endpoint
 		if e.breaker.open() {
-			next = e.breaker.probe // whatever else is due
+			next = e.breaker.probe // it determines the next attempt
 		}
 		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
 			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, Next: next,
@@ -312,7 +311,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	return all
 }
 
-// inHand is what the queues hold now.
+// inHand returns what the queues hold in memory now.
 func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,13 +7,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// refiller reads pages of messages for the queues, one after another.
+// refiller reads pages of messages for the queues, one at a time.
 type refiller struct {
 	*core
-	lastTier int // the tier that had the last one
+	lastTier int // index of the tier of the last page
 }
 
-// run reads until ctx is done.
+// run reads pages until ctx is done.
 func (r *refiller) run(ctx context.Context) {
 	wait := newBackoff()
 	for running := true; running; {
@@ -29,7 +29,7 @@ func (r *refiller) run(ctx context.Context) {
 	}
 }
 
-// nextPage finds a queue to read for. The tiers take turns.
+// nextPage selects a queue to read for, alternating between the tiers.
 func (r *refiller) nextPage() (*queue, Page) {
 	s := r.queues
 	s.mu.Lock()
@@ -43,8 +43,7 @@ func (r *refiller) nextPage() (*queue, Page) {
 	return nil, Page{}
 }
 
-// readPage reads messages first, and then the bodies of those for which there is
-// room.
+// readPage reads messages, then the bodies of those that fit into memory.
 func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 	messages, err := r.Store.Page(ctx, p)
 	whole := len(messages) < p.Limit
@@ -94,9 +93,9 @@ func (r *refiller) readBodies(ctx context.Context, messages []*webhook.Message) 
 	return err
 }
 
-// reserve sets memory aside for the first messages of a page, as many as fit in
-// the queue's share of it, and has them use bodies that are in memory. Where
-// there is no room for one, the queue keeps its turn until there is.
+// reserve reserves memory for as many messages of a page, from the first, as fit into
+// the queue's share, and makes them share bodies that are in memory. If not even one
+// fits, the queue keeps its turn until memory is free.
 func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int) {
 	s := r.queues
 	s.mu.Lock()
@@ -128,8 +127,8 @@ func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit 
 	return t, len(messages)
 }
 
-// waitForRoom has a queue be the next that reads once there is so much room, and
-// frees what it can. The lock of the queues is held.
+// waitForRoom makes the queue the next one to read once size bytes are free, and frees
+// memory of other queues. The lock of the queues is held.
 func (r *refiller) waitForRoom(t *tier, q *queue, size int) {
 	t.neededBytes = size
 	t.refills = append([]*queue{q}, t.refills...)

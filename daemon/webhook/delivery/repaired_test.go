@@ -16,13 +16,13 @@ import (
 // A subscription that becomes ordered has its messages sent by one daemon, in
 // order, wherever they were waiting.
 func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
-	pair(t, func(first, second *trial) {
+	twoDaemons(t, func(first, second *simulation) {
 		sub := first.subscribe("https://shop.example/", "debtor.*")
-		first.pass(5 * time.Second)
+		first.advance(5 * time.Second)
 		var mu sync.Mutex
 		var got []string
 		under, most, fail := 0, 0, true
-		first.postman.answers(func(_ int, m *webhook.Message) int {
+		first.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			mu.Lock()
 			defer mu.Unlock()
 			if fail {
@@ -40,19 +40,19 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		for i := range 5 {
 			second.publish("debtor.updated", fmt.Sprint(i))
 		}
-		first.pass(10 * time.Second) // all wait for their third attempt
+		first.advance(10 * time.Second) // all wait for their third attempt
 		yes := true
-		if _, err := first.desk.ChangeSubscription(context.Background(), first.subject, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
+		if _, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
 			t.Fatal(err)
 		}
-		first.pass(2 * watch)
+		first.advance(2 * peerInterval)
 		mu.Lock()
 		fail = false
 		mu.Unlock()
 		for i := range 5 {
 			first.publish("debtor.updated", fmt.Sprint(5+i))
 		}
-		first.pass(10 * time.Minute)
+		first.advance(10 * time.Minute)
 		mu.Lock()
 		defer mu.Unlock()
 		if len(got) != 10 || !slices.IsSorted(got) || most > 1 {
@@ -63,38 +63,38 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 
 // Two daemons that get the same bad news tell it once.
 func TestDisabledOnce(t *testing.T) {
-	pair(t, func(first, second *trial) {
+	twoDaemons(t, func(first, second *simulation) {
 		dead := first.subscribe("https://dead.example/", "debtor.*")
 		first.subscribe("https://watch.example/", "webhooks.*")
-		first.pass(5 * time.Second)
+		first.advance(5 * time.Second)
 		var mu sync.Mutex
-		told := 0
-		first.postman.answers(func(_ int, m *webhook.Message) int {
+		notices := 0
+		first.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.URL == dead.URL {
 				return 410
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			told++
+			notices++
 			return 200
 		})
 		var both sync.WaitGroup
 		both.Go(func() { first.publish("debtor.updated", "x") })
 		both.Go(func() { second.publish("debtor.updated", "x") })
 		both.Wait()
-		first.pass(10 * time.Minute)
-		if told != 1 {
-			t.Errorf("told %d times", told)
+		first.advance(10 * time.Minute)
+		if notices != 1 {
+			t.Errorf("told %d times", notices)
 		}
 	})
 }
 
 // What the endpoint at the old URL answers is no reason to disable the
 // subscription that has another one.
-func TestAnOldURLSaysNothing(t *testing.T) {
-	inBubble(t, func(x *trial) {
+func TestOldURLDoesNotDisable(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		sub := x.subscribe("https://old.example/", "debtor.*")
-		x.postman.answers(func(_ int, m *webhook.Message) int {
+		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.URL == sub.URL {
 				return 410
 			}
@@ -103,61 +103,61 @@ func TestAnOldURLSaysNothing(t *testing.T) {
 		for range 30 {
 			x.publish("debtor.updated", "1")
 		}
-		x.pass(time.Second)
+		x.advance(time.Second)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
 		yes, url := true, "https://new.example/"
-		if _, err := x.desk.ChangeSubscription(context.Background(), x.subject, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, true); err != nil {
+		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, true); err != nil {
 			t.Fatal(err)
 		}
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		x.publish("debtor.updated", "2")
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 1", 1)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 1)
 	})
 }
 
 // However many changes were written for others, they do not pile up.
-func TestTidyKeepsUp(t *testing.T) {
-	pair(t, func(first, _ *trial) {
+func TestPeerEventsArePruned(t *testing.T) {
+	twoDaemons(t, func(first, _ *simulation) {
 		first.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 20000)
 INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) SELECT 1, -i, '2000-01-01T00:00:00.0000000', '[]' FROM n`)
-		first.pass(time.Minute)
+		first.advance(time.Minute)
 		first.expect("WH_Change", 0)
 	})
 }
 
 // The messages of a subscription go soon after it, whichever daemon removed it.
-func TestSweptWhoeverRemovesIt(t *testing.T) {
-	pair(t, func(first, second *trial) {
+func TestSweepAfterRemovalAtAnotherDaemon(t *testing.T) {
+	twoDaemons(t, func(first, second *simulation) {
 		sub := first.subscribe("https://shop.example/", "debtor.*")
-		first.pass(5 * time.Second)
+		first.advance(5 * time.Second)
 		for range 5 {
 			first.publish("debtor.updated", "x")
 		}
-		first.pass(time.Minute)
-		if err := second.desk.RemoveSubscription(context.Background(), first.subject, sub.GUID); err != nil {
+		first.advance(time.Minute)
+		if err := second.service.RemoveSubscription(context.Background(), first.subscriber, sub.GUID); err != nil {
 			t.Fatal(err)
 		}
-		first.pass(time.Minute)
+		first.advance(time.Minute)
 		first.expect("SY_WebhookMessage", 0)
-		clear(first.postman.sent)
-		clear(first.postman.taken)
+		clear(first.fakeSender.sent)
+		clear(first.fakeSender.delivered)
 	})
 }
 
 // Whoever began to look at the changes of all is told when all have joined.
-func TestOthersJoinTheStream(t *testing.T) {
-	pair(t, func(first, second *trial) {
+func TestPeersJoinedCallback(t *testing.T) {
+	twoDaemons(t, func(first, second *simulation) {
 		joined := 0
-		watcher := first.neighbourThat(func(c *delivery.Config) {
+		watcher := first.startPeerWith(func(c *delivery.Config) {
 			c.Watched = func() bool { return true }
 			c.PeersJoined = func() { joined++ }
 		})
-		first.pass(time.Minute)
+		first.advance(time.Minute)
 		if joined != 1 {
 			t.Errorf("told %d times", joined)
 		}
-		watcher.stop(patience)
+		watcher.stop(testTimeout)
 	})
 }

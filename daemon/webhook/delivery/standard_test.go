@@ -20,37 +20,37 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// signed is a delivery as a receiver has it, and the secret that it believes in.
-type signed struct {
+// signedDelivery is a delivery as a receiver has it, and the secret that it believes in.
+type signedDelivery struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// TestTheReferenceLibraryVerifies delivers messages before, while and after a
+// TestReferenceLibraryVerifiesSignatures delivers messages before, while and after a
 // secret is replaced, and has the library of Standard Webhooks verify them.
-func TestTheReferenceLibraryVerifies(t *testing.T) {
+func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	verify := referenceLibrary(t)
-	got := make(chan signed, 1)
+	got := make(chan signedDelivery, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		d := signed{Headers: make(map[string]string), Body: string(body)}
+		d := signedDelivery{Headers: make(map[string]string), Body: string(body)}
 		for name := range r.Header {
 			d.Headers[strings.ToLower(name)] = r.Header.Get(name)
 		}
 		got <- d
 	}))
 	t.Cleanup(srv.Close)
-	h := newHouse(t)
+	h := newTestEnv(t)
 	h.start()
 	r := h.subscribe(srv.URL, "*")
-	deliver := func() signed {
+	deliver := func() signedDelivery {
 		h.publish("debtor.updated", `{"Name": "Müller & Söhne", "Text": "a\n<b> \u20ac"}`)
 		return <-got
 	}
 	rotate := func(oldUntil time.Time) string {
 		n := admin.Rotation{Secret: webhook.NewSecret(), OldUntil: oldUntil}
-		if _, err := h.desk.ChangeSubscription(context.Background(), h.subject, r.GUID, admin.SubscriptionChange{Secret: &n}, false); err != nil {
+		if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Secret: &n}, false); err != nil {
 			t.Fatal(err)
 		}
 		return n.Secret
@@ -65,25 +65,25 @@ func TestTheReferenceLibraryVerifies(t *testing.T) {
 	changed, late := before, before
 	changed.Body += " "
 	late.Headers = map[string]string{"webhook-id": before.Headers["webhook-id"], "webhook-signature": before.Headers["webhook-signature"], "webhook-timestamp": "1"}
-	deliveries := []signed{before.by(first), before.by(second), changed.by(first), late.by(first),
-		between.by(first), between.by(second), between.by(third), after.by(second), after.by(third)}
+	deliveries := []signedDelivery{before.withSecret(first), before.withSecret(second), changed.withSecret(first), late.withSecret(first),
+		between.withSecret(first), between.withSecret(second), between.withSecret(third), after.withSecret(second), after.withSecret(third)}
 	want := []bool{true, false, false, false, true, true, false, false, true}
 	if is := verify(deliveries); !slices.Equal(is, want) {
 		t.Errorf("the library says %v, want %v\n%+v", is, want, deliveries)
 	}
 }
 
-// by is the delivery as one sees it who has that secret.
-func (d signed) by(secret string) signed {
+// withSecret is the delivery as one sees it who has that secret.
+func (d signedDelivery) withSecret(secret string) signedDelivery {
 	d.Secret = secret
 	return d
 }
 
 // referenceLibrary installs the library.
-func referenceLibrary(t *testing.T) (verify func([]signed) []bool) {
+func referenceLibrary(t *testing.T) (verify func([]signedDelivery) []bool) {
 	t.Helper()
 	dir := clientstest.NodeModules(t)
-	return func(deliveries []signed) (verdicts []bool) {
+	return func(deliveries []signedDelivery) (verdicts []bool) {
 		text, err := json.Marshal(deliveries)
 		if err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// laneOf finds a subscription's lane among those that are told of.
-func laneOf(s stats.Report, r webhook.Subscription) *stats.Queue {
+// queueOf finds a subscription's lane among those that are told of.
+func queueOf(s stats.Report, r webhook.Subscription) *stats.Queue {
 	for i, l := range s.Queues {
 		if l.Subscription.GUID == r.GUID {
 			return &s.Queues[i]
@@ -22,9 +22,9 @@ func laneOf(s stats.Report, r webhook.Subscription) *stats.Queue {
 }
 
 // stats are the figures of the last minutes, with what is open as it is now.
-func (x *trial) stats(minutes int) stats.Report {
+func (x *simulation) stats(minutes int) stats.Report {
 	x.t.Helper()
-	x.pass(10 * time.Second) // so that it is counted anew
+	x.advance(10 * time.Second) // so that it is counted anew
 	open, err := x.engine.Backlog(context.Background(), 0)
 	if err != nil {
 		x.t.Fatal(err)
@@ -34,11 +34,11 @@ func (x *trial) stats(minutes int) stats.Report {
 
 // TestStats tells of an endpoint that works and of one that does not.
 func TestStats(t *testing.T) {
-	inBubble(t, func(x *trial) {
+	simulate(t, func(x *simulation) {
 		good := x.subscribe("https://good.example/in", "debtor.*")
 		bad := x.subscribe("https://bad.example/in", "debtor.created")
 		idle := x.subscribe("https://idle.example/in", "creditor.*")
-		x.postman.answers(func(_ int, m *webhook.Message) int {
+		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.URL == bad.URL {
 				return 503
 			}
@@ -47,21 +47,21 @@ func TestStats(t *testing.T) {
 		for range 6 {
 			x.publish("debtor.created", "{}")
 		}
-		x.pass(time.Second)
+		x.advance(time.Second)
 		s := x.stats(60)
 		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
 			t.Errorf("in all %+v, want %+v", s.Total, want)
 		}
-		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > wire.TimeSpan(travel) || q.P99 < q.P50 || q.P99 > wire.TimeSpan(travel) {
-			t.Errorf("attempts took %+v, want %v", q, travel)
+		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > wire.TimeSpan(attemptTime) || q.P99 < q.P50 || q.P99 > wire.TimeSpan(attemptTime) {
+			t.Errorf("attempts took %+v, want %v", q, attemptTime)
 		}
 		if q := s.Delay; q.P50 <= wire.TimeSpan(2*time.Millisecond) || q.P99 > wire.TimeSpan(time.Second) {
 			t.Errorf("deliveries took %+v", q)
 		}
-		if len(s.Queues) != 2 || laneOf(s, idle) != nil {
+		if len(s.Queues) != 2 || queueOf(s, idle) != nil {
 			t.Fatalf("told of %+v", s.Queues)
 		}
-		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.BreakerOpen || l.Failures < 5 || !l.NextProbe.After(x.now()) || l.FailingSince.IsZero() ||
+		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.BreakerOpen || l.Failures < 5 || !l.NextProbe.After(x.clockTime()) || l.FailingSince.IsZero() ||
 			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.HTTPCode != 503 || l.Last.Message != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
 			t.Errorf("the bad one is %+v", l)
 		}
@@ -72,26 +72,26 @@ func TestStats(t *testing.T) {
 		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
 			t.Errorf("only the worst: %+v and %d others", s.Queues, s.Omitted)
 		}
-		x.postman.answers(func(int, *webhook.Message) int { return 200 })
-		x.pass(5 * time.Minute)
-		if l := laneOf(x.stats(60), bad); l == nil || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
+		x.advance(5 * time.Minute)
+		if l := queueOf(x.stats(60), bad); l == nil || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
 			t.Errorf("the bad one has recovered: %+v", l)
 		}
 	})
 }
 
-// now is the engine's time.
-func (x *trial) now() time.Time { return time.Now().UTC() }
+// clockTime is the engine's time.
+func (x *simulation) clockTime() time.Time { return time.Now().UTC() }
 
-// TestStatsByTheMinute puts figures into their minutes, and lets them pass.
-func TestStatsByTheMinute(t *testing.T) {
-	inBubble(t, func(x *trial) {
+// TestStatsByMinute puts figures into their minutes, and lets them pass.
+func TestStatsByMinute(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		r := x.subscribe("https://a.example/in", "debtor.*")
 		for n := range 3 { // 3 in this minute, 2 in the next, 1 in the one after
 			for range 3 - n {
 				x.publish("debtor.created", "{}")
 			}
-			x.pass(time.Minute)
+			x.advance(time.Minute)
 		}
 		delivered := func(minutes int) (all []uint32) {
 			for _, m := range x.engine.Stats(minutes, 0, nil).Minutes {
@@ -102,14 +102,14 @@ func TestStatsByTheMinute(t *testing.T) {
 		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
 			t.Errorf("by the minute %v", got)
 		}
-		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || laneOf(s, r).Traffic.Delivered != 3 {
+		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || queueOf(s, r).Traffic.Delivered != 3 {
 			t.Errorf("of the last three minutes: %+v", s)
 		}
-		x.pass(time.Hour)
-		if s := x.engine.Stats(24*60, 100, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || laneOf(s, r) != nil {
+		x.advance(time.Hour)
+		if s := x.engine.Stats(24*60, 100, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || queueOf(s, r) != nil {
 			t.Errorf("of the last day: %+v", s.Total)
 		}
-		x.pass(24 * time.Hour)
+		x.advance(24 * time.Hour)
 		if s := x.engine.Stats(24*60, 100, nil); s.Total != (stats.Traffic{}) || s.Attempts != (wire.Latency{}) {
 			t.Errorf("a day later: %+v", s)
 		}
@@ -121,18 +121,18 @@ func TestStatsByTheMinute(t *testing.T) {
 
 // TestPerformance counts attempts by what came of them.
 func TestPerformance(t *testing.T) {
-	inBubble(t, func(x *trial) {
+	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
-		x.postman.answers(func(n int, _ *webhook.Message) int { return []int{0, 500, 404, 302, 200}[n-1] })
+		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return []int{0, 500, 404, 302, 200}[n-1] })
 		x.publish("debtor.created", "{}")
-		x.pass(time.Hour)
+		x.advance(time.Hour)
 		p := x.engine.Performance()
 		for name, want := range map[string]int64{"network": 1, "5xx": 1, "4xx": 1, "3xx": 1, "ok": 1, "timeout": 0, "forbidden": 0} {
 			if p.Attempts[name] != want {
 				t.Errorf("%d attempts are %s, want %d", p.Attempts[name], name, want)
 			}
 		}
-		if p.Durations.Count != 5 || p.Durations.Total != 5*travel || p.Durations.Buckets[0.003] != 5 || p.Durations.Buckets[0.002] != 0 || p.Durations.Buckets[7200] != 5 {
+		if p.Durations.Count != 5 || p.Durations.Total != 5*attemptTime || p.Durations.Buckets[0.003] != 5 || p.Durations.Buckets[0.002] != 0 || p.Durations.Buckets[7200] != 5 {
 			t.Errorf("attempts took %+v", p.Durations)
 		}
 		if p.Delays.Count != 0 {
@@ -141,34 +141,34 @@ func TestPerformance(t *testing.T) {
 	})
 }
 
-// TestPulses tells what happens from second to second.
-func TestPulses(t *testing.T) {
-	inBubble(t, func(x *trial) {
+// TestThroughput tells what happens from second to second.
+func TestThroughput(t *testing.T) {
+	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
 		pulse := x.engine.Throughput()
-		expect := func(when string, news bool, want wire.Pulse) {
+		expect := func(when string, wantChanged bool, want wire.Pulse) {
 			t.Helper()
-			got, is := pulse()
-			if got.At = (wire.Moment{}); got != want || is != news {
-				t.Errorf("%s: %+v (news: %v), want %+v (%v)", when, got, is, want, news)
+			got, changed := pulse()
+			if got.At = (wire.Moment{}); got != want || changed != wantChanged {
+				t.Errorf("%s: %+v (news: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
 		}
 		x.publish("debtor.created", "{}")
-		x.pass(time.Second)
+		x.advance(time.Second)
 		expect("of what was before nothing is told", false, wire.Pulse{})
-		x.postman.answers(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
+		x.fakeSender.setStatus(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
-		x.pass(500 * time.Millisecond)
+		x.advance(500 * time.Millisecond)
 		expect("after two events", true, wire.Pulse{Events: 2, Failed: 2, MessagesInMemory: 2})
-		x.pass(time.Second)
+		x.advance(time.Second)
 		expect("after their second attempts", true, wire.Pulse{Delivered: 2})
-		x.pass(time.Second)
+		x.advance(time.Second)
 		expect("the first without news", true, wire.Pulse{})
-		x.pass(time.Second)
+		x.advance(time.Second)
 		expect("the second", false, wire.Pulse{})
 		x.publish("debtor.created", "{}")
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		expect("after a while in which nobody asked", false, wire.Pulse{})
 	})
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// silent fails the test where an attempt is made.
-type silent struct{ t *testing.T }
+// forbiddenSender fails the test where an attempt is made.
+type forbiddenSender struct{ t *testing.T }
 
 // Send is Sender's.
-func (s silent) Send(context.Context, *webhook.Message, *webhook.Subscription, time.Time) webhook.Outcome {
+func (s forbiddenSender) Send(context.Context, *webhook.Message, *webhook.Subscription, time.Time) webhook.Outcome {
 	s.t.Error("an attempt begins under a lease that may run out")
 	return webhook.Outcome{}
 }
@@ -20,12 +20,12 @@ func (s silent) Send(context.Context, *webhook.Message, *webhook.Subscription, t
 // TestNothingIsSentAfterAStandstill: between its lane's turn and its attempt a
 // message waits for a process that stands still, while the lease runs out. It is
 // left to whoever has the lease then.
-func TestNothingIsSentAfterAStandstill(t *testing.T) {
+func TestNoAttemptAfterSuspension(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
+		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 		e.core.clock.read.Store(&reading{time.Now(), noon})
 		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
-		l := testLane(ordered)
+		l := testQueue(ordered)
 		e.byID[l.id] = l
 		l.admit(waitingMessage(7, 0))
 		m := l.take(noon)
@@ -40,11 +40,11 @@ func TestNothingIsSentAfterAStandstill(t *testing.T) {
 
 // TestAStandstillKeepsTheOrder: the messages behind the one that was not sent
 // wait for it.
-func TestAStandstillKeepsTheOrder(t *testing.T) {
-	e := New(Config{Sender: silent{t}, LeaseTerm: time.Minute, Attempts: 10})
+func TestSuspensionKeepsOrder(t *testing.T) {
+	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
-	l := testLane(true)
+	l := testQueue(true)
 	e.byID[l.id] = l
 	l.admit(waitingMessage(7, 0))
 	l.admit(waitingMessage(8, 0))

@@ -4,20 +4,20 @@ import (
 	"context"
 )
 
-// subscriptionCache keeps the subscriptions that events are matched with as new as
-// the store's.
+// subscriptionCache keeps the snapshot of subscriptions, which events are matched with,
+// up to date with the store.
 type subscriptionCache struct {
 	*core
 	refreshing chan struct{}   // a semaphore of one
 	changed    chan struct{}   // buffered; there are changes to read
-	removed    chan<- struct{} // buffered; the messages of subscriptions can be removed
+	removed    chan<- struct{} // buffered; signals the janitor
 }
 
-// Changed notes that subscriptions were changed through the store.
+// Changed reports that subscriptions were changed in the store.
 func (c *subscriptionCache) Changed() { signal(c.changed) }
 
-// Reload reads subscriptions that were changed through the store before it
-// returns, or where that fails as soon as it can.
+// Reload reads changed subscriptions before it returns or, if that fails, as soon as
+// possible.
 func (c *subscriptionCache) Reload(ctx context.Context) {
 	if err := c.refresh(context.WithoutCancel(ctx)); err != nil {
 		c.Changed()
@@ -29,8 +29,8 @@ func (c *subscriptionCache) run(ctx context.Context) {
 	repeat(ctx, c.Log, "reading the subscriptions failed", c.changed, 0, c.refresh)
 }
 
-// refresh reads the subscriptions that have changed, and passes them on to the
-// queues. Its result is at least as new as the moment at which it is called.
+// refresh reads the changed subscriptions and applies them to the queues. The result is
+// at least as new as the call.
 func (c *subscriptionCache) refresh(ctx context.Context) error {
 	select {
 	case c.refreshing <- struct{}{}:
@@ -56,7 +56,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	for id, sub := range changed {
 		if sub == nil && id != 0 { // 0: a change of a subscriber without subscriptions
-			signal(c.removed) // by whichever daemon
+			signal(c.removed) // by any daemon
 		}
 	}
 	c.queues.update(before.With(version, changed), changed)

@@ -8,32 +8,32 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// The bounds of a queue's window.
+// Limits of a queue's window.
 const (
 	windowMessages = 1000
 	windowBytes    = 8 << 20
 )
 
-// window is the part of a queue that is in memory and waits for an attempt. The
-// rest stays in the store.
+// window is the part of a queue that is in memory and awaits an attempt. The rest stays
+// in the store.
 type window struct {
-	known     map[int64]*webhook.Message // in the lists below
+	known     map[int64]*webhook.Message // contained in the lists below
 	bytes     int                        // of the bodies of known messages
-	fresh     []*webhook.Message         // due, first attempt, in order
-	retries   []*webhook.Message         // for another attempt, the next first
-	head      *webhook.Message           // of an ordered queue: nothing passes it
-	retryTurn bool                       // a due retry goes before a fresh message
+	fresh     []*webhook.Message         // first attempt, due, in order
+	retries   []*webhook.Message         // awaiting a retry, ordered by due time
+	head      *webhook.Message           // first message of an ordered queue, never overtaken
+	retryTurn bool                       // a due retry precedes a fresh message
 }
 
 func (w *window) full() bool { return len(w.known) >= windowMessages || w.bytes >= windowBytes }
 
-// add counts a message, which is put into one of the lists.
+// add counts a message. The caller adds it to a list.
 func (w *window) add(m *webhook.Message) {
 	w.known[m.ID] = m
 	w.bytes += len(m.Event.Body)
 }
 
-// remove is add's opposite.
+// remove reverses add.
 func (w *window) remove(m *webhook.Message) {
 	delete(w.known, m.ID)
 	w.bytes -= len(m.Event.Body)
@@ -45,13 +45,13 @@ func (w *window) clear() {
 	w.fresh, w.retries, w.head, w.bytes = nil, nil, nil, 0
 }
 
-// retryLater lists a message for another attempt. Those that are due together keep
-// their order.
+// retryLater lists a message for a retry. Messages with equal due times keep their
+// order.
 func (w *window) retryLater(m *webhook.Message) {
 	w.retries = slices.Insert(w.retries, w.retriesUntil(m.Next), m)
 }
 
-// retriesUntil is how many retries are due by then.
+// retriesUntil returns the number of retries that are due by t.
 func (w *window) retriesUntil(t time.Time) int {
 	return sort.Search(len(w.retries), func(i int) bool { return w.retries[i].Next.After(t) })
 }
@@ -60,7 +60,7 @@ func (w *window) retryDue(now time.Time) bool {
 	return len(w.retries) > 0 && !w.retries[0].Next.After(now)
 }
 
-// ready reports whether a message may go now.
+// ready reports whether a message may be sent now.
 func (w *window) ready(now time.Time, ordered bool) bool {
 	if !ordered {
 		return len(w.fresh) > 0 || w.retryDue(now)
@@ -71,8 +71,8 @@ func (w *window) ready(now time.Time, ordered bool) bool {
 	return w.head != nil && !w.head.Next.After(now)
 }
 
-// take gives the message to attempt, where one is ready. Fresh messages and due
-// retries take turns, so that neither starves the other.
+// take removes and returns the message to attempt; one must be ready. Fresh messages
+// and due retries alternate, so that neither starves.
 func (w *window) take(now time.Time, ordered bool) (m *webhook.Message) {
 	switch w.retryTurn = !w.retryTurn; {
 	case ordered:
@@ -86,7 +86,7 @@ func (w *window) take(now time.Time, ordered bool) (m *webhook.Message) {
 	return m
 }
 
-// pop takes the first out.
+// pop removes and returns the first message.
 func pop(all *[]*webhook.Message) *webhook.Message {
 	m := (*all)[0]
 	(*all)[0] = nil
@@ -96,20 +96,19 @@ func pop(all *[]*webhook.Message) *webhook.Message {
 	return m
 }
 
-// cursor is how far a queue has read the store: what it has in memory of one
-// partition, and what is left there.
+// cursor is the position up to which a queue has read one partition in the store.
 type cursor struct {
 	partition    int64
 	place        Place
-	atEnd        bool      // nothing that is due is behind the place
-	wake         time.Time // when something will be, the zero time for never
-	firstEvicted Place     // the first that was left in the store while a page was read; no number for none
+	atEnd        bool      // no due messages after place
+	wake         time.Time // when a later message is due, zero for never
+	firstEvicted Place     // the first message evicted while a page is read; ID 0 for none
 }
 
-// rewind begins again at the first message.
+// rewind restarts at the first message.
 func (c *cursor) rewind() { c.place, c.atEnd, c.wake = Place{}, false, time.Time{} }
 
-// rewindTo makes sure that the cursor comes to a place.
+// rewindTo moves the cursor back, if necessary, to read the message at a place.
 func (c *cursor) rewindTo(at Place, byNumber bool) {
 	c.wake = earliest(c.wake, at.Next)
 	if !c.place.before(at, byNumber) {
@@ -117,7 +116,7 @@ func (c *cursor) rewindTo(at Place, byNumber bool) {
 	}
 }
 
-// mayRefill reports whether the store may have something for the cursor.
+// mayRefill reports whether there may be messages to read now.
 func (c *cursor) mayRefill(now time.Time) bool {
 	return !c.atEnd || !c.wake.IsZero() && !c.wake.After(now)
 }

@@ -10,24 +10,23 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// writeTimeout bounds one write. One that takes longer has failed for those who
-// wait; whether the store did it all the same is found out by reading.
+// writeTimeout limits one write. A longer write is reported as failed; if the store
+// completed it anyway, this is noticed when the queues read the store again.
 const writeTimeout = 20 * time.Second
 
-// batchWriter writes what is pending, one batch after another, each in one
-// transaction.
+// batchWriter writes pending work in batches, each in one transaction.
 type batchWriter struct {
 	*core
 	subs    *subscriptionCache
 	leases  *leaseKeeper
 	peers   *peers
 	ids     idAllocator
-	staleAt time.Time     // when a batch was, the last time
-	flush   chan struct{} // closed when only what is left is to be written
-	ended   chan struct{} // closed when that was done
+	staleAt time.Time     // time of the last batch that failed with ErrStale
+	flush   chan struct{} // closed when the remaining work is to be written and no more will follow
+	ended   chan struct{} // closed when run has returned
 }
 
-// run writes until the engine stops and nothing is left.
+// run writes batches until the engine stops and nothing is pending.
 func (w *batchWriter) run(ctx context.Context) {
 	defer close(w.ended)
 	defer func() { w.refuse(w.pending.takeAll(), stopping()) }()
@@ -42,7 +41,7 @@ func (w *batchWriter) run(ctx context.Context) {
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
 			if w.LeaseTerm > 0 {
-				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has run out; try again")
+				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has expired; try again")
 			}
 			w.refuse(l.publications, refusal)
 			w.recoverLeases(ctx, l)
@@ -55,13 +54,13 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
-// staleWindow is for how long after a stale batch the subscriptions are read before
-// the next ones are matched.
+// staleWindow is how long after a stale batch subscriptions are refreshed before each
+// batch is matched.
 const staleWindow = 10 * time.Second
 
-// write matches the batch's events and writes it in one transaction. Where the
-// subscriptions have changed since they were read, it reads the changes and
-// matches again, once: whatever changes after that is newer than the events.
+// write matches the batch's events and writes it in one transaction. If the
+// subscriptions have changed since they were read, it refreshes them and matches once
+// more; later changes are newer than the events.
 func (w *batchWriter) write(ctx context.Context, l *batch) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -94,7 +93,7 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 	}
 }
 
-// prepare makes what the store is to write.
+// prepare builds the batch for the store.
 func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 	now := w.queues.leased()
 	l.home, l.subs = now.home.Partition, w.queues.Subscriptions()
@@ -107,10 +106,9 @@ func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 	return b, err
 }
 
-// fill adds the events that go anywhere, and their messages. New
-// numbers each time keep a write whose result is unknown apart from the next.
-// Publications whose messages would be too many for one transaction are left to
-// the next.
+// fill adds the events that match subscriptions, with their messages. IDs are allocated
+// for each try, so that a write with an unknown result cannot collide with the next
+// one. Publications whose messages exceed the limit of a transaction are requeued.
 func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 	count, ordered := 0, make(map[int64]bool) // subscriptions
 	for i, p := range slices.Concat(l.notices, l.publications) {
@@ -123,7 +121,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 		}
 	}
 	for subscription := range ordered {
-		w.ids.left = 0 // other daemons have blocks of their own: the order is that of fresh numbers
+		w.ids.left = 0 // other daemons allocate from their own blocks: new IDs define the order
 		if !holds(b.Leases, firstPartition) {
 			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
 		}
@@ -153,8 +151,8 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 	return nil
 }
 
-// addChanges adds what the batch changes, where a stream of another daemon
-// is read, and notes it in the batch itself, for our own.
+// addChanges computes the batch's changes for local streams, and adds them to the batch
+// if a stream of another daemon is open.
 func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err error) {
 	elsewhere := w.peers.watched.Load()
 	if w.OnChanges != nil || elsewhere {
@@ -168,8 +166,8 @@ func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err e
 	return err
 }
 
-// rejectTakenKeys answers those of a batch whose keys other daemons have used, and
-// takes them out of it.
+// rejectTakenKeys rejects the publications of a batch whose keys other daemons have
+// used.
 func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
 	taken := make(map[*publication]bool)
 	for _, p := range l.publications {
@@ -184,14 +182,14 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
 	}
 	before := len(l.publications)
 	l.reject(ErrKeyTaken, func(p *publication) bool { return taken[p] })
-	if len(l.publications) == before { // its day has ended this moment
-		return fault.Wrap(ErrKeyTaken, fault.Unavailable, "an idempotency key has just ended; try again")
+	if len(l.publications) == before { // the key has just expired
+		return fault.Wrap(ErrKeyTaken, fault.Unavailable, "an idempotency key has just expired; try again")
 	}
 	return nil
 }
 
-// committed counts what was written and hands it out: the publishers get their
-// answers, the queues their messages.
+// committed counts a written batch, completes its publications and passes its messages
+// to the queues.
 func (w *batchWriter) committed(l *batch) {
 	events, messages := l.events(), 0
 	for _, p := range events {
@@ -211,7 +209,7 @@ func (w *batchWriter) committed(l *batch) {
 		return
 	}
 	subs := w.queues.Subscriptions()
-	w.subs.Reload(context.Background()) // those under way do not disable it again
+	w.subs.Reload(context.Background()) // so that later attempts do not disable it again
 	for _, d := range l.disabled {
 		if sub := subs.Subscription(d.Subscription); sub != nil {
 			w.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
@@ -219,13 +217,13 @@ func (w *batchWriter) committed(l *batch) {
 	}
 }
 
-// failed answers the publishers of a batch that could not be written, and keeps
-// its outcomes for the next one. Since the store may have done it after all,
-// the queues look again a little later.
+// failed rejects the publications of a batch that could not be written, and restores
+// its results. Since the store may have committed it, the queues read the store again
+// later.
 func (w *batchWriter) failed(l *batch, err error) {
 	w.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fault.Wrap(err, fault.Unavailable, "the store did not answer in time; try again")
+		err = fault.Wrap(err, fault.Unavailable, "the store did not respond in time; try again")
 	}
 	w.recordWrite(err)
 	w.refuse(l.publications, err)
@@ -242,9 +240,9 @@ func (w *batchWriter) refuse(all []*publication, err error) {
 	}
 }
 
-// recoverLeases finds out which lease was lost, after a write that was fenced off,
-// and leases a new partition if it was that of new messages. Outcomes of messages
-// that are another daemon's now are dropped: that daemon attempts them again.
+// recoverLeases finds out which lease was lost after a fenced write, and leases a new
+// partition if it was that of new messages. Results of messages that now belong to
+// another daemon are dropped: that daemon repeats the attempts.
 func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
 	if w.LeaseTerm == 0 {
 		w.stopFenced()
@@ -262,15 +260,15 @@ func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
 	}
 	w.Log.Warn("a lease was lost to another daemon", "held", len(now.held))
 	if now.home != home {
-		w.ids.left = 0 // the numbers of a partition grow
+		w.ids.left = 0 // IDs within a partition ascend
 	}
 	l.outcomes = w.queues.dropLost(l.outcomes, now.held)
 	w.queues.setLeases(now)
 	w.pending.restore(l)
 }
 
-// stopFenced leaves the messages to a daemon that has begun to work on the same
-// store. Leasing them again would only begin a quarrel.
+// stopFenced stops the engine after another daemon has taken over the store. Leasing
+// the partitions again would only make the daemons alternate.
 func (w *batchWriter) stopFenced() {
 	w.Log.Error(errFencedOff.Error())
 	w.pending.close()
@@ -281,17 +279,17 @@ func (w *batchWriter) stopFenced() {
 	w.queues.leases.held = nil
 }
 
-// idBlock is how many numbers are set aside at once.
+// idBlock is the number of IDs to allocate at a time.
 const idBlock = 4096
 
-// idAllocator gives the numbers of events, messages and changes.
+// idAllocator allocates the IDs of events, messages and changes.
 type idAllocator struct {
 	store Store
 	next  int64
 	left  int
 }
 
-// allocate gives n numbers in a row.
+// allocate returns the first of n consecutive IDs.
 func (a *idAllocator) allocate(ctx context.Context, n int) (int64, error) {
 	if a.left < n {
 		first, err := a.store.AllocateIDs(ctx, max(n, idBlock))

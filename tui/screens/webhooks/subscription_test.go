@@ -32,7 +32,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.WaitUntil("the change is told", func() bool { return d.App.Queues.Changed })
 	d.Advance(ui.QueuesMinInterval + time.Second)
 	d.WantText("1 given up", "Last failure", "410 Gone")
-	d.WantText("[disabled]", "disabled: the endpoint answered 410 Gone")
+	d.WantText("[disabled]", "disabled: the endpoint responded with 410 Gone")
 	d.Press("E", "tab", "'&x=1", "ctrl+s")
 	d.WantText("x="+ui.SecretMask, "change of debtor.*: done")
 	d.Press("o", "y")

@@ -1,5 +1,5 @@
-// Package deliverytest has a store for tests of the delivery engine: a real one
-// that fails, hangs and lies on command.
+// Package deliverytest provides a store for tests of the delivery engine: a real
+// store that fails, hangs or reports wrong results on command.
 package deliverytest
 
 import (
@@ -17,7 +17,7 @@ import (
 // Call names a method of delivery.Store.
 type Call string
 
-// The calls.
+// The methods.
 const (
 	Lease           Call = "Lease"
 	TakeOver        Call = "TakeOver"
@@ -47,23 +47,23 @@ const (
 	Backlog   Call = "Backlog"
 )
 
-// Rule decides what becomes of a call: whether the work is done, when, and what
-// the engine learns about it.
+// Rule decides how a call is carried out: whether and when the work is done, and what
+// is returned to the engine.
 type Rule func(ctx context.Context, do func(context.Context) error) error
 
-// Away is what a store says that cannot work at the moment.
-func Away(why string) error {
-	return fault.New(fault.Unavailable, "the store cannot be used at the moment: %s", why)
+// Unavailable returns the error of a store that is temporarily unavailable.
+func Unavailable(reason string) error {
+	return fault.New(fault.Unavailable, "the store cannot be used at the moment: %s", reason)
 }
 
-// Refuse does nothing and fails.
+// Refuse returns a rule that fails without doing the work.
 func Refuse(err error) Rule {
 	return func(context.Context, func(context.Context) error) error { return err }
 }
 
-// Deny does the work and says that it failed, as a connection does that is lost
-// before the answer comes.
-func Deny(err error) Rule {
+// FailAfter returns a rule that does the work but reports a failure, as when a
+// connection is lost before the response.
+func FailAfter(err error) Rule {
 	return func(ctx context.Context, do func(context.Context) error) error {
 		if failed := do(ctx); failed != nil {
 			return failed
@@ -72,23 +72,23 @@ func Deny(err error) Rule {
 	}
 }
 
-// Gate holds calls up until it is opened.
+// Gate blocks calls until it is opened.
 type Gate struct {
-	open    chan struct{}
-	once    sync.Once
-	late    sync.WaitGroup
-	mu      sync.Mutex
-	waiting int
-	arrived chan struct{} // closed and replaced at each arrival
+	open     chan struct{}
+	once     sync.Once
+	detached sync.WaitGroup
+	mu       sync.Mutex
+	waiting  int
+	arrived  chan struct{} // closed and replaced at each arrival
 }
 
-// NewGate makes a Gate.
+// NewGate returns a Gate.
 func NewGate() *Gate { return &Gate{open: make(chan struct{}), arrived: make(chan struct{})} }
 
-// Open lets all calls pass, and waits for those whose callers have given up.
+// Open lets all calls proceed, and waits for the work of detached ones.
 func (g *Gate) Open() {
 	g.once.Do(func() { close(g.open) })
-	g.late.Wait()
+	g.detached.Wait()
 }
 
 func (g *Gate) arrive() {
@@ -99,7 +99,7 @@ func (g *Gate) arrive() {
 	g.arrived = make(chan struct{})
 }
 
-// Await waits until so many calls have come.
+// Await waits until n calls have arrived.
 func (g *Gate) Await(n int) {
 	for {
 		g.mu.Lock()
@@ -112,8 +112,8 @@ func (g *Gate) Await(n int) {
 	}
 }
 
-// Hold does the work once the gate is open. A caller that gives up before that
-// has nothing done.
+// Hold is a rule that does the work once the gate is open. A call that is cancelled
+// before has no effect.
 func (g *Gate) Hold(ctx context.Context, do func(context.Context) error) error {
 	g.arrive()
 	select {
@@ -124,28 +124,28 @@ func (g *Gate) Hold(ctx context.Context, do func(context.Context) error) error {
 	}
 }
 
-// Late is Hold, but does the work of those who have given up as well: they do
-// not know what became of it.
-func (g *Gate) Late(ctx context.Context, do func(context.Context) error) error {
+// HoldDetached is Hold, but also does the work of cancelled calls later, with a result
+// unknown to the caller.
+func (g *Gate) HoldDetached(ctx context.Context, do func(context.Context) error) error {
 	g.arrive()
 	select {
 	case <-g.open:
 		return do(ctx)
 	case <-ctx.Done():
 	}
-	g.late.Go(func() {
+	g.detached.Go(func() {
 		<-g.open
-		_ = do(context.WithoutCancel(ctx)) // the caller has gone
+		_ = do(context.WithoutCancel(ctx)) // the caller has returned
 	})
 	return ctx.Err()
 }
 
-// Store is a delivery.Store with rules for its calls.
+// Store is a delivery.Store with rules for its methods.
 type Store struct {
-	Clock func() time.Time // instead of the real store's; nil for that one
+	Clock func() time.Time // replaces the store's clock; nil to use it
 
-	kept   delivery.Store
-	wholes atomic.Int64
+	store     delivery.Store
+	fullReads atomic.Int64
 
 	mu    sync.Mutex
 	rules map[Call]Rule
@@ -154,13 +154,13 @@ type Store struct {
 
 var _ delivery.Store = (*Store)(nil)
 
-// New makes a Store that works until rules are set.
-func New(kept delivery.Store) *Store {
-	return &Store{kept: kept, rules: make(map[Call]Rule), calls: make(map[Call]int)}
+// New returns a Store that forwards all calls until rules are set.
+func New(store delivery.Store) *Store {
+	return &Store{store: store, rules: make(map[Call]Rule), calls: make(map[Call]int)}
 }
 
-// Set makes a rule for calls, nil for none.
-func (s *Store) Set(r Rule, calls ...Call) {
+// SetRule sets the rule of methods, nil for none.
+func (s *Store) SetRule(r Rule, calls ...Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range calls {
@@ -168,15 +168,15 @@ func (s *Store) Set(r Rule, calls ...Call) {
 	}
 }
 
-// Once makes a rule for the next call alone.
-func (s *Store) Once(r Rule, c Call) {
-	s.Set(func(ctx context.Context, do func(context.Context) error) error {
-		s.Set(nil, c)
+// SetRuleOnce sets a rule for the next call only.
+func (s *Store) SetRuleOnce(r Rule, c Call) {
+	s.SetRule(func(ctx context.Context, do func(context.Context) error) error {
+		s.SetRule(nil, c)
 		return r(ctx, do)
 	}, c)
 }
 
-// Calls counts how often a method was called.
+// Calls returns how often a method was called.
 func (s *Store) Calls(c Call) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,9 +197,9 @@ func (s *Store) do(ctx context.Context, c Call, work func(context.Context) error
 	return work(ctx)
 }
 
-// got is do for a method with a result, which is dropped where the call fails.
-func got[T any](ctx context.Context, s *Store, c Call, work func(context.Context) (T, error)) (T, error) {
-	var mu sync.Mutex // a call may be carried out after its caller has gone
+// doResult is do for a method with a result. It returns no result if the call fails.
+func doResult[T any](ctx context.Context, s *Store, c Call, work func(context.Context) (T, error)) (T, error) {
+	var mu sync.Mutex // the work may go on after the caller has returned
 	var result T
 	err := s.do(ctx, c, func(ctx context.Context) error {
 		r, err := work(ctx)
@@ -219,141 +219,141 @@ func got[T any](ctx context.Context, s *Store, c Call, work func(context.Context
 
 // Lease is delivery.Store's.
 func (s *Store) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
-	return got(ctx, s, Lease, func(ctx context.Context) (delivery.Lease, error) { return s.kept.Lease(ctx, term) })
+	return doResult(ctx, s, Lease, func(ctx context.Context) (delivery.Lease, error) { return s.store.Lease(ctx, term) })
 }
 
 // TakeOver is delivery.Store's.
 func (s *Store) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
-	return got(ctx, s, TakeOver, func(ctx context.Context) ([]delivery.Lease, error) { return s.kept.TakeOver(ctx, term) })
+	return doResult(ctx, s, TakeOver, func(ctx context.Context) ([]delivery.Lease, error) { return s.store.TakeOver(ctx, term) })
 }
 
 // Renew is delivery.Store's.
 func (s *Store) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
-	return got(ctx, s, Renew, func(ctx context.Context) ([]delivery.Lease, error) { return s.kept.Renew(ctx, leases, term) })
+	return doResult(ctx, s, Renew, func(ctx context.Context) ([]delivery.Lease, error) { return s.store.Renew(ctx, leases, term) })
 }
 
 // Release is delivery.Store's.
 func (s *Store) Release(ctx context.Context, leases []delivery.Lease) error {
-	return s.do(ctx, Release, func(ctx context.Context) error { return s.kept.Release(ctx, leases) })
+	return s.do(ctx, Release, func(ctx context.Context) error { return s.store.Release(ctx, leases) })
 }
 
 // Now is delivery.Store's.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	return got(ctx, s, Now, func(ctx context.Context) (time.Time, error) {
+	return doResult(ctx, s, Now, func(ctx context.Context) (time.Time, error) {
 		if s.Clock != nil {
 			return s.Clock(), nil
 		}
-		return s.kept.Now(ctx)
+		return s.store.Now(ctx)
 	})
 }
 
 // AllocateIDs is delivery.Store's.
 func (s *Store) AllocateIDs(ctx context.Context, n int) (int64, error) {
-	return got(ctx, s, AllocateIDs, func(ctx context.Context) (int64, error) { return s.kept.AllocateIDs(ctx, n) })
+	return doResult(ctx, s, AllocateIDs, func(ctx context.Context) (int64, error) { return s.store.AllocateIDs(ctx, n) })
 }
 
 // Version is delivery.Store's.
 func (s *Store) Version(ctx context.Context) (int64, error) {
-	return got(ctx, s, Version, s.kept.Version)
+	return doResult(ctx, s, Version, s.store.Version)
 }
 
 // Changed is delivery.Store's.
 func (s *Store) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
 	whole := new(atomic.Bool)
-	changed, err := got(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
-		changed, is, err := s.kept.Changed(ctx, after, version)
+	changed, err := doResult(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
+		changed, is, err := s.store.Changed(ctx, after, version)
 		if whole.Store(is); is {
-			s.wholes.Add(1)
+			s.fullReads.Add(1)
 		}
 		return changed, err
 	})
 	return changed, whole.Load(), err
 }
 
-// Wholes counts how often all subscriptions were read.
-func (s *Store) Wholes() int64 { return s.wholes.Load() }
+// FullReads returns how often all subscriptions were read.
+func (s *Store) FullReads() int64 { return s.fullReads.Load() }
 
 // Write is delivery.Store's.
 func (s *Store) Write(ctx context.Context, b delivery.Batch) error {
-	return s.do(ctx, Write, func(ctx context.Context) error { return s.kept.Write(ctx, b) })
+	return s.do(ctx, Write, func(ctx context.Context) error { return s.store.Write(ctx, b) })
 }
 
 // Page is delivery.Store's.
 func (s *Store) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
-	return got(ctx, s, Page, func(ctx context.Context) ([]*webhook.Message, error) { return s.kept.Page(ctx, p) })
+	return doResult(ctx, s, Page, func(ctx context.Context) ([]*webhook.Message, error) { return s.store.Page(ctx, p) })
 }
 
 // Bodies is delivery.Store's.
 func (s *Store) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
-	return got(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) { return s.kept.Bodies(ctx, events) })
+	return doResult(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) { return s.store.Bodies(ctx, events) })
 }
 
 // Due is delivery.Store's.
 func (s *Store) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
-	return got(ctx, s, Due, func(ctx context.Context) (time.Time, error) { return s.kept.Due(ctx, p) })
+	return doResult(ctx, s, Due, func(ctx context.Context) (time.Time, error) { return s.store.Due(ctx, p) })
 }
 
 // Open is delivery.Store's.
 func (s *Store) Open(ctx context.Context, partition int64) ([]int64, error) {
-	return got(ctx, s, Open, func(ctx context.Context) ([]int64, error) { return s.kept.Open(ctx, partition) })
+	return doResult(ctx, s, Open, func(ctx context.Context) ([]int64, error) { return s.store.Open(ctx, partition) })
 }
 
 // Key is delivery.Store's.
 func (s *Store) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	return got(ctx, s, Key, func(ctx context.Context) (*delivery.Key, error) { return s.kept.Key(ctx, hash) })
+	return doResult(ctx, s, Key, func(ctx context.Context) (*delivery.Key, error) { return s.store.Key(ctx, hash) })
 }
 
 // Sweep is delivery.Store's.
 func (s *Store) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
-	return got(ctx, s, Sweep, func(ctx context.Context) (delivery.Removed, error) { return s.kept.Sweep(ctx, limit) })
+	return doResult(ctx, s, Sweep, func(ctx context.Context) (delivery.Removed, error) { return s.store.Sweep(ctx, limit) })
 }
 
 // Prune is delivery.Store's.
 func (s *Store) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
-	return got(ctx, s, Prune, func(ctx context.Context) (delivery.Removed, error) { return s.kept.Prune(ctx, p) })
+	return doResult(ctx, s, Prune, func(ctx context.Context) (delivery.Removed, error) { return s.store.Prune(ctx, p) })
 }
 
 // Reclaim is delivery.Store's.
 func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
-	return got(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) { return s.kept.Reclaim(ctx, limit, max) })
+	return doResult(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) { return s.store.Reclaim(ctx, limit, max) })
 }
 
 // Outbox is delivery.Store's.
 func (s *Store) Outbox(ctx context.Context, limit int) ([]delivery.OutboxEvent, error) {
-	return got(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.kept.Outbox(ctx, limit) })
+	return doResult(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.Outbox(ctx, limit) })
 }
 
 // RefuseOutbox is delivery.Store's.
 func (s *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error {
-	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.kept.RefuseOutbox(ctx, id, reason) })
+	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.store.RefuseOutbox(ctx, id, reason) })
 }
 
 // PeerEvents is delivery.Store's.
 func (s *Store) PeerEvents(ctx context.Context, after int64) (delivery.PeerEvents, error) {
-	return got(ctx, s, PeerEvents, func(ctx context.Context) (delivery.PeerEvents, error) { return s.kept.PeerEvents(ctx, after) })
+	return doResult(ctx, s, PeerEvents, func(ctx context.Context) (delivery.PeerEvents, error) { return s.store.PeerEvents(ctx, after) })
 }
 
 // Watch is delivery.Store's.
 func (s *Store) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	return s.do(ctx, Watch, func(ctx context.Context) error { return s.kept.Watch(ctx, home, term) })
+	return s.do(ctx, Watch, func(ctx context.Context) error { return s.store.Watch(ctx, home, term) })
 }
 
 // Changes is delivery.Store's.
 func (s *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
-	return got(ctx, s, Changes, func(ctx context.Context) ([]webhook.Change, error) { return s.kept.Changes(ctx, home, marks) })
+	return doResult(ctx, s, Changes, func(ctx context.Context) ([]webhook.Change, error) { return s.store.Changes(ctx, home, marks) })
 }
 
 // PrunePeerEvents is delivery.Store's.
 func (s *Store) PrunePeerEvents(ctx context.Context) error {
-	return s.do(ctx, PrunePeerEvents, s.kept.PrunePeerEvents)
+	return s.do(ctx, PrunePeerEvents, s.store.PrunePeerEvents)
 }
 
 // Succeeded is delivery.Store's.
 func (s *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
-	return got(ctx, s, Succeeded, func(ctx context.Context) (bool, error) { return s.kept.Succeeded(ctx, subscription, since) })
+	return doResult(ctx, s, Succeeded, func(ctx context.Context) (bool, error) { return s.store.Succeeded(ctx, subscription, since) })
 }
 
 // Backlog is delivery.Store's.
 func (s *Store) Backlog(ctx context.Context) ([]stats.Backlog, error) {
-	return got(ctx, s, Backlog, s.kept.Backlog)
+	return doResult(ctx, s, Backlog, s.store.Backlog)
 }
