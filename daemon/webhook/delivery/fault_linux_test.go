@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// TestFullDisk fills a small file system to the last byte.
+// TestFullDisk fills a small file system.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
@@ -38,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 	}, func() error { return os.Remove(filler) })
 }
 
-// fill appends blocks until there is no space for one.
+// fill appends blocks until the disk is full.
 func fill(path string, size int) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -54,9 +54,9 @@ func fill(path string, size int) error {
 	return errors.Join(err, file.Close())
 }
 
-// TestFileSizeLimit lets no file of this process grow any more.
+// TestFileSizeLimit limits the size of files of this process.
 func TestFileSizeLimit(t *testing.T) {
-	signal.Ignore(syscall.SIGXFSZ) // which would end the process
+	signal.Ignore(syscall.SIGXFSZ) // otherwise the signal ends the process
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -78,8 +78,8 @@ func TestFileSizeLimit(t *testing.T) {
 	}, free)
 }
 
-// testFullDisk publishes until a store without space refuses an event, and goes on
-// when there is space again.
+// testFullDisk publishes until an event is rejected for lack of space, and again when
+// there is space.
 func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	t.Helper()
 	s, err := storage.Open(context.Background(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 4})
@@ -109,7 +109,7 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 			t.Fatal(err)
 		}
 		if accepted++; accepted == 100_000 {
-			t.Fatal("there is always space")
+			t.Fatal("the disk does not get full")
 		}
 	}
 	x.publishRefused(10)
@@ -122,12 +122,12 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 			break
 		}
 		if time.Since(began) > testTimeout {
-			t.Fatal("nothing is accepted although there is space again:", err)
+			t.Fatal("events are rejected although there is space again:", err)
 		}
 	}
 	accepted++
 	x.stop(testTimeout)
-	x.startEngine() // what was under way when it stopped goes out now
+	x.startEngine() // sends messages whose attempts were interrupted
 	for x.count("SY_WebhookMessage WHERE Status IN (0, 2)") > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("messages stay open")

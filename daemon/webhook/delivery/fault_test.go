@@ -16,8 +16,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// TestFailingStore has each call fail that accepting an event needs. What
-// is refused leaves nothing behind; afterwards everything works by itself.
+// TestFailingStore makes each call fail that publishing needs. Rejected events leave
+// nothing behind; afterwards everything works again.
 func TestFailingStore(t *testing.T) {
 	for _, c := range []struct {
 		call deliverytest.Call
@@ -46,8 +46,8 @@ func TestFailingStore(t *testing.T) {
 	}
 }
 
-// TestWriteWithUnknownResult says that a write failed which was done. The events
-// look refused and may be delivered, once; nothing of them stays open.
+// TestWriteWithUnknownResult reports successful writes as failed. Their events are
+// rejected, but may be delivered, once; no message stays open.
 func TestWriteWithUnknownResult(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*")
@@ -60,8 +60,8 @@ func TestWriteWithUnknownResult(t *testing.T) {
 	})
 }
 
-// TestLeaseReleaseTimeout stops while the store is slow: releasing the
-// leases may take what is left of the grace period, and 2 s where nothing is left.
+// TestLeaseReleaseTimeout stops while the store is slow: releasing the leases may take
+// the rest of the grace period, and 2 s if it is over.
 func TestLeaseReleaseTimeout(t *testing.T) {
 	for grace, slow := range map[time.Duration]time.Duration{time.Minute: 50 * time.Second, 0: time.Second} {
 		simulate(t, func(x *simulation) {
@@ -83,8 +83,8 @@ func TestLeaseReleaseTimeout(t *testing.T) {
 	}
 }
 
-// TestTryAnswersWithTheMessageAsStored: attempts that begin meanwhile change nothing of
-// what the caller has.
+// TestSendTestReturnsStoredMessage checks that attempts do not change the returned
+// message.
 func TestSendTestReturnsStoredMessage(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		r := x.subscribe("http://127.0.0.1/hook", "*")
@@ -95,15 +95,15 @@ func TestSendTestReturnsStoredMessage(t *testing.T) {
 		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
 		if m.ID == 0 || m.GUID == "" || m.Attempts != 0 || m.Status != 0 || m.Next.IsZero() {
-			t.Errorf("it answers %+v", m)
+			t.Errorf("returned %+v", m)
 		}
 	})
 }
 
-// TestHangingWrite holds a write up for half a minute. Those who publish are
-// not kept that long.
+// TestHangingWrite blocks a write for half a minute. Publishers must get an error
+// earlier.
 func TestHangingWrite(t *testing.T) {
-	for name, late := range map[string]bool{"and is not done": false, "and is done later": true} {
+	for name, late := range map[string]bool{"without effect": false, "with a late effect": true} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/hook", "*")
@@ -116,7 +116,7 @@ func TestHangingWrite(t *testing.T) {
 				began := time.Now()
 				x.publishRefused(1)
 				if took := time.Since(began); took > 25*time.Second {
-					t.Errorf("it took %v to refuse them", took)
+					t.Errorf("rejected after %v", took)
 				}
 				x.publish("debtor.updated", "accepted")
 				time.Sleep(30*time.Second - time.Since(began))
@@ -128,8 +128,8 @@ func TestHangingWrite(t *testing.T) {
 	}
 }
 
-// TestLockedFile has another program hold the file's lock for longer
-// than the store waits for it.
+// TestLockedFile has another program hold the file's lock for longer than the store
+// waits for it.
 func TestLockedFile(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*")
@@ -150,9 +150,8 @@ func TestLockedFile(t *testing.T) {
 	})
 }
 
-// TestFailingReads has a backlog in the store, and pages that fail, hang, or
-// come without the answer to when the next message is due. Events that come
-// meanwhile are accepted.
+// TestFailingReads has a backlog in the store while calls of Page or Due fail or hang.
+// New events must be accepted.
 func TestFailingReads(t *testing.T) {
 	hang := func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold }
 	fail := func(*deliverytest.Gate) deliverytest.Rule {
@@ -185,7 +184,7 @@ func TestFailingReads(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range 100 {
-					x.publish("debtor.updated", "meanwhile")
+					x.publish("debtor.updated", "during")
 					x.advance(300 * time.Millisecond)
 				}
 				x.faultyStore.SetRule(nil, c.call)
@@ -197,8 +196,8 @@ func TestFailingReads(t *testing.T) {
 	}
 }
 
-// TestFailingSubscriptionReads changes subscriptions while the store does not
-// give them. No event is matched with subscriptions as they were.
+// TestFailingSubscriptionReads changes subscriptions while the store cannot be read. No
+// event may be matched with outdated subscriptions.
 func TestFailingSubscriptionReads(t *testing.T) {
 	for _, call := range []deliverytest.Call{deliverytest.Version, deliverytest.Changed} {
 		t.Run(string(call), func(t *testing.T) {
@@ -209,7 +208,7 @@ func TestFailingSubscriptionReads(t *testing.T) {
 				x.publishRefused(3)
 				x.faultyStore.SetRule(nil, call)
 				if got := x.publish("debtor.updated", "accepted"); got.Messages != 2 {
-					t.Errorf("the event went to %d subscriptions", got.Messages)
+					t.Errorf("the event was sent to %d subscriptions", got.Messages)
 				}
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
@@ -218,8 +217,7 @@ func TestFailingSubscriptionReads(t *testing.T) {
 	}
 }
 
-// attemptCase is what endpoints answer about an event, and what is in the store in the
-// end.
+// attemptCase is an endpoint's responses to an event, and the expected final state.
 type attemptCase struct {
 	event    string
 	answer   func(n int) int
@@ -236,25 +234,25 @@ var attemptCases = []attemptCase{
 	{"creditor.deleted", func(n int) int { return []int{0, 410}[n-1] }, 3, 2},
 }
 
-// TestAttemptRecording has attempts succeed and fail, and recording them
-// succeed, fail for a while, be done without saying so, and hang. No attempt is
-// made again for want of a record, and none counts twice.
+// TestAttemptRecording combines successful and failing attempts with writes of their
+// outcomes that succeed, fail temporarily, report a false failure, or hang. No attempt
+// may be repeated because its outcome is not written yet, and none may count twice.
 func TestAttemptRecording(t *testing.T) {
 	for recording, rule := range map[string]func(*deliverytest.Gate) deliverytest.Rule{
 		"succeeds": func(*deliverytest.Gate) deliverytest.Rule { return nil },
 		"fails": func(*deliverytest.Gate) deliverytest.Rule {
 			return deliverytest.Refuse(deliverytest.Unavailable("busy"))
 		},
-		"is not known": func(*deliverytest.Gate) deliverytest.Rule {
+		"reports a false failure": func(*deliverytest.Gate) deliverytest.Rule {
 			return deliverytest.FailAfter(deliverytest.Unavailable("busy"))
 		},
-		"hangs":      func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold },
-		"comes late": func(g *deliverytest.Gate) deliverytest.Rule { return g.HoldDetached },
+		"hangs":   func(g *deliverytest.Gate) deliverytest.Rule { return g.Hold },
+		"is late": func(g *deliverytest.Gate) deliverytest.Rule { return g.HoldDetached },
 	} {
 		t.Run("recording "+recording, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				gate := deliverytest.NewGate()
-				departure := deliverytest.NewGate() // until all are accepted
+				departure := deliverytest.NewGate() // opened when all events are accepted
 				x.fakeSender.setStatus(func(n int, m *webhook.Message) int {
 					_ = departure.Hold(context.Background(), func(context.Context) error { return nil })
 					return attemptCaseOf(m.Event.Name).answer(n)
@@ -281,8 +279,8 @@ func attemptCaseOf(event string) attemptCase {
 	return attemptCases[slices.IndexFunc(attemptCases, func(f attemptCase) bool { return f.event == event })]
 }
 
-// TestRandomFaults draws faults while events are published. In the
-// end what was accepted is delivered, once, and nothing is open.
+// TestRandomFaults draws faults while events are published. In the end all accepted
+// events must be delivered once, and no message may be open.
 func TestRandomFaults(t *testing.T) {
 	rounds := 4
 	if testing.Short() {
@@ -295,7 +293,8 @@ func TestRandomFaults(t *testing.T) {
 	}
 }
 
-// runRandomFaults publishes for a minute while calls fail and endpoints come and go.
+// runRandomFaults publishes for a minute while calls fail and endpoints fail
+// temporarily.
 func (x *simulation) runRandomFaults(random *rand.Rand) {
 	x.t.Helper()
 	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
@@ -303,7 +302,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Ordered = i == 0 })
 	}
 	var mu sync.Mutex
-	outages := make(map[string]int) // the status that an endpoint answers with
+	outages := make(map[string]int) // the status that an endpoint responds with
 	x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -319,7 +318,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 			for time.Now().Before(end) {
 				_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("x"))
 				if err != nil && !fault.Is(err, fault.Unavailable) {
-					x.t.Errorf("publishing gave %v", err)
+					x.t.Errorf("publishing returned %v", err)
 				}
 				if err == nil {
 					mu.Lock()

@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// A subscription whose endpoint has only failed for as long as the settings say
-// is disabled; those who subscribe to that hear of it.
+// A subscription whose endpoint has only failed for the configured time is disabled,
+// and an event reports this.
 func TestPersistentFailureDisables(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		var err error
@@ -37,14 +37,14 @@ func TestPersistentFailureDisables(t *testing.T) {
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0 AND URL = 'https://dead.example/' AND DisabledReason LIKE 'every attempt since %'", 1)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 1", 1)
 		if len(notices) != 1 {
-			t.Fatalf("told %q, want one event", notices)
+			t.Fatalf("received %q, want one event", notices)
 		}
 		var body struct{ SubscriptionID, EventName, Reason string }
 		if err := json.Unmarshal([]byte(notices[0]), &body); err != nil || body.SubscriptionID != dead.GUID || body.EventName != "debtor.*" || body.Reason == "" {
-			t.Errorf("told %s (%v)", notices[0], err)
+			t.Errorf("received %s (%v)", notices[0], err)
 		}
 		if strings.Contains(notices[0], x.subscriber) || strings.Contains(notices[0], "dead.example") {
-			t.Errorf("%s gives away what opens something", notices[0])
+			t.Errorf("%s contains credentials", notices[0])
 		}
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		yes := true
@@ -52,11 +52,11 @@ func TestPersistentFailureDisables(t *testing.T) {
 			t.Fatal(err)
 		}
 		x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
-		x.advance(24 * time.Hour) // what had waited goes out
+		x.advance(24 * time.Hour) // delivers the queued messages
 	})
 }
 
-// One success begins the time anew, also across a restart of the service.
+// A success resets the start of the failures, also across a restart of the service.
 func TestSuccessResetsFailingSince(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.policy.Schedule = []time.Duration{time.Minute}

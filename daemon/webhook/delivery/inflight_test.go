@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// startAttempt publishes an event and has its attempt wait at the gate, which
-// answers with a code.
+// startAttempt publishes an event and blocks its first attempt with a gate. The attempt
+// returns the code when the gate is opened.
 func (x *simulation) startAttempt(code int) *deliverytest.Gate {
 	x.t.Helper()
 	gate := deliverytest.NewGate()
@@ -27,8 +27,7 @@ func (x *simulation) startAttempt(code int) *deliverytest.Gate {
 	return gate
 }
 
-// TestSubscriptionChangedInFlight changes a subscription while an attempt is
-// under way.
+// TestSubscriptionChangedInFlight changes a subscription during an attempt.
 func TestSubscriptionChangedInFlight(t *testing.T) {
 	no, yes := false, true
 	other := "http://127.0.0.1/other"
@@ -39,7 +38,7 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 	}{
 		"another URL": {admin.SubscriptionChange{URL: &other}, nil, "Attempts = 2 AND URL = 'http://127.0.0.1/hook'"},
 		"disabled":    {admin.SubscriptionChange{Enabled: &no}, &admin.SubscriptionChange{Enabled: &yes}, "Attempts = 2"},
-		"in order":    {admin.SubscriptionChange{Ordered: &yes}, nil, "Attempts = 2"},
+		"ordered":     {admin.SubscriptionChange{Ordered: &yes}, nil, "Attempts = 2"},
 		"and back":    {admin.SubscriptionChange{Ordered: &yes}, &admin.SubscriptionChange{Ordered: &no}, "Attempts = 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +64,7 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 	}
 }
 
-// TestDeletedInFlight deletes what an attempt under way belongs to.
+// TestDeletedInFlight deletes a message or its subscription during an attempt.
 func TestDeletedInFlight(t *testing.T) {
 	for name, remove := range map[string]func(x *simulation, r webhook.Subscription, message string) error{
 		"the message": func(x *simulation, r webhook.Subscription, message string) error {
@@ -89,18 +88,18 @@ func TestDeletedInFlight(t *testing.T) {
 				x.advance(10 * time.Minute)
 				x.expect("WH_MessageView", 0)
 				if x.fakeSender.sent[id] != 1 {
-					t.Errorf("it was sent %d times", x.fakeSender.sent[id])
+					t.Errorf("the message was sent %d times", x.fakeSender.sent[id])
 				}
-				clear(x.fakeSender.sent) // what was deleted has no record
+				clear(x.fakeSender.sent) // deleted messages have no recorded attempts
 				x.exec("DELETE FROM SY_WebhookMessage; DELETE FROM SY_WebhookMessageResponse; DELETE FROM WH_Event")
 			})
 		})
 	}
 }
 
-// TestLateOutcomeIsFenced cuts one of two engines off while an attempt of
-// its own is under way. The other one takes its messages over and delivers
-// them; what came of the late attempt changes nothing.
+// TestLateOutcomeIsFenced disconnects one of two engines from the store during an
+// attempt. The other one takes over its messages and delivers them; the outcome of the
+// late attempt changes nothing.
 func TestLateOutcomeIsFenced(t *testing.T) {
 	for name, late := range map[string]int{"late success": 200, "late failure": 503} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestLateOutcomeIsFenced(t *testing.T) {
 				x.term = time.Minute
 				x.startEngine()
 				first, second := x, x.startPeer()
-				gate := first.startAttempt(late) // sends at the second attempt only
+				gate := first.startAttempt(late) // only the second attempt is sent
 				first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 				x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
 				second.advance(5 * time.Minute)
@@ -120,12 +119,12 @@ func TestLateOutcomeIsFenced(t *testing.T) {
 				first.advance(5 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
 				x.expect("SY_WebhookMessageResponse", 1)
-				first.publish("debtor.updated", "y") // with a lease of its own again
+				first.publish("debtor.updated", "y") // under a new lease
 				second.publish("debtor.updated", "z")
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 3)
 				second.stop(testTimeout)
-				clear(x.fakeSender.sent) // one attempt more than is written down, of the same message
+				clear(x.fakeSender.sent) // one attempt more than recorded, of the same message
 				clear(x.fakeSender.delivered)
 			})
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// retentionSetting is for how long a trial keeps messages, which may change.
+// retentionSetting is a retention that tests may change while the engine runs.
 type retentionSetting struct {
 	atomic.Pointer[webhook.Retention]
 }
@@ -21,8 +21,8 @@ func (k *retentionSetting) set(successful, failed time.Duration) {
 	k.Store(&webhook.Retention{Successful: successful, Failed: failed})
 }
 
-// withRetention runs a test with some messages that were delivered and some that
-// failed, none of which are kept for ever.
+// withRetention runs a test with some delivered and some failed messages, and a
+// retention for both.
 func withRetention(t *testing.T, successful, failed time.Duration, test func(x *simulation, k *retentionSetting)) {
 	t.Helper()
 	simulate(t, func(x *simulation) {
@@ -44,7 +44,7 @@ func withRetention(t *testing.T, successful, failed time.Duration, test func(x *
 		x.advance(30 * time.Minute)
 		x.expectMessages(3, 3)
 		test(x, k)
-		clear(x.fakeSender.sent) // of which nothing is left to compare with
+		clear(x.fakeSender.sent) // there are no messages left to compare with
 	})
 }
 
@@ -62,7 +62,7 @@ func (x *simulation) expectMessages(successful, failed int64) {
 	x.expect("SY_WebhookMessageResponse WHERE Status = 1", successful)
 }
 
-// Messages go when their time has come, within the hour, and are counted.
+// Old messages are removed within an hour after the end of their retention, and counted.
 func TestOldMessagesArePruned(t *testing.T) {
 	withRetention(t, 3*time.Hour, 30*time.Hour, func(x *simulation, _ *retentionSetting) {
 		x.advance(2 * time.Hour)
@@ -71,7 +71,7 @@ func TestOldMessagesArePruned(t *testing.T) {
 		x.expectMessages(0, 3)
 		x.advance(24 * time.Hour)
 		x.expectMessages(0, 3)
-		x.advance(4*time.Hour + 24*time.Hour) // the walk has passed them, and comes again
+		x.advance(4*time.Hour + 24*time.Hour) // the scan has passed them; the next one finds them
 		x.expectMessages(0, 0)
 		if n := x.engine.Counts().Removed; n != 6 {
 			t.Errorf("%d removed", n)
@@ -79,14 +79,14 @@ func TestOldMessagesArePruned(t *testing.T) {
 	})
 }
 
-// Another limit holds from the next hour on, also for messages that the walk has
-// passed already.
+// A changed retention takes effect within the hour, also for messages that the current
+// scan has passed.
 func TestShorterRetention(t *testing.T) {
 	withRetention(t, 0, 0, func(x *simulation, k *retentionSetting) {
 		x.advance(100 * time.Hour)
 		x.expectMessages(3, 3)
 		if n := x.faultyStore.Calls(deliverytest.Prune); n != 0 {
-			t.Errorf("with everything kept for ever it was looked for old messages %d times", n)
+			t.Errorf("Prune was called %d times without a limited retention", n)
 		}
 		k.set(time.Hour, 0)
 		x.advance(time.Hour + time.Second)
@@ -97,7 +97,7 @@ func TestShorterRetention(t *testing.T) {
 	})
 }
 
-// A store that fails is tried again soon.
+// A failed removal is tried again soon.
 func TestFailingRemoval(t *testing.T) {
 	withRetention(t, time.Hour, time.Hour, func(x *simulation, _ *retentionSetting) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Prune)
@@ -109,8 +109,8 @@ func TestFailingRemoval(t *testing.T) {
 	})
 }
 
-// A subscription that is removed while a long removal is under way does not
-// wait for its end, which comes all the same.
+// The messages of a subscription that is deleted during a long removal are removed
+// first; the long removal continues afterwards.
 func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 	withRetention(t, time.Hour, 0, func(x *simulation, _ *retentionSetting) {
 		gone := x.subscribe("http://127.0.0.1/other", "creditor.*")
@@ -118,7 +118,7 @@ func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 			x.publish("debtor.updated", "arrives")
 			x.publish("creditor.created", "arrives")
 		}
-		x.advance(45 * time.Minute) // so that the next look finds them all
+		x.advance(45 * time.Minute) // so that the next scan finds them all
 		var calls []deliverytest.Call
 		note := func(c deliverytest.Call) {
 			x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
@@ -136,12 +136,12 @@ func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 		x.expectMessages(0, 3)
 		first := slices.Index(calls, deliverytest.Prune)
 		if rest := calls[first+1:]; len(rest) < 3 || rest[0] != deliverytest.Sweep || !slices.Contains(rest, deliverytest.Prune) {
-			t.Errorf("after the removal came %v", rest)
+			t.Errorf("calls after the deletion: %v", rest)
 		}
 	})
 }
 
-// Of several daemons one does it.
+// One of several daemons prunes.
 func TestOneDaemonPrunes(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
@@ -152,12 +152,12 @@ func TestOneDaemonPrunes(t *testing.T) {
 		second := x.startPeerWith(useRetention(k))
 		x.advance(3 * time.Hour)
 		if a, b := x.faultyStore.Calls(deliverytest.Prune), second.faultyStore.Calls(deliverytest.Prune); a == 0 || b != 0 {
-			t.Errorf("the first daemon has looked for old messages %d times, the second %d times", a, b)
+			t.Errorf("the first daemon has called Prune %d times, the second %d times", a, b)
 		}
 		x.stop(testTimeout)
 		second.advance(3 * time.Hour)
 		if second.faultyStore.Calls(deliverytest.Prune) == 0 {
-			t.Error("nobody looks for old messages any more")
+			t.Error("no daemon calls Prune any more")
 		}
 		second.stop(testTimeout)
 	})

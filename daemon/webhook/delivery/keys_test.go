@@ -13,7 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// publishConcurrently publishes under a key at several daemons at the same time.
+// publishConcurrently publishes under a key at several daemons concurrently. It returns
+// the receipts, and how many of the calls were not replayed.
 func publishConcurrently(t *testing.T, n int, key, body string, daemons ...*simulation) (receipts map[wire.EventReceipt]int, first int) {
 	t.Helper()
 	receipts = make(map[wire.EventReceipt]int)
@@ -37,7 +38,7 @@ func publishConcurrently(t *testing.T, n int, key, body string, daemons ...*simu
 	return receipts, first
 }
 
-// simulateRealClock is a trial by the store's own clock, which ends the keys.
+// simulateRealClock runs a simulation with the store's own clock, which keys expire by.
 func simulateRealClock(t *testing.T, test func(x *simulation)) {
 	t.Helper()
 	simulate(t, func(x *simulation) {
@@ -63,17 +64,17 @@ func TestIdempotencyKey(t *testing.T) {
 		first.expect("SY_WebhookMessage", 2)
 		for _, x := range []*simulation{first, second} {
 			if _, _, err := x.engine.PublishOnce(context.Background(), "debtor.updated", []byte("y"), "order-1"); !fault.Is(err, fault.Conflict) {
-				t.Errorf("another body gives %v", err)
+				t.Errorf("another body returned %v", err)
 			}
 			if _, _, err := x.engine.PublishOnce(context.Background(), "debtor.created", []byte("x"), "order-1"); !fault.Is(err, fault.Conflict) {
-				t.Errorf("another event gives %v", err)
+				t.Errorf("another event returned %v", err)
 			}
 		}
 		first.advance(time.Minute)
 	})
 }
 
-// An event that nobody subscribes to has its key all the same.
+// An event without subscribers is bound to its key, too.
 func TestIdempotencyKeyWithoutSubscribers(t *testing.T) {
 	simulateRealClock(t, func(x *simulation) {
 		receipts, made := publishConcurrently(t, 4, "k", "x", x)
@@ -88,15 +89,15 @@ func TestIdempotencyKeyWithoutSubscribers(t *testing.T) {
 	})
 }
 
-// Where a write is done but reported failed, the publisher who tries again gets
-// the event that is there.
+// If a write succeeds but is reported as failed, a publisher that tries again gets the
+// receipt of the stored event.
 func TestIdempotencyKeyAfterLostResponse(t *testing.T) {
 	simulateRealClock(t, func(x *simulation) {
 		x.subscribe("https://shop.example/", "debtor.*")
 		x.faultyStore.SetRuleOnce(deliverytest.FailAfter(deliverytest.Unavailable("the line was cut")), deliverytest.Write)
 		_, _, err := x.engine.PublishOnce(context.Background(), "debtor.updated", []byte("x"), "k")
 		if !fault.Is(err, fault.Unavailable) || errors.Is(err, delivery.ErrKeyTaken) {
-			t.Fatalf("a lost answer gives %v", err)
+			t.Fatalf("a lost response returned %v", err)
 		}
 		x.advance(time.Second)
 		receipts, made := publishConcurrently(t, 3, "k", "x", x)
@@ -108,7 +109,7 @@ func TestIdempotencyKeyAfterLostResponse(t *testing.T) {
 	})
 }
 
-// A day later the key is free.
+// A key is free again after a day.
 func TestIdempotencyKeyExpires(t *testing.T) {
 	simulateRealClock(t, func(x *simulation) {
 		if _, made := publishConcurrently(t, 1, "k", "x", x); made != 1 {
@@ -116,7 +117,7 @@ func TestIdempotencyKeyExpires(t *testing.T) {
 		}
 		x.exec("UPDATE WH_IdempotencyKey SET ExpiryDateTime = '2000-01-01T00:00:00.0000000'")
 		if _, made := publishConcurrently(t, 1, "k", "y", x); made != 1 {
-			t.Error("the key has not ended")
+			t.Error("the key has not expired")
 		}
 	})
 }

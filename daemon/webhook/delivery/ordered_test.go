@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// A subscription becomes ordered while several of its messages are under way,
-// all of which fail: none is forgotten, and they follow one after another.
+// A subscription becomes ordered while several of its messages are in flight, all of
+// which fail: they are all retried, one after another.
 func TestBecomesOrderedWithAttemptsInFlight(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		gate := make(chan struct{})

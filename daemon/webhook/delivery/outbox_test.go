@@ -18,8 +18,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// fakeOutbox is a real store with the outbox that only servers have, so that the
-// engine can be tried on it where time passes at will.
+// fakeOutbox is a real store with the outbox that only server stores have, for tests
+// with a simulated clock.
 type fakeOutbox struct {
 	delivery.Store
 
@@ -29,7 +29,7 @@ type fakeOutbox struct {
 	refused map[string]string // reasons, by body
 }
 
-// put adds events, as a transaction does that ends this moment.
+// put adds events, as a transaction that is committed now.
 func (o *fakeOutbox) put(name string, bodies ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,14 +39,14 @@ func (o *fakeOutbox) put(name string, bodies ...string) {
 	}
 }
 
-// Outbox is webhook.Store's.
+// Outbox implements delivery.Store.
 func (o *fakeOutbox) Outbox(_ context.Context, limit int) ([]delivery.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil
 }
 
-// RefuseOutbox is webhook.Store's.
+// RefuseOutbox implements delivery.Store.
 func (o *fakeOutbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -56,7 +56,7 @@ func (o *fakeOutbox) RefuseOutbox(_ context.Context, id int64, reason string) er
 	return nil
 }
 
-// Write is webhook.Store's.
+// Write implements delivery.Store.
 func (o *fakeOutbox) Write(ctx context.Context, b delivery.Batch) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ func withOutbox(t *testing.T, test func(x *simulation, o *fakeOutbox)) {
 	})
 }
 
-// publishedBodies are the bodies of the events, in the order of their numbers.
+// publishedBodies returns the bodies of the events, ordered by ID.
 func (x *simulation) publishedBodies() (bodies []string) {
 	x.t.Helper()
 	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
@@ -127,8 +127,7 @@ func numbered(n int) (bodies []string) {
 	return bodies
 }
 
-// Events leave the outbox in their order and once, whatever becomes of the
-// writes.
+// Events leave the outbox in order and once, regardless of failing writes.
 func TestOutboxInOrder(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		const all = 2000
@@ -151,14 +150,14 @@ func TestOutboxInOrder(t *testing.T) {
 		x.faultyStore.SetRule(nil, deliverytest.Write)
 		x.advance(5 * time.Minute)
 		if got := x.publishedBodies(); !slices.Equal(got, numbered(all)) {
-			t.Errorf("%d events of %d were raised, or in another order: %.200q", len(got), all, got)
+			t.Errorf("%d events of %d were published, or in another order: %.200q", len(got), all, got)
 		}
 		x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.Status = 1 AND e.EventName = 'debtor.updated'", all)
 	})
 }
 
-// What can be no event is refused and holds nobody up; what nobody subscribed to
-// leaves nothing.
+// Invalid events are refused without delaying others; events without subscribers leave
+// no rows.
 func TestOutboxRefuses(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		o.put("no.event", "unpublished")
@@ -169,21 +168,20 @@ func TestOutboxRefuses(t *testing.T) {
 		o.put(" DEBTOR.Updated ", "fine")
 		x.advance(10 * time.Second)
 		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
-			t.Errorf("raised %q, %d left", got, o.left())
+			t.Errorf("published %q, %d left", got, o.left())
 		}
 		for body, why := range map[string]string{
 			"unpublished": "no published event", "a family": "no published event", "reserved": "no published event",
 			"": "empty", "large": "larger than 4194304 bytes", "zero\x00": "the character 0", "\xff": "text",
 		} {
 			if !strings.Contains(o.refused[body], why) {
-				t.Errorf("%q was refused since %q, want %q", body, o.refused[body], why)
+				t.Errorf("%q was refused because of %q, want %q", body, o.refused[body], why)
 			}
 		}
 	})
 }
 
-// Where another daemon takes a row first, those who publish at that moment do
-// not suffer.
+// If another daemon publishes a row first, concurrent publishers are not affected.
 func TestOutboxTakenElsewhere(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		gate := deliverytest.NewGate()
@@ -201,7 +199,7 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 			first <- err
 		}()
 		gate.Await(1)
-		x.advance(2 * time.Second) // the rows wait for the next write now
+		x.advance(2 * time.Second) // the rows await the next write now
 		second := make(chan error, 1)
 		go func() {
 			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("second"))
@@ -216,12 +214,12 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 		got := x.publishedBodies()
 		slices.Sort(got)
 		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.left() != 0 {
-			t.Errorf("raised %q, want %q; %d left", got, want, o.left())
+			t.Errorf("published %q, want %q; %d left", got, want, o.left())
 		}
 	})
 }
 
-// An engine that stops leaves what it has not raised.
+// An engine that stops leaves unpublished rows in the outbox.
 func TestOutboxOfAStoppedEngine(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Write)

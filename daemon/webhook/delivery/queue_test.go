@@ -7,17 +7,17 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// noon is when the tests of lanes begin.
+// noon is the start of these tests.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// testQueue is a lane that has read all there is.
+// testQueue returns a queue that has read all its messages.
 func testQueue(ordered bool) *queue {
 	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
 	l.cursors = []*cursor{{partition: 1, atEnd: true}}
 	return l
 }
 
-// waitingMessage is a message that is due so long after noon.
+// waitingMessage returns a message that is due at a time after noon.
 func waitingMessage(id int64, due time.Duration) *webhook.Message {
 	return &webhook.Message{ID: id, Partition: 1, Subscription: 1, Event: &webhook.Event{Body: []byte("x")}, State: webhook.State{Next: noon.Add(due)}}
 }
@@ -27,7 +27,7 @@ func asRetry(m *webhook.Message) *webhook.Message {
 	return m
 }
 
-// startPage is what nextPage does for one lane.
+// startPage does what nextPage does, for one queue.
 func startPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
 	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
@@ -35,13 +35,12 @@ func startPage(t *testing.T, l *queue, now time.Time) Page {
 	s.clock.read.Store(&reading{time.Now(), now})
 	of, p := (&refiller{core: &core{queues: s}}).nextPage()
 	if of == nil {
-		t.Fatal("the lane wants no page")
+		t.Fatal("the queue needs no page")
 	}
 	return p
 }
 
-// TestPageContainsNewMessage reads a message before the writer hands it to
-// the lane.
+// TestPageContainsNewMessage reads a message before the writer passes it to the queue.
 func TestPageContainsNewMessage(t *testing.T) {
 	l := testQueue(false)
 	l.rewind()
@@ -50,23 +49,23 @@ func TestPageContainsNewMessage(t *testing.T) {
 	l.settledSinceRead = nil
 	l.accept(waitingMessage(5, 0))
 	if len(l.window.fresh) != 1 || len(l.window.known) != 1 {
-		t.Errorf("the message is there %d times", len(l.window.fresh))
+		t.Errorf("the message is listed %d times", len(l.window.fresh))
 	}
 	l.take(noon.Add(time.Second))
 	l.accept(waitingMessage(5, 0))
 	if len(l.window.fresh) != 0 {
-		t.Error("the message is sent again while it is under way")
+		t.Error("the message is sent again while in flight")
 	}
 }
 
-// TestMessageWrittenWhilePageIsRead commits a message after the page was
-// read and before the lane hears of the page.
+// TestMessageWrittenWhilePageIsRead commits a message after the page was read and
+// before the queue gets the page.
 func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		l := testQueue(ordered)
 		l.rewind()
 		p := startPage(t, l, noon.Add(time.Minute))
-		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: it is left in the store
+		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: the message is evicted
 		l.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
 		l.settledSinceRead = nil
 		now := noon.Add(time.Minute)
@@ -76,8 +75,8 @@ func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 	}
 }
 
-// TestCursorRewindsForEarlierMessage leaves a message in the store that is due before the place
-// up to which the feed has read.
+// TestCursorRewindsForEarlierMessage evicts a message that is due before the cursor's
+// position.
 func TestCursorRewindsForEarlierMessage(t *testing.T) {
 	l := testQueue(false)
 	l.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
@@ -90,25 +89,25 @@ func TestCursorRewindsForEarlierMessage(t *testing.T) {
 	}
 }
 
-// TestEvictedRetryWakesQueue leaves a message in the store for later while a page
-// is read that ends before it.
+// TestEvictedRetryWakesQueue evicts a message that is due later while a page is read
+// that ends before it.
 func TestEvictedRetryWakesQueue(t *testing.T) {
 	l := testQueue(false)
 	l.rewind()
 	p := startPage(t, l, noon)
 	l.evict(asRetry(waitingMessage(5, 10*time.Second)))
-	l.addPage(p, nil, true, noon.Add(time.Hour)) // read before that
+	l.addPage(p, nil, true, noon.Add(time.Hour)) // read before the eviction
 	l.settledSinceRead = nil
 	p = startPage(t, l, noon)
 	l.addPage(p, nil, true, noon.Add(10*time.Second))
 	l.settledSinceRead = nil
 	if at := l.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
-		t.Errorf("the lane wakes at %v", at)
+		t.Errorf("the queue wakes at %v", at)
 	}
 }
 
-// TestWaitingRetriesDoNotBlockFreshMessages has many messages in memory that wait
-// for hours, and others in the store that are due.
+// TestWaitingRetriesDoNotBlockFreshMessages has many messages in memory that are due in
+// hours, and others in the store that are due now.
 func TestWaitingRetriesDoNotBlockFreshMessages(t *testing.T) {
 	l := testQueue(false)
 	for id := range int64(windowMessages) {
@@ -118,26 +117,26 @@ func TestWaitingRetriesDoNotBlockFreshMessages(t *testing.T) {
 	}
 	l.rewind()
 	if l.refillFrom(noon) == nil {
-		t.Errorf("the lane reads nothing: %d messages and %d bytes are in memory", len(l.window.known), l.window.bytes)
+		t.Errorf("the queue reads nothing: %d messages and %d bytes are in memory", len(l.window.known), l.window.bytes)
 	}
 }
 
-// TestProbeWakesQueue has messages due that wait for the breaker.
+// TestProbeWakesQueue has due messages that wait for the circuit breaker.
 func TestProbeWakesQueue(t *testing.T) {
 	l := testQueue(false)
 	l.settled(asRetry(waitingMessage(1, -time.Minute)))
 	l.cursors[0].wake = noon.Add(-time.Second)
 	l.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
 	if at := l.nextWake(noon); !at.Equal(l.endpoint.breaker.probe) {
-		t.Errorf("the lane wakes at %v", at)
+		t.Errorf("the queue wakes at %v", at)
 	}
 	l.settled(asRetry(waitingMessage(2, time.Second)))
 	if at := l.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
-		t.Errorf("the lane wakes at %v", at)
+		t.Errorf("the queue wakes at %v", at)
 	}
 }
 
-// TestBreakerCountsConcurrentFailuresOnce has many attempts fail together.
+// TestBreakerCountsConcurrentFailuresOnce has many concurrent attempts fail.
 func TestBreakerCountsConcurrentFailuresOnce(t *testing.T) {
 	schedule := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
 	var b breaker
@@ -145,11 +144,11 @@ func TestBreakerCountsConcurrentFailuresOnce(t *testing.T) {
 		b.observe(webhook.Outcome{Code: 503}, schedule, noon)
 	}
 	if !b.open() || !b.probe.Equal(noon.Add(5*time.Second)) {
-		t.Errorf("the first probe goes out after %v", b.probe.Sub(noon))
+		t.Errorf("the first probe is sent after %v", b.probe.Sub(noon))
 	}
 	b.observe(webhook.Outcome{Code: 503}, schedule, b.probe)
 	if want := noon.Add(35 * time.Second); !b.probe.Equal(want) {
-		t.Errorf("the second probe goes out after %v", b.probe.Sub(noon))
+		t.Errorf("the second probe is sent after %v", b.probe.Sub(noon))
 	}
 	b.observe(webhook.Outcome{Code: 200}, schedule, noon)
 	if b.open() {

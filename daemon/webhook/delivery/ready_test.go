@@ -10,8 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// TestReadyAfterFailedWrite asks whether the engine is ready while events are
-// refused, and after that.
+// TestReadyAfterFailedWrite checks readiness while events are rejected, and afterwards.
 func TestReadyAfterFailedWrite(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		ready := func(want bool, when string) {
@@ -33,7 +32,7 @@ func TestReadyAfterFailedWrite(t *testing.T) {
 		x.advance(5 * time.Second)
 		ready(true, "5 s later without an event")
 
-		// A store that is damaged does not get better with time.
+		// A damaged store stays damaged.
 		x.faultyStore.SetRule(deliverytest.Refuse(errors.Join(away, delivery.ErrDamaged)), deliverytest.Write)
 		x.publishRefused(1)
 		x.faultyStore.SetRule(nil, deliverytest.Write)

@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// A subscription that becomes ordered has its messages sent by one daemon, in
-// order, wherever they were waiting.
+// The messages of a subscription that becomes ordered are sent by one daemon, in order,
+// including those queued at other daemons.
 func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		sub := first.subscribe("https://shop.example/", "debtor.*")
@@ -40,7 +40,7 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		for i := range 5 {
 			second.publish("debtor.updated", fmt.Sprint(i))
 		}
-		first.advance(10 * time.Second) // all wait for their third attempt
+		first.advance(10 * time.Second) // all are waiting for their third attempt
 		yes := true
 		if _, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
 			t.Fatal(err)
@@ -56,12 +56,12 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(got) != 10 || !slices.IsSorted(got) || most > 1 {
-			t.Errorf("order %v, %d at once", got, most)
+			t.Errorf("order %v, %d concurrent", got, most)
 		}
 	})
 }
 
-// Two daemons that get the same bad news tell it once.
+// Two daemons that disable the same subscription publish one event.
 func TestDisabledOnce(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		dead := first.subscribe("https://dead.example/", "debtor.*")
@@ -84,13 +84,12 @@ func TestDisabledOnce(t *testing.T) {
 		both.Wait()
 		first.advance(10 * time.Minute)
 		if notices != 1 {
-			t.Errorf("told %d times", notices)
+			t.Errorf("notified %d times", notices)
 		}
 	})
 }
 
-// What the endpoint at the old URL answers is no reason to disable the
-// subscription that has another one.
+// The response of an earlier URL of a subscription does not disable it.
 func TestOldURLDoesNotDisable(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		sub := x.subscribe("https://old.example/", "debtor.*")
@@ -117,7 +116,7 @@ func TestOldURLDoesNotDisable(t *testing.T) {
 	})
 }
 
-// However many changes were written for others, they do not pile up.
+// Peer events are removed as fast as they are written.
 func TestPeerEventsArePruned(t *testing.T) {
 	twoDaemons(t, func(first, _ *simulation) {
 		first.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 20000)
@@ -127,7 +126,8 @@ INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) SELECT 1, -i
 	})
 }
 
-// The messages of a subscription go soon after it, whichever daemon removed it.
+// The messages of a deleted subscription are soon removed, regardless of the daemon that
+// deleted it.
 func TestSweepAfterRemovalAtAnotherDaemon(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		sub := first.subscribe("https://shop.example/", "debtor.*")
@@ -146,7 +146,7 @@ func TestSweepAfterRemovalAtAnotherDaemon(t *testing.T) {
 	})
 }
 
-// Whoever began to look at the changes of all is told when all have joined.
+// A daemon whose stream was opened first is notified when changes of all are included.
 func TestPeersJoinedCallback(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		joined := 0
@@ -156,7 +156,7 @@ func TestPeersJoinedCallback(t *testing.T) {
 		})
 		first.advance(time.Minute)
 		if joined != 1 {
-			t.Errorf("told %d times", joined)
+			t.Errorf("notified %d times", joined)
 		}
 		watcher.stop(testTimeout)
 	})

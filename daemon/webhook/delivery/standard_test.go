@@ -20,15 +20,16 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// signedDelivery is a delivery as a receiver has it, and the secret that it believes in.
+// signedDelivery is a delivery as received, with the secret that the receiver verifies
+// it with.
 type signedDelivery struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// TestReferenceLibraryVerifiesSignatures delivers messages before, while and after a
-// secret is replaced, and has the library of Standard Webhooks verify them.
+// TestReferenceLibraryVerifiesSignatures delivers messages before, during and after a
+// rotation of the secret, and verifies them with the library of Standard Webhooks.
 func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	verify := referenceLibrary(t)
 	got := make(chan signedDelivery, 1)
@@ -59,7 +60,7 @@ func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	before := deliver()
 	second := rotate(time.Now().Add(time.Hour))
 	between := deliver()
-	third := rotate(time.Time{}) // the second one ends at once
+	third := rotate(time.Time{}) // the second secret expires immediately
 	after := deliver()
 
 	changed, late := before, before
@@ -69,11 +70,11 @@ func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 		between.withSecret(first), between.withSecret(second), between.withSecret(third), after.withSecret(second), after.withSecret(third)}
 	want := []bool{true, false, false, false, true, true, false, false, true}
 	if is := verify(deliveries); !slices.Equal(is, want) {
-		t.Errorf("the library says %v, want %v\n%+v", is, want, deliveries)
+		t.Errorf("the library returned %v, want %v\n%+v", is, want, deliveries)
 	}
 }
 
-// withSecret is the delivery as one sees it who has that secret.
+// withSecret returns the delivery for a receiver with another secret.
 func (d signedDelivery) withSecret(secret string) signedDelivery {
 	d.Secret = secret
 	return d

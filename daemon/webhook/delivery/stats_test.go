@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// queueOf finds a subscription's lane among those that are told of.
+// queueOf returns a subscription's queue in a report, nil if it is not included.
 func queueOf(s stats.Report, r webhook.Subscription) *stats.Queue {
 	for i, l := range s.Queues {
 		if l.Subscription.GUID == r.GUID {
@@ -21,10 +21,10 @@ func queueOf(s stats.Report, r webhook.Subscription) *stats.Queue {
 	return nil
 }
 
-// stats are the figures of the last minutes, with what is open as it is now.
+// stats returns the statistics of the last minutes, with the current backlog.
 func (x *simulation) stats(minutes int) stats.Report {
 	x.t.Helper()
-	x.advance(10 * time.Second) // so that it is counted anew
+	x.advance(10 * time.Second) // so that the backlog is counted again
 	open, err := x.engine.Backlog(context.Background(), 0)
 	if err != nil {
 		x.t.Fatal(err)
@@ -32,7 +32,7 @@ func (x *simulation) stats(minutes int) stats.Report {
 	return x.engine.Stats(minutes, 100, open.Subscriptions)
 }
 
-// TestStats tells of an endpoint that works and of one that does not.
+// TestStats reports a working and a failing endpoint.
 func TestStats(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		good := x.subscribe("https://good.example/in", "debtor.*")
@@ -50,7 +50,7 @@ func TestStats(t *testing.T) {
 		x.advance(time.Second)
 		s := x.stats(60)
 		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
-			t.Errorf("in all %+v, want %+v", s.Total, want)
+			t.Errorf("total %+v, want %+v", s.Total, want)
 		}
 		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > wire.TimeSpan(attemptTime) || q.P99 < q.P50 || q.P99 > wire.TimeSpan(attemptTime) {
 			t.Errorf("attempts took %+v, want %v", q, attemptTime)
@@ -59,31 +59,31 @@ func TestStats(t *testing.T) {
 			t.Errorf("deliveries took %+v", q)
 		}
 		if len(s.Queues) != 2 || queueOf(s, idle) != nil {
-			t.Fatalf("told of %+v", s.Queues)
+			t.Fatalf("reported %+v", s.Queues)
 		}
 		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.BreakerOpen || l.Failures < 5 || !l.NextProbe.After(x.clockTime()) || l.FailingSince.IsZero() ||
 			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.HTTPCode != 503 || l.Last.Message != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
-			t.Errorf("the bad one is %+v", l)
+			t.Errorf("the failing queue is %+v", l)
 		}
 		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
 			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberName != "Shop" {
-			t.Errorf("the good one is %+v", l)
+			t.Errorf("the working queue is %+v", l)
 		}
 		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
-			t.Errorf("only the worst: %+v and %d others", s.Queues, s.Omitted)
+			t.Errorf("with a limit of 1: %+v and %d omitted", s.Queues, s.Omitted)
 		}
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.advance(5 * time.Minute)
 		if l := queueOf(x.stats(60), bad); l == nil || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
-			t.Errorf("the bad one has recovered: %+v", l)
+			t.Errorf("after the recovery: %+v", l)
 		}
 	})
 }
 
-// clockTime is the engine's time.
+// clockTime returns the engine's time.
 func (x *simulation) clockTime() time.Time { return time.Now().UTC() }
 
-// TestStatsByMinute puts figures into their minutes, and lets them pass.
+// TestStatsByMinute counts events in their minutes, and lets these pass.
 func TestStatsByMinute(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		r := x.subscribe("https://a.example/in", "debtor.*")
@@ -100,7 +100,7 @@ func TestStatsByMinute(t *testing.T) {
 			return all
 		}
 		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
-			t.Errorf("by the minute %v", got)
+			t.Errorf("by minute %v", got)
 		}
 		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || queueOf(s, r).Traffic.Delivered != 3 {
 			t.Errorf("of the last three minutes: %+v", s)
@@ -119,7 +119,7 @@ func TestStatsByMinute(t *testing.T) {
 	})
 }
 
-// TestPerformance counts attempts by what came of them.
+// TestPerformance counts attempts by outcome.
 func TestPerformance(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
@@ -136,12 +136,12 @@ func TestPerformance(t *testing.T) {
 			t.Errorf("attempts took %+v", p.Durations)
 		}
 		if p.Delays.Count != 0 {
-			t.Errorf("a delivery at the fifth attempt says nothing of the delay: %+v", p.Delays)
+			t.Errorf("a delivery by the fifth attempt is counted as a delay: %+v", p.Delays)
 		}
 	})
 }
 
-// TestThroughput tells what happens from second to second.
+// TestThroughput measures counts per second.
 func TestThroughput(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
@@ -150,7 +150,7 @@ func TestThroughput(t *testing.T) {
 			t.Helper()
 			got, changed := pulse()
 			if got.At = (wire.Moment{}); got != want || changed != wantChanged {
-				t.Errorf("%s: %+v (news: %v), want %+v (%v)", when, got, changed, want, wantChanged)
+				t.Errorf("%s: %+v (changed: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
 		}
 		x.publish("debtor.created", "{}")

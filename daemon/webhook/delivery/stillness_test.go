@@ -8,18 +8,18 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// forbiddenSender fails the test where an attempt is made.
+// forbiddenSender fails the test if an attempt is made.
 type forbiddenSender struct{ t *testing.T }
 
-// Send is Sender's.
+// Send implements delivery.Sender.
 func (s forbiddenSender) Send(context.Context, *webhook.Message, *webhook.Subscription, time.Time) webhook.Outcome {
-	s.t.Error("an attempt begins under a lease that may run out")
+	s.t.Error("an attempt starts under a lease that may expire")
 	return webhook.Outcome{}
 }
 
-// TestNothingIsSentAfterAStandstill: between its lane's turn and its attempt a
-// message waits for a process that stands still, while the lease runs out. It is
-// left to whoever has the lease then.
+// TestNoAttemptAfterSuspension suspends the process between taking a message and its
+// attempt, while the lease expires. The message is left to the next holder of the
+// lease.
 func TestNoAttemptAfterSuspension(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
@@ -33,13 +33,12 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
 		e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
 		if len(l.unsettled) > 0 || l.endpoint.inFlight > 0 || l.budget.inFlight() > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d away, %d under way, %d of all lanes", ordered, len(l.unsettled), l.endpoint.inFlight, l.budget.inFlight())
+			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(l.unsettled), l.endpoint.inFlight, l.budget.inFlight())
 		}
 	}
 }
 
-// TestAStandstillKeepsTheOrder: the messages behind the one that was not sent
-// wait for it.
+// TestSuspensionKeepsOrder: later messages must wait for the one that was not sent.
 func TestSuspensionKeepsOrder(t *testing.T) {
 	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.core.clock.read.Store(&reading{time.Now(), noon})
@@ -53,6 +52,6 @@ func TestSuspensionKeepsOrder(t *testing.T) {
 	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
 	e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
 	if m := l.take(noon); m != nil {
-		t.Errorf("message %d passes message 7", m.ID)
+		t.Errorf("message %d overtakes message 7", m.ID)
 	}
 }
