@@ -68,7 +68,7 @@ func TestEventsFromTSQL(t *testing.T) {
 	defer s.Close()
 	var left int
 	var reason string
-	if err := s.DB().QueryRow(`SELECT COUNT(*), MAX(RefusedReason) FROM whd.WH_Outbox`).Scan(&left, &reason); err != nil || left != 1 || !strings.Contains(reason, "no published event") {
+	if err := s.DB().QueryRow(`SELECT COUNT(*), MAX(RefusedReason) FROM whd.WH_Outbox`).Scan(&left, &reason); err != nil || left != 1 || !strings.Contains(reason, "not a published event") {
 		t.Errorf("%d rows are left, refused since %q (%v)", left, reason, err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 // ringSize is the number of changes kept for readers that reconnect or fall behind.
 const ringSize = 10_000
 
-// batchSize is the maximum number of changes sent to a reader at a time, below what a
-// connection sends in one piece.
+// batchSize is the maximum number of changes sent to a reader at a time. A batch is
+// smaller than a single write to a connection.
 const batchSize = 64
 
 // ring holds the last changes, numbered from 1.
@@ -131,7 +131,7 @@ const (
 )
 
 // resume returns the change after which a stream continues. If changes after the given
-// ID are missing, resetReason says why.
+// ID are missing, resetReason is not empty.
 func (h *Hub) resume(topics Topics, id string) (cursor uint64, resetReason string) {
 	if id == "" || !topics.Has(Messages) {
 		return h.ring.last, ""

@@ -176,7 +176,7 @@ func TestEventsGoBySettings(t *testing.T) {
 	i.Set(t, "webhooks.publish", "anonymous")
 	erp.do("POST /Webhooks/Events", event).want(t, 401)
 	i.Set(t, "webhooks.publish_from", "127.0.0.0/8")
-	erp.do("POST /Webhooks/Events", event).want(t, 400).wantMessage(t, "no published event")
+	erp.do("POST /Webhooks/Events", event).want(t, 400).wantMessage(t, "not a published event")
 	i.Set(t, "webhooks.events", "job.created")
 	erp.do("GET /Webhooks/Events", "").want(t, 200).wantMessage(t, "job.created")
 	erp.do("POST /Webhooks/Subscribers/"+shop+"/Subscriptions", `{"EventName":"job.*","URL":"https://shop.example/"}`).want(t, 201)

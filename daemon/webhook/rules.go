@@ -41,7 +41,7 @@ const (
 	maxWait        = 30 * 24 * time.Hour
 )
 
-// Limits of what callers with only a SubscriberID can create, for one subscriber.
+// Limits for callers with only a SubscriberID, for one subscriber.
 const (
 	MaxSubscriptions = 1000
 	MaxHeaderBytes   = 64 << 10 // of the names and values of all its subscriptions

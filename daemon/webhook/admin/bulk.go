@@ -90,7 +90,7 @@ type bulk struct {
 	notifyInterval time.Duration // minimum time between notifications, since each makes the queue drop its memory
 
 	result     BulkResult
-	pending    map[int64]bool // subscriptions whose queues are to be notified
+	pending    map[int64]bool // subscriptions with queues to notify
 	notifiedAt time.Time
 }
 

@@ -30,8 +30,8 @@ type readiness struct {
 // errNotStarted is the error before Start, which requires the tables.
 var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not started yet", RetryAfter: 2 * time.Second}
 
-// errFencedOff is the error of an engine without leases to renew whose store was taken
-// over.
+// errFencedOff is the error of an engine without leases to renew, after another process
+// took over its store.
 var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced or are used by another whd; this one has stopped delivering")
 
 func overloaded() error {

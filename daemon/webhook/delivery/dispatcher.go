@@ -69,7 +69,8 @@ func (d *dispatcher) next() *attempt {
 	return nil
 }
 
-// nextTier returns the tier whose turn it is, nil if none may start an attempt.
+// nextTier returns the next tier in the rotation that may start an attempt, nil if
+// there is none.
 func (d *dispatcher) nextTier() *tier {
 	tiers := &d.queues.budget.tiers
 	for range tiers {

@@ -127,7 +127,7 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	}
 	accepted++
 	x.stop(testTimeout)
-	x.startEngine() // sends messages whose attempts were interrupted
+	x.startEngine() // repeats the interrupted attempts
 	for x.count("SY_WebhookMessage WHERE Status IN (0, 2)") > 0 {
 		if t.Context().Err() != nil {
 			t.Fatal("messages stay open")

@@ -164,14 +164,14 @@ func TestOutboxRefuses(t *testing.T) {
 		o.put("debtor.*", "a family")
 		o.put("webhooks.test", "reserved")
 		o.put("debtor.updated", "", "large", "zero\x00", "\xff")
-		o.put("creditor.updated", "nobody's")
+		o.put("creditor.updated", "unsubscribed")
 		o.put(" DEBTOR.Updated ", "fine")
 		x.advance(10 * time.Second)
 		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
 			t.Errorf("published %q, %d left", got, o.left())
 		}
 		for body, why := range map[string]string{
-			"unpublished": "no published event", "a family": "no published event", "reserved": "no published event",
+			"unpublished": "not a published event", "a family": "not a published event", "reserved": "not a published event",
 			"": "empty", "large": "larger than 4194304 bytes", "zero\x00": "the character 0", "\xff": "text",
 		} {
 			if !strings.Contains(o.refused[body], why) {

@@ -73,8 +73,8 @@ func (p *peers) followChanges(ctx context.Context) {
 		}
 		err := p.pollChanges(ctx, positions, &watchedAt)
 		if err == nil && !joinAt.IsZero() && time.Now().After(joinAt) {
-			// The other daemons know by now that their changes are read. What they
-			// changed before was not shown.
+			// The other daemons know by now that their changes are read. Earlier changes
+			// were not shown.
 			if joinAt = (time.Time{}); p.queues.Daemons() > 1 && p.PeersJoined != nil {
 				p.PeersJoined()
 			}

@@ -28,8 +28,8 @@ func newPublication(name string, body []byte, now time.Time) *publication {
 func (p *publication) size() int { return len(p.event.Body) + 512 }
 
 // match creates the messages of a publication in the partition home. With several
-// daemons, messages of ordered subscriptions, whose IDs are added to ordered, belong to
-// the first partition instead.
+// daemons, messages of ordered subscriptions belong to the first partition instead, and
+// the IDs of these subscriptions are added to ordered.
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
 	var targets []*webhook.Subscription
 	if p.target == 0 {

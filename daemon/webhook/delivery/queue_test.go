@@ -27,7 +27,7 @@ func asRetry(m *webhook.Message) *webhook.Message {
 	return m
 }
 
-// startPage does what nextPage does, for one queue.
+// startPage is nextPage for a single queue.
 func startPage(t *testing.T, l *queue, now time.Time) Page {
 	t.Helper()
 	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}

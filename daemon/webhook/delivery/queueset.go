@@ -60,7 +60,7 @@ func (s *queueSet) schedule(q *queue) {
 	}
 }
 
-// wake schedules a queue whose timer has fired.
+// wake schedules a queue after its timer has fired.
 func (s *queueSet) wake(q *queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +229,7 @@ func (s *queueSet) Forget(subscription int64) { s.changeQueue(subscription, (*qu
 func (s *queueSet) Due(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 
 // rewindDelays are the times after a failed write at which all queues read the store
-// again. A server may commit late what it did not confirm.
+// again. A server may commit a write late that it did not confirm.
 var rewindDelays = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
 
 // rewindLater rewinds the queues now and after each of rewindDelays.
@@ -311,7 +311,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	return all
 }
 
-// inHand returns what the queues hold in memory now.
+// inHand returns counts of the queues' current work.
 func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
 	defer s.mu.Unlock()

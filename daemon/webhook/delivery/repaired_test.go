@@ -146,7 +146,7 @@ func TestSweepAfterRemovalAtAnotherDaemon(t *testing.T) {
 	})
 }
 
-// A daemon whose stream was opened first is notified when changes of all are included.
+// The daemon of an open stream is notified when the changes of all daemons are included.
 func TestPeersJoinedCallback(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
 		joined := 0

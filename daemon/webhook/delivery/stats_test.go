@@ -155,7 +155,7 @@ func TestThroughput(t *testing.T) {
 		}
 		x.publish("debtor.created", "{}")
 		x.advance(time.Second)
-		expect("of what was before nothing is told", false, wire.Pulse{})
+		expect("before the first interval", false, wire.Pulse{})
 		x.fakeSender.setStatus(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
@@ -169,6 +169,6 @@ func TestThroughput(t *testing.T) {
 		expect("the second", false, wire.Pulse{})
 		x.publish("debtor.created", "{}")
 		x.advance(time.Minute)
-		expect("after a while in which nobody asked", false, wire.Pulse{})
+		expect("after a gap", false, wire.Pulse{})
 	})
 }

@@ -23,7 +23,7 @@ type Store interface {
 	// Version returns the version of the set of subscriptions.
 	Version(ctx context.Context) (int64, error)
 	// Changed returns the subscriptions that changed after one version up to another,
-	// or later, by ID: nil for a deleted one. If the store does not know what has
+	// or later, by ID: nil for a deleted one. If the store cannot determine the
 	// changed, it returns all subscriptions, and whole is true.
 	Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
 
@@ -115,8 +115,8 @@ type Config struct {
 	PeersJoined func()                 // called when changes of other daemons are included from now on; nil for none
 }
 
-// policyFor returns the policy of a subscription, whose schedule overrides the
-// settings.
+// policyFor returns the policy of a subscription: that of the settings, with the
+// subscription's own schedule if it has one.
 func (c *Config) policyFor(sub *webhook.Subscription) webhook.Policy {
 	p := c.Policy()
 	if sub != nil && sub.Schedule != nil {

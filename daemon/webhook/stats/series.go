@@ -16,7 +16,7 @@ const (
 
 func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
-// Traffic counts what happened in a period.
+// Traffic holds the counts of a period.
 type Traffic struct {
 	Events    uint32 // stored
 	Messages  uint32 // created for these events

@@ -47,8 +47,8 @@ const (
 	Backlog   Call = "Backlog"
 )
 
-// Rule decides how a call is carried out: whether and when the work is done, and what
-// is returned to the engine.
+// Rule decides how a call is carried out: whether and when the work is done, and the
+// error returned to the engine.
 type Rule func(ctx context.Context, do func(context.Context) error) error
 
 // Unavailable returns the error of a store that is temporarily unavailable.
