@@ -20,32 +20,32 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestDaemonsWhoseClocksDiffer has the clock of one daemon differ by an hour from
+// TestClockSkew has the clock of one daemon differ by an hour from
 // that of the other one and the server: nothing changes by that.
-func TestDaemonsWhoseClocksDiffer(t *testing.T) {
+func TestClockSkew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
 	if os.Getenv(mssqltest.Variable) == "" {
 		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
 	}
-	program := shiftable(t)
+	program := buildWithShiftedClock(t)
 	for name, ahead := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			shifted := program
-			shifted.Env = []string{shiftVariable + "=" + strconv.Itoa(int(ahead.Seconds()))}
-			p := openPair(t, shifted, daemontest.Program{})
-			if is := p.posts[0].aheadBy(t); (is - ahead).Abs() > ahead.Abs()/2 {
+			shifted.Env = []string{clockOffsetVariable + "=" + strconv.Itoa(int(ahead.Seconds()))}
+			p := newCluster(t, shifted, daemontest.Program{})
+			if is := p.nodes[0].measureOffset(t); (is - ahead).Abs() > ahead.Abs()/2 {
 				t.Fatalf("the first daemon's clock is ahead by %v, want %v", is, ahead)
 			}
-			p.posts[0].ahead = ahead
-			p.trouble(t, min(*rounds, 3))
+			p.nodes[0].clockOffset = ahead
+			p.disturb(t, min(*rounds, 3))
 			p.await(t)
-			p.clients = []*client.Client{signedIn(t, *p.posts[0].url.Load()), signedIn(t, *p.posts[1].url.Load())}
+			p.clients = []*client.Client{signedIn(t, *p.nodes[0].url.Load()), signedIn(t, *p.nodes[1].url.Load())}
 			t.Run("retries", p.testRetries)
 			t.Run("keys", p.testKeys)
 			t.Run("logins", p.testLogins)
-			p.conclude(t)
+			p.finish(t)
 			p.testTimes(t)
 		})
 	}
@@ -58,21 +58,21 @@ const (
 	askedFor  = 30 * time.Second
 )
 
-// hesitant is an endpoint that takes a message at the third attempt.
-type hesitant struct {
-	mu    sync.Mutex
-	came  map[string][]time.Time // by body
-	taken chan string
+// retryReceiver is an endpoint that takes a message at the third attempt.
+type retryReceiver struct {
+	mu       sync.Mutex
+	attempts map[string][]time.Time // by body
+	accepted chan string
 }
 
 // ServeHTTP is http.Handler's.
-func (h *hesitant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 64)
 	n, _ := r.Body.Read(body)
 	text := string(body[:n])
 	h.mu.Lock()
-	h.came[text] = append(h.came[text], time.Now())
-	nth := len(h.came[text])
+	h.attempts[text] = append(h.attempts[text], time.Now())
+	nth := len(h.attempts[text])
 	h.mu.Unlock()
 	switch nth {
 	case 1:
@@ -81,15 +81,15 @@ func (h *hesitant) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", time.Now().Add(askedFor).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	case 3:
-		h.taken <- text
+		h.accepted <- text
 	}
 }
 
 // testRetries raises an event at each daemon and looks when it is attempted
 // again, and what both say about that.
-func (p *pair) testRetries(t *testing.T) {
+func (p *cluster) testRetries(t *testing.T) {
 	ctx := context.Background()
-	h := &hesitant{came: make(map[string][]time.Time), taken: make(chan string, 2)}
+	h := &retryReceiver{attempts: make(map[string][]time.Time), accepted: make(chan string, 2)}
 	srv := httptest.NewServer(h)
 	defer srv.Close()
 	event, schedule, name := "debtor.created", strings.Repeat(","+scheduled.String(), 5)[1:], "hesitant"
@@ -108,12 +108,12 @@ func (p *pair) testRetries(t *testing.T) {
 	p.expectWaiting(t, subscriber.RecID)
 	for range p.clients {
 		select {
-		case <-h.taken:
-		case <-time.After(bound):
-			t.Fatalf("a retry is not made when it is due: %v", h.came)
+		case <-h.accepted:
+		case <-time.After(recoveryTimeout):
+			t.Fatalf("a retry is not made when it is due: %v", h.attempts)
 		}
 	}
-	for body, at := range h.came {
+	for body, at := range h.attempts {
 		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < askedFor*3/4 {
 			t.Errorf("the event %q was attempted %v, before it was due", body, at)
 		}
@@ -122,9 +122,9 @@ func (p *pair) testRetries(t *testing.T) {
 
 // expectWaiting waits until messages wait for another attempt, and looks what
 // each daemon says about when.
-func (p *pair) expectWaiting(t *testing.T, subscriber string) {
+func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 	t.Helper()
-	late := time.Now().Add(bound)
+	late := time.Now().Add(recoveryTimeout)
 	for seen := make(map[string]bool); len(seen) < 2; {
 		if time.Now().After(late) {
 			t.Fatal("no message waits for another attempt")
@@ -137,7 +137,7 @@ func (p *pair) expectWaiting(t *testing.T, subscriber string) {
 			for _, m := range page.Results {
 				seen[m.MessageID] = true
 				for what, at := range map[string]wire.Moment{"added": m.AddedDateTime, "saved": m.LastSavedDateTime, "due": m.NextAttemptDateTime} {
-					if off := time.Until(time.Time(at)).Abs(); off > tolerance {
+					if off := time.Until(time.Time(at)).Abs(); off > timestampTolerance {
 						t.Errorf("a message is %s at %v, %v from now", what, time.Time(at), off)
 					}
 				}
@@ -147,19 +147,19 @@ func (p *pair) expectWaiting(t *testing.T, subscriber string) {
 }
 
 // testKeys publishes under keys at one daemon and repeats that at the other.
-func (p *pair) testKeys(t *testing.T) {
+func (p *cluster) testKeys(t *testing.T) {
 	ctx := context.Background()
 	for n, c := range p.clients {
 		other, key := p.clients[1-n], fmt.Sprint("clocks ", n)
-		first, err := c.RaiseEventOnce(ctx, key, ofMany, "one")
+		first, err := c.RaiseEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := other.RaiseEventOnce(ctx, key, ofMany, "one")
+		again, err := other.RaiseEventOnce(ctx, key, concurrentEvent, "one")
 		if err != nil || again.EventID != first.EventID {
 			t.Errorf("repeated: %+v, %v; first %+v", again, err, first)
 		}
-		_, err = other.RaiseEventOnce(ctx, key, ofMany, "two")
+		_, err = other.RaiseEventOnce(ctx, key, concurrentEvent, "two")
 		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
 			t.Errorf("another body under the key: %v", err)
 		}
@@ -167,10 +167,10 @@ func (p *pair) testKeys(t *testing.T) {
 }
 
 // testLogins uses short logins and keys of one daemon at the other.
-func (p *pair) testLogins(t *testing.T) {
+func (p *cluster) testLogins(t *testing.T) {
 	ctx := context.Background()
-	for n, post := range p.posts {
-		here, there := *post.url.Load(), *p.posts[1-n].url.Load()
+	for n, post := range p.nodes {
+		here, there := *post.url.Load(), *p.nodes[1-n].url.Load()
 		c, err := client.New(client.Options{URL: here})
 		if err != nil {
 			t.Fatal(err)
@@ -179,17 +179,17 @@ func (p *pair) testLogins(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expectWelcome(t, client.Options{URL: there, Session: login.SessionID})
+		expectAuthenticated(t, client.Options{URL: there, Session: login.SessionID})
 		soon := time.Now().UTC().Add(shortLogin).Format(wire.DateLayout)
 		key, err := c.AddAPIKey(ctx, wire.APIKeyRequest{Name: fmt.Sprint("short ", n), Role: "admin", ExpiryDateTime: soon})
 		if err != nil {
 			t.Fatal(err)
 		}
-		expectWelcome(t, client.Options{URL: there, Token: key.Key})
+		expectAuthenticated(t, client.Options{URL: there, Token: key.Key})
 	}
 }
 
-func expectWelcome(t *testing.T, o client.Options) {
+func expectAuthenticated(t *testing.T, o client.Options) {
 	t.Helper()
 	c, err := client.New(o)
 	if err != nil {
@@ -201,7 +201,7 @@ func expectWelcome(t *testing.T, o client.Options) {
 }
 
 // testTimes looks whether all times that were written are the server's.
-func (p *pair) testTimes(t *testing.T) {
+func (p *cluster) testTimes(t *testing.T) {
 	t.Helper()
 	for _, column := range []string{"SY_WebhookMessage.AddedDateTime", "SY_WebhookMessage.LastSavedDateTime",
 		"SY_WebhookMessageResponse.LastSavedDateTime", "WH_Event.AddedDateTime", "WH_Nudge.AddedDateTime"} {

@@ -24,59 +24,59 @@ func TestMain(m *testing.M) { daemontest.Main(m) }
 var settings = []string{"--webhooks-allow-targets", "127.0.0.0/8",
 	"--webhooks-retry-schedule", strings.Repeat("1s,", 20) + strings.Repeat("3s,", 30) + "3s"}
 
-// longest is how long a daemon lives. It may be killed before it listens.
-const longest = 2 * time.Second
+// maxLifetime is how long a daemon lives. It may be killed before it listens.
+const maxLifetime = 2 * time.Second
 
-// bound is how long the last daemon may need until nothing is open.
-const bound = 2 * time.Minute
+// recoveryTimeout is how long the last daemon may need until nothing is open.
+const recoveryTimeout = 2 * time.Minute
 
-// TestKilledDaemonsKeepTheirPromises kills daemons at random moments.
-func TestKilledDaemonsKeepTheirPromises(t *testing.T) {
+// TestDeliveryGuaranteesAfterKills kills daemons at random moments.
+func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
-	dir, office := t.TempDir(), openOffice(t)
-	publishers := gather(t, subscribe(t, dir, office))
+	dir, office := t.TempDir(), newReceiver(t)
+	publishers := startPublishers(t, subscribe(t, dir, office))
 	var kills []time.Time
 	for n := range *rounds {
-		office.breakDown(n%3 == 1)
-		live(t, dir, publishers, rand.N(longest))
+		office.setFailing(n%3 == 1)
+		runAndKill(t, dir, publishers, rand.N(maxLifetime))
 		kills = append(kills, office.settle(t))
 	}
-	office.breakDown(false)
+	office.setFailing(false)
 	last := launch(t, dir)
 	if err := last.Await(); err != nil {
 		t.Fatal(err)
 	}
 	publishers.url.Store(&last.URL)
 	publishers.awaitAccepted() // on a slow machine the others may never have listened
-	publishers.disperse()
+	publishers.stop()
 	awaitNothingOpen(t, dir)
 	if err := last.Stop(); err != nil {
 		t.Error(err)
 	}
-	judge(t, office, publishers, kills)
+	evaluate(t, office, publishers, kills)
 }
 
-// judge compares what was accepted with what came.
-func judge(t *testing.T, o *office, c *crowd, kills []time.Time) {
+// evaluate compares what was accepted with what came.
+func evaluate(t *testing.T, r *receiver, c *publisherPool, kills []time.Time) {
 	t.Helper()
 	lost := 0
 	for _, event := range c.accepted {
-		if !o.has(event) {
+		if !r.has(event) {
 			lost++
 		}
 	}
-	twice, unexcused := o.twice(kills)
+	twice, unexcused := r.duplicates(kills)
 	t.Logf("%d kills: %d events accepted, %d lost; %d messages delivered, %d of them twice, %d without a kill in between; %d events refused, of which %d came",
-		len(kills), len(c.accepted), lost, len(o.took), twice, unexcused, c.refused, len(o.bodies)-len(c.accepted)+lost)
+		len(kills), len(c.accepted), lost, len(r.acceptedAt), twice, unexcused, c.refused, len(r.bodies)-len(c.accepted)+lost)
 	if lost > 0 || unexcused > 0 || len(c.accepted) == 0 {
 		t.Error("a promise is broken")
 	}
 }
 
 // subscribe prepares a data directory and gives a key for publishers.
-func subscribe(t *testing.T, dir string, o *office) (key string) {
+func subscribe(t *testing.T, dir string, o *receiver) (key string) {
 	t.Helper()
 	d, err := daemontest.Open(dir, settings...)
 	if err != nil {
@@ -93,7 +93,7 @@ func subscribe(t *testing.T, dir string, o *office) (key string) {
 	}
 	for _, address := range addresses {
 		url, event := o.url+address, address
-		if event == forAll {
+		if event == allEvents {
 			event = "*"
 		}
 		if _, err := c.AddSubscription(context.Background(), subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event}); err != nil {
@@ -116,10 +116,10 @@ func launch(t *testing.T, dir string) *daemontest.Process {
 	return p
 }
 
-// live starts a daemon and kills it after a while.
-func live(t *testing.T, dir string, c *crowd, span time.Duration) {
+// runAndKill starts a daemon and kills it after a while.
+func runAndKill(t *testing.T, dir string, c *publisherPool, lifetime time.Duration) {
 	t.Helper()
-	end := time.NewTimer(span)
+	end := time.NewTimer(lifetime)
 	p := launch(t, dir)
 	listens := make(chan error, 1)
 	go func() {
@@ -139,7 +139,7 @@ func live(t *testing.T, dir string, c *crowd, span time.Duration) {
 // awaitNothingOpen waits until every message was delivered.
 func awaitNothingOpen(t *testing.T, dir string) {
 	t.Helper()
-	conn, err := sqlite.Open(filepath.Join(dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: bound})
+	conn, err := sqlite.Open(filepath.Join(dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: recoveryTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +152,8 @@ func awaitNothingOpen(t *testing.T, dir string) {
 		if open == 0 {
 			break
 		}
-		if time.Since(began) > bound {
-			t.Fatalf("%d messages are open %v after the last start", open, bound)
+		if time.Since(began) > recoveryTimeout {
+			t.Fatalf("%d messages are open %v after the last start", open, recoveryTimeout)
 		}
 	}
 	if failed := count(t, conn, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE Status <> 1"); failed > 0 {

@@ -26,54 +26,54 @@ const (
 // shortLogin is how long logins last: less than clocks may differ.
 const shortLogin = 30 * time.Minute
 
-// pair is two daemons on one server, with callers and a bureau.
-type pair struct {
-	dsn     string
-	posts   []*post
-	bureau  *bureau
-	callers *callers
-	clients []*client.Client // one of an admin at each daemon, where a test needs them
-	met     disturbances
+// cluster is two daemons on one server, with callers and a bureau.
+type cluster struct {
+	dsn          string
+	nodes        []*node
+	receiver     *recordingReceiver
+	publishers   *failoverPublishers
+	clients      []*client.Client // one of an admin at each daemon, where a test needs them
+	disturbances disturbances
 }
 
-// TestTwoDaemonsKeepTheirPromises kills one of two daemons at random moments, or
+// TestDeliveryGuaranteesOfTwoDaemons kills one of two daemons at random moments, or
 // has it stand still for longer than its lease.
-func TestTwoDaemonsKeepTheirPromises(t *testing.T) {
+func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}
-	p := openPair(t, daemontest.Program{}, daemontest.Program{})
-	p.trouble(t, *rounds)
-	p.conclude(t)
+	p := newCluster(t, daemontest.Program{}, daemontest.Program{})
+	p.disturb(t, *rounds)
+	p.finish(t)
 }
 
-// openPair starts a daemon of each program on a database of their own. Where a
+// newCluster starts a daemon of each program on a database of their own. Where a
 // program has no path it is this one.
-func openPair(t *testing.T, programs ...daemontest.Program) *pair {
+func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 	t.Helper()
-	p := &pair{dsn: mssqltest.Database(t), bureau: openBureau(t)}
+	p := &cluster{dsn: mssqltest.Database(t), receiver: newRecordingReceiver(t)}
 	args := append([]string{"--store", p.dsn, "--migrate", "--auth-session", shortLogin.String(),
 		"--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String()}, settings...)
 	for _, program := range programs {
 		if program.Path == "" {
 			program.Path = ownPath(t)
 		}
-		p.posts = append(p.posts, &post{dir: t.TempDir(), program: program, args: args})
+		p.nodes = append(p.nodes, &node{dir: t.TempDir(), program: program, args: args})
 	}
 	key := p.prepare(t)
-	for _, post := range p.posts {
+	for _, post := range p.nodes {
 		post.launch(t)
 		t.Cleanup(func() { _ = post.process.Kill() }) // of a test that has failed
 	}
 	p.await(t)
-	p.callers = call(t, key, p.posts)
+	p.publishers = startFailoverPublishers(t, key, p.nodes)
 	return p
 }
 
 // await waits until both daemons listen.
-func (p *pair) await(t *testing.T) {
+func (p *cluster) await(t *testing.T) {
 	t.Helper()
-	for _, post := range p.posts {
+	for _, post := range p.nodes {
 		post.await(t)
 	}
 }
@@ -88,10 +88,10 @@ func ownPath(t *testing.T) string {
 }
 
 // prepare subscribes the bureau's addresses and gives a key for publishers.
-func (p *pair) prepare(t *testing.T) (key string) {
+func (p *cluster) prepare(t *testing.T) (key string) {
 	t.Helper()
 	ctx := context.Background()
-	d, err := daemontest.Open(p.posts[0].dir, p.posts[0].args...)
+	d, err := daemontest.Open(p.nodes[0].dir, p.nodes[0].args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +101,8 @@ func (p *pair) prepare(t *testing.T) (key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for address, event := range map[string]string{plain: "*", failing: ofMany, inOrder: ofOne} {
-		url, ordered := p.bureau.url+address, address == inOrder
+	for address, event := range map[string]string{addressPlain: "*", addressFailing: concurrentEvent, addressOrdered: orderedEvent} {
+		url, ordered := p.receiver.url+address, address == addressOrdered
 		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, Ordered: &ordered}); err != nil {
 			t.Fatal(err)
 		}
@@ -129,52 +129,52 @@ func signedIn(t *testing.T, url string) *client.Client {
 	return c
 }
 
-// workBetween is how many deliveries lie between two rounds, so that each meets
+// deliveriesPerRound is how many deliveries lie between two rounds, so that each meets
 // work.
-const workBetween = 20
+const deliveriesPerRound = 20
 
-// trouble kills and freezes daemons.
-func (p *pair) trouble(t *testing.T, rounds int) {
+// disturb kills and freezes daemons.
+func (p *cluster) disturb(t *testing.T, rounds int) {
 	t.Helper()
 	for n := range rounds {
-		p.bureau.breakDown(n%3 == 1)
+		p.receiver.setFailing(n%3 == 1)
 		if n%4 != 1 { // else one that was just launched may be killed before it listens
 			p.await(t)
 		}
-		if !p.bureau.await(workBetween) {
-			t.Fatalf("nothing is delivered any more after %d rounds;\n%s", n, p.said(t))
+		if !p.receiver.await(deliveriesPerRound) {
+			t.Fatalf("nothing is delivered any more after %d rounds;\n%s", n, p.lastLogs(t))
 		}
-		<-time.After(rand.N(longest))
-		victim := p.posts[rand.IntN(len(p.posts))]
+		<-time.After(rand.N(maxLifetime))
+		victim := p.nodes[rand.IntN(len(p.nodes))]
 		if canFreeze && n%5 == 2 {
-			p.met = append(p.met, victim.freeze(t, p.bureau, freezeSpan))
+			p.disturbances = append(p.disturbances, victim.freeze(t, p.receiver, freezeSpan))
 			continue
 		}
-		p.met = append(p.met, victim.kill(t, p.bureau))
+		p.disturbances = append(p.disturbances, victim.kill(t, p.receiver))
 		victim.launch(t)
 	}
-	p.bureau.breakDown(false)
+	p.receiver.setFailing(false)
 }
 
-// conclude waits until nothing is open, ends the daemons and judges.
-func (p *pair) conclude(t *testing.T) {
+// finish waits until nothing is open, ends the daemons and judges.
+func (p *cluster) finish(t *testing.T) {
 	t.Helper()
 	p.await(t)
-	p.callers.disperse()
+	p.publishers.stop()
 	p.awaitNothingOpen(t)
 	var taken []time.Time
-	for _, post := range p.posts {
+	for _, post := range p.nodes {
 		post.stop(t)
-		for _, at := range post.logged(t, "took over messages") {
-			taken = append(taken, at.Add(-post.ahead))
+		for _, at := range post.logTimes(t, "took over messages") {
+			taken = append(taken, at.Add(-post.clockOffset))
 		}
 	}
 	t.Logf("messages were taken over %d times", len(taken))
-	p.bureau.judge(p.met, taken, p.callers.accepted).report(t, p.met, p.callers)
+	p.receiver.evaluate(p.disturbances, taken, p.publishers.accepted).report(t, p.disturbances, p.publishers)
 }
 
 // log is all that the post's daemons have logged.
-func (p *post) log(t *testing.T) string {
+func (p *node) log(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, "process.log"))
 	if err != nil {
@@ -183,12 +183,12 @@ func (p *post) log(t *testing.T) string {
 	return string(text)
 }
 
-// said is what the daemons have logged last.
-func (p *pair) said(t *testing.T) string {
+// lastLogs is what the daemons have logged last.
+func (p *cluster) lastLogs(t *testing.T) string {
 	t.Helper()
 	const enough = 2000
 	var all string
-	for n, post := range p.posts {
+	for n, post := range p.nodes {
 		text := post.log(t)
 		all += fmt.Sprintf("daemon %d: %s\n", n, text[max(0, len(text)-enough):])
 	}
@@ -196,12 +196,12 @@ func (p *pair) said(t *testing.T) string {
 }
 
 // awaitNothingOpen waits until every message was delivered.
-func (p *pair) awaitNothingOpen(t *testing.T) {
+func (p *cluster) awaitNothingOpen(t *testing.T) {
 	t.Helper()
 	began := time.Now()
 	for p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL") > 0 {
-		if time.Since(began) > bound {
-			t.Fatalf("messages are open %v after the last round;\n%s", bound, p.said(t))
+		if time.Since(began) > recoveryTimeout {
+			t.Fatalf("messages are open %v after the last round;\n%s", recoveryTimeout, p.lastLogs(t))
 		}
 		<-time.After(200 * time.Millisecond)
 	}
@@ -213,7 +213,7 @@ func (p *pair) awaitNothingOpen(t *testing.T) {
 }
 
 // count is the number that a statement gives on the server.
-func (p *pair) count(t *testing.T, statement string) int64 {
+func (p *cluster) count(t *testing.T, statement string) int64 {
 	t.Helper()
 	return mssqltest.Count(t, p.dsn, statement)
 }

@@ -25,10 +25,10 @@ const floodTime = 5 * time.Second // of each measurement
 // publisher with a key, alone and beside 2,000 connections without a login that
 // each send half of a body of 4 MB.
 func BenchmarkSlowBodies(b *testing.B) {
-	dir, p := launchFlooded(b)
-	var key, complaint bytes.Buffer
-	if whd.Main(whd.Process{Args: []string{"key", "add", "publisher", "--role", "publisher", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}) != 0 {
-		b.Fatal(&complaint)
+	dir, p := launchForFlood(b)
+	var key, stderr bytes.Buffer
+	if whd.Main(whd.Process{Args: []string{"key", "add", "publisher", "--role", "publisher", "--data-dir", dir}, Stdout: &key, Stderr: &stderr}) != 0 {
+		b.Fatal(&stderr)
 	}
 	publish := func() int {
 		const event = `{"EventName":"debtor.created","Body":"x"}`
@@ -87,7 +87,7 @@ func sendSlowly(address string, stop chan struct{}) {
 // at their address beside 64 clients with wrong passwords, and of 100 user names
 // tried from one address.
 func BenchmarkWrongLogins(b *testing.B) {
-	_, p := launchFlooded(b, "--http-trusted-proxies", "127.0.0.0/8")
+	_, p := launchForFlood(b, "--http-trusted-proxies", "127.0.0.0/8")
 	login := func(address, name, password string) int {
 		return statusOf(b, p.URL+"/auth", fmt.Sprintf(`{"UserName":%q,"Password":%q}`, name, password), "X-Forwarded-For", address)
 	}
@@ -122,7 +122,7 @@ func BenchmarkWrongLogins(b *testing.B) {
 	fmt.Println("100 user names from one address:", names)
 }
 
-func launchFlooded(b *testing.B, args ...string) (dir string, p *daemontest.Process) {
+func launchForFlood(b *testing.B, args ...string) (dir string, p *daemontest.Process) {
 	b.Helper()
 	dir = b.TempDir()
 	p, err := daemontest.Launch(dir, args...)

@@ -9,8 +9,8 @@ import (
 
 const canFreeze = true
 
-// signalTo has a process stand still, or go on.
-func signalTo(t *testing.T, pid int, still bool) {
+// setFrozen has a process stand still, or go on.
+func setFrozen(t *testing.T, pid int, still bool) {
 	t.Helper()
 	signal := syscall.SIGCONT
 	if still {

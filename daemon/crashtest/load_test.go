@@ -16,40 +16,40 @@ import (
 // load is requests and events that come at a pace whether the daemon is there or
 // not. A client tries again where it was refused, or cut off before any answer.
 type load struct {
-	unit    *unit
-	key     string
-	client  *http.Client
-	end     context.CancelFunc
-	members sync.WaitGroup
+	unit   *unit
+	key    string
+	client *http.Client
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
 
 	mu       sync.Mutex
-	grown    *sync.Cond
+	changed  *sync.Cond
 	began    time.Time
 	reads    int
 	accepted []string // bodies of events
-	again    int      // tries that carried no answer
+	retries  int      // tries that carried no answer
 	failed   []string
 }
 
-// loaders is how many requests, and how many events, may be under way at once.
-const loaders = 32
+// maxLoadConcurrency is how many requests, and how many events, may be under way at once.
+const maxLoadConcurrency = 32
 
 // applyLoad begins with so many requests and events a second, as far as the
 // machine keeps up.
 func applyLoad(t *testing.T, u *unit, key string, reads, events int) *load {
 	ctx, end := context.WithCancel(context.Background())
-	l := &load{unit: u, key: key, end: end, began: time.Now(), client: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * loaders}}}
-	l.grown = sync.NewCond(&l.mu)
+	l := &load{unit: u, key: key, cancel: end, began: time.Now(), client: &http.Client{Timeout: notifyTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * maxLoadConcurrency}}}
+	l.changed = sync.NewCond(&l.mu)
 	l.pace(ctx, reads, func(int) { l.read() })
-	l.pace(ctx, events, func(n int) { l.raise(fmt.Sprintf("event %d", n)) })
-	t.Cleanup(l.lift)
+	l.pace(ctx, events, func(n int) { l.publish(fmt.Sprintf("event %d", n)) })
+	t.Cleanup(l.stop)
 	return l
 }
 
 // pace does the work so many times a second, with the number of each time.
 func (l *load) pace(ctx context.Context, rate int, work func(int)) {
 	turns := make(chan int)
-	l.members.Go(func() {
+	l.tasks.Go(func() {
 		defer close(turns)
 		ticker := time.NewTicker(time.Second / time.Duration(rate))
 		defer ticker.Stop()
@@ -62,8 +62,8 @@ func (l *load) pace(ctx context.Context, rate int, work func(int)) {
 			}
 		}
 	})
-	for range loaders {
-		l.members.Go(func() {
+	for range maxLoadConcurrency {
+		l.tasks.Go(func() {
 			for n := range turns {
 				work(n)
 			}
@@ -72,38 +72,38 @@ func (l *load) pace(ctx context.Context, rate int, work func(int)) {
 }
 
 func (l *load) read() {
-	l.insist(http.MethodGet, "/json/reply/DB_ClassQuery?Take=1", "", http.StatusOK, func() { l.reads++ })
+	l.retry(http.MethodGet, "/json/reply/DB_ClassQuery?Take=1", "", http.StatusOK, func() { l.reads++ })
 }
 
-func (l *load) raise(body string) {
-	l.insist(http.MethodPost, "/Webhooks/Events", body, http.StatusCreated, func() { l.accepted = append(l.accepted, body) })
+func (l *load) publish(body string) {
+	l.retry(http.MethodPost, "/Webhooks/Events", body, http.StatusCreated, func() { l.accepted = append(l.accepted, body) })
 }
 
-// insist asks until there is an answer, which should be of the status.
-func (l *load) insist(method, path, body string, want int, done func()) {
-	for late := time.Now().Add(patience); ; {
-		status, text, err := l.ask(method, path, body)
+// retry asks until there is an answer, which should be of the status.
+func (l *load) retry(method, path, body string, want int, done func()) {
+	for late := time.Now().Add(notifyTimeout); ; {
+		status, text, err := l.send(method, path, body)
 		l.mu.Lock()
 		switch {
 		case status == want && err == nil:
 			done()
-			l.grown.Broadcast()
+			l.changed.Broadcast()
 		case status == 0 && time.Now().Before(late):
-			l.again++
+			l.retries++
 		default:
 			l.failed = append(l.failed, fmt.Sprintf("%s %s: status %d, %v, %.200s", method, path, status, err, text))
-			l.grown.Broadcast()
+			l.changed.Broadcast()
 		}
 		l.mu.Unlock()
 		if status != 0 || time.Now().After(late) {
 			return
 		}
-		linger(context.Background(), 10*time.Millisecond)
+		sleepContext(context.Background(), 10*time.Millisecond)
 	}
 }
 
-// ask sends one request. The status is 0 where nothing was answered.
-func (l *load) ask(method, path, body string) (int, string, error) {
+// send sends one request. The status is 0 where nothing was answered.
+func (l *load) send(method, path, body string) (int, string, error) {
 	var content io.Reader
 	if body != "" {
 		content = strings.NewReader(fmt.Sprintf(`{"EventName":"debtor.updated","Body":%q}`, body))
@@ -132,13 +132,13 @@ func (l *load) await(reads, events int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for reads, events = l.reads+reads, len(l.accepted)+events; (l.reads < reads || len(l.accepted) < events) && l.failed == nil; {
-		l.grown.Wait()
+		l.changed.Wait()
 	}
 }
 
-// lift ends the load.
-func (l *load) lift() {
-	l.end()
-	l.members.Wait()
+// stop ends the load.
+func (l *load) stop() {
+	l.cancel()
+	l.tasks.Wait()
 	l.client.CloseIdleConnections()
 }

@@ -25,34 +25,34 @@ var (
 	postRate = flag.Int("events", 60, "events a second meanwhile")
 )
 
-// counter takes every message and keeps what came.
-type counter struct {
-	mu    sync.Mutex
-	grown *sync.Cond
-	came  map[string]map[string]bool // ids of messages, by body
-	takes int
+// countingReceiver takes every message and keeps what came.
+type countingReceiver struct {
+	mu         sync.Mutex
+	changed    *sync.Cond
+	received   map[string]map[string]bool // ids of messages, by body
+	deliveries int
 }
 
 // ServeHTTP is http.Handler's.
-func (c *counter) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (c *countingReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.came[string(body)] == nil {
-		c.came[string(body)] = make(map[string]bool)
+	if c.received[string(body)] == nil {
+		c.received[string(body)] = make(map[string]bool)
 	}
-	c.came[string(body)][r.Header.Get("Webhook-Id")] = true
-	c.takes++
-	c.grown.Broadcast()
+	c.received[string(body)][r.Header.Get("Webhook-Id")] = true
+	c.deliveries++
+	c.changed.Broadcast()
 }
 
 // await waits until all events have come, and returns those that have not within
 // the bound.
-func (c *counter) await(events []string) (lost []string) {
-	late := time.AfterFunc(bound, c.grown.Broadcast)
+func (c *countingReceiver) await(events []string) (lost []string) {
+	late := time.AfterFunc(recoveryTimeout, c.changed.Broadcast)
 	defer late.Stop()
 	began := time.Now()
 	c.mu.Lock()
@@ -60,14 +60,14 @@ func (c *counter) await(events []string) (lost []string) {
 	for {
 		lost = nil
 		for _, event := range events {
-			if len(c.came[event]) == 0 {
+			if len(c.received[event]) == 0 {
 				lost = append(lost, event)
 			}
 		}
-		if lost == nil || time.Since(began) >= bound {
+		if lost == nil || time.Since(began) >= recoveryTimeout {
 			return lost
 		}
-		c.grown.Wait()
+		c.changed.Wait()
 	}
 }
 
@@ -80,37 +80,37 @@ func TestSignalsUnderLoad(t *testing.T) {
 	}
 	u := loadUnit(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,1s,1s,1s,1s")
 	u.args = append(u.args, "--config", u.config(), "--http-shutdown-grace", "10m") // however slow the machine is
-	u.settle(t, 1000)
+	u.writeConfig(t, 1000)
 	u.start(t)
-	c := &counter{came: make(map[string]map[string]bool)}
-	c.grown = sync.NewCond(&c.mu)
+	c := &countingReceiver{received: make(map[string]map[string]bool)}
+	c.changed = sync.NewCond(&c.mu)
 	receiver := httptest.NewServer(c)
 	t.Cleanup(receiver.Close)
 	l := applyLoad(t, u, u.subscribe(t, receiver.URL), *readRate, *postRate)
 	for n := range *restarts {
-		l.await(l.inSpan())
-		u.settle(t, 1001+n)
+		l.await(l.expectedPerInterval())
+		u.writeConfig(t, 1001+n)
 		u.reload(t)
-		l.await(l.inSpan())
+		l.await(l.expectedPerInterval())
 		u.stop(t)
 		u.start(t)
 	}
-	l.await(l.inSpan())
-	l.lift()
+	l.await(l.expectedPerInterval())
+	l.stop()
 	took := time.Since(l.began)
 	lost := c.await(l.accepted)
 	u.stop(t)
 	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) answered, %d tries without an answer; %d failed; %d events lost, %d deliveries beyond one",
 		*restarts, took.Round(time.Millisecond), l.reads, float64(l.reads)/took.Seconds(), len(l.accepted), float64(len(l.accepted))/took.Seconds(),
-		l.again, len(l.failed), len(lost), c.takes-len(c.came))
-	if len(l.failed) > 0 || len(lost) > 0 || c.takes != len(c.came) {
+		l.retries, len(l.failed), len(lost), c.deliveries-len(c.received))
+	if len(l.failed) > 0 || len(lost) > 0 || c.deliveries != len(c.received) {
 		t.Errorf("failed: %.5q, lost: %.5q", l.failed, lost)
 	}
 }
 
-// inSpan is how much comes between two signals, of which there is half enough: the
+// expectedPerInterval is how much comes between two signals, of which there is half enough: the
 // machine may be too slow for the pace.
-func (l *load) inSpan() (reads, events int) {
+func (l *load) expectedPerInterval() (reads, events int) {
 	seconds := perRound.Seconds() / 2
 	return int(seconds * float64(*readRate)), int(seconds * float64(*postRate))
 }
@@ -141,7 +141,7 @@ func TestShutdownDelay(t *testing.T) {
 	u := loadUnit(t, "--auth-queries", "anonymous", "--http-shutdown-delay", "24h")
 	u.start(t)
 	u.signal(t, syscall.SIGTERM)
-	u.awaitWord(t, "STOPPING=1")
+	u.awaitNotification(t, "STOPPING=1")
 	for path, want := range map[string]int{"/readyz": 503, "/healthz": 200, "/json/reply/DB_ClassQuery": 200} {
 		reply, err := http.Get(u.url() + path)
 		if err != nil {

@@ -57,19 +57,19 @@ func (u *unit) start(t *testing.T) {
 	}
 	u.process = process
 	t.Cleanup(func() { _ = process.Kill() }) // of a test that has failed
-	if said := u.awaitWord(t, "READY=1"); !strings.Contains(said, "STATUS=serves "+u.url()) {
+	if said := u.awaitNotification(t, "READY=1"); !strings.Contains(said, "STATUS=serves "+u.url()) {
 		t.Errorf("it is ready and says %q", said)
 	}
 }
 
-// patience is how long the program may take to say something.
-const patience = 5 * time.Minute
+// notifyTimeout is how long the program may take to say something.
+const notifyTimeout = 5 * time.Minute
 
-// awaitWord waits for a datagram that begins with a word, past those of the
+// awaitNotification waits for a datagram that begins with a word, past those of the
 // watchdog.
-func (u *unit) awaitWord(t *testing.T, word string) string {
+func (u *unit) awaitNotification(t *testing.T, word string) string {
 	t.Helper()
-	if err := u.socket.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := u.socket.SetReadDeadline(time.Now().Add(notifyTimeout)); err != nil {
 		t.Fatal(err)
 	}
 	text := make([]byte, 4096)
@@ -99,10 +99,10 @@ func (u *unit) signal(t *testing.T, s syscall.Signal) {
 func (u *unit) reload(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGHUP)
-	if said := u.awaitWord(t, "RELOADING=1"); !strings.Contains(said, "\nMONOTONIC_USEC=") {
+	if said := u.awaitNotification(t, "RELOADING=1"); !strings.Contains(said, "\nMONOTONIC_USEC=") {
 		t.Errorf("it reloads and says %q", said)
 	}
-	if said := u.awaitWord(t, "READY=1"); strings.Contains(said, "of before") {
+	if said := u.awaitNotification(t, "READY=1"); strings.Contains(said, "of before") {
 		t.Errorf("it has reloaded and says %q", said)
 	}
 }
@@ -111,7 +111,7 @@ func (u *unit) reload(t *testing.T) {
 func (u *unit) stop(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGTERM)
-	if said := u.awaitWord(t, "STOPPING=1"); !strings.Contains(said, "\nEXTEND_TIMEOUT_USEC=") {
+	if said := u.awaitNotification(t, "STOPPING=1"); !strings.Contains(said, "\nEXTEND_TIMEOUT_USEC=") {
 		t.Errorf("it stops and says %q", said)
 	}
 	if err := u.process.Wait(); err != nil {
@@ -120,8 +120,8 @@ func (u *unit) stop(t *testing.T) {
 	}
 }
 
-// settle writes the file of settings.
-func (u *unit) settle(t *testing.T, largestPage int) {
+// writeConfig writes the file of settings.
+func (u *unit) writeConfig(t *testing.T, largestPage int) {
 	t.Helper()
 	text := fmt.Sprintf("[query]\nmax_take = %d\n", largestPage)
 	if err := os.WriteFile(u.config(), []byte(text), 0o600); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// shiftVariable says by how many seconds the clock of a shifted program is
+// clockOffsetVariable says by how many seconds the clock of a shifted program is
 // ahead.
-const shiftVariable = "CRASH_CLOCK_AHEAD"
+const clockOffsetVariable = "CRASH_CLOCK_AHEAD"
 
 // What is changed in the package time: the wall clock's reading in time.Now. The
 // monotonic one stays, as it does where a host's clock is wrong.
@@ -26,7 +26,7 @@ const (
 import "syscall"
 
 var clockAhead = func() (ahead int64) {
-	text, _ := syscall.Getenv("` + shiftVariable + `")
+	text, _ := syscall.Getenv("` + clockOffsetVariable + `")
 	sign := int64(1)
 	for _, c := range text {
 		if c == '-' {
@@ -40,9 +40,9 @@ var clockAhead = func() (ahead int64) {
 `
 )
 
-// shiftable builds this test anew, from the same sources, so that the clock of
+// buildWithShiftedClock builds this test anew, from the same sources, so that the clock of
 // its processes can be wrong.
-func shiftable(t *testing.T) daemontest.Program {
+func buildWithShiftedClock(t *testing.T) daemontest.Program {
 	t.Helper()
 	dir, root := t.TempDir(), goRoot(t)
 	source := filepath.Join(root, "src", "time", "time.go")
@@ -83,20 +83,20 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// aheadBy is how far the clock of a post's daemons is ahead of this process's,
+// measureOffset is how far the clock of a post's daemons is ahead of this process's,
 // as their log says.
-func (p *post) aheadBy(t *testing.T) time.Duration {
+func (p *node) measureOffset(t *testing.T) time.Duration {
 	t.Helper()
-	all := p.logged(t, "time=")
+	all := p.logTimes(t, "time=")
 	if len(all) == 0 {
 		t.Fatal("the log has no time")
 	}
 	return time.Until(all[0])
 }
 
-// logged is when the post's daemons, by their clock, have logged lines that hold
+// logTimes is when the post's daemons, by their clock, have logged lines that hold
 // a text.
-func (p *post) logged(t *testing.T, text string) (all []time.Time) {
+func (p *node) logTimes(t *testing.T, text string) (all []time.Time) {
 	t.Helper()
 	for line := range strings.Lines(p.log(t)) {
 		rest, is := strings.CutPrefix(line, "time=")

@@ -1,0 +1,99 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// publisherPool publishes events for as long as the test runs, whether a daemon is there
+// or not.
+type publisherPool struct {
+	key    string
+	url    atomic.Pointer[string] // of the daemon
+	client *http.Client
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
+
+	mu       sync.Mutex
+	accepted []string // bodies of events that were answered 201
+	refused  int      // others: nobody knows what became of them
+}
+
+const publisherCount = 32
+
+// eventPause is what a publisher waits before its next event, so that the files stay
+// small enough for hundreds of rounds.
+const eventPause = 15 * time.Millisecond
+
+func startPublishers(t *testing.T, key string) *publisherPool {
+	ctx, end := context.WithCancel(context.Background())
+	c := &publisherPool{key: key, cancel: end, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: publisherCount}}}
+	for p := range publisherCount {
+		c.tasks.Go(func() { c.publish(ctx, p) })
+	}
+	t.Cleanup(c.stop)
+	return c
+}
+
+func (c *publisherPool) publish(ctx context.Context, member int) {
+	tick := time.NewTicker(eventPause)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if url := c.url.Load(); url != nil {
+			c.publishEvent(*url, fmt.Sprintf("%s %d.%d", addresses[1+n%(addressCount-1)], member, n))
+		}
+	}
+}
+
+// publishEvent publishes an event, whose name its body begins with.
+func (c *publisherPool) publishEvent(url, body string) {
+	name, _, _ := strings.Cut(body, " ")
+	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Body":%q}`, name, body)))
+	if err != nil {
+		panic(err) // the address is ours
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	resp, err := c.client.Do(req)
+	if err == nil {
+		resp.Body.Close()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil && resp.StatusCode == http.StatusCreated {
+		c.accepted = append(c.accepted, body)
+	} else {
+		c.refused++
+	}
+}
+
+// awaitAccepted waits until an event was accepted.
+func (c *publisherPool) awaitAccepted() {
+	for c.acceptedCount() == 0 {
+		time.Sleep(eventPause)
+	}
+}
+
+func (c *publisherPool) acceptedCount() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.accepted)
+}
+
+// stop ends publishing.
+func (c *publisherPool) stop() {
+	c.cancel()
+	c.tasks.Wait()
+	c.client.CloseIdleConnections()
+}
