@@ -92,7 +92,7 @@ func TestTrialsThatAreRefused(t *testing.T) {
 		{"", `{"Body":"x"}`, 401, "Unauthorized"},
 		{"reader", `{"EventName":"debtor.updated"}`, 403, "publisher"},
 		{"admin", `{"EventName":"debtor.vanished"}`, 400, `"FieldName":"EventName"`},
-		{"admin", `{"EventName":"salesorder.created"}`, 400, `which is for debtor.*`},
+		{"admin", `{"EventName":"salesorder.created"}`, 400, `which are debtor.*`},
 		{"admin", `{"EventName":"webhooks.subscription.disabled"}`, 400, `"FieldName":"EventName"`},
 		{"admin", `{"EventName":["debtor.updated","debtor.created"]}`, 400, `"FieldName":"EventName"`},
 		{"admin", `{"Body":"a\u0000b"}`, 400, `"FieldName":"Body"`},
