@@ -16,22 +16,22 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// Admin is what administrators and subscribers change: subscribers, subscriptions
-// and messages.
+// Admin is the storage of what administrators and subscribers change: subscribers,
+// subscriptions and messages.
 type Admin struct{ tables }
 
-// AddAuditEntry adds an entry to the audit trail by itself.
+// Note adds an entry to the audit trail without another change.
 func (a *Admin) AddAuditEntry(ctx context.Context, e audit.Entry) error {
 	_, err := a.db.Run(ctx, appdb.AuditStep(e))
 	return a.fault(err, "writing the audit trail")
 }
 
-// LastMessage is the highest number of a message, 0 where there is none.
+// LastMessage returns the highest message ID, or 0.
 func (a *Admin) LastMessage(ctx context.Context) (int64, error) {
-	return a.number(ctx, "looking for the last message", `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
+	return a.queryInt(ctx, "reading the last message ID", `SELECT COALESCE(MAX(ID), 0) FROM whd.SY_WebhookMessage`)
 }
 
-// Subscriber finds a subscriber with its subscriptions.
+// Subscriber returns a subscriber with its subscriptions.
 func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
 	all, err := a.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err != nil || len(all) == 0 {
@@ -40,23 +40,23 @@ func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, 
 	return all[0], nil
 }
 
-// HasSubscriber is NotFound where there is no such subscriber.
+// HasSubscriber returns NotFound if the subscriber does not exist.
 func (a *Admin) HasSubscriber(ctx context.Context, guid string) error {
-	id, err := a.number(ctx, "finding a subscriber", `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	id, err := a.queryInt(ctx, "finding a subscriber", `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
 	if err == nil && id == 0 {
 		err = a.missing(nil, "subscriber")
 	}
 	return err
 }
 
-// Subscribers lists the subscribers with their subscriptions.
+// Subscribers returns all subscribers with their subscriptions.
 func (a *Admin) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
 	all, err := a.subscribers(ctx, ``)
 	return all, a.fault(err, "listing subscribers")
 }
 
 func (a *Admin) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
-	all, err := appdb.QueryAll(ctx, a.db, into(func(s *admin.Subscriber) []any {
+	all, err := appdb.QueryAll(ctx, a.db, scanInto(func(s *admin.Subscriber) []any {
 		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
 	}), `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
 FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
@@ -67,26 +67,26 @@ FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	if err != nil {
 		return nil, err
 	}
-	places := make(map[string]int, len(all))
+	indexes := make(map[string]int, len(all))
 	for i, s := range all {
-		places[s.GUID] = i
+		indexes[s.GUID] = i
 	}
 	for _, s := range subscriptions {
-		if i, is := places[s.Subscriber]; is {
+		if i, ok := indexes[s.Subscriber]; ok {
 			all[i].Subscriptions = append(all[i].Subscriptions, s)
 		}
 	}
 	return all, nil
 }
 
-// AddSubscriber adds a subscriber, whose GUID, number and row hash are new.
+// AddSubscriber adds a subscriber with a new GUID, ID and row hash.
 func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
 	id, err := a.AllocateIDs(ctx, 1)
 	if err != nil {
 		return admin.Subscriber{}, err
 	}
 	guid := appdb.NewGUID()
-	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
+	steps := append([]appdb.Step{incrementVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
 	_, err = a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
 		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
@@ -98,30 +98,30 @@ SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @
 	return a.Subscriber(ctx, guid)
 }
 
-// ofSubscriber picks all subscriptions of a subscriber.
+// ofSubscriber is a condition that selects all subscriptions of a subscriber.
 const ofSubscriber = ` WHERE SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
 
-// ChangeSubscriber changes a subscriber. It fails with a Conflict where the row
-// hash that the change is based on is not the present one.
+// ChangeSubscriber changes a subscriber. It fails with Conflict if the row hash is
+// not the current one.
 func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.SubscriberChange, e audit.Entry) (admin.Subscriber, error) {
 	var u changes
 	setIf(&u, "Name", c.Name)
 	setIf(&u, "IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
-	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps := []appdb.Step{incrementVersion(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
 	steps = append(steps, a.changedSteps(ofSubscriber, at...)...)
-	if c.Enabled != nil { // what failed before does not count against it
+	if c.Enabled != nil { // failures before the change do not count
 		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
 	}
-	hit, err := a.db.Run(ctx, append(steps, appdb.AuditStep(e))...)
+	affected, err := a.db.Run(ctx, append(steps, appdb.AuditStep(e))...)
 	if err != nil {
 		return admin.Subscriber{}, a.fault(err, "changing a subscriber")
 	}
-	now, err := a.Subscriber(ctx, guid)
-	if err == nil && !hit {
+	current, err := a.Subscriber(ctx, guid)
+	if err == nil && !affected {
 		err = stale("subscriber")
 	}
-	return now, err
+	return current, err
 }
 
 func stale(thing string) error {
@@ -129,16 +129,16 @@ func stale(thing string) error {
 		Fields: []fault.Field{{Name: "RowHash", Message: "is not the present one"}}}
 }
 
-// RemoveSubscriber removes a subscriber with all that belongs to it, and
-// reports whether it was there. Messages are removed by Sweep.
+// RemoveSubscriber removes a subscriber with its subscriptions, and reports whether
+// it existed. Sweep deletes the messages.
 func (a *Admin) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
-	steps := append(a.removal(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
+	steps := append(a.removalSteps(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
 		appdb.MustAffect(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
 	removed, err := a.db.Run(ctx, steps...)
 	return removed, a.fault(err, "removing a subscriber")
 }
 
-// changes collects what an UPDATE sets.
+// changes collects the SET list of an UPDATE.
 type changes struct {
 	sets []string
 	args []any
@@ -155,19 +155,19 @@ func setIf[T any](u *changes, column string, value *T) {
 	}
 }
 
-// step is the UPDATE, which must hit a row, with a new row hash. It hits none
-// whose row hash is not the one that the change is based on.
-func (u *changes) step(table, where string, at []any, now time.Time, based []byte) appdb.Step {
+// step returns the UPDATE, which also sets a new row hash and must affect a row. If
+// rowHash is not nil, it affects no row with another row hash.
+func (u *changes) step(table, where string, args []any, now time.Time, rowHash []byte) appdb.Step {
 	u.set("LastSavedDateTime", appdb.Timestamp(now))
 	u.set("RowHash", newRowHash())
-	if based != nil {
+	if rowHash != nil {
 		where += ` AND RowHash = @Based`
-		at = append(at, sql.Named("Based", based))
+		args = append(args, sql.Named("Based", rowHash))
 	}
-	return appdb.MustAffect(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, at...)...)
+	return appdb.MustAffect(`UPDATE `+table+` SET `+strings.Join(u.sets, ", ")+where, append(u.args, args...)...)
 }
 
-// Subscription finds a subscription of a subscriber.
+// Subscription returns a subscription of a subscriber.
 func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error) {
 	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
 	if err != nil || len(all) == 0 {
@@ -180,50 +180,51 @@ func subscriptionArgs(subscriber, guid string) []any {
 	return []any{sql.Named("Subscriber", subscriber), sql.Named("Subscription", guid)}
 }
 
-// AddSubscription adds a subscription to its subscriber, who must exist. Its
-// GUID, numbers and row hash are new.
+// AddSubscription adds a subscription to an existing subscriber, with a new GUID,
+// ID, number and row hash.
 func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ webhook.Subscription, err error) {
 	if s.ID, err = a.AllocateIDs(ctx, 1); err != nil {
 		return webhook.Subscription{}, err
 	}
 	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()
-	room, args := a.room(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
+	condition, args := a.headerLimit(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
 	if !s.MadeByAdmin {
-		room += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
+		condition += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
 		args = append(args, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
 	}
-	var into, values strings.Builder
+	var columns, values strings.Builder
 	for _, c := range subscriptionAdded {
-		into.WriteString(c.name + ", ")
+		columns.WriteString(c.name + ", ")
 		values.WriteString("@" + c.name + ", ")
 		args = append(args, sql.Named(c.name, valueOf(c.of(&s))))
 	}
-	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+into.String()+`SubscriberID, ItemNo, MaxRetries)
+	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+columns.String()+`SubscriberID, ItemNo, MaxRetries)
 SELECT `+values.String()+`b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
-FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+room, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
-	steps := slices.Concat([]appdb.Step{raiseVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
+FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
+	steps := slices.Concat([]appdb.Step{incrementVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
 	added, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.fault(err, "adding a subscription")
 	}
 	if !added {
 		s, err := a.Subscriber(ctx, s.Subscriber)
-		return webhook.Subscription{}, cmp.Or(err, full(s))
+		return webhook.Subscription{}, cmp.Or(err, limitError(s))
 	}
 	return a.Subscription(ctx, s.Subscriber, s.GUID)
 }
 
-// full is why nothing can be added to a subscriber.
-func full(s admin.Subscriber) error {
+// limitError returns which limit prevents adding to a subscriber.
+func limitError(s admin.Subscriber) error {
 	if len(s.Subscriptions) >= webhook.MaxSubscriptions {
 		return webhook.ErrTooManySubscriptions
 	}
 	return webhook.ErrTooManyHeaders
 }
 
-// room is the condition, with its arguments, that a subscriber has room for the
-// headers of a subscription. Nothing has to fit where it is not bounded.
-func (a *Admin) room(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
+// headerLimit returns a condition that the headers of a subscriber, including the
+// new ones, do not exceed the limit, with its arguments. The condition is empty if
+// the headers are not limited.
+func (a *Admin) headerLimit(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
 	args := subscriptionArgs(subscriber, guid)
 	if !bounded || headers == nil || len(*headers) == 0 {
 		return ``, args
@@ -233,7 +234,7 @@ func (a *Admin) room(guid, subscriber string, headers *[]webhook.Header, bounded
 		size += len(h.Name) + len(h.Value)
 	}
 	if a.db.IsServer() {
-		length = `LEN` // in characters: it has no UTF-8
+		length = `LEN` // in characters: the server has no UTF-8 length
 	}
 	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
 	JOIN whd.SY_WebhookSubscription c ON c.ID = h.SubscriptionID JOIN whd.SY_WebhookSubscriber o ON o.ID = c.SubscriberID
@@ -242,7 +243,7 @@ func (a *Admin) room(guid, subscriber string, headers *[]webhook.Header, bounded
 
 const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription)`
 
-// headerSteps add the headers of a subscription.
+// headerSteps returns the steps that add the headers of a subscription.
 func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
 	steps := make([]appdb.Step, len(headers))
 	for i, h := range headers {
@@ -255,42 +256,44 @@ SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WH
 	return steps
 }
 
-// ownedBy picks the subscription of a subscriber, by both GUIDs.
+// ownedBy is a condition that selects a subscription by its GUID and that of its
+// subscriber.
 const ownedBy = ` WHERE RecID = @Subscription AND SubscriberID IN (SELECT b.ID FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber)`
 
-// oneLine moves the open messages of a subscription to the first partition. It
-// looks into the others by an index: most messages are in the first one.
-const oneLine = `UPDATE whd.SY_WebhookMessage SET PartitionID = 1
+// moveToFirstPartition moves the open messages of a subscription to the first
+// partition. It searches the other partitions by index: most messages are in the
+// first one.
+const moveToFirstPartition = `UPDATE whd.SY_WebhookMessage SET PartitionID = 1
 WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND NextAttemptDateTime IS NOT NULL AND SubscriptionID = ` + subscriptionID
 
-// ChangeSubscription changes a subscription. It fails with a Conflict where the
-// row hash that the change is based on is not the present one.
+// ChangeSubscription changes a subscription. It fails with Conflict if the row hash
+// is not the current one.
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	u := changesOf(c)
-	room, args := a.room(guid, subscriber, c.Headers, c.EnforceLimits)
-	steps := []appdb.Step{raiseVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+room, args, at, c.RowHash)}
+	condition, args := a.headerLimit(guid, subscriber, c.Headers, c.EnforceLimits)
+	steps := []appdb.Step{incrementVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
-	if c.Ordered != nil && *c.Ordered { // one daemon sends them all from now on
-		steps = append(steps, appdb.Statement(oneLine, sql.Named("Subscription", guid)))
+	if c.Ordered != nil && *c.Ordered { // one daemon sends all of its messages from now on
+		steps = append(steps, appdb.Statement(moveToFirstPartition, sql.Named("Subscription", guid)))
 	}
 	if c.Headers != nil {
 		steps = append(steps, appdb.Statement(`DELETE FROM whd.SY_WebhookSubscriptionRequestHeader WHERE SubscriptionID = `+subscriptionID,
 			sql.Named("Subscription", guid)))
 		steps = append(steps, headerSteps(guid, *c.Headers)...)
 	}
-	hit, err := a.db.Run(ctx, steps...)
+	affected, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.fault(err, "changing a subscription")
 	}
-	now, err := a.Subscription(ctx, subscriber, guid)
+	current, err := a.Subscription(ctx, subscriber, guid)
 	switch {
-	case err != nil || hit:
-	case c.RowHash == nil || bytes.Equal(c.RowHash, now.RowHash):
+	case err != nil || affected:
+	case c.RowHash == nil || bytes.Equal(c.RowHash, current.RowHash):
 		err = webhook.ErrTooManyHeaders
 	default:
 		err = stale("subscription")
 	}
-	return now, err
+	return current, err
 }
 
 func changesOf(c admin.SubscriptionChange) *changes {
@@ -300,7 +303,7 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	setIf(u, "Ordered", c.Ordered)
 	setIf(u, "MadeByAdmin", c.MadeByAdmin)
 	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
-		u.set("DisabledReason", sql.NullString{}) // from now on it is as requested
+		u.set("DisabledReason", sql.NullString{}) // reset the reason and the failures
 		u.set("FailingSince", sql.NullString{})
 	}
 	if c.Schedule != nil {
@@ -315,19 +318,19 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	return u
 }
 
-// RemoveSubscription removes a subscription, and reports whether it was there.
-// From then on its messages are neither shown nor sent; Sweep removes them.
+// RemoveSubscription removes a subscription, and reports whether it existed. Its
+// messages are invisible and not sent from then on; Sweep deletes them.
 func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error) {
-	steps := a.removal(ownedBy, at, subscriptionArgs(subscriber, guid)...)
+	steps := a.removalSteps(ownedBy, at, subscriptionArgs(subscriber, guid)...)
 	steps[len(steps)-1].MustAffect = true
 	removed, err := a.db.Run(ctx, steps...)
 	return removed, a.fault(err, "removing a subscription")
 }
 
-// removal is the steps that remove subscriptions but for their messages, from
-// the first one of a transaction on.
-func (a *Admin) removal(which string, at time.Time, args ...any) []appdb.Step {
-	steps := append([]appdb.Step{raiseVersion()}, a.changedSteps(which, args...)...)
+// removalSteps returns the first steps of a transaction that removes subscriptions,
+// without their messages.
+func (a *Admin) removalSteps(which string, at time.Time, args ...any) []appdb.Step {
+	steps := append([]appdb.Step{incrementVersion()}, a.changedSteps(which, args...)...)
 	args = append(args, sql.Named("At", appdb.Timestamp(at)))
 	return append(steps,
 		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Message finds a message.
+// Message returns a message.
 func (a *Admin) Message(ctx context.Context, at admin.Address) (*webhook.Message, error) {
 	m, err := appdb.QueryOne(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Body }), `SELECT `+messageRead+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
@@ -25,8 +25,8 @@ WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
 	return *m, nil
 }
 
-// RemoveMessage removes a message with what is known of its attempts. It gives
-// the message as it was, or nil where it is gone already.
+// RemoveMessage deletes a message with its attempts. It returns the deleted
+// message, or nil if it does not exist.
 func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.Message, error) {
 	m, err := a.Message(ctx, at)
 	if err != nil {
@@ -44,22 +44,22 @@ func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.M
 	return m, nil
 }
 
-// removeSteps remove messages, what is known of their attempts, and events that no
-// other message needs. The messages go first: an outcome that is written at the
-// same moment finds none, or has been written already.
+// removeSteps returns the steps that delete messages, their attempts, and events
+// without other messages. The messages are deleted first: an outcome written
+// concurrently then either finds no message, or has already been written.
 func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
-	these, list := db.ListArg(messages), db.InList
+	ids, inList := db.ListArg(messages), db.InList
 	return []appdb.Step{
-		appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+list, these),
-		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+list, these),
-		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+list+`
+		appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+inList, ids),
+		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+inList, ids),
+		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+inList+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, db.ListArg(events)),
 	}
 }
 
-// RetryMessage makes a message that failed, or waits for its next attempt, due
-// now. One that was not attempted yet is due anyway. One that was received is
-// not sent again: a Conflict.
+// RetryMessage makes a message due now if it has failed or waits for its next
+// attempt. A message without an attempt is due anyway. It returns Conflict for a
+// message that was already delivered.
 func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Time) (*webhook.Message, error) {
 	m, err := a.Message(ctx, at)
 	if err != nil {
@@ -79,61 +79,60 @@ func retryStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
 WHERE ID IN `+db.InList+` AND Status IN (2, 3)`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
 }
 
-// RetryMessages makes those messages due that are still as they were picked and
-// have failed or wait for another attempt. It gives what it has changed.
-func (a *Admin) RetryMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	done, err := a.alter(ctx, picked, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
+// RetryMessages makes the candidates due that are unchanged and have failed or wait
+// for another attempt. It returns what it has changed.
+func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
+	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
 		all = slices.DeleteFunc(all, func(m bulkMessage) bool { return m.Before != webhook.RetryPending && m.Before != webhook.Failed })
 		for i := range all {
 			all[i].Status, all[i].Next, all[i].At = webhook.RetryPending, at, at
 		}
-		return all, append([]appdb.Step{retryStep(a.db, numbersOf(all, messageNumber), at)}, a.peerEventSteps(delivery.PeerDue, numbersOf(all, subscriptionNumber)...)...)
+		return all, append([]appdb.Step{retryStep(a.db, distinctIDs(all, messageID), at)}, a.peerEventSteps(delivery.PeerDue, distinctIDs(all, subscriptionOf)...)...)
 	})
 	return done, a.fault(err, "making messages due")
 }
 
-// RemoveMessages removes those messages that are still as they were picked, with
-// what is known of their attempts, and with events that no other message needs.
-// It gives what it has removed.
-func (a *Admin) RemoveMessages(ctx context.Context, picked []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	done, err := a.alter(ctx, picked, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
+// RemoveMessages deletes the candidates that are unchanged, with their attempts and
+// with events without other messages. It returns what it has deleted.
+func (a *Admin) RemoveMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
+	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
 		for i := range all {
 			all[i].Deleted, all[i].Next, all[i].At = true, time.Time{}, at
 		}
-		return all, append(removeSteps(a.db, numbersOf(all, messageNumber), numbersOf(all, eventNumber)), a.peerEventSteps(delivery.PeerDeleted, numbersOf(all, subscriptionNumber)...)...)
+		return all, append(removeSteps(a.db, distinctIDs(all, messageID), distinctIDs(all, eventID)), a.peerEventSteps(delivery.PeerDeleted, distinctIDs(all, subscriptionOf)...)...)
 	})
 	return done, a.fault(err, "removing messages")
 }
 
-// bulkMessage is a message as it is before an alteration, and then as it becomes.
+// bulkMessage is a message before and after a bulk operation.
 type bulkMessage struct {
 	admin.Changed
 	event int64
 }
 
-func messageNumber(m bulkMessage) int64      { return m.ID }
-func eventNumber(m bulkMessage) int64        { return m.event }
-func subscriptionNumber(m bulkMessage) int64 { return m.Subscription }
+func messageID(m bulkMessage) int64      { return m.ID }
+func eventID(m bulkMessage) int64        { return m.event }
+func subscriptionOf(m bulkMessage) int64 { return m.Subscription }
 
-// numbersOf gives each number once.
-func numbersOf(all []bulkMessage, of func(bulkMessage) int64) []int64 {
+// distinctIDs returns the distinct values of a field, sorted.
+func distinctIDs(all []bulkMessage, field func(bulkMessage) int64) []int64 {
 	numbers := make([]int64, len(all))
 	for i, m := range all {
-		numbers[i] = of(m)
+		numbers[i] = field(m)
 	}
 	slices.Sort(numbers)
 	return slices.Compact(numbers)
 }
 
-// alter reads the messages in the transaction that changes them: a
-// transaction that writes to one at the same moment has ended before, or waits.
-func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func([]bulkMessage) ([]bulkMessage, []appdb.Step)) (done []admin.Changed, err error) {
-	if len(picked) == 0 {
+// changeUnchanged reads the candidates in the transaction that changes them, so
+// that a concurrent transaction on the same messages either has ended or waits.
+func (a *Admin) changeUnchanged(ctx context.Context, candidates []admin.Candidate, change func([]bulkMessage) ([]bulkMessage, []appdb.Step)) (done []admin.Changed, err error) {
+	if len(candidates) == 0 {
 		return nil, nil
 	}
 	err = a.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		done = nil
-		all, err := unchanged(ctx, a.db, tx, picked)
+		all, err := lockUnchanged(ctx, a.db, tx, candidates)
 		if err != nil {
 			return err
 		}
@@ -157,17 +156,17 @@ func (a *Admin) alter(ctx context.Context, picked []admin.Candidate, change func
 	return done, nil
 }
 
-// unchanged locks the messages and gives those that are as they were picked. A
-// file is locked as a whole already.
-func unchanged(ctx context.Context, db *appdb.DB, tx *sql.Tx, picked []admin.Candidate) ([]bulkMessage, error) {
-	ids := make([]int64, len(picked))
-	as := make(map[int64]admin.Candidate, len(picked))
-	for i, p := range picked {
-		ids[i], as[p.ID] = p.ID, p
+// lockUnchanged locks the candidates and returns those that are unchanged. A file
+// is already locked.
+func lockUnchanged(ctx context.Context, db *appdb.DB, tx *sql.Tx, candidates []admin.Candidate) ([]bulkMessage, error) {
+	ids := make([]int64, len(candidates))
+	byID := make(map[int64]admin.Candidate, len(candidates))
+	for i, p := range candidates {
+		ids[i], byID[p.ID] = p.ID, p
 	}
-	these := db.ListArg(ids)
+	idList := db.ListArg(ids)
 	if db.IsServer() {
-		if _, err := tx.ExecContext(ctx, db.Qualify(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+db.InList), these); err != nil {
+		if _, err := tx.ExecContext(ctx, db.Qualify(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+db.InList), idList); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +176,7 @@ FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), these)
+WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), idList)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +190,7 @@ WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), these)
 			return nil, err
 		}
 		m.Status, m.Retries = m.Before, state.Retries()
-		if m.Before == as[m.ID].Status && m.Retries == as[m.ID].Retries {
+		if m.Before == byID[m.ID].Status && m.Retries == byID[m.ID].Retries {
 			all = append(all, m)
 		}
 	}

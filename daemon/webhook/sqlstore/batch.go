@@ -10,20 +10,20 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// The limits of texts that others have made, in bytes.
+// Maximum lengths of foreign texts, in bytes.
 const (
-	mostReason   = 256
-	mostDetail   = 2000
-	mostAnswer   = 4 << 10
-	answerPieces = 3 // in which an answer reaches a server
-	mostDisabled = 400
+	maxReason         = 256
+	maxDetail         = 2000
+	maxResponse       = 4 << 10
+	responsePieces    = 3 // columns that a response is split into for SQL Server
+	maxDisabledReason = 400
 )
 
-// shortAnswer is the length, in bytes, up to which an answer stays with its
-// attempt: a reference to a text takes about as much.
-const shortAnswer = 64
+// maxInlineResponse is the length, in bytes, up to which a response is stored with
+// its attempt: a reference would be about as large.
+const maxInlineResponse = 64
 
-// The columns of what is in a batch, for both databases.
+// Columns of the rows in a batch, for both databases.
 var (
 	leaseColumns = columns[delivery.Lease]{
 		{"PartitionID", number, func(l delivery.Lease) any { return l.Partition }},
@@ -34,8 +34,8 @@ var (
 		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
 		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
-		{"AddedDateTime", moment, func(e *webhook.Event) any { return appdb.Timestamp(e.AddedAt) }},
-		{"Body", beside, func(e *webhook.Event) any { return string(e.Body) }},
+		{"AddedDateTime", dateTime, func(e *webhook.Event) any { return appdb.Timestamp(e.AddedAt) }},
+		{"Body", separate, func(e *webhook.Event) any { return string(e.Body) }},
 	}
 	attemptColumns = columns[*attempt]{
 		{"MessageID", number, func(a *attempt) any { return a.Message.ID }},
@@ -49,38 +49,38 @@ var (
 			}
 			return int64(a.Code)
 		}},
-		{"Message", "nvarchar(256)", func(a *attempt) any { return readable(a.Reason(), mostReason) }},
-		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(readable(a.Detail, mostDetail)) }},
-		{"AnswerText", text, func(a *attempt) any { return appdb.NullIfEmpty(a.answer) }},
+		{"Message", "nvarchar(256)", func(a *attempt) any { return sanitize(a.Reason(), maxReason) }},
+		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(sanitize(a.Detail, maxDetail)) }},
+		{"AnswerText", text, func(a *attempt) any { return appdb.NullIfEmpty(a.response) }},
 		{"Duration", number, func(a *attempt) any { return ticks(a.Took) }},
-		{"LastSavedDateTime", moment, func(a *attempt) any { return a.ended() }},
+		{"LastSavedDateTime", dateTime, func(a *attempt) any { return a.ended() }},
 		{"TextHash", "nvarchar(32)", func(a *attempt) any { return appdb.NullIfEmpty(a.hash) }},
 	}
-	// resultColumns are those of an attempt with what becomes of its message.
+	// resultColumns are the columns of an attempt, and the message's next attempt.
 	resultColumns = append(attemptColumns[:len(attemptColumns):len(attemptColumns)],
-		column[*attempt]{"NextAttemptDateTime", moment, func(a *attempt) any { return appdb.NullIfEmpty(dueText(a.After)) }})
+		column[*attempt]{"NextAttemptDateTime", dateTime, func(a *attempt) any { return appdb.NullIfEmpty(dueText(a.After)) }})
 	textColumns = columns[storedText]{
 		{"TextHash", "nvarchar(32)", func(t storedText) any { return t.hash }},
-		{"UsedDateTime", moment, func(t storedText) any { return t.used }},
+		{"UsedDateTime", dateTime, func(t storedText) any { return t.used }},
 		{"Size", integer, func(t storedText) any { return textSize(t.text) }},
 		{"Text", text, func(t storedText) any { return t.text }},
 	}
 	disabledColumns = columns[delivery.Disabled]{
 		{"ID", number, func(d delivery.Disabled) any { return d.Subscription }},
-		{"DisabledReason", text, func(d delivery.Disabled) any { return readable(d.Reason, mostDisabled) }},
-		{"LastSavedDateTime", moment, func(d delivery.Disabled) any { return appdb.Timestamp(d.At) }},
+		{"DisabledReason", text, func(d delivery.Disabled) any { return sanitize(d.Reason, maxDisabledReason) }},
+		{"LastSavedDateTime", dateTime, func(d delivery.Disabled) any { return appdb.Timestamp(d.At) }},
 	}
 	healthColumns = columns[delivery.Health]{
 		{"ID", number, func(h delivery.Health) any { return h.Subscription }},
-		{"FailingSince", moment, func(h delivery.Health) any { return appdb.NullIfEmpty(momentText(h.Since)) }},
-		{"Anew", bit, func(h delivery.Health) any { return appdb.Bit(h.Replace) }},
+		{"FailingSince", dateTime, func(h delivery.Health) any { return appdb.NullIfEmpty(timestampOrEmpty(h.Since)) }},
+		{"Overwrite", bit, func(h delivery.Health) any { return appdb.Bit(h.Replace) }},
 	}
 	keyColumns = columns[delivery.Key]{
 		{"KeyHash", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Hash[:]) }},
 		{"Digest", "nvarchar(64)", func(k delivery.Key) any { return hex.EncodeToString(k.Digest[:]) }},
 		{"EventGUID", guid, func(k delivery.Key) any { return k.Event }},
 		{"Messages", integer, func(k delivery.Key) any { return int64(k.Count) }},
-		{"ExpiryDateTime", moment, func(k delivery.Key) any { return appdb.Timestamp(k.Until) }},
+		{"ExpiryDateTime", dateTime, func(k delivery.Key) any { return appdb.Timestamp(k.Until) }},
 	}
 	peerEventColumns = columns[delivery.PeerEvent]{
 		{"SubscriptionID", number, func(n delivery.PeerEvent) any { return n.Subscription }},
@@ -88,33 +88,33 @@ var (
 	}
 )
 
-// becomes is what an attempt makes of its message.
-const becomes = `Status = @Status, Attempts = @Attempt, NextAttemptDateTime = @NextAttemptDateTime, LastSavedDateTime = @LastSavedDateTime,
+// messageUpdate is the SET list that an attempt applies to its message.
+const messageUpdate = `Status = @Status, Attempts = @Attempt, NextAttemptDateTime = @NextAttemptDateTime, LastSavedDateTime = @LastSavedDateTime,
 	HTTPCode = @HTTPCode, ResponseMessage = @Message`
 
-// storedText is an answer that attempts refer to.
+// storedText is a response body that attempts refer to.
 type storedText struct{ hash, used, text string }
 
-// textSize is about what the row of a text takes.
+// textSize returns the approximate size of a row with the text, in bytes.
 func textSize(text string) int64 { return int64(len(text)) + 256 }
 
-// attempt is an outcome with what is stored besides.
+// attempt is a result with its stored values.
 type attempt struct {
 	webhook.AttemptResult
-	guid   string
-	answer string // for admins
-	hash   string // that the answer is stored under; empty for a short one
+	guid     string
+	response string // as shown to administrators
+	hash     string // key of the stored text; empty for a short response
 }
 
 func (a *attempt) ended() string { return appdb.Timestamp(a.Began.Add(a.Took)) }
 
 func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
-	made, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
+	attempts, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
 	for i, r := range outcomes {
-		a := &made[i]
-		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), answer: readable(string(r.Text), mostAnswer)}
-		if len(a.answer) > shortAnswer {
-			hash := sha256.Sum256([]byte(a.answer))
+		a := &attempts[i]
+		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), response: sanitize(string(r.Text), maxResponse)}
+		if len(a.response) > maxInlineResponse {
+			hash := sha256.Sum256([]byte(a.response))
 			a.hash = hex.EncodeToString(hash[:16])
 		}
 		all[i] = a
@@ -122,18 +122,19 @@ func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
 	return all
 }
 
-// store takes an answer out of its attempt where that refers to it.
-func (a *attempt) store() (t storedText, is bool) {
+// extractText moves the response from the attempt to a storedText, if the attempt
+// refers to it by hash.
+func (a *attempt) extractText() (t storedText, ok bool) {
 	if a.hash == "" {
 		return t, false
 	}
-	t = storedText{a.hash, a.ended(), a.answer}
-	a.answer = ""
+	t = storedText{a.hash, a.ended(), a.response}
+	a.response = ""
 	return t, true
 }
 
-// dueText is when the next attempt is due, empty for a message that is not
-// open.
+// dueText returns when the next attempt is due; it is empty for a message that is
+// not open.
 func dueText(s webhook.State) string {
 	if !s.Status.Open() {
 		return ""
@@ -141,16 +142,14 @@ func dueText(s webhook.State) string {
 	return appdb.Timestamp(s.Next)
 }
 
-// readable is the beginning of a text of foreign origin, as every
-// database keeps it: what is no UTF-8, and zero bytes, which servers refuse in
-// JSON, are replaced.
-func readable(text string, most int) string {
+// sanitize truncates a foreign text and replaces what some database rejects:
+// invalid UTF-8 and zero bytes.
+func sanitize(text string, maxBytes int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	return appdb.Truncate(strings.ReplaceAll(text, "\x00", "\uFFFD"), most)
+	return appdb.Truncate(strings.ReplaceAll(text, "\x00", "\uFFFD"), maxBytes)
 }
 
-// deletion is a message that is to go, unless it has changed since it was
-// looked at.
+// deletion is a message to delete, unless it has changed since it was read.
 type deletion struct{ id, event, status, attempts int64 }
 
 func deletionFields(d *deletion) []any { return []any{&d.id, &d.event, &d.status, &d.attempts} }

@@ -30,8 +30,8 @@ func bulkRows(t *testing.T, w *Store) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	picked := []admin.Candidate{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
-	if done, err := w.RemoveMessages(t.Context(), picked, hookNoon); err != nil || len(done) != 2 {
+	candidates := []admin.Candidate{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
+	if done, err := w.RemoveMessages(t.Context(), candidates, hookNoon); err != nil || len(done) != 2 {
 		t.Fatalf("removed %+v (%v)", done, err)
 	}
 	expectRows(t, w.db, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
@@ -100,12 +100,12 @@ func BenchmarkBulk(b *testing.B) {
 				if err := w.Write(b.Context(), batch); err != nil {
 					b.Fatal(err)
 				}
-				picked := make([]admin.Candidate, size)
+				candidates := make([]admin.Candidate, size)
 				for i, m := range batch.Messages {
-					picked[i] = admin.Candidate{ID: m.ID, Status: webhook.Failed}
+					candidates[i] = admin.Candidate{ID: m.ID, Status: webhook.Failed}
 				}
 				b.StartTimer()
-				if done, err := work(w, picked); err != nil || len(done) != size {
+				if done, err := work(w, candidates); err != nil || len(done) != size {
 					b.Fatal(len(done), err)
 				}
 			}

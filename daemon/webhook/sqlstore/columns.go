@@ -13,122 +13,122 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// column is a column of a table, or of a batch, and what is written to it of a T:
-// nil, a string, an int64 or bytes. Without a function it is the row's number.
+// column is a column of a table or of a batch. value returns the value of a T: nil,
+// a string, an int64 or bytes; without it the value is the row's index.
 type column[T any] struct {
 	name  string
-	typ   string // of a server
+	typ   string // SQL Server type
 	value func(T) any
 }
 
-// The types of columns, on a server. Texts that hold what users or receivers
-// have written are escaped on their way through JSON.
+// SQL Server types of columns. Columns of type text contain foreign text, which is
+// escaped in JSON, see escapes.
 const (
-	number  = "bigint"
-	integer = "int"
-	small   = "tinyint"
-	bit     = "bit"
-	moment  = "datetime2(7)"
-	guid    = "nvarchar(36)"
-	text    = "nvarchar(max)"
-	beside  = "" // travels beside the JSON
+	number   = "bigint"
+	integer  = "int"
+	small    = "tinyint"
+	bit      = "bit"
+	dateTime = "datetime2(7)"
+	guid     = "nvarchar(36)"
+	text     = "nvarchar(max)"
+	separate = "" // sent as a separate parameter, not in the JSON
 )
 
-// columns are those of a table, from which its statements are derived for either
-// database, and the rows of a batch for a server: arrays in JSON.
+// columns are the columns of a table. The statements for both databases and the
+// JSON rows of a batch for SQL Server are derived from them.
 type columns[T any] []column[T]
 
-// names lists the columns for INSERT.
-func (c columns[T]) names() string { return c.list(func(one column[T]) string { return one.name }) }
+// names returns the column list of an INSERT.
+func (c columns[T]) names() string { return c.list(func(col column[T]) string { return col.name }) }
 
-// parameters lists what is inserted into a file.
+// parameters returns the VALUES list of an INSERT into a file.
 func (c columns[T]) parameters() string {
-	return c.list(func(one column[T]) string { return "@" + one.name })
+	return c.list(func(col column[T]) string { return "@" + col.name })
 }
 
-// values lists what is inserted on a server, out of the rows n and the texts
-// beside them, b.
+// values returns the SELECT list of an INSERT on SQL Server, from the rows n and
+// the separate parameters b.
 func (c columns[T]) values() string {
-	return c.list(func(one column[T]) string {
-		switch one.typ {
+	return c.list(func(col column[T]) string {
+		switch col.typ {
 		case text:
-			return "plain(n." + one.name + ")"
-		case beside:
-			return "b." + one.name
+			return "plain(n." + col.name + ")"
+		case separate:
+			return "b." + col.name
 		}
-		return "n." + one.name
+		return "n." + col.name
 	})
 }
 
-func (c columns[T]) list(word func(column[T]) string) string {
-	words := make([]string, len(c))
-	for i, one := range c {
-		words[i] = word(one)
+func (c columns[T]) list(format func(column[T]) string) string {
+	parts := make([]string, len(c))
+	for i, col := range c {
+		parts[i] = format(col)
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(parts, ", ")
 }
 
-// named is one of the columns.
+// named returns a column by name.
 func (c columns[T]) named(name string) column[T] {
-	i := slices.IndexFunc(c, func(one column[T]) bool { return one.name == name })
+	i := slices.IndexFunc(c, func(col column[T]) bool { return col.name == name })
 	if i < 0 {
-		panic("sqlstore: there is no column " + name) // a mistake in a statement of this package, found at the start
+		panic("sqlstore: unknown column " + name) // a mistake in a statement of this package, found at start
 	}
 	return c[i]
 }
 
-// open is the expression for the rows of a parameter, with some of their columns,
-// or all.
+// open returns the OPENJSON expression for the rows of a parameter, with the named
+// columns, or all.
 func (c columns[T]) open(parameter string, names ...string) string {
 	for _, name := range names {
 		c.named(name)
 	}
 	var items []string
 	position := 0
-	for _, one := range c {
-		if one.typ == beside {
+	for _, col := range c {
+		if col.typ == separate {
 			continue
 		}
-		if len(names) == 0 || slices.Contains(names, one.name) {
-			items = append(items, fmt.Sprintf("%s %s '$[%d]'", one.name, one.typ, position))
+		if len(names) == 0 || slices.Contains(names, col.name) {
+			items = append(items, fmt.Sprintf("%s %s '$[%d]'", col.name, col.typ, position))
 		}
 		position++
 	}
 	return "OPENJSON(@" + parameter + ") WITH (" + strings.Join(items, ", ") + ")"
 }
 
-// encode is the parameter that open opens.
+// encode returns the JSON rows that open reads.
 func (c columns[T]) encode(all []T, e *escapes) []byte {
-	rows, cells := make([][]any, len(all)), make([]any, 0, len(all)*len(c))
-	for i, one := range all {
-		first := len(cells)
+	rows, values := make([][]any, len(all)), make([]any, 0, len(all)*len(c))
+	for i, v := range all {
+		first := len(values)
 		for _, column := range c {
-			var cell any
+			var value any
 			switch {
-			case column.typ == beside:
+			case column.typ == separate:
 				continue
 			case column.value == nil:
-				cell = i
+				value = i
 			default:
-				cell = column.value(one)
+				value = column.value(v)
 			}
-			if words, is := cell.(string); is && column.typ == text {
-				cell = e.text(words)
+			if s, ok := value.(string); ok && column.typ == text {
+				value = e.text(s)
 			}
-			cells = append(cells, cell)
+			values = append(values, value)
 		}
-		rows[i] = cells[first:]
+		rows[i] = values[first:]
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(rows); err != nil {
-		panic("store: " + err.Error()) // texts and numbers can always be written
+		panic("sqlstore: " + err.Error()) // texts and numbers can always be encoded
 	}
 	return b.Bytes()
 }
 
-// statement is a statement for a file. Its parameters have the names of columns.
+// statement is a statement for a file. Its parameters are named like columns.
 type statement[T any] struct {
 	text  string
 	bound []func(T) any
@@ -136,32 +136,31 @@ type statement[T any] struct {
 
 var parameter = regexp.MustCompile(`@\w+`)
 
-// newStatement relies on SQLite to number named parameters in the order in which
-// they first occur.
+// newStatement relies on SQLite numbering named parameters in the order of their
+// first occurrence.
 func newStatement[T any](c columns[T], text string) statement[T] {
 	s := statement[T]{text: text}
-	var known []string
+	var names []string
 	for _, name := range parameter.FindAllString(text, -1) {
-		if !slices.Contains(known, name) {
-			known, s.bound = append(known, name), append(s.bound, c.named(name[1:]).value)
+		if !slices.Contains(names, name) {
+			names, s.bound = append(names, name), append(s.bound, c.named(name[1:]).value)
 		}
 	}
 	return s
 }
 
-// messageField is a column that messages are kept in: what it is written from and
-// read to. of points at its value.
+// messageField is a column of messages. of returns a pointer to its value.
 type messageField struct {
 	name string
-	typ  string // of a server
+	typ  string // SQL Server type
 	of   func(*webhook.Message) any
 }
 
-// dueColumn is null once no attempt follows.
+// dueColumn is NULL if no attempt follows.
 const dueColumn = "NextAttemptDateTime"
 
-// messageFields are the columns that a message is kept in, from which everything is
-// derived that writes or reads them.
+// messageFields are the columns of messages, from which all statements that read or
+// write messages are derived.
 var messageFields = []messageField{
 	{"ID", number, func(m *webhook.Message) any { return &m.ID }},
 	{"RecID", guid, func(m *webhook.Message) any { return &m.GUID }},
@@ -171,13 +170,13 @@ var messageFields = []messageField{
 	{"URL", text, func(m *webhook.Message) any { return &m.URL }},
 	{"Status", small, func(m *webhook.Message) any { return &m.Status }},
 	{"Attempts", integer, func(m *webhook.Message) any { return &m.Attempts }},
-	{dueColumn, moment, func(m *webhook.Message) any { return &m.Next }},
-	{"AddedDateTime", moment, func(m *webhook.Message) any { return &m.Event.AddedAt }},
+	{dueColumn, dateTime, func(m *webhook.Message) any { return &m.Next }},
+	{"AddedDateTime", dateTime, func(m *webhook.Message) any { return &m.Event.AddedAt }},
 	{"MadeByAdmin", bit, func(m *webhook.Message) any { return &m.MadeByAdmin }},
 }
 
-// messageColumns are those fields as they are inserted. When a message was saved last
-// is when its event was added, at first.
+// messageColumns are these columns for INSERT. LastSavedDateTime is initially the
+// event's AddedDateTime.
 var messageColumns = newMessageColumns()
 
 func newMessageColumns() (all columns[*webhook.Message]) {
@@ -191,7 +190,7 @@ func newMessageColumns() (all columns[*webhook.Message]) {
 	return all
 }
 
-// valueOf is what a pointer points at, as it is written.
+// valueOf returns the value behind a pointer as it is written.
 func valueOf(pointer any) any {
 	switch p := pointer.(type) {
 	case *int64:
@@ -211,19 +210,19 @@ func valueOf(pointer any) any {
 	case *schedule:
 		return p.stored()
 	}
-	panic(fmt.Sprintf("sqlstore: a value of type %T cannot be written", pointer))
+	panic(fmt.Sprintf("sqlstore: unsupported type %T", pointer))
 }
 
-// destination is where a pointer's value is read to.
+// destination returns the scan destination for a pointer.
 func destination(pointer any) any {
-	if p, is := pointer.(*time.Time); is {
+	if p, ok := pointer.(*time.Time); ok {
 		return (*appdb.Time)(p)
 	}
 	return pointer
 }
 
-// momentText is a time as it is stored, empty for the zero time.
-func momentText(t time.Time) string {
+// timestampOrEmpty formats a time, the zero time as an empty text.
+func timestampOrEmpty(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

@@ -16,27 +16,27 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// Engine is what the engine of deliveries keeps: messages with their events and
-// attempts, beside what Peers has.
+// Engine is the storage of the delivery engine: messages with their events and
+// attempts, and what Peers has.
 type Engine struct {
 	Peers
 	writer batchWriter
 }
 
-// batchWriter writes what the engine collects.
+// batchWriter writes the batches of the engine.
 type batchWriter interface {
 	write(ctx context.Context, b *delivery.Batch) error
-	// remove removes messages, and returns those that it has not come to.
+	// remove removes messages, and returns those that it has not processed.
 	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
-	// shrink gives a little of the room back that nothing takes any more.
+	// shrink returns some free space to the file system.
 	shrink(ctx context.Context) (delivery.Removed, error)
 	close() error
 }
 
-// Close ends the writing of batches. The database stays open.
+// Close stops writing batches. The database stays open.
 func (e *Engine) Close() error { return e.writer.close() }
 
-// Now is delivery.Store's.
+// Now implements delivery.Store.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) {
 	now, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT `+e.db.Clock)
 	if err != nil {
@@ -45,28 +45,28 @@ func (e *Engine) Now(ctx context.Context) (time.Time, error) {
 	return *now, nil
 }
 
-// SetDefaultRetries notes how many retries messages have whose subscription has
-// no schedule of its own. It is only shown.
+// SetDefaultRetries stores how many retries messages have if their subscription has
+// no schedule. The number is only displayed.
 func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
 	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Number SET Next = @Count WHERE Name = @Name AND Next <> @Count`,
 		sql.Named("Count", n), sql.Named("Name", defaultRetries))
-	return e.fault(err, "noting the number of retries")
+	return e.fault(err, "storing the default number of retries")
 }
 
-// Version is delivery.Store's.
+// Version implements delivery.Store.
 func (e *Engine) Version(ctx context.Context) (int64, error) {
-	return e.number(ctx, "reading the version of the subscriptions", `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
+	return e.queryInt(ctx, "reading the version of the subscriptions", `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 }
 
-// Changed is delivery.Store's. A version that no row speaks of was made by an
-// older program, or its rows are gone.
-func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error) {
+// Changed implements delivery.Store. A version without rows was made by an older
+// program, or its rows were pruned; then all subscriptions are read.
+func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, complete bool, err error) {
 	type change struct{ version, id int64 }
-	changes, err := appdb.QueryAll(ctx, e.db, into(func(c *change) []any { return []any{&c.version, &c.id} }),
+	changes, err := appdb.QueryAll(ctx, e.db, scanInto(func(c *change) []any { return []any{&c.version, &c.id} }),
 		`SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
 		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
 	if err != nil {
-		return nil, false, e.fault(err, "looking for changed subscriptions")
+		return nil, false, e.fault(err, "reading changed subscriptions")
 	}
 	versions := make(map[int64]bool)
 	changed = make(map[int64]*webhook.Subscription)
@@ -74,18 +74,18 @@ func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map
 		versions[c.version], changed[c.id] = true, nil
 	}
 	where, args := ` WHERE s.ID IN `+e.db.InList, []any{e.db.ListArg(slices.Collect(maps.Keys(changed)))}
-	if whole = version <= after || int64(len(versions)) < version-after; whole {
+	if complete = version <= after || int64(len(versions)) < version-after; complete {
 		where, args = ``, nil
 	}
 	all, err := e.subscriptions(ctx, where, args...)
 	for _, s := range all {
 		changed[s.ID] = &s
 	}
-	return changed, whole, e.fault(err, "reading changed subscriptions")
+	return changed, complete, e.fault(err, "reading changed subscriptions")
 }
 
-// Snapshot is the subscriptions as an engine has them. The version is read first:
-// a change that comes after it is in the snapshot already or makes it stale.
+// Snapshot returns all subscriptions. The version is read first: a later change
+// either is in the snapshot already or makes it stale.
 func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	version, err := e.Version(ctx)
 	if err != nil {
@@ -95,14 +95,14 @@ func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	return webhook.NewSnapshot(version, changed), err
 }
 
-// Write is delivery.Store's. What is there already, by its number, stays as it
-// is: a batch may be written again where its outcome is unknown.
+// Write implements delivery.Store. Rows whose ID exists are not changed: a batch
+// may be written again if the outcome of the first attempt is unknown.
 func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
 	switch {
 	case !covered(&b):
 		return delivery.ErrFenced
-	case clash(b.Keys):
+	case duplicateKeys(b.Keys):
 		return delivery.ErrKeyTaken
 	}
 	err := engineError(e.writer.write(ctx, &b))
@@ -114,16 +114,17 @@ func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	return e.fault(err, "writing events and outcomes")
 }
 
-// distinct are the leases by partition: all who lock several rows do so in one
-// order.
+// distinct returns the leases ordered by partition, without duplicates. All daemons
+// lock rows in this order.
 func distinct(leases []delivery.Lease) []delivery.Lease {
 	leases = slices.Clone(leases)
 	slices.SortFunc(leases, func(a, b delivery.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
 	return slices.CompactFunc(leases, func(a, b delivery.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
 }
 
-// covered reports whether the batch names the leases of all that it touches.
-// New messages may go to another daemon's partition, if there is an event for it.
+// covered reports whether the batch has the leases of all partitions it touches.
+// New messages may go to another daemon's partition if there is a peer event for
+// it.
 func covered(b *delivery.Batch) bool {
 	held, notified := make(map[int64]bool), make(map[int64]bool)
 	for _, l := range b.Leases {
@@ -136,8 +137,8 @@ func covered(b *delivery.Batch) bool {
 		!slices.ContainsFunc(b.Outcomes, func(r webhook.AttemptResult) bool { return !held[r.Message.Partition] })
 }
 
-// clash reports whether two events of a batch have the same key.
-func clash(keys []delivery.Key) bool {
+// duplicateKeys reports whether two events of a batch have the same key.
+func duplicateKeys(keys []delivery.Key) bool {
 	seen := make(map[[32]byte]bool, len(keys))
 	for _, k := range keys {
 		seen[k.Hash] = true
@@ -145,7 +146,7 @@ func clash(keys []delivery.Key) bool {
 	return len(seen) < len(keys)
 }
 
-// Key is delivery.Store's.
+// Key implements delivery.Store.
 func (e *Engine) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	k, err := appdb.QueryOne(ctx, e.db, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.db.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
@@ -162,18 +163,18 @@ func scanKey(row appdb.Row) (k delivery.Key, err error) {
 	return k, errors.Join(badHash, badDigest)
 }
 
-// Messages are joined with their subscription wherever they are read: those of
-// one that was deleted are not there any more, however many are still to be
-// removed.
+// messageTables joins messages with their subscription in every query: messages of
+// a deleted subscription are invisible, even before they are deleted.
 const messageTables = `
 FROM whd.SY_WebhookMessage m
 JOIN whd.WH_Event e ON e.EventID = m.EventID
 JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID`
 
-// messageRead lists what is read of a message and its event, but for the body.
+// messageRead is the SELECT list of a message and its event, without the body.
 var messageRead = messageColumns.list(func(c column[*webhook.Message]) string { return "m." + c.name }) + `, e.RecID, e.EventName`
 
-// scanMessage reads a message with its event's body, or the size of that.
+// scanMessage returns a function that scans a message; body returns the destination
+// of the last column, the event's body or its size.
 func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Message, error) {
 	return func(row appdb.Row) (*webhook.Message, error) {
 		m := &webhook.Message{Event: &webhook.Event{}}
@@ -187,14 +188,14 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 
 const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
 
-// Page is delivery.Store's. What is due later than the place is asked for apart
-// from what is due at the same time and has a higher number: one condition for
-// both would have the database walk over all that are due at that time.
+// Page implements delivery.Store. Messages that are due at the time of the last one
+// but have a higher ID are queried separately from those that are due later: with
+// one condition for both, the database would scan all that are due at that time.
 func (e *Engine) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
 	case p.InOrder:
 		return e.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
-	case p.After.ID == 0: // numbers are higher
+	case p.After.ID == 0: // IDs are positive
 		return e.page(ctx, p, ` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
 	}
 	same, err := e.page(ctx, p, ` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
@@ -221,10 +222,10 @@ func pageArgs(p delivery.Page) []any {
 		sql.Named("Next", appdb.Timestamp(p.After.Next)), sql.Named("ID", p.After.ID)}
 }
 
-// Bodies is delivery.Store's.
+// Bodies implements delivery.Store.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))
-	all, err := appdb.QueryAll(ctx, e.db, into(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
+	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
 		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.db.InList, e.db.ListArg(events))
 	for _, event := range all {
 		bodies[event.ID] = event.Body
@@ -232,7 +233,7 @@ func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, 
 	return bodies, e.fault(err, "reading the bodies of events")
 }
 
-// Due is delivery.Store's.
+// Due implements delivery.Store.
 func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
@@ -241,7 +242,7 @@ func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 		due, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
 			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
 		if err != nil {
-			return time.Time{}, e.fault(err, "looking for the next message")
+			return time.Time{}, e.fault(err, "reading the next due message")
 		}
 		if !due.IsZero() {
 			return *due, nil
@@ -250,35 +251,35 @@ func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Open is delivery.Store's.
+// Open implements delivery.Store.
 func (e *Engine) Open(ctx context.Context, partition int64) ([]int64, error) {
 	open, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,
 		sql.Named("Partition", partition))
-	return open, e.fault(err, "looking for open messages")
+	return open, e.fault(err, "reading open messages")
 }
 
-// Succeeded is delivery.Store's.
+// Succeeded implements delivery.Store.
 func (e *Engine) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
-	n, err := e.number(ctx, "looking for a success", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+	n, err := e.queryInt(ctx, "reading successful messages", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
 		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Timestamp(since)))
 	return n > 0, err
 }
 
-// The open messages are counted by an index that has all that is asked of them,
-// and in its order. It is the one that grows and shrinks with them, so that a
-// long history costs nothing. The oldest has the lowest number.
+// backlogRows counts the open messages with a covering index, which contains open
+// messages only, so that a long history costs nothing. The oldest message has the
+// lowest ID.
 const backlogRows = `SELECT g.SubscriptionID, g.Messages, g.Retries, m.AddedDateTime
 FROM (SELECT PartitionID, SubscriptionID, COUNT(*) AS Messages, SUM(CASE WHEN Status = 2 THEN 1 ELSE 0 END) AS Retries, MIN(ID) AS FirstID
 	FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL GROUP BY PartitionID, SubscriptionID) g
 JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
-// Backlog is delivery.Store's. No writer waits for it.
+// Backlog implements delivery.Store. It does not block writers.
 func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
-	parts, err := appdb.QueryAll(ctx, e.db, into(func(b *stats.Backlog) []any {
+	parts, err := appdb.QueryAll(ctx, e.db, scanInto(func(b *stats.Backlog) []any {
 		return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
 	}), backlogRows)
 	slices.SortFunc(parts, func(a, b stats.Backlog) int { return cmp.Compare(a.Subscription, b.Subscription) })
@@ -293,16 +294,15 @@ func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
 	return all, e.fault(err, "counting open messages")
 }
 
-// The bounds of what is read of the outbox at once.
+// Limits of one read of the outbox.
 const (
-	outboxBytes   = 1 << 20 // of bodies, after which no other row is read
-	outboxPerByte = 2       // bytes that a server counts for one of UTF-8, at most
+	outboxBytes   = 1 << 20 // of bodies, after which no further row is read
+	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
 )
 
-// Outbox is delivery.Store's. Rows that others have locked are passed over:
-// their transaction has not ended, and others need not wait for it. A file has
-// no outbox, since no other program writes to it. Without the CAST, Babelfish gives
-// out what a CASE holds as varchar.
+// Outbox implements delivery.Store. It skips rows locked by transactions that have
+// not ended. A file has no outbox, since no other program writes to it. The CAST is
+// for Babelfish, which returns a CASE expression as varchar.
 func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
 	if !e.db.IsServer() {
 		return nil, ctx.Err()
@@ -325,9 +325,9 @@ FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID
 	return all, e.fault(err, "reading the outbox")
 }
 
-// RefuseOutbox is delivery.Store's.
+// RefuseOutbox implements delivery.Store.
 func (e *Engine) RefuseOutbox(ctx context.Context, id int64, reason string) error {
 	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
-		sql.Named("Reason", readable(reason, mostDisabled)), sql.Named("ID", id))
-	return e.fault(err, "refusing a row of the outbox")
+		sql.Named("Reason", sanitize(reason, maxDisabledReason)), sql.Named("ID", id))
+	return e.fault(err, "rejecting a row of the outbox")
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// pruneWindow is how many messages are looked at in one step. It is more than
-// the numbers that a daemon sets aside at once: where one uses them up slowly,
-// messages of today stand before others of last month.
+// pruneWindow is how many messages one step reads. It exceeds the number of IDs
+// that a daemon allocates at once: a daemon that uses them slowly adds new messages
+// with lower IDs than older messages of others.
 const pruneWindow = 5000
 
-// Prune is delivery.Store's. No index knows which messages are old, since every
-// delivery would pay for it: they are walked over in the order of their numbers,
-// which grow with time, up to where all are young.
+// Prune implements delivery.Store. There is no index on the age, since every
+// delivery would have to maintain it: the messages are scanned by ID, which grows
+// with time, up to a window without old messages.
 func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
-	old, r, err := outlived(ctx, e.db, p)
+	messages, r, err := expired(ctx, e.db, p)
 	if err != nil {
-		return delivery.Removed{}, e.fault(err, "looking for old messages")
+		return delivery.Removed{}, e.fault(err, "reading old messages")
 	}
-	if len(old) == 0 {
+	if len(messages) == 0 {
 		return r, nil
 	}
-	left, removed, err := e.writer.remove(ctx, old)
+	left, removed, err := e.writer.remove(ctx, messages)
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "removing old messages")
 	}
@@ -39,47 +39,47 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 	return removed, nil
 }
 
-// outlived reads on behind a place, until it has found enough messages that are
-// to go. The removal holds how far it came and whether more may follow.
-func outlived(ctx context.Context, db *appdb.DB, p delivery.Prune) (old []deletion, r delivery.Removed, err error) {
+// expired returns messages whose retention has ended, from p.After on. The Removed
+// has the last scanned ID and whether there may be more.
+func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) (messages []deletion, r delivery.Removed, err error) {
 	err = db.Query(ctx, func(rows *sql.Rows) error {
-		old, r = nil, delivery.Removed{Last: p.After}
-		seen, aged := 0, false
-		for len(old) < p.Limit && rows.Next() {
+		messages, r = nil, delivery.Removed{Last: p.After}
+		scanned, anyOld := 0, false
+		for len(messages) < p.Limit && rows.Next() {
 			var d deletion
-			var goes, isAged bool
-			if err := rows.Scan(append(deletionFields(&d), &goes, &isAged)...); err != nil {
+			var isExpired, isOld bool
+			if err := rows.Scan(append(deletionFields(&d), &isExpired, &isOld)...); err != nil {
 				return err
 			}
-			if seen++; goes {
-				old = append(old, d)
+			if scanned++; isExpired {
+				messages = append(messages, d)
 			}
-			if goes || isAged { // the young ones behind are looked at again
-				aged, r.Last = true, d.id
+			if isExpired || isOld { // later ones are scanned again next time
+				anyOld, r.Last = true, d.id
 			}
 		}
-		r.More = len(old) == p.Limit || aged && seen == pruneWindow
+		r.More = len(messages) == p.Limit || anyOld && scanned == pruneWindow
 		return nil
 	}, `SELECT `+deletionColumns.names()+`,
 	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
 	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
 FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+db.Limit,
 		sql.Named("Successful", appdb.Timestamp(p.Successful)), sql.Named("Failed", appdb.Timestamp(p.Failed)), sql.Named("After", p.After), sql.Named("Limit", pruneWindow))
-	return old, r, err
+	return messages, r, err
 }
 
-// sweepPause is how long a removed subscription is remembered: a batch that was
-// being written when it was removed may add messages for as long as it runs.
+// sweepPause is how long a removed subscription is remembered: a batch written
+// concurrently may add messages to it as long as its statement runs.
 const sweepPause = 4 * executor.StatementLimit
 
-// Sweep is delivery.Store's.
+// Sweep implements delivery.Store.
 func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
-	gone, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
+	removedSubscriptions, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
 	if err != nil {
-		return delivery.Removed{}, e.fault(err, "looking for removed subscriptions")
+		return delivery.Removed{}, e.fault(err, "reading removed subscriptions")
 	}
-	for _, subscription := range gone { // the oldest messages first
-		all, err := appdb.QueryAll(ctx, e.db, into(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
+	for _, subscription := range removedSubscriptions { // oldest messages first
+		all, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
 WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscription", subscription), sql.Named("Limit", limit))
 		if err != nil || len(all) > 0 {
 			r := delivery.Removed{}
@@ -90,12 +90,13 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 			return r, e.fault(err, "removing messages")
 		}
 	}
-	r, err := e.forget(ctx, limit)
-	return r, e.fault(err, "removing what has ended")
+	r, err := e.removeExpired(ctx, limit)
+	return r, e.fault(err, "removing expired rows")
 }
 
-// forget removes what has ended by the store's clock.
-func (e *Engine) forget(ctx context.Context, limit int) (r delivery.Removed, err error) {
+// removeExpired removes keys, removed subscriptions and old secrets that have
+// expired by the store's clock.
+func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Removed, err error) {
 	clock, began := e.db.Clock, time.Now()
 	keys, err := e.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.db.Limit+`)`, sql.Named("Limit", limit))
@@ -111,15 +112,16 @@ func (e *Engine) forget(ctx context.Context, limit int) (r delivery.Removed, err
 	if err != nil {
 		return r, err
 	}
-	const over = ` WHERE OldSecretUntil <= @Now`
+	const expiredSecrets = ` WHERE OldSecretUntil <= @Now`
 	at := sql.Named("Now", appdb.Timestamp(now))
-	_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{raiseVersion()}, e.changedSteps(over, at), []appdb.Step{
-		appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+over, at)})...)
+	_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{incrementVersion()}, e.changedSteps(expiredSecrets, at), []appdb.Step{
+		appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expiredSecrets, at)})...)
 	return r, err
 }
 
-// Reclaim is delivery.Store's. A text without attempts stays for the day that it
-// was used on and the next: a batch that is being written may refer to it.
+// Reclaim implements delivery.Store. A text without attempts is retained for the
+// day it was used on and the next day: a batch that is being written may refer to
+// it.
 func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := e.Now(ctx)
 	if err != nil {
@@ -129,10 +131,10 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.TextHash = WH_ResponseText.TextHash)`,
 		sql.Named("Before", appdb.Timestamp(now.Add(-2*24*time.Hour))))
 	if err != nil || r.More {
-		return r, e.fault(err, "removing texts of answers")
+		return r, e.fault(err, "removing response texts")
 	}
-	const oldest = "removing the oldest texts of answers"
-	size, err := e.number(ctx, oldest, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
+	const oldest = "removing the oldest response texts"
+	size, err := e.queryInt(ctx, oldest, `SELECT COALESCE(SUM(CAST(Size AS bigint)), 0) FROM whd.WH_ResponseText`)
 	if err != nil {
 		return r, err
 	}
@@ -142,19 +144,19 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 		return r, e.fault(err, oldest)
 	}
 	r, err = e.writer.shrink(ctx)
-	return r, e.fault(err, "giving room back")
+	return r, e.fault(err, "shrinking the file")
 }
 
-// removeTexts removes texts that meet a condition, the one first whose last use
-// is the longest ago. They are looked for before the file is locked.
+// removeTexts removes the texts that meet a condition, least recently used first.
+// It reads them before it locks the file.
 func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string, args ...any) (r delivery.Removed, err error) {
-	all, err := appdb.QueryAll(ctx, db, into(func(hash *string) []any { return []any{hash} }),
+	all, err := appdb.QueryAll(ctx, db, scanInto(func(hash *string) []any { return []any{hash} }),
 		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+db.Limit, append(args, sql.Named("Limit", limit))...)
 	if err != nil || len(all) == 0 {
 		return r, err
 	}
-	these := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
+	inList := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
 	began := time.Now()
-	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+these+` AND `+condition, append(args, db.ListArg(all))...)
+	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+inList+` AND `+condition, append(args, db.ListArg(all))...)
 	return delivery.Removed{Took: time.Since(began), More: len(all) == limit}, err
 }

@@ -7,45 +7,46 @@ import (
 	"strings"
 )
 
-// Short texts on their way through OPENJSON have no character that JSON escapes,
-// since Babelfish gives them out with the escapes that they came with. Such
-// characters travel as words of two others, which the statement turns back.
+// Short texts passed through OPENJSON must not contain characters that JSON
+// escapes, since Babelfish does not unescape them. Such characters are replaced by
+// sequences of two characters, which the statement replaces back.
 
-// jsonEscape is what travels for a character, which sql is an expression for.
-type jsonEscape struct{ word, character, sql string }
+// jsonEscape is the sequence that replaces a character; sql is an expression for
+// the character.
+type jsonEscape struct{ sequence, character, sql string }
 
-// The words of characters that are common, of those that only texts of several
-// lines hold, and of all others.
+// Sequences for common characters, for those of multi-line texts, and for all
+// others.
 var (
-	commonWords = []jsonEscape{{"~1", `"`, `N'"'`}, {"~2", `\`, `N'\'`}}
-	lineWords   = wordsOf("\t\n\r", "tnr")
-	otherWords  = wordsOf("\x01\x02\x03\x04\x05\x06\a\b\v\f\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\u2028\u2029",
+	commonSequences = []jsonEscape{{"~1", `"`, `N'"'`}, {"~2", `\`, `N'\'`}}
+	lineSequences   = newSequences("\t\n\r", "tnr")
+	otherSequences  = newSequences("\x01\x02\x03\x04\x05\x06\a\b\v\f\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\u2028\u2029",
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ3456")
-	markWord = jsonEscape{"~0", "~", "N'~'"} // turned back last, when no other word can come of it
+	tildeSequence = jsonEscape{"~0", "~", "N'~'"} // replaced back last, so that it cannot form another sequence
 
 	escaper = newEscaper()
 )
 
-func wordsOf(characters, letters string) (words []jsonEscape) {
+func newSequences(characters, letters string) (sequences []jsonEscape) {
 	for i, c := range []rune(characters) {
-		words = append(words, jsonEscape{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
+		sequences = append(sequences, jsonEscape{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
 	}
-	return words
+	return sequences
 }
 
 func newEscaper() *strings.Replacer {
 	var pairs []string
-	for _, w := range slices.Concat(commonWords, lineWords, otherWords, []jsonEscape{markWord}) {
-		pairs = append(pairs, w.character, w.word)
+	for _, w := range slices.Concat(commonSequences, lineSequences, otherSequences, []jsonEscape{tildeSequence}) {
+		pairs = append(pairs, w.character, w.sequence)
 	}
 	return strings.NewReplacer(pairs...)
 }
 
-// escapes are those of a batch. Few sets of words, so that few statements are
-// sent.
+// escapes are the sequences that a batch needs. There are few combinations, so that
+// there are few different statements.
 type escapes struct{ lines, others bool }
 
-// text is a text without what JSON escapes.
+// text returns a text without characters that JSON escapes.
 func (e *escapes) text(text string) string {
 	for _, r := range text {
 		switch {
@@ -58,24 +59,24 @@ func (e *escapes) text(text string) string {
 	return escaper.Replace(text)
 }
 
-// words are in the order in which they are turned back.
-func (e *escapes) words() []jsonEscape {
-	words := slices.Clone(commonWords)
+// sequences returns the sequences in the order in which they are replaced back.
+func (e *escapes) sequences() []jsonEscape {
+	sequences := slices.Clone(commonSequences)
 	if e.lines {
-		words = append(words, lineWords...)
+		sequences = append(sequences, lineSequences...)
 	}
 	if e.others {
-		words = append(words, otherWords...)
+		sequences = append(sequences, otherSequences...)
 	}
-	return append(words, markWord)
+	return append(sequences, tildeSequence)
 }
 
-// fill puts an expression for the text of a column in the place of each
-// plain(column) of a statement.
+// fill replaces each plain(column) in a statement by an expression that unescapes
+// the column.
 func (e *escapes) fill(statement string) string {
 	expression := "${1} COLLATE Latin1_General_BIN2"
-	for _, w := range e.words() {
-		expression = "REPLACE(" + expression + ", N'" + w.word + "', " + w.sql + ")"
+	for _, w := range e.sequences() {
+		expression = "REPLACE(" + expression + ", N'" + w.sequence + "', " + w.sql + ")"
 	}
 	return plainColumn.ReplaceAllString(statement, expression)
 }

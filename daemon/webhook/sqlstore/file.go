@@ -11,21 +11,21 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// fileWriter writes batches to the file of our own tables, over a connection of
-// its own whose statements stay prepared. All that write to the file take turns.
+// fileWriter writes batches to the file, over a connection of its own whose
+// statements stay prepared. The write lock serializes it with all other writers.
 type fileWriter struct {
 	db   *appdb.DB
 	path string
 
-	// What follows is guarded by the write lock.
+	// Guarded by the write lock.
 	conn   *sqlite.Conn // nil after a failure
 	wal    checkpointer
 	closed bool
-	values []any // of a statement, while they are bound
+	values []any // reused for the parameters of each statement
 }
 
-// filePragmas are the writer's. It decides itself when the log is written back:
-// SQLite would do so within a commit for which many wait.
+// filePragmas disable automatic checkpoints, since SQLite would run them within a
+// commit that many callers wait for.
 var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
 
 func (f *fileWriter) open() (err error) {
@@ -34,11 +34,11 @@ func (f *fileWriter) open() (err error) {
 }
 
 func (f *fileWriter) close() error {
-	leave, err := f.db.Lock(context.Background())
+	unlock, err := f.db.Lock(context.Background())
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer unlock()
 	if f.closed = true; f.conn == nil {
 		return nil
 	}
@@ -50,47 +50,47 @@ func (f *fileWriter) close() error {
 func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
-	return f.inTurn(ctx, func() error {
-		return f.transact(ctx, func() error { return f.fill(b) })
+	return f.locked(ctx, func() error {
+		return f.transact(ctx, func() error { return f.writeBatch(b) })
 	})
 }
 
-// inTurn waits for the turn and writes. Where it is time to, the log is written
-// back.
-func (f *fileWriter) inTurn(ctx context.Context, write func() error) error {
-	leave, err := f.db.Lock(ctx)
+// locked calls write with the write lock and an open connection, and then runs a
+// checkpoint if one is due.
+func (f *fileWriter) locked(ctx context.Context, write func() error) error {
+	unlock, err := f.db.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case f.closed:
 		err = sqlite.ErrPoolClosed
-	case f.conn == nil: // a failure has closed it
+	case f.conn == nil: // closed after a failure
 		err = f.open()
 	}
 	if err == nil {
 		err = write()
 	}
 	if err == nil && f.wal.due(f.conn) {
-		go func() { // keeps the lock, so that close waits for it
-			defer leave()
-			f.wal.writeBack(f.conn)
+		go func() { // holds the lock, so that close waits for the checkpoint
+			defer unlock()
+			f.wal.checkpoint(f.conn)
 		}()
 		return nil
 	}
-	leave()
+	unlock()
 	return err
 }
 
-// transact does the work that fill does, all or nothing. Once it begins to
-// commit it does not stop any more.
-func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
-	unwatch := f.conn.Watch(ctx)
+// transact runs work in a transaction. Once the commit has started, ctx no longer
+// cancels it.
+func (f *fileWriter) transact(ctx context.Context, work func() error) error {
+	stopInterrupt := f.conn.Watch(ctx)
 	err := f.conn.Exec("BEGIN IMMEDIATE")
 	if err == nil {
-		err = fill()
+		err = work()
 	}
-	unwatch()
+	stopInterrupt()
 	if err == nil {
 		err = f.conn.Exec("COMMIT")
 	}
@@ -101,16 +101,16 @@ func (f *fileWriter) transact(ctx context.Context, fill func() error) error {
 		f.conn.Close()
 		f.conn = nil
 	}
-	if e, is := errors.AsType[*sqlite.Error](err); is && e.Interrupted() && ctx.Err() != nil {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Interrupted() && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
 
-// fill does all of a batch.
-func (f *fileWriter) fill(b *delivery.Batch) error {
+// writeBatch writes all parts of a batch.
+func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 	if len(b.Outbox) > 0 {
-		return delivery.ErrOutboxTaken // a file has none
+		return delivery.ErrOutboxTaken // a file has no outbox
 	}
 	for _, l := range b.Leases {
 		_, held, err := f.conn.QueryInt(`SELECT 1 FROM WH_Partition WHERE PartitionID = ?1 AND Fence = ?2`, l.Partition, l.Fence)
@@ -140,7 +140,7 @@ func (f *fileWriter) fill(b *delivery.Batch) error {
 	return nil
 }
 
-// each runs a statement with each of these, and then what follows it.
+// each executes a statement for each row, and calls then after each.
 func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) error {
 	if len(all) == 0 {
 		return nil
@@ -150,9 +150,9 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 		return err
 	}
 	defer s.Reset()
-	for _, one := range all {
+	for _, row := range all {
 		for _, value := range run.bound {
-			f.values = append(f.values, value(one))
+			f.values = append(f.values, value(row))
 		}
 		s.Bind(f.values...)
 		clear(f.values)
@@ -162,7 +162,7 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 			err = s.Reset()
 		}
 		if err == nil && then != nil {
-			err = then(one)
+			err = then(row)
 		}
 		if err != nil {
 			return err
@@ -171,13 +171,13 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 	return nil
 }
 
-// The statements of a batch for a file.
+// The statements of a batch.
 var (
 	fileEvent = newStatement(eventColumns, `INSERT INTO WH_Event (`+eventColumns.names()+`) VALUES (`+eventColumns.parameters()+`)
 ON CONFLICT (EventID) DO NOTHING`)
 	fileMessage = newStatement(messageColumns, `INSERT INTO SY_WebhookMessage (`+messageColumns.names()+`, LastSavedDateTime)
 VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOTHING`)
-	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+becomes+`
+	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+messageUpdate+`
 WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)
 	fileAttempt = newStatement(attemptColumns, `INSERT INTO SY_WebhookMessageResponse (`+attemptColumns.names()+`) VALUES (`+attemptColumns.parameters()+`)`)
@@ -187,18 +187,18 @@ WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`)
 	fileDisabled = newStatement(disabledColumns, `UPDATE SY_WebhookSubscription SET IsEnabled = 0, DisabledReason = @DisabledReason,
 	LastSavedDateTime = @LastSavedDateTime, RowHash = randomblob(8) WHERE ID = @ID AND IsEnabled = 1`)
 	fileHealth = newStatement(healthColumns, `UPDATE SY_WebhookSubscription SET FailingSince = @FailingSince
-WHERE ID = @ID AND (@FailingSince IS NULL OR @Anew = 1 OR FailingSince IS NULL)`)
+WHERE ID = @ID AND (@FailingSince IS NULL OR @Overwrite = 1 OR FailingSince IS NULL)`)
 	fileKey = newStatement(keyColumns, `INSERT INTO WH_IdempotencyKey (`+keyColumns.names()+`) VALUES (`+keyColumns.parameters()+`)
-ON CONFLICT (KeyHash) DO UPDATE SET `+keyGiven("excluded.")+`
+ON CONFLICT (KeyHash) DO UPDATE SET `+keyUpdate("excluded.")+`
 WHERE ExpiryDateTime <= `+appdb.FileDialect.Clock+` OR EventGUID = excluded.EventGUID`)
 )
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	return each(f, fileOutcome, attemptsOf(b.Outcomes), func(a *attempt) error {
 		if f.conn.Changes() == 0 {
-			return nil // the attempt is known, or the message gone
+			return nil // the attempt is already stored, or the message was deleted
 		}
-		if t, is := a.store(); is {
+		if t, ok := a.extractText(); ok {
 			if err := each(f, fileText, []storedText{t}, nil); err != nil {
 				return err
 			}
@@ -207,8 +207,9 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	})
 }
 
-// boundTexts removes the oldest texts while all take more than they may. How many
-// go at once is bounded, since others wait; the next batches go on.
+// boundTexts deletes the least recently used texts while their total size exceeds
+// the limit. The number of deletions is bounded, since callers wait for the batch;
+// the next batches continue.
 func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 	for range 16 * len(b.Outcomes) {
 		_, over, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
@@ -222,7 +223,7 @@ func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 	return nil
 }
 
-// disable disables subscriptions, which raises their version.
+// disable disables subscriptions and increments the version of the subscriptions.
 func (f *fileWriter) disable(b *delivery.Batch) error {
 	var disabled []delivery.PeerEvent
 	err := each(f, fileDisabled, b.Disabled, func(d delivery.Disabled) error {
@@ -237,7 +238,7 @@ func (f *fileWriter) disable(b *delivery.Batch) error {
 	return f.notify(subscriptionVersion, disabled)
 }
 
-// notify raises a number, and adds rows under it for other daemons.
+// notify increments a counter and adds rows with its number for other daemons.
 func (f *fileWriter) notify(number string, all []delivery.PeerEvent) error {
 	if len(all) == 0 {
 		return nil
@@ -261,7 +262,7 @@ func (f *fileWriter) keys(b *delivery.Batch) error {
 	})
 }
 
-// changes are kept for the streams of other daemons.
+// changes stores the changes for the streams of other daemons.
 func (f *fileWriter) changes(b *delivery.Batch) error {
 	if len(b.Changes) == 0 {
 		return nil
@@ -270,28 +271,28 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 		b.Home, b.Number, changesText(b))
 }
 
-// leastRemoved is how many messages are removed in a turn even if a writer waits
-// for it, at least this many and half of the step, so that removals keep up with
-// any load.
-const leastRemoved = 10
+// minRemoved is how many messages one transaction deletes even if another writer
+// waits: at least this many and half of the step, so that removal keeps up with any
+// load.
+const minRemoved = 10
 
-// remove removes messages, with what is known of their attempts and with events
-// that no other message needs, over the connection of the batches: another
-// one's changes would empty its cache, and another one would decide by itself
-// when to write the log back. It ends early where another writer waits, and returns
-// what is left; the removal's Took is how long the file was locked.
+// remove deletes messages with their attempts, and events without other messages.
+// It uses the connection of the batches: changes of another connection would
+// invalidate its cache, and another connection would checkpoint on its own. It ends
+// early if another writer waits, and returns the remaining messages. Removed.Took
+// is how long the file was locked.
 func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
-	err = f.inTurn(ctx, func() error {
-		began := time.Now()
-		err := f.loosely(func() error {
+	err = f.locked(ctx, func() error {
+		started := time.Now()
+		err := f.withoutSync(func() error {
 			return f.transact(ctx, func() (err error) {
 				left, r.Rows, err = f.removeEach(all)
 				return err
 			})
 		})
-		r.Took = time.Since(began)
+		r.Took = time.Since(started)
 		return err
 	})
 	if err != nil {
@@ -300,9 +301,10 @@ func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletio
 	return left, r, nil
 }
 
-// loosely does work whose transaction need not be on the disk when it ends. If
-// it is lost, it is done again. It is on the disk once the next one is.
-func (f *fileWriter) loosely(work func() error) error {
+// withoutSync runs work whose transaction need not be durable when it ends. If it
+// is lost, it will be repeated. It becomes durable with the next synced
+// transaction.
+func (f *fileWriter) withoutSync(work func() error) error {
 	if err := f.conn.Exec("PRAGMA synchronous = NORMAL"); err != nil {
 		return err
 	}
@@ -310,18 +312,18 @@ func (f *fileWriter) loosely(work func() error) error {
 	if f.conn == nil {
 		return err
 	}
-	if strict := f.conn.Exec("PRAGMA synchronous = FULL"); strict != nil {
+	if syncErr := f.conn.Exec("PRAGMA synchronous = FULL"); syncErr != nil {
 		f.conn.Close()
 		f.conn = nil
-		return errors.Join(err, strict)
+		return errors.Join(err, syncErr)
 	}
 	return err
 }
 
-// removeEach removes messages one by one, until another writer waits.
+// removeEach deletes messages one by one, until another writer waits.
 func (f *fileWriter) removeEach(all []deletion) (left []deletion, n int, err error) {
 	for i, c := range all {
-		if i >= max(leastRemoved, len(all)/2) && f.db.WriteLock.Wanted() {
+		if i >= max(minRemoved, len(all)/2) && f.db.WriteLock.Wanted() {
 			return all[i:], n, nil
 		}
 		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
@@ -342,24 +344,24 @@ func (f *fileWriter) removeEach(all []deletion) (left []deletion, n int, err err
 	return nil, n, nil
 }
 
-const shrinkPages = 200 // that are given back at a time
+const shrinkPages = 200 // pages returned at a time
 
-// shrink gives pages back that the file does not need. Only a file that was made
-// with auto_vacuum, or was compacted since, can.
+// shrink returns free pages to the file system. This requires a file that was
+// created or compacted with auto_vacuum.
 func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
-	err = f.inTurn(ctx, func() error {
-		began := time.Now()
+	err = f.locked(ctx, func() error {
+		started := time.Now()
 		size, err := appdb.SizeOf(f.conn)
 		if err != nil || size.Free < size.Pages/appdb.MaxFreeShare+shrinkPages {
 			return err
 		}
-		err = f.loosely(func() (err error) {
+		err = f.withoutSync(func() (err error) {
 			r.More, err = appdb.Shrink(f.conn, size, shrinkPages)
 			return err
 		})
-		r.Took = time.Since(began)
+		r.Took = time.Since(started)
 		return err
 	})
 	return r, err

@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Peers is what daemons that share a store know of each other: leases, events and
-// changes of messages.
+// Peers is the storage through which daemons that share a store coordinate: leases,
+// peer events and changes of messages.
 type Peers struct{ tables }
 
 func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Milliseconds()) }
@@ -24,46 +24,48 @@ func leaseArgs(l delivery.Lease) []any {
 	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
 }
 
-// Lease is delivery.Store's. Of several partitions it takes the oldest, so that
-// a daemon that is alone has the same one each time.
+// Lease implements delivery.Store. It prefers the oldest partition, so that a
+// single daemon always has the same one.
 func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
-		mine, err := p.takeFree(ctx, ``, term, 1)
+		leased, err := p.takeFree(ctx, ``, term, 1)
 		if err != nil {
 			return delivery.Lease{}, err
 		}
-		if len(mine) > 0 {
-			return mine[0], nil
+		if len(leased) > 0 {
+			return leased[0], nil
 		}
-		// Another daemon may be faster to make a partition, or to take it.
+		// Another daemon may create or lease the partition first.
 		_, err = p.db.Exec(ctx, `INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
 SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, sql.Named("Until", appdb.Timestamp(time.Time{})))
 		if err != nil && !executor.IsDuplicate(err) {
-			return delivery.Lease{}, p.fault(err, "making a partition")
+			return delivery.Lease{}, p.fault(err, "creating a partition")
 		}
 	}
 }
 
-// TakeOver is delivery.Store's.
+// TakeOver implements delivery.Store.
 func (p *Peers) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
-	return p.takeFree(ctx, orphan, term, -1)
+	return p.takeFree(ctx, orphaned, term, -1)
 }
 
-// orphan picks, of the partitions that may be leased, those that must be
-// leased: where messages are open, and the first.
-const orphan = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
+// orphaned is a condition on the partitions that may be leased: it selects those
+// that must be leased, which are the first one and those with open messages.
+const orphaned = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
 
-// free are the partitions that may be leased, until when they would be.
+// free returns the partitions that may be leased. Until is when a lease of duration
+// term would end.
 func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
-	all, err := appdb.QueryAll(ctx, p.db, into(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
+	all, err := appdb.QueryAll(ctx, p.db, scanInto(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
 		`SELECT p.PartitionID, p.Fence, `+p.db.ClockAfter+` FROM whd.WH_Partition p
 WHERE p.LeaseUntil <= `+p.db.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
-	return all, p.fault(err, "looking for partitions")
+	return all, p.fault(err, "reading free partitions")
 }
 
-// takeFree leases so many of these partitions, unless others are faster.
-func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) (mine []delivery.Lease, err error) {
+// takeFree leases at most limit of the selected partitions, all if limit is
+// negative. Partitions that another daemon leases first are skipped.
+func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) (leased []delivery.Lease, err error) {
 	free, err := p.free(ctx, which, term)
 	if err != nil {
 		return nil, err
@@ -73,19 +75,19 @@ func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, 
 WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock,
 			append(leaseArgs(l), termArg(term), p.db.HolderArg())...)
 		if err != nil {
-			return mine, p.fault(err, "leasing a partition")
+			return leased, p.fault(err, "leasing a partition")
 		}
 		if l.Fence++; n > 0 {
-			mine = append(mine, l)
+			leased = append(leased, l)
 		}
-		if len(mine) == limit {
+		if len(leased) == limit {
 			break
 		}
 	}
-	return mine, nil
+	return leased, nil
 }
 
-// Renew is delivery.Store's.
+// Renew implements delivery.Store.
 func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) (held []delivery.Lease, err error) {
 	until, err := appdb.QueryOne(ctx, p.db, appdb.ScanTime, `SELECT `+p.db.ClockAfter, termArg(term))
 	if err != nil {
@@ -103,32 +105,32 @@ func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Du
 	return held, nil
 }
 
-// set changes the row of a partition whose lease is held.
+// set changes the row of a partition if the lease is held.
 func (p *Peers) set(ctx context.Context, l delivery.Lease, sets string, args ...any) (int64, error) {
 	return p.db.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
 }
 
-// Release is delivery.Store's. The fence stays, so that what is still under way
-// may be written until another daemon takes the partition.
+// Release implements delivery.Store. The fence stays, so that pending results can
+// be written until another daemon leases the partition.
 func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 	for _, l := range leases {
 		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Timestamp(time.Time{}))); err != nil {
-			return p.fault(err, "giving a lease back")
+			return p.fault(err, "releasing a lease")
 		}
 	}
 	return nil
 }
 
-// Watch is delivery.Store's.
+// Watch implements delivery.Store.
 func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
 	_, err := p.set(ctx, home, `WatchedUntil = `+p.db.ClockAfter, termArg(term))
-	return p.fault(err, "noting that changes are read")
+	return p.fault(err, "storing that changes are read")
 }
 
-// PeerEvents is delivery.Store's. Where nothing has happened it reads a few rows.
-func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.PeerEvents, err error) {
-	numbers := map[string]*int64{subscriptionVersion: &news.Version, lastPeerEvent: &news.Last}
+// PeerEvents implements delivery.Store. If nothing has happened it reads few rows.
+func (p *Peers) PeerEvents(ctx context.Context, after int64) (events delivery.PeerEvents, err error) {
+	numbers := map[string]*int64{subscriptionVersion: &events.Version, lastPeerEvent: &events.Last}
 	err = p.db.Query(ctx, func(rows *sql.Rows) error {
 		for rows.Next() {
 			var name string
@@ -143,50 +145,51 @@ func (p *Peers) PeerEvents(ctx context.Context, after int64) (news delivery.Peer
 		return nil
 	}, `SELECT Name, Next FROM whd.WH_Number`)
 	if err != nil {
-		return news, p.fault(err, "looking for news")
+		return events, p.fault(err, "reading the counters of peer events")
 	}
-	watched, err := appdb.QueryAll(ctx, p.db, into(func(watched *bool) []any { return []any{watched} }),
+	watched, err := appdb.QueryAll(ctx, p.db, scanInto(func(watched *bool) []any { return []any{watched} }),
 		`SELECT MAX(CASE WHEN p.WatchedUntil > `+p.db.Clock+` AND p.Holder <> @Holder THEN 1 ELSE 0 END)
 FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, p.db.HolderArg())
 	if err != nil {
-		return news, p.fault(err, "looking for other daemons")
+		return events, p.fault(err, "reading other daemons")
 	}
-	news.Daemons, news.Watched = max(1, len(watched)), slices.Contains(watched, true)
-	orphans, err := p.free(ctx, orphan, 0)
+	events.Daemons, events.Watched = max(1, len(watched)), slices.Contains(watched, true)
+	orphans, err := p.free(ctx, orphaned, 0)
 	if err != nil {
-		return news, err
+		return events, err
 	}
-	news.Orphans = len(orphans) > 0
-	if after >= 0 && after < news.Last {
-		news.Events, err = appdb.QueryAll(ctx, p.db, into(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
+	events.Orphans = len(orphans) > 0
+	if after >= 0 && after < events.Last {
+		events.Events, err = appdb.QueryAll(ctx, p.db, scanInto(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
 			`SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
-			sql.Named("After", after), sql.Named("Last", news.Last), sql.Named("Changed", changedKind), p.db.HolderArg())
+			sql.Named("After", after), sql.Named("Last", events.Last), sql.Named("Changed", changedKind), p.db.HolderArg())
 	}
-	return news, p.fault(err, "reading nudges")
+	return events, p.fault(err, "reading peer events")
 }
 
-// changesAtOnce is how many batches of a partition are read at once.
-const changesAtOnce = 200
+// maxChangeBatches is how many batches of a partition are read at once.
+const maxChangeBatches = 200
 
-// nowhere is no partition. Its mark says that the others have been looked for.
-const nowhere = 0
+// scanned is a pseudo partition in marks: it records that the partitions have been
+// read before.
+const scanned = 0
 
-// Changes is delivery.Store's. The batches of one partition are written one after
-// another, so that a reader of one has not missed an earlier one.
+// Changes implements delivery.Store. The batches of one partition are written one
+// after another, so a reader of one has not missed an earlier one.
 func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
-	begins := len(marks) == 0
-	marks[nowhere] = 0
+	firstRead := len(marks) == 0
+	marks[scanned] = 0
 	partitions, err := appdb.QueryAll(ctx, p.db, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
 	if err != nil {
-		return nil, p.fault(err, "looking for other daemons")
+		return nil, p.fault(err, "reading other daemons")
 	}
 	const doing = "reading the changes of other daemons"
 	for _, partition := range partitions {
 		of := sql.Named("Partition", partition)
 		mark, known := marks[partition]
-		if !known && begins {
-			last, err := p.number(ctx, doing, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
+		if !known && firstRead {
+			last, err := p.queryInt(ctx, doing, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
 			if err != nil {
 				return all, err
 			}
@@ -194,7 +197,7 @@ func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) 
 			continue
 		}
 		rows, err := appdb.QueryAll(ctx, p.db, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
-			of, sql.Named("Mark", mark), sql.Named("Limit", changesAtOnce))
+			of, sql.Named("Mark", mark), sql.Named("Limit", maxChangeBatches))
 		if err != nil {
 			return all, p.fault(err, doing)
 		}
@@ -217,45 +220,45 @@ func scanChanges(row appdb.Row) (c storedChanges, err error) {
 		return c, err
 	}
 	if err := json.Unmarshal(text, &c.changes); err != nil {
-		return c, fmt.Errorf("stored changes: %w", err)
+		return c, fmt.Errorf("decoding stored changes: %w", err)
 	}
 	return c, nil
 }
 
-// changesText is the changes of a batch as they are stored.
+// changesText returns the stored form of a batch's changes.
 func changesText(b *delivery.Batch) string {
 	text, err := json.Marshal(b.Changes)
 	if err != nil {
-		panic("store: " + err.Error()) // texts, numbers and times can always be written
+		panic("sqlstore: " + err.Error()) // texts, numbers and times can always be encoded
 	}
 	return string(text)
 }
 
-// How long peer events and changes are kept. Daemons read them every second; one that
-// could not for longer starts over.
+// How long peer events and changes are retained. Daemons read them every second; a
+// daemon that could not for longer starts over.
 const (
-	peerEventLife = 10 * time.Minute
-	changeLife    = 2 * time.Minute
-	prunedRows    = 500 // at once
+	peerEventRetention = 10 * time.Minute
+	changeRetention    = 2 * time.Minute
+	pruneLimit         = 500 // rows deleted at a time
 )
 
-// PrunePeerEvents is delivery.Store's.
+// PrunePeerEvents implements delivery.Store.
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
 	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
-	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeLife)
+	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeRetention)
 	if err == nil {
 		err = p.prune(ctx, `DELETE FROM whd.WH_Nudge WHERE AddedDateTime < `+p.db.ClockAfter+` AND Kind <> @Changed AND Number IN (
-	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`, peerEventLife, sql.Named("Changed", changedKind))
+	SELECT n.Number FROM whd.WH_Nudge n WHERE n.Kind <> @Changed ORDER BY n.Number`+p.db.Limit+`)`, peerEventRetention, sql.Named("Changed", changedKind))
 	}
-	return p.fault(err, "removing what everybody has read")
+	return p.fault(err, "deleting old peer events")
 }
 
-// prune removes some rows after others, until there are no more that are old.
-func (p *Peers) prune(ctx context.Context, statement string, life time.Duration, args ...any) error {
-	args = append(args, termArg(-life), sql.Named("Limit", prunedRows))
+// prune deletes expired rows in steps, until few are left.
+func (p *Peers) prune(ctx context.Context, statement string, retention time.Duration, args ...any) error {
+	args = append(args, termArg(-retention), sql.Named("Limit", pruneLimit))
 	for {
 		n, err := p.db.Exec(ctx, statement, args...)
-		if err != nil || n < prunedRows/2 {
+		if err != nil || n < pruneLimit/2 {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		lengths, stored := w.answers(t)
-		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != mostAnswer || lengths[79] != 2 {
+		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != maxResponse || lengths[79] != 2 {
 			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
 		}
 		expectRows(t, w.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // as if it were a column
@@ -118,7 +118,7 @@ func TestAnswersAreBounded(t *testing.T) {
 FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
 	lengths, stored := w.answers(t)
-	if len(lengths) != 60 || lengths[18] != 0 || lengths[19] != mostAnswer || lengths[38] != 0 || lengths[39] != mostAnswer || lengths[41] != 0 || lengths[42] != mostAnswer {
+	if len(lengths) != 60 || lengths[18] != 0 || lengths[19] != maxResponse || lengths[38] != 0 || lengths[39] != maxResponse || lengths[41] != 0 || lengths[42] != maxResponse {
 		t.Errorf("of %d texts are left %d", stored, lengths)
 	}
 }
@@ -151,7 +151,7 @@ func TestReclaimTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		reclaim(0, 20)
-		reclaim(12*textSize(string(page(0)[:mostAnswer])), 12)
+		reclaim(12*textSize(string(page(0)[:maxResponse])), 12)
 	})
 }
 
@@ -210,7 +210,7 @@ func TestFileShrinks(t *testing.T) {
 			if steps < 5 || after.Pages > before.Pages/8+2*shrinkPages {
 				t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 			}
-			if _, _, _, err := checkpoint(conn, "TRUNCATE"); err != nil {
+			if _, _, _, err := runCheckpoint(conn, "TRUNCATE"); err != nil {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(filepath.Join(dir, appdb.FileName))

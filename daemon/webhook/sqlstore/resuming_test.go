@@ -78,15 +78,15 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			}
 			defer result.Close()
 			for {
-				cells, err := result.Next()
+				values, err := result.Next()
 				if err != nil {
 					t.Fatal(err)
 				}
-				if cells == nil {
+				if values == nil {
 					return rows
 				}
-				text := make([]string, len(cells))
-				for i, c := range cells {
+				text := make([]string, len(values))
+				for i, c := range values {
 					text[i] = c.Text(plan.Types()[i])
 				}
 				rows = append(rows, fmt.Sprint(text))

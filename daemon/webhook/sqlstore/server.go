@@ -15,12 +15,12 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// serverWriter writes batches to a server, each in one round trip.
+// serverWriter writes batches to SQL Server, each in one round trip.
 type serverWriter struct{ db *appdb.DB }
 
 func (s *serverWriter) close() error { return nil }
 
-// What a batch gives back.
+// Results of a batch statement.
 const (
 	batchWritten = iota
 	batchFenced
@@ -36,10 +36,10 @@ var batchErrors = map[int64]error{
 
 func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 	statement, args := serverBatch(b, s.db.HolderArg())
-	// Of two daemons that write the same key or text at once, the second finds
-	// the first's when it tries again.
-	worth := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
-	return executor.Retry(ctx, worth, func(ctx context.Context) error {
+	// If two daemons insert the same key or text concurrently, the second one finds
+	// the row of the first when it tries again.
+	mayRetry := func(err error) bool { return executor.IsDeadlock(err) || executor.IsDuplicate(err) }
+	return executor.Retry(ctx, mayRetry, func(ctx context.Context) error {
 		result, err := s.db.QueryInt(ctx, statement, args...)
 		if err != nil {
 			return err
@@ -48,10 +48,10 @@ func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 	})
 }
 
-// The row of a partition is locked first. It keeps another daemon from taking
-// the partition until the end, and is written by that daemon alone.
-// The version is only read: that a subscription is deleted at the same moment
-// leaves messages that are not shown, and are removed with the others.
+// The row of a partition is locked first: no other daemon can take over the
+// partition until the end, and only its holder writes the row otherwise. The
+// version is only read: a concurrent deletion of a subscription leaves messages
+// that are invisible and deleted later.
 var (
 	serverBegin = `SET XACT_ABORT ON;
 DECLARE @Result int;
@@ -74,7 +74,7 @@ WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
 SELECT ` + messageColumns.values() + `, n.AddedDateTime FROM ` + messageColumns.open("Messages") + ` n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 `
-	serverOutcomes = `UPDATE m SET ` + strings.ReplaceAll(becomes, "@", "n.") + `
+	serverOutcomes = `UPDATE m SET ` + strings.ReplaceAll(messageUpdate, "@", "n.") + `
 FROM whd.SY_WebhookMessage m
 JOIN ` + resultColumns.open("Outcomes", "MessageID", "Attempt", "Status", "HTTPCode", "Message", "LastSavedDateTime", "NextAttemptDateTime") + ` n ON n.MessageID = m.ID
 WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
@@ -103,7 +103,7 @@ BEGIN
 	JOIN whd.WH_Number v ON v.Name = N'SubscriptionVersion';
 END
 `
-	serverKeys = `UPDATE k SET ` + keyGiven("n.") + `
+	serverKeys = `UPDATE k SET ` + keyUpdate("n.") + `
 FROM whd.WH_IdempotencyKey k
 JOIN ` + keyColumns.open("Keys") + ` n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
@@ -116,20 +116,20 @@ IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
 `
 	serverHealth = `UPDATE s SET FailingSince = n.FailingSince FROM whd.SY_WebhookSubscription s
 JOIN ` + healthColumns.open("Health") + ` n ON n.ID = s.ID
-WHERE n.FailingSince IS NULL OR n.Anew = 1 OR s.FailingSince IS NULL;
+WHERE n.FailingSince IS NULL OR n.Overwrite = 1 OR s.FailingSince IS NULL;
 `
 	serverChanges = `INSERT INTO whd.WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (@Home, @Number, SYSUTCDATETIME(), @Changes);
 `
-	// The number stays locked until the end, which is why this comes last.
+	// last, since the counter stays locked until the end
 	serverPeerEvents = `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'Nudge';
 INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
 SELECT c.Next, n.SubscriptionID, n.Kind, @Holder, SYSUTCDATETIME()
 FROM ` + peerEventColumns.open("PeerEvents") + ` n
 JOIN whd.WH_Number c ON c.Name = N'Nudge';
 `
-	// The rows of the outbox that become events. None may have been taken by another
-	// daemon, nor be overtaken: another program's transaction that ends while rows
-	// are read may show its later ones first.
+	// The rows of the outbox that become events. None may have been processed by
+	// another daemon, or be overtaken: if a transaction of another program commits
+	// during the read, its later rows may be visible first.
 	serverOutbox = `DELETE o FROM whd.WH_Outbox o WITH (READPAST)
 JOIN ` + outboxColumns.open("Outbox") + ` n ON n.ID = o.OutboxID
 WHERE o.RefusedReason IS NULL;
@@ -140,13 +140,13 @@ IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @Out
 SELECT @Result;`
 )
 
-// keyGiven is what a key that has run out gets from the one that takes its place.
-func keyGiven(from string) string {
+// keyUpdate returns the SET list that replaces an expired key by a new one.
+func keyUpdate(from string) string {
 	return `Digest = ` + from + `Digest, EventGUID = ` + from + `EventGUID, Messages = ` + from + `Messages, ExpiryDateTime = ` + from + `ExpiryDateTime`
 }
 
-// The messages go first: an outcome that is written at the same moment finds
-// none, or has changed its message already.
+// The messages are deleted first: an outcome written concurrently then either finds
+// no message, or has already changed it.
 var serverRemove = `SET XACT_ABORT ON;
 DECLARE @Removed int;
 BEGIN TRANSACTION;
@@ -163,24 +163,24 @@ WHERE e.EventID IN (SELECT c.EventID FROM ` + deletionColumns.open("Messages", "
 COMMIT TRANSACTION;
 SELECT @Removed;`
 
-// remove removes messages in one round trip. Only their own rows are locked.
+// remove deletes messages in one round trip. It locks only their rows.
 func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
 	rows := mssql.Document(deletionColumns.encode(all, nil))
-	began := time.Now()
+	started := time.Now()
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		removed, err := s.db.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
 		r.Rows = int(removed)
 		return err
 	})
-	r.Took = time.Since(began)
+	r.Took = time.Since(started)
 	return nil, r, err
 }
 
-// shrink does nothing: a server's files are its own affair.
+// shrink does nothing: the files are managed by the server.
 func (s *serverWriter) shrink(context.Context) (r delivery.Removed, err error) { return r, nil }
 
-// On a server events have numbers, by which their bodies are found, and texts
-// come in pieces, each short enough even if all of its characters are escaped.
+// On SQL Server, events have an index for joining their bodies, and texts are split
+// into pieces that fit even if all characters are escaped.
 var (
 	numberedEvents = append(eventColumns[:len(eventColumns):len(eventColumns)], column[*webhook.Event]{"N", integer, nil})
 	textPieces     = newTextPieces()
@@ -188,35 +188,35 @@ var (
 
 func newTextPieces() columns[storedText] {
 	all := textColumns[: len(textColumns)-1 : len(textColumns)-1]
-	for i := range answerPieces {
+	for i := range responsePieces {
 		all = append(all, column[storedText]{fmt.Sprint("Text", i+1), text, func(t storedText) any { return piece(t.text, i) }})
 	}
 	return all
 }
 
 func piece(text string, i int) string {
-	const most = 2000
+	const maxPiece = 2000
 	for range i {
-		text = text[len(appdb.Truncate(text, most)):]
+		text = text[len(appdb.Truncate(text, maxPiece)):]
 	}
-	return appdb.Truncate(text, most)
+	return appdb.Truncate(text, maxPiece)
 }
 
-// batchText collects the statement of a batch for a server, and its arguments:
-// rows as JSON for OPENJSON, and the bodies of events beside them. Babelfish cuts
-// texts that come out of OPENJSON at 4,000 characters, and leaves their escapes
-// in.
+// batchText builds the statement of a batch for SQL Server and its arguments: rows
+// as JSON for OPENJSON, and the bodies of events as separate parameters. Babelfish
+// truncates texts from OPENJSON at 4,000 characters and does not unescape them.
 type batchText struct {
 	statement strings.Builder
 	args      []any
 	escapes   escapes
 }
 
-// serverBatch is the statement of a batch, with the parts that it needs. A batch
-// without rows only checks leases and version: SQL Server takes no empty block.
+// serverBatch returns the statement of a batch and its arguments; it contains only
+// the parts that the batch needs. A batch without rows only checks leases and
+// version: SQL Server does not allow an empty block.
 //
-// The arguments are at most webhook.MaxBatchEvents and one for each kind of rows,
-// while a call takes 2,100.
+// There are at most webhook.MaxBatchEvents arguments and one for each kind of rows;
+// a call allows 2,100.
 func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	w := &batchText{}
 	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
@@ -267,9 +267,9 @@ func part[T any](w *batchText, statement, name string, c columns[T], all []T) {
 	}
 }
 
-// withBodies puts the bodies of events, each behind its number, in their place
-// in the statement. There are rows to fill up to a power of two, so that
-// statements of a few lengths serve all batches.
+// withBodies adds the bodies of events as parameters and lists them, with their
+// indexes, in the statement. The list is padded to a power of two, so that there
+// are few different statements.
 func (w *batchText) withBodies(statement string, events []*webhook.Event) string {
 	count := 1
 	for count < len(events) {
@@ -290,24 +290,24 @@ func (w *batchText) withBodies(statement string, events []*webhook.Event) string
 	return strings.ReplaceAll(statement, "{texts}", list.String())
 }
 
-// outcomes adds what came of attempts, in rounds that each have one of each
-// message, in the order in which they come: an UPDATE does one of several that it
-// joins. There is seldom more than one round.
+// outcomes adds the results of attempts. If there are several for a message, they
+// are split into rounds with one result per message each: an UPDATE applies only
+// one of several joined rows. There is rarely more than one round.
 func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 	var rounds [][]*attempt
 	var stored []storedText
-	turns, known := make(map[int64]int, len(outcomes)), make(map[string]bool)
+	counts, seen := make(map[int64]int, len(outcomes)), make(map[string]bool)
 	for _, a := range attemptsOf(outcomes) {
-		if t, is := a.store(); is && !known[t.hash] {
-			known[t.hash] = true
+		if t, ok := a.extractText(); ok && !seen[t.hash] {
+			seen[t.hash] = true
 			stored = append(stored, t)
 		}
-		turn := turns[a.Message.ID]
-		turns[a.Message.ID]++
-		if turn == len(rounds) {
+		round := counts[a.Message.ID]
+		counts[a.Message.ID]++
+		if round == len(rounds) {
 			rounds = append(rounds, nil)
 		}
-		rounds[turn] = append(rounds[turn], a)
+		rounds[round] = append(rounds[round], a)
 	}
 	for i, round := range rounds {
 		name := fmt.Sprintf("Outcomes%d", i+1)

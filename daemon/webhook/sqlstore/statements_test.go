@@ -115,12 +115,12 @@ func TestParametersOfBatches(t *testing.T) {
 // Answers travel in pieces that Babelfish does not cut, even if every character
 // of them is escaped.
 func TestAnswersInPieces(t *testing.T) {
-	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*mostAnswer), strings.Repeat("é", mostAnswer), strings.Repeat("\U0001F980\"", mostAnswer)} {
+	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*maxResponse), strings.Repeat("é", maxResponse), strings.Repeat("\U0001F980\"", maxResponse)} {
 		w := &batchText{}
 		w.outcomes([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})
 		pieces, back := inRows(t, w.args[0], "AnswerText", resultColumns), ""
 		if len(w.args) > 1 {
-			for i := range answerPieces {
+			for i := range responsePieces {
 				pieces = append(pieces, inRows(t, w.args[1], fmt.Sprint("Text", i+1), textPieces)...)
 			}
 		}
@@ -130,10 +130,10 @@ func TestAnswersInPieces(t *testing.T) {
 			}
 			back += piece
 		}
-		for _, word := range w.escapes.words() {
-			back = strings.ReplaceAll(back, word.word, word.character)
+		for _, sequence := range w.escapes.sequences() {
+			back = strings.ReplaceAll(back, sequence.sequence, sequence.character)
 		}
-		if want := readable(answer, mostAnswer); back != want {
+		if want := sanitize(answer, maxResponse); back != want {
 			t.Errorf("%.20q came back with %d bytes, want %d", answer, len(back), len(want))
 		}
 	}

@@ -1,6 +1,6 @@
-// Package sqlstore keeps subscribers, subscriptions, events and messages in the
-// tables of appdb: for the engine of deliveries, for what it hears of other
-// daemons, and for administrators.
+// Package sqlstore stores subscribers, subscriptions, events and messages in the
+// tables of package appdb: for the delivery engine, for daemons that share a store,
+// and for administration.
 package sqlstore
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Store is all that is kept of webhooks.
+// Store is the storage of webhooks.
 type Store struct {
 	*Admin
 	*Engine
@@ -30,8 +30,8 @@ var (
 	_ delivery.Store = (*Engine)(nil)
 )
 
-// Open gives what is stored of webhooks in db, whose file is at a path
-// unless it is on a server.
+// Open returns the webhook storage in db. The path is that of db's file; it is not
+// used on SQL Server.
 func Open(db *appdb.DB, path string) (*Store, error) {
 	t := tables{db}
 	engine := &Engine{Peers: Peers{t}}
@@ -47,14 +47,13 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	return &Store{&Admin{t}, engine, db}, nil
 }
 
-// tables are our own tables, with what is done to them for several stores.
+// tables are the service's tables, with the operations that several stores share.
 type tables struct{ db *appdb.DB }
 
-// fault is what those who asked may know of an error of our own tables, and what
-// the engine has to.
+// fault wraps an error of the tables for clients and for the engine.
 func (t tables) fault(err error, doing string) error { return t.db.Fault(engineError(err), doing) }
 
-// engineError adds the engine's name of an error to it.
+// engineError adds the corresponding error of package delivery.
 func engineError(err error) error {
 	switch {
 	case errors.Is(err, appdb.ErrReplaced):
@@ -65,7 +64,7 @@ func engineError(err error) error {
 	return err
 }
 
-// missing is the failure where a thing was looked for that is not there.
+// missing returns NotFound for a missing object, or err wrapped.
 func (t tables) missing(err error, thing string) error {
 	if err != nil {
 		return t.fault(err, "finding a "+thing)
@@ -73,8 +72,8 @@ func (t tables) missing(err error, thing string) error {
 	return fault.New(fault.NotFound, "There is no such %s", thing)
 }
 
-// number is the one that a statement finds, or 0.
-func (t tables) number(ctx context.Context, doing, statement string, args ...any) (int64, error) {
+// queryInt returns the number that a statement selects, or 0 if it selects no row.
+func (t tables) queryInt(ctx context.Context, doing, statement string, args ...any) (int64, error) {
 	n, err := appdb.QueryOne(ctx, t.db, appdb.ScanInt, statement, args...)
 	if err != nil || n == nil {
 		return 0, t.fault(err, doing)
@@ -82,67 +81,70 @@ func (t tables) number(ctx context.Context, doing, statement string, args ...any
 	return *n, nil
 }
 
-// into is a scan of rows into what fields point at.
-func into[T any](fields func(*T) []any) func(appdb.Row) (T, error) {
-	return func(row appdb.Row) (one T, err error) {
-		err = row.Scan(fields(&one)...)
-		return one, err
+// scanInto returns a function that scans a row into the destinations that fields
+// returns.
+func scanInto[T any](fields func(*T) []any) func(appdb.Row) (T, error) {
+	return func(row appdb.Row) (v T, err error) {
+		err = row.Scan(fields(&v)...)
+		return v, err
 	}
 }
 
-// The numbers in WH_Number.
+// Names of the counters in WH_Number.
 const (
-	lastNumber          = `ID`
+	lastID              = `ID`
 	subscriptionVersion = `SubscriptionVersion`
 	defaultRetries      = `MaxRetries`
 	lastPeerEvent       = `Nudge`
 )
 
 const (
-	fileNumbers = `UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name RETURNING Next - @Count`
-	// Not by OUTPUT, by which Babelfish gives two who come at once the same.
-	serverNumbers = `SET XACT_ABORT ON;
+	allocateInFile = `UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name RETURNING Next - @Count`
+	// Not with OUTPUT: with it, Babelfish returns the same number to concurrent
+	// callers.
+	allocateOnServer = `SET XACT_ABORT ON;
 BEGIN TRANSACTION;
 UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name;
 SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
 COMMIT TRANSACTION;`
 )
 
-// AllocateIDs is delivery.Store's.
+// AllocateIDs implements delivery.Store.
 func (t tables) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
-	statement := fileNumbers
+	statement := allocateInFile
 	if t.db.IsServer() {
-		statement = serverNumbers
+		statement = allocateOnServer
 	}
 	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		leave, err := t.db.Lock(ctx)
+		unlock, err := t.db.Lock(ctx)
 		if err != nil {
 			return err
 		}
-		defer leave()
-		first, err = t.db.QueryInt(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastNumber))
+		defer unlock()
+		first, err = t.db.QueryInt(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastID))
 		return err
 	})
-	return first, t.fault(err, "setting numbers aside")
+	return first, t.fault(err, "allocating IDs")
 }
 
-// changedKind is the kind of the rows of WH_Nudge that say which subscriptions
-// a transaction has changed. Their number is the version that it made. Where it
-// has changed none, there is a row for subscription 0.
+// changedKind is the kind of the rows of WH_Nudge that list the subscriptions a
+// transaction changed. Their number is the version that the transaction created. A
+// transaction that changed none adds a row for subscription 0.
 const changedKind = 4
 
-// changesKept is for how many versions these rows are kept. A daemon that is
-// further behind reads all subscriptions.
-const changesKept = 1000
+// maxChangedVersions is for how many versions these rows are retained. A daemon
+// that is further behind reads all subscriptions.
+const maxChangedVersions = 1000
 
-// raiseVersion is the first step of every transaction that changes subscriptions, so
-// that these come one after another.
-func raiseVersion() appdb.Step {
+// incrementVersion is the first step of every transaction that changes
+// subscriptions, and serializes them.
+func incrementVersion() appdb.Step {
 	return appdb.MustAffect(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 }
 
-// changedSteps are the steps of a transaction that say which subscriptions it changes.
-// They come before the removal of these, and after everything that adds them.
+// changedSteps returns the steps that list the subscriptions a transaction changes.
+// They must precede steps that remove these subscriptions, and follow steps that
+// add them.
 func (t tables) changedSteps(which string, args ...any) []appdb.Step {
 	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
 	return []appdb.Step{
@@ -152,14 +154,14 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 			append(args, sql.Named("Kind", changedKind), t.db.HolderArg())...),
 		appdb.Statement(`DELETE FROM whd.WH_Nudge WHERE Kind = @Kind AND Number <= (SELECT n.Next - @Kept FROM whd.WH_Number n WHERE n.Name = @Name)
 	AND Number >= (SELECT n.Next - 2 * @Kept FROM whd.WH_Number n WHERE n.Name = @Name)`,
-			sql.Named("Kind", changedKind), sql.Named("Kept", changesKept), sql.Named("Name", subscriptionVersion)),
+			sql.Named("Kind", changedKind), sql.Named("Kept", maxChangedVersions), sql.Named("Name", subscriptionVersion)),
 	}
 }
 
-// peerEventSteps are the steps of a transaction that notify other daemons about
-// messages of subscriptions. The first locks the number until the transaction ends: the
-// numbers come in the order of the commits, so that a reader of one has not
-// missed a lower one.
+// peerEventSteps returns the steps that notify other daemons about messages of
+// subscriptions. The first step locks the counter until the transaction ends, so
+// the numbers have the order of the commits: a reader of a number has not missed a
+// lower one.
 func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
 	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
 	for _, s := range subscriptions {
@@ -170,10 +172,10 @@ SELECT n.Next, @Subscription, @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number 
 	return steps
 }
 
-// ticks is a duration in the unit that is stored.
+// ticks returns a duration in the stored unit of 100 ns.
 func ticks(d time.Duration) int64 { return int64(d / 100) }
 
-// newRowHash is a value that a row has not had before.
+// newRowHash returns a random row hash.
 func newRowHash() []byte {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails

@@ -216,16 +216,16 @@ func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 	}
 	var got []string
 	for rows.Next() {
-		cells := make([]any, len(names))
-		into := make([]any, len(names))
-		for i := range cells {
-			into[i] = &cells[i]
+		values := make([]any, len(names))
+		scanInto := make([]any, len(names))
+		for i := range values {
+			scanInto[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
+		if err := rows.Scan(scanInto...); err != nil {
 			t.Fatal(err)
 		}
 		var texts []string
-		for _, c := range cells {
+		for _, c := range values {
 			switch c := c.(type) {
 			case nil:
 				texts = append(texts, "null")
@@ -318,8 +318,8 @@ func TestEscapes(t *testing.T) {
 			t.Fatalf("%q holds %q", sent, sent[i])
 		}
 		back := sent
-		for _, word := range e.words() {
-			back = strings.ReplaceAll(back, word.word, word.character)
+		for _, sequence := range e.sequences() {
+			back = strings.ReplaceAll(back, sequence.sequence, sequence.character)
 		}
 		if back != text {
 			t.Errorf("%q became %q and that %q", text, sent, back)
@@ -355,7 +355,7 @@ func TestLogIsWrittenBack(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
-	inTurn := func(do func()) {
+	locked := func(do func()) {
 		t.Helper()
 		leave, err := f.db.Lock(t.Context())
 		if err != nil {
@@ -365,12 +365,12 @@ func TestLogIsWrittenBack(t *testing.T) {
 		do()
 	}
 	for i := range int64(8) {
-		inTurn(func() { f.wal.last = time.Time{} }) // as if some time had passed
+		locked(func() { f.wal.last = time.Time{} }) // as if some time had passed
 		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	inTurn(func() {}) // once the last is written back
+	locked(func() {}) // once the last is written back
 	info, err := os.Stat(f.path + "-wal")
 	if err != nil || info.Size() > 6*16<<20 {
 		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
@@ -410,7 +410,7 @@ func TestOrderingLooksForOtherPartitions(t *testing.T) {
 		var a, b, c int
 		err = row.Scan(&a, &b, &c, &detail)
 		return detail, err
-	}, `EXPLAIN QUERY PLAN `+oneLine, sql.Named("Subscription", "x"))
+	}, `EXPLAIN QUERY PLAN `+moveToFirstPartition, sql.Named("Subscription", "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -461,7 +461,7 @@ func TestLogStaysBounded(t *testing.T) {
 	var longest int64
 	const transactions, size = 14, 8 << 20
 	for range transactions {
-		err := f.inTurn(t.Context(), func() error {
+		err := f.locked(t.Context(), func() error {
 			return f.conn.Exec(fmt.Sprintf("INSERT OR REPLACE INTO scratch VALUES (1, zeroblob(%d))", size))
 		})
 		if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// subscriptionColumn is a column that subscriptions are kept in, of the table s or
-// of their subscriber's, b. Of points at its value.
+// subscriptionColumn is a column of the subscription table s or the subscriber
+// table b. of returns a pointer to its value.
 type subscriptionColumn struct {
 	name string
 	of   func(*webhook.Subscription) any
 }
 
-// subscriptionAdded are the columns that a subscription is added with.
+// subscriptionAdded are the columns of an INSERT.
 var subscriptionAdded = []subscriptionColumn{
 	{"ID", func(s *webhook.Subscription) any { return &s.ID }},
 	{"RecID", func(s *webhook.Subscription) any { return &s.GUID }},
@@ -32,8 +32,8 @@ var subscriptionAdded = []subscriptionColumn{
 	{"RowHash", func(s *webhook.Subscription) any { return &s.RowHash }},
 }
 
-// subscriptionRead are the columns that are read besides. An old secret is none
-// once its time is over.
+// subscriptionRead are further columns that are read. An expired old secret is read
+// as NULL.
 var subscriptionRead = []subscriptionColumn{
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
@@ -45,9 +45,9 @@ var subscriptionRead = []subscriptionColumn{
 	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberEnabled }},
 }
 
-// subscriptions are those that meet a condition with their headers, in the order in
-// which they were made. One statement reads both, so that headers never come with
-// a URL that they were not given for.
+// subscriptions returns the subscriptions that meet a condition, with their
+// headers, in the order of their IDs. One statement reads both, so that headers
+// always match the URL they were set for.
 func (t tables) subscriptions(ctx context.Context, condition string, args ...any) (all []webhook.Subscription, err error) {
 	var list strings.Builder
 	for _, c := range subscriptionAdded {
@@ -61,8 +61,8 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 			var s webhook.Subscription
 			var header, value sql.NullString
 			var fields []any
-			for _, some := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {
-				for _, c := range some {
+			for _, columns := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {
+				for _, c := range columns {
 					fields = append(fields, destination(c.of(&s)))
 				}
 			}
@@ -83,7 +83,8 @@ LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+
 	return all, err
 }
 
-// schedule is stored as 5s,30s,2m0s, and as null where it is the settings'.
+// schedule is a retry schedule, stored as "5s,30s,2m0s"; NULL means the default of
+// the settings.
 type schedule []time.Duration
 
 func (s schedule) stored() sql.NullString {
@@ -101,26 +102,26 @@ func (s *schedule) Scan(value any) error {
 	if *s = nil; err != nil || !text.Valid {
 		return err
 	}
-	*s = schedule{} // no retries
+	*s = schedule{} // an empty text means no retries
 	for part := range strings.SplitSeq(text.String, ",") {
 		if part == "" {
 			continue
 		}
 		d, err := time.ParseDuration(part)
 		if err != nil {
-			return fmt.Errorf("a stored retry schedule: %w", err)
+			return fmt.Errorf("stored retry schedule: %w", err)
 		}
 		*s = append(*s, d)
 	}
 	return nil
 }
 
-// retries is how many a schedule has.
+// retries returns the number of retries.
 func (s schedule) retries() sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(len(s)), Valid: s != nil}
 }
 
-// optional reads null as an empty text.
+// optional scans NULL as an empty text.
 type optional string
 
 // Scan implements sql.Scanner.
