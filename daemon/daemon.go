@@ -89,7 +89,7 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
 	c.Limits = d.settings.limits
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
-		path, err := d.config.KeepStored(all)
+		path, err := d.config.SaveStored(all)
 		if err == nil {
 			d.log.Warn("settings stored in the database are no longer used; copy those that you need into the settings file", "settings", len(all), "file", path)
 		}

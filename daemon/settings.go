@@ -73,7 +73,7 @@ func (l *liveSettings) attemptTimeout() time.Duration { return l.current().Webho
 
 func (l *liveSettings) requestRetention() requestlog.Retention {
 	c := l.current().RequestLog
-	return requestlog.Retention{MaxAge: c.Kept(), MaxSize: int64(c.MaxSize)}
+	return requestlog.Retention{MaxAge: c.Retention(), MaxSize: int64(c.MaxSize)}
 }
 
 // reload applies the live settings of read. It returns the names of the settings that

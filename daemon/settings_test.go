@@ -182,7 +182,7 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# of before\n" {
 		t.Errorf("the file of before has %q (%v)", before, err)
 	}
-	if again, err := d.settings.current().KeepStored(nil); err != nil || again == path {
+	if again, err := d.settings.current().SaveStored(nil); err != nil || again == path {
 		t.Errorf("%s (%v)", again, err)
 	}
 }

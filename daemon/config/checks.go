@@ -26,7 +26,7 @@ func checkAddress(text string) error {
 	return nil
 }
 
-// checkLoopback accepts an address that only this host reaches.
+// checkLoopback accepts a loopback address with a port.
 func checkLoopback(text string) error {
 	if err := checkAddress(text); err != nil {
 		return err
@@ -35,28 +35,27 @@ func checkLoopback(text string) error {
 	if at, err := netip.ParseAddr(host); err == nil && at.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") {
 		return nil
 	}
-	return fmt.Errorf("%q can be reached from elsewhere; it must be an address of this host only, such as 127.0.0.1:5051", text)
+	return fmt.Errorf("%q is not a loopback address and port such as 127.0.0.1:5051", text)
 }
 
 func checkBasePath(text string) error {
 	if !strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.ContainsAny(text, "?#% ") {
-		return fmt.Errorf("%q is not a path such as /erp, with a slash before and none after", text)
+		return fmt.Errorf("%q is not a path such as /erp, with a leading and no trailing slash", text)
 	}
 	return nil
 }
 
-// checkHostURL accepts the base address of a service. What it takes to be let in
-// there has a place of its own.
+// checkHostURL accepts the base URL of a service, without credentials and query.
 func checkHostURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is not an address such as http://erp.example:5050", text)
+		return fmt.Errorf("%q is not a URL such as http://erp.example:5050", text)
 	}
 	return nil
 }
 
-// checkStore repeats nothing of the text: it may be a connection string of
-// another form, with a password.
+// checkStore accepts sqlite and connection strings. Its errors do not quote the text,
+// which may be a connection string in another form, with a password.
 func checkStore(text string) error {
 	if text == string(Embedded) {
 		return nil
@@ -67,7 +66,7 @@ func checkStore(text string) error {
 	return mssql.CheckDSN(text)
 }
 
-// maxSchema is the largest length of a name in SQL Server.
+// maxSchema is the maximum length of a name in SQL Server.
 const maxSchema = 128
 
 func checkSchema(text string) error {

@@ -1,5 +1,5 @@
-// Package config reads the settings: one table, from which come the keys of the
-// TOML file, environment variables, flags and documents.
+// Package config reads the settings. One table (settings.go) defines them; the keys of
+// the TOML file, environment variables, flags and documentation are derived from it.
 package config
 
 import (
@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Config has the value of every setting, in the groups of the settings table
-// (settings.go), which says what each does.
+// Config contains the value of every setting. The settings table (settings.go)
+// describes them.
 type Config struct {
-	File          string // the TOML file that was read, if any
+	File          string // the TOML file that was read, empty if none
 	Listen        string
 	Store         DSN
 	DataDir       string
@@ -35,32 +35,32 @@ type Config struct {
 	ERP ERPConfig
 
 	Start   Start
-	Ignored []string // warnings of variables that no setting has
+	Ignored []string // warnings about unknown WHD_ variables
 	origins map[string]Origin
 }
 
-// Origin says where a setting's value came from.
+// Origin is the source of a setting's value, such as "file whd.toml:3", "variable
+// WHD_LISTEN", "flag --listen" or "default".
 type Origin string
 
 const byDefault Origin = "default"
 
-// Origin is where the value of the setting with the given name came from.
+// Origin returns the source of the value of the setting with the given name.
 func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byDefault) }
 
-// Start is what a start is given beside the settings.
+// Start contains options of one start that are not settings.
 type Start struct {
 	Version  string // of the program
-	NewStore bool   // make a store where the files of the one before are missing
+	NewStore bool   // create a new store even if files of the previous one are missing
 }
 
-// ServerConfig is how a store on a server is used. The embedded store takes
-// nothing of it.
+// ServerConfig configures a store on SQL Server. The embedded store ignores it.
 type ServerConfig struct {
-	ReadDSN        Secret // empty: the store's
-	Schema         string // of the daemon's own tables
-	MaxConnections int    // that read records
+	ReadDSN        Secret // for queries; empty: the store's
+	Schema         string // of the daemon's tables
+	MaxConnections int    // for queries
 	LockTimeout    time.Duration
-	Migrate        bool // the daemon's own tables at start
+	Migrate        bool // migrate the daemon's tables at start
 }
 
 // TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.
@@ -69,13 +69,13 @@ type TLSConfig struct {
 	Key  string
 }
 
-// LogConfig is the daemon's own log, on standard error.
+// LogConfig configures the daemon's log on standard error.
 type LogConfig struct {
 	Level  string // debug, info, warn, error
 	Format string // text, json
 }
 
-// QueryConfig bounds what a query may ask for. A zero bound means none.
+// QueryConfig contains limits of queries. Zero means no limit.
 type QueryConfig struct {
 	MaxTake      int
 	Total        string // auto, always, asked
@@ -84,48 +84,47 @@ type QueryConfig struct {
 	CountTimeout time.Duration
 }
 
-// The choices of query.total.
+// The values of query.total.
 const (
 	totalAuto   = "auto"
 	totalAlways = "always"
 	totalAsked  = "asked"
 )
 
-// CountAlways reports whether every page is counted, not only those that ask.
-// On a server a count can be a second scan of a large table.
+// CountAlways reports whether the Total is counted for every page, not only on
+// request. On a server a count can be a second scan of a large table.
 func (c Config) CountAlways() bool {
 	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == Embedded
 }
 
-// Warnings are what is likely to be a mistake in the settings, though the service
-// works with it.
+// Warnings returns messages about settings that are valid but probably mistaken.
 func (c *Config) Warnings() []string {
 	if !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
 		return nil
 	}
-	return []string{"webhooks.host_url is an address of this host only; it must be the one by which users in the company reach the service"}
+	return []string{"webhooks.host_url is a loopback address; set it to the URL that users of the service open"}
 }
 
-// HTTPConfig is the HTTP edge: its place behind a proxy and its bounds.
+// HTTPConfig configures the HTTP edge: reverse proxy, browser access and limits.
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
 	TrustedProxies    Networks
 	CORSOrigins       WebOrigins
-	Hosts             HostNames // of the service, beside those that it knows
+	Hosts             HostNames // in addition to the built-in ones
 	Rate              Rate
 	MaxRequests       int
-	Debug             bool // stack traces in error answers
+	Debug             bool // stack traces in error responses
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
 	WriteStall        time.Duration
 	ShutdownGrace     time.Duration
-	ShutdownDelay     time.Duration // before the grace begins
+	ShutdownDelay     time.Duration // before the grace period starts
 	MaxBody           Size
 	MaxHead           Size
-	BodyMemory        Size // of all request bodies together
+	BodyMemory        Size // for all request bodies
 }
 
-// AuthConfig says who may ask and for how long a login lasts.
+// AuthConfig configures anonymous access and session lifetimes.
 type AuthConfig struct {
 	Queries  string // required, anonymous
 	Session  time.Duration
@@ -135,22 +134,22 @@ type AuthConfig struct {
 // AnonymousQueries reports whether queries need no login.
 func (a AuthConfig) AnonymousQueries() bool { return a.Queries == "anonymous" }
 
-// MetricsConfig is where /metrics is served.
+// MetricsConfig configures the address of /metrics.
 type MetricsConfig struct {
 	Listen string // empty: on the main listener
 }
 
-// TraceConfig says where spans of requests and deliveries go.
+// TraceConfig configures the export of spans of requests and deliveries.
 type TraceConfig struct {
-	Endpoint string // base URL of an OTLP collector; empty: what its standard variables say
+	Endpoint string // base URL of an OTLP collector; empty: the standard OTEL_ variables apply
 }
 
-// AdminConfig is where the process can be looked into.
+// AdminConfig configures the listener for profiles.
 type AdminConfig struct {
-	Listen string // an address of this host only; empty: nowhere
+	Listen string // a loopback address; empty: disabled
 }
 
-// RequestLogConfig says what is remembered of requests, and for how long.
+// RequestLogConfig configures content and retention of the request log.
 type RequestLogConfig struct {
 	Enabled bool
 	Bodies  bool
@@ -158,23 +157,23 @@ type RequestLogConfig struct {
 	MaxSize Size // 0: no limit
 }
 
-// Kept is how long requests are remembered.
-func (c RequestLogConfig) Kept() time.Duration { return time.Duration(c.Days) * 24 * time.Hour }
+// Retention returns how long requests are kept, 0 for no limit.
+func (c RequestLogConfig) Retention() time.Duration { return time.Duration(c.Days) * 24 * time.Hour }
 
-// ERPConfig says where the records are.
+// ERPConfig configures the location of the ERP's records.
 type ERPConfig struct {
 	Schema  string  // of the record kinds' tables on a server
-	Sources Sources // record kind -> table or view, where not its name
-	Version string  // table and column that hold its version; empty for none
+	Sources Sources // record kind -> table or view, if the names differ
+	Version string  // table and column with the ERP's version; empty if unknown
 }
 
-// Secret is a text that must not be shown. Every common way of printing it
-// gives stars; string(s) is the text itself.
+// Secret is a text that must not be printed. All common ways of printing it yield
+// a mask; string(s) is the text.
 type Secret string
 
 const masked = "***"
 
-// String is stars, or nothing where there is no secret.
+// String returns a mask, or "" if the secret is empty.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -182,23 +181,24 @@ func (s Secret) String() string {
 	return masked
 }
 
-// GoString is what String gives, for %#v.
+// GoString returns String, for %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// LogValue is what String gives, for slog.
+// LogValue returns String, for slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// MarshalText is what String gives, for encoding/json and its like.
+// MarshalText returns String, for encoding/json and other encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Embedded is the store in the data directory.
+// Embedded selects the embedded store in the data directory.
 const Embedded DSN = "sqlite"
 
-// DSN says which store is used: Embedded, or a connection string, of which
-// every common way of printing it gives the scheme only.
+// DSN selects the store: Embedded, or a connection string. All common ways of printing
+// it show the scheme only.
 type DSN string
 
-// String is the text where it is no connection string, else its scheme.
+// String returns Embedded as it is, and a connection string masked except for its
+// scheme.
 func (d DSN) String() string {
 	scheme, _, is := strings.Cut(string(d), "://")
 	switch {
@@ -210,17 +210,17 @@ func (d DSN) String() string {
 	return masked
 }
 
-// GoString is what String gives, for %#v.
+// GoString returns String, for %#v.
 func (d DSN) GoString() string { return d.String() }
 
-// LogValue is what String gives, for slog.
+// LogValue returns String, for slog.
 func (d DSN) LogValue() slog.Value { return slog.StringValue(d.String()) }
 
-// MarshalText is what String gives, for encoding/json and its like.
+// MarshalText returns String, for encoding/json and other encoders.
 func (d DSN) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// SlogLevel is the setting as slog has it. The settings table allows slog's names
-// only.
+// SlogLevel returns the level as slog.Level. The settings table allows only slog's
+// names.
 func (c LogConfig) SlogLevel() (level slog.Level) {
 	_ = level.UnmarshalText([]byte(c.Level))
 	return level

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// told is one case's sources of settings; files are the readable files.
-type told struct {
+// input is one case's sources of settings; files are the readable files.
+type input struct {
 	args  string // split at spaces
 	env   []string
 	files map[string]string
 }
 
-func (in told) load() (Config, error) {
+func (in input) load() (Config, error) {
 	flags, err := parseFlags(strings.Fields(in.args))
 	if err != nil {
 		return Config{}, err
@@ -28,7 +28,7 @@ func (in told) load() (Config, error) {
 	return load(sources{flags, append([]string{"HOME=/home/erp"}, in.env...), in.readFile, platform{os: "linux"}})
 }
 
-func (in told) readFile(name string) ([]byte, error) {
+func (in input) readFile(name string) ([]byte, error) {
 	text, found := in.files[name]
 	if !found {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -42,20 +42,20 @@ func TestPrecedence(t *testing.T) {
 	toml := file("listen = \"file:1\"\n[http]\nmax_requests = 7\n")
 	cases := []struct {
 		name   string
-		in     told
+		in     input
 		listen string
 		origin Origin
 	}{
-		{"default", told{}, "127.0.0.1:5050", "default"},
-		{"file", told{args: "--config whd.toml", files: toml}, "file:1", "file whd.toml:1"},
-		{"file by variable", told{env: []string{"WHD_CONFIG=whd.toml"}, files: toml}, "file:1", "file whd.toml:1"},
-		{"variable over file", told{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
-		{"flag over all", told{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
-		{"last of two flags", told{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
-		{"file at the platform's place", told{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
-		{"another file than the platform's", told{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
-		{"no file, by a flag", told{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
-		{"empty variable is none", told{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
+		{"default", input{}, "127.0.0.1:5050", "default"},
+		{"file", input{args: "--config whd.toml", files: toml}, "file:1", "file whd.toml:1"},
+		{"file by variable", input{env: []string{"WHD_CONFIG=whd.toml"}, files: toml}, "file:1", "file whd.toml:1"},
+		{"variable over file", input{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
+		{"flag over all", input{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
+		{"last of two flags", input{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
+		{"file at the platform's place", input{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
+		{"another file than the platform's", input{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
+		{"no file, by a flag", input{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
+		{"empty variable is none", input{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,25 +91,25 @@ func TestEverySetting(t *testing.T) {
 
 func checkEverySource(t *testing.T, s Setting, text string) {
 	var want Config
-	if err := s.put(&want, text); err != nil {
+	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)
 	}
 	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db"}[s.Name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
-	ins := []told{{env: []string{s.Variable() + "=" + text}, files: files}}
+	ins := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
 	inFile := strings.HasSuffix(s.Flag(), "-file")
 	if s.secret() {
 		ins = append(ins,
-			told{args: "--" + strings.TrimSuffix(s.Flag(), "-file") + "-file secret", files: files},
-			told{env: []string{s.Variable() + "_FILE=secret"}, files: files})
+			input{args: "--" + strings.TrimSuffix(s.Flag(), "-file") + "-file secret", files: files},
+			input{env: []string{s.Variable() + "_FILE=secret"}, files: files})
 	}
 	if !inFile {
-		ins = append(ins, told{args: "--" + s.Flag() + "=" + text, files: files})
+		ins = append(ins, input{args: "--" + s.Flag() + "=" + text, files: files})
 	}
 	for _, key := range []string{s.Name, s.key} {
-		if !s.outside && key != "" {
+		if !s.notInFile && key != "" {
 			quoted := map[string]string{"whd.toml": key + " = '" + text + "'"}
-			ins = append(ins, told{args: "--config whd.toml", files: quoted})
+			ins = append(ins, input{args: "--config whd.toml", files: quoted})
 		}
 	}
 	for _, in := range ins {
@@ -130,7 +130,7 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 }
 
 func TestTOMLTypes(t *testing.T) {
-	got, err := told{args: "--config whd.toml", files: file(`
+	got, err := input{args: "--config whd.toml", files: file(`
 demo = true
 http = { max_requests = 1_000, max_body = 4096, trusted_proxies = ["10.1.2.3", "192.168.7.0/16"] }
 erp.sources.so_totals = "v_SO_Totals"
@@ -159,7 +159,7 @@ time_zone = "Australia/Perth"
 }
 
 func TestListFlagsRepeat(t *testing.T) {
-	got, err := told{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
+	got, err := input{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,59 +169,59 @@ func TestListFlagsRepeat(t *testing.T) {
 }
 
 func TestMistakes(t *testing.T) {
-	toml := func(text string) told { return told{args: "--config whd.toml", files: file(text)} }
-	env := func(entries ...string) told { return told{env: entries} }
+	toml := func(text string) input { return input{args: "--config whd.toml", files: file(text)} }
+	env := func(entries ...string) input { return input{env: entries} }
 	cases := []struct {
 		name string
-		in   told
+		in   input
 		want string
 	}{
-		{"number, flag", told{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
-		{"least, flag", told{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the least that works, 1`},
-		{"least size", told{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the least that works, 1KiB`},
-		{"negative", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the least that works, 0`},
-		{"least duration", told{args: "--webhooks-attempt-timeout 1ns"}, `setting webhooks.attempt_timeout (flag --webhooks-attempt-timeout): 1ns is below the least that works, 1s`},
-		{"least connecting", told{args: "--webhooks-connect-timeout 0"}, `setting webhooks.connect_timeout (flag --webhooks-connect-timeout): 0 is below the least that works, 1s`},
-		{"least login", told{args: "--auth-session 59s"}, `setting auth.session (flag --auth-session): 59s is below the least that works, 1m`},
-		{"least remembered login", told{args: "--auth-remember 999ms"}, `setting auth.remember (flag --auth-remember): 999ms is below the least that works, 1s`},
-		{"least or none", told{args: "--query-timeout 1ms"}, `setting query.timeout (flag --query-timeout): 1ms is below the least that works, 10ms; 0 is no limit`},
-		{"least or none, counting", told{args: "--query-count-timeout 1ms"}, `setting query.count_timeout (flag --query-count-timeout): 1ms is below the least that works, 10ms; 0 is no limit`},
-		{"least or for ever", told{args: "--webhooks-keep-successful 59m"}, `setting webhooks.keep_successful (flag --webhooks-keep-successful): 59m is below the least that works, 1h; 0 is no limit`},
-		{"least or for ever, failed", told{args: "--webhooks-keep-failed 1ns"}, `setting webhooks.keep_failed (flag --webhooks-keep-failed): 1ns is below the least that works, 1h; 0 is no limit`},
-		{"most", told{args: "--requestlog-days 36501"}, `setting requestlog.days (flag --requestlog-days): 36501 is above the most that works, 36500`},
-		{"no days", told{args: "--requestlog-days -1"}, `setting requestlog.days (flag --requestlog-days): -1 is below the least that works, 0`},
-		{"own events", told{args: "--webhooks-events job.created,WebHooks.x"}, `setting webhooks.events (flag --webhooks-events): "WebHooks.x" is not a name for your events: those that begin with webhooks. are the service's own`},
-		{"bool", told{args: "--demo=maybe"}, `setting demo (flag --demo): "maybe" is neither true nor false`},
+		{"number, flag", input{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
+		{"least, flag", input{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the minimum of 1`},
+		{"least size", input{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the minimum of 1KiB`},
+		{"negative", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the minimum of 0`},
+		{"least duration", input{args: "--webhooks-attempt-timeout 1ns"}, `setting webhooks.attempt_timeout (flag --webhooks-attempt-timeout): 1ns is below the minimum of 1s`},
+		{"least connecting", input{args: "--webhooks-connect-timeout 0"}, `setting webhooks.connect_timeout (flag --webhooks-connect-timeout): 0 is below the minimum of 1s`},
+		{"least login", input{args: "--auth-session 59s"}, `setting auth.session (flag --auth-session): 59s is below the minimum of 1m`},
+		{"least remembered login", input{args: "--auth-remember 999ms"}, `setting auth.remember (flag --auth-remember): 999ms is below the minimum of 1s`},
+		{"least or none", input{args: "--query-timeout 1ms"}, `setting query.timeout (flag --query-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
+		{"least or none, counting", input{args: "--query-count-timeout 1ms"}, `setting query.count_timeout (flag --query-count-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
+		{"least or for ever", input{args: "--webhooks-keep-successful 59m"}, `setting webhooks.keep_successful (flag --webhooks-keep-successful): 59m is below the minimum of 1h; 0 means no limit`},
+		{"least or for ever, failed", input{args: "--webhooks-keep-failed 1ns"}, `setting webhooks.keep_failed (flag --webhooks-keep-failed): 1ns is below the minimum of 1h; 0 means no limit`},
+		{"most", input{args: "--requestlog-days 36501"}, `setting requestlog.days (flag --requestlog-days): 36501 is above the maximum of 36500`},
+		{"no days", input{args: "--requestlog-days -1"}, `setting requestlog.days (flag --requestlog-days): -1 is below the minimum of 0`},
+		{"own events", input{args: "--webhooks-events job.created,WebHooks.x"}, `setting webhooks.events (flag --webhooks-events): event name "WebHooks.x" is reserved: names starting with webhooks. belong to the service`},
+		{"bool", input{args: "--demo=maybe"}, `setting demo (flag --demo): "maybe" is neither true nor false`},
 		{"duration", env("WHD_QUERY_TIMEOUT=30"), `setting query.timeout (variable WHD_QUERY_TIMEOUT): "30" is not a duration such as 30s, 8h or 14d`},
 		{"size", env("WHD_HTTP_MAX_BODY=1 acre"), `setting http.max_body (variable WHD_HTTP_MAX_BODY): "1 acre" is not a size such as 65536, 64KiB or 1MiB`},
 		{"network", env("WHD_HTTP_TRUSTED_PROXIES=10.0.0.0/8,proxy"), `setting http.trusted_proxies (variable WHD_HTTP_TRUSTED_PROXIES): "proxy" is not a network such as 10.0.0.0/8 or an address such as 10.1.2.3`},
 		{"zone", env("WHD_QUERY_TIME_ZONE=Perth"), `setting query.time_zone (variable WHD_QUERY_TIME_ZONE): "Perth" is not a time zone such as Local, UTC or Australia/Perth`},
-		{"choice", env("WHD_LOG_LEVEL=loud"), `setting log.level (variable WHD_LOG_LEVEL): "loud" is none of: debug, info, warn, error`},
+		{"choice", env("WHD_LOG_LEVEL=loud"), `setting log.level (variable WHD_LOG_LEVEL): "loud" is not one of: debug, info, warn, error`},
 		{"address", env("WHD_LISTEN=5050"), `setting listen (variable WHD_LISTEN): "5050" is not an address and port such as 127.0.0.1:5050 or :5050`},
-		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a slash before and none after`},
+		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a leading and no trailing slash`},
 		{"store", env("WHD_STORE=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"store of another form", env("WHD_STORE=Server=db;Password=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"store, its URL", told{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
+		{"store, its URL", input{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
 		{"store, its options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an option that the driver does not take`},
-		{"store in a file", told{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"replica of a file", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): needs a store on a server`},
+		{"store in a file", input{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"replica of a file", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): requires a store on a server`},
 		{"replica", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
 		{"schema", env("WHD_STORE_SCHEMA= "), `setting store.schema (variable WHD_STORE_SCHEMA): " " is not the name of a schema such as dbo`},
-		{"demo on a server", told{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): only fills the embedded store; for a test database on a server there is whd demo`},
+		{"demo on a server", input{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): applies to the embedded store only; for a test database on a server run whd demo`},
 		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
-		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" stands twice`},
-		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Total" is no record kind; did you mean SO_Totals?`},
-		{"half of TLS", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): needs tls.key beside it`},
-		{"other half of TLS", env("WHD_TLS_KEY=a.pem"), `setting tls.key (variable WHD_TLS_KEY): needs tls.cert beside it`},
-		{"no state directory", env("HOME="), `setting data_dir (default): this account has no state directory; name one with --data-dir or WHD_DATA_DIR`},
-		{"no file", told{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
+		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): duplicate name "SO_Totals"`},
+		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): unknown record kind "SO_Total"; did you mean SO_Totals?`},
+		{"half of TLS", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): requires tls.key`},
+		{"other half of TLS", env("WHD_TLS_KEY=a.pem"), `setting tls.key (variable WHD_TLS_KEY): requires tls.cert`},
+		{"no state directory", env("HOME="), `setting data_dir (default): this account has no state directory; set --data-dir or WHD_DATA_DIR`},
+		{"no file", input{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
 		{"no secret file", env("WHD_ADMIN_PASSWORD_FILE=gone"), `setting admin_password (variable WHD_ADMIN_PASSWORD_FILE): cannot read the file gone: file does not exist`},
-		{"empty secret file", told{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
-		{"secret twice", told{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): stands beside variable WHD_ADMIN_PASSWORD_FILE; only one of them can be meant"},
+		{"empty secret file", input{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
+		{"secret twice", input{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): also set by variable WHD_ADMIN_PASSWORD_FILE; set only one"},
 
-		{"credential", told{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"empty credential", told{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/admin_password": "\n"}}, `setting admin_password (credential admin_password): the file /run/c/admin_password is empty`},
-		{"file at the platform's place", told{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
+		{"credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"empty credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/admin_password": "\n"}}, `setting admin_password (credential admin_password): the file /run/c/admin_password is empty`},
+		{"file at the platform's place", input{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
 
 		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
 		{"TOML twice", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
@@ -229,28 +229,28 @@ func TestMistakes(t *testing.T) {
 		{"TOML unknown table", toml("[quary]\ntotal = 1\ntimeout = 2\n"), `file whd.toml:1: unknown key "quary"; did you mean query?`},
 		{"TOML names itself", toml("config = 'x'\n"), `file whd.toml:1: unknown key "config"`},
 		{"TOML type", toml("[http]\n# note\nmax_requests = 1.5\n"), `setting http.max_requests (file whd.toml:3): it must be a number such as 10`},
-		{"TOML secret type", toml("admin_password = 12345678\n"), `setting admin_password (file whd.toml:1): it must be a text in quotes`},
+		{"TOML secret type", toml("admin_password = 12345678\n"), `setting admin_password (file whd.toml:1): it must be a quoted string`},
 		{"TOML duration type", toml("[query]\ntimeout = 30\n"), `setting query.timeout (file whd.toml:2): it must be a duration in quotes such as "30s"`},
 		{"TOML size type", toml("http.max_body = true\n"), `setting http.max_body (file whd.toml:1): it must be a size such as 65536 or "64KiB"`},
 		{"TOML bool type", toml("demo = 1\n"), `setting demo (file whd.toml:1): it must be true or false`},
 		{"TOML list type", toml("http.trusted_proxies = 1\n"), `setting http.trusted_proxies (file whd.toml:1): it must be a list such as ["10.0.0.0/8"]`},
-		{"TOML list item", toml("http.trusted_proxies = [1]\n"), `setting http.trusted_proxies (file whd.toml:1): every item of the list must be a text without commas`},
-		{"TOML map type", toml("erp.sources = 1\n"), `setting erp.sources (file whd.toml:1): it must be a table of texts such as { SO_Totals = "v_SO_Totals" }`},
-		{"TOML map item", toml("[erp.sources]\nSO_Totals = 1\n"), `setting erp.sources (file whd.toml:1): SO_Totals must be a text without commas`},
-		{"TOML table for text", toml("[listen]\nport = 1\n"), `setting listen (file whd.toml:1): it must be a text in quotes`},
-		{"TOML array of tables", toml("[[http]]\nmax_body = 1\n"), `file whd.toml:2: http.max_body must stand as "max_body" in the table [http]`},
-		{"TOML quoted key", toml("\"http.max_body\" = 1\n"), `file whd.toml:1: http.max_body must stand as "max_body" in the table [http]`},
-		{"TOML value", toml("[query]\ntotal = 'never'\n"), `setting query.total (file whd.toml:2): "never" is none of: auto, always, asked`},
-		{"TOML two stores", toml("store_file = 'a'\n[store]\ndsn = 'sqlite'\n"), `setting store (file whd.toml:1): stands beside file whd.toml:3; only one of them can be meant`},
-		{"TOML two files of the store", told{args: "--config whd.toml", files: map[string]string{"whd.toml": "store_file = 'a'\nstore.dsn_file = 'a'\n", "a": "sqlite"}}, `setting store (file whd.toml:2): stands beside file whd.toml:1; only one of them can be meant`},
+		{"TOML list item", toml("http.trusted_proxies = [1]\n"), `setting http.trusted_proxies (file whd.toml:1): every list item must be a string without commas`},
+		{"TOML map type", toml("erp.sources = 1\n"), `setting erp.sources (file whd.toml:1): it must be a table of strings such as { SO_Totals = "v_SO_Totals" }`},
+		{"TOML map item", toml("[erp.sources]\nSO_Totals = 1\n"), `setting erp.sources (file whd.toml:1): SO_Totals must be a string without commas`},
+		{"TOML table for text", toml("[listen]\nport = 1\n"), `setting listen (file whd.toml:1): it must be a quoted string`},
+		{"TOML array of tables", toml("[[http]]\nmax_body = 1\n"), `file whd.toml:2: http.max_body must be written as "max_body" in the table [http]`},
+		{"TOML quoted key", toml("\"http.max_body\" = 1\n"), `file whd.toml:1: http.max_body must be written as "max_body" in the table [http]`},
+		{"TOML value", toml("[query]\ntotal = 'never'\n"), `setting query.total (file whd.toml:2): "never" is not one of: auto, always, asked`},
+		{"TOML two stores", toml("store_file = 'a'\n[store]\ndsn = 'sqlite'\n"), `setting store (file whd.toml:1): also set by file whd.toml:3; set only one`},
+		{"TOML two files of the store", input{args: "--config whd.toml", files: map[string]string{"whd.toml": "store_file = 'a'\nstore.dsn_file = 'a'\n", "a": "sqlite"}}, `setting store (file whd.toml:2): also set by file whd.toml:1; set only one`},
 		{"TOML store as a table", toml("[store]\nsqlite = true\n"), `file whd.toml:2: unknown key "store.sqlite"`},
 		{"TOML table like a setting", toml("[stores]\nread_dsn = 'canary'\n"), `file whd.toml:1: unknown key "stores"; did you mean store?`},
 		{"password in another setting", env("WHD_LISTEN=sqlserver://sa:canary@db"), `setting listen (variable WHD_LISTEN): "sqlserver://***@db" is not an address and port such as 127.0.0.1:5050 or :5050`},
-		{"password of an @ and a quote", env(`WHD_LOG_LEVEL=sqlserver://sa:"canary"@canary@db`), `setting log.level (variable WHD_LOG_LEVEL): "sqlserver://***@db" is none of: debug, info, warn, error`},
+		{"password of an @ and a quote", env(`WHD_LOG_LEVEL=sqlserver://sa:"canary"@canary@db`), `setting log.level (variable WHD_LOG_LEVEL): "sqlserver://***@db" is not one of: debug, info, warn, error`},
 		{"password among options", env("WHD_LISTEN=Server=db;Pwd = canary;Database=ERP"), `setting listen (variable WHD_LISTEN): "Server=db;Pwd =***;Database=ERP" is not an address and port such as 127.0.0.1:5050 or :5050`},
 		{"password for the name of a file", toml("store_file = 'sqlserver://sa:canary@db'\n"), `setting store (file whd.toml:1): cannot read the file sqlserver://***@db: file does not exist`},
 		{"password in a key", toml("'store=sqlserver://sa:canary@db' = 1\n"), `file whd.toml:1: unknown key "store=sqlserver://***@db"`},
-		{"all at once", told{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
+		{"all at once", input{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
 setting debug (file whd.toml:2): it must be true or false
 setting listen (variable WHD_LISTEN): "x" is not an address and port such as 127.0.0.1:5050 or :5050
 setting demo (flag --demo): "2" is neither true nor false`},
@@ -272,7 +272,7 @@ setting demo (flag --demo): "2" is neither true nor false`},
 }
 
 func TestUnknownVariableWarns(t *testing.T) {
-	got, err := told{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
+	got, err := input{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func FuzzParseTOML(f *testing.F) {
 		l, _ := parseTOML("f", []byte(text))
 		for _, g := range l {
 			var c Config
-			_ = g.setting.put(&c, g.text)
+			_ = g.setting.assign(&c, g.text)
 		}
 	})
 }
@@ -374,10 +374,10 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, s := range Settings() {
 			var c, again Config
-			if s.secret() || s.put(&c, text) != nil {
+			if s.secret() || s.assign(&c, text) != nil {
 				continue
 			}
-			if err := s.put(&again, s.text(&c)); err != nil || !reflect.DeepEqual(c, again) {
+			if err := s.assign(&again, s.text(&c)); err != nil || !reflect.DeepEqual(c, again) {
 				t.Errorf("%s: %q was printed as %q: %v", s.Name, text, s.text(&c), err)
 			}
 		}
@@ -386,7 +386,7 @@ func FuzzValues(f *testing.F) {
 
 // TestSampleIsTheDefaults reads the sample file with its comments taken off.
 func TestSampleIsTheDefaults(t *testing.T) {
-	want, err := told{}.load()
+	want, err := input{}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestSampleIsTheDefaults(t *testing.T) {
 		}
 		lines = append(lines, line)
 	}
-	got, err := told{args: "--config whd.toml", files: file(strings.Join(lines, ""))}.load()
+	got, err := input{args: "--config whd.toml", files: file(strings.Join(lines, ""))}.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -414,7 +414,7 @@ func TestTableIsSound(t *testing.T) {
 			t.Errorf("%s: name twice, or help missing, with a period or a bar", s.Name)
 		}
 		names[s.Name] = true
-		if s.Default != "" && s.put(new(Config), s.Default) != nil {
+		if s.Default != "" && s.assign(new(Config), s.Default) != nil {
 			t.Errorf("%s: its default breaks its own rules", s.Name)
 		}
 	}
@@ -425,23 +425,23 @@ func TestBoundsAreAllowed(t *testing.T) {
 	var c Config
 	for _, s := range Settings() {
 		var texts []string
-		for _, bound := range []int64{s.least, s.most} {
+		for _, bound := range []int64{s.min, s.max} {
 			if bound != 0 {
 				texts = append(texts, s.boundText(bound))
 			}
 		}
-		if s.orNone {
+		if s.zeroUnlimited {
 			texts = append(texts, "0")
 		}
 		for _, text := range texts {
-			if err := s.put(&c, text); err != nil {
+			if err := s.assign(&c, text); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
 	}
-	c.RequestLog.Days = mostDays
-	if kept := c.RequestLog.Kept(); kept.Hours() != 24*mostDays {
-		t.Errorf("%d days are kept as %v", mostDays, kept)
+	c.RequestLog.Days = maxDays
+	if kept := c.RequestLog.Retention(); kept.Hours() != 24*maxDays {
+		t.Errorf("%d days are kept as %v", maxDays, kept)
 	}
 }
 
@@ -469,7 +469,7 @@ func TestWhenTotalsAreCounted(t *testing.T) {
 		"": true, "--store sqlserver://db": false,
 		"--query-total asked": false, "--store sqlserver://db --query-total always": true,
 	} {
-		c, err := told{args: args}.load()
+		c, err := input{args: args}.load()
 		if err != nil || c.CountAlways() != want {
 			t.Errorf("%s: %v (%v), want %v", args, c.CountAlways(), err, want)
 		}

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// WebOrigins are where pages come from, as browsers write it.
+// WebOrigins is a list of web origins, in the form of the Origin header.
 type WebOrigins []string
 
-// UnmarshalText reads origins such as https://shop.example.
+// UnmarshalText parses origins such as https://shop.example.
 func (o *WebOrigins) UnmarshalText(text []byte) error {
 	return readList((*[]string)(o), text, parseOrigin)
 }
 
-// String is what UnmarshalText reads.
+// String returns the form that UnmarshalText parses.
 func (o WebOrigins) String() string { return joined(o) }
 
-// parseOrigin reads scheme, host and port. There is no * for all origins: pages
-// of a listed one act with the rights of whoever looks at them.
+// parseOrigin parses scheme, host and port. Wildcards are not supported: pages of a
+// listed origin act with the permissions of the user who opens them.
 func parseOrigin(text string) (string, error) {
-	wrong := fmt.Errorf("%q is not an origin such as https://shop.example or http://localhost:3000", text)
+	invalid := fmt.Errorf("%q is not an origin such as https://shop.example or http://localhost:3000", text)
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
 		u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", wrong
+		return "", invalid
 	}
 	host := strings.ToLower(u.Host)
 	if port := u.Port(); u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
@@ -35,16 +35,15 @@ func parseOrigin(text string) (string, error) {
 	return u.Scheme + "://" + host, nil
 }
 
-// HostNames are names of the service in Host headers, in small letters and
-// without ports.
+// HostNames is a list of host names, in lower case and without ports.
 type HostNames []string
 
-// UnmarshalText reads names such as erp.example.
+// UnmarshalText parses names such as erp.example.
 func (h *HostNames) UnmarshalText(text []byte) error {
 	return readList((*[]string)(h), text, parseHostName)
 }
 
-// String is what UnmarshalText reads.
+// String returns the form that UnmarshalText parses.
 func (h HostNames) String() string { return joined(h) }
 
 func parseHostName(text string) (string, error) {
@@ -54,10 +53,10 @@ func parseHostName(text string) (string, error) {
 	return strings.ToLower(strings.TrimSuffix(text, ".")), nil
 }
 
-// Rate bounds how often something may happen. None is no bound.
+// Rate is a rate limit. The zero value means no limit.
 type Rate struct {
 	PerSecond float64
-	Burst     int // that may come at once
+	Burst     int // maximum number of simultaneous requests
 }
 
 var rateUnits = []struct {
@@ -65,8 +64,8 @@ var rateUnits = []struct {
 	seconds float64
 }{{"s", 1}, {"m", 60}, {"h", 3600}}
 
-// String writes a rate per second where that is a whole number, else per minute
-// or hour.
+// String formats the rate per second if that is a whole number, else per minute or
+// hour.
 func (r Rate) String() string {
 	if r.PerSecond == 0 {
 		return "0"
@@ -85,11 +84,11 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(r.PerSecond, 'g', -1, 64) + "/s+" + strconv.Itoa(r.Burst)
 }
 
-// maxPerUnit keeps rates and bursts within what counts exactly.
+// maxPerUnit limits rates and bursts to numbers that are exact as float64.
 const maxPerUnit = 1_000_000
 
-// UnmarshalText reads a number of requests for each second, minute or hour, of
-// which as many, or the number behind +, may come at once.
+// UnmarshalText parses a number of requests per second, minute or hour, with an
+// optional burst after +, as in 20/s+100. The default burst is the number.
 func (r *Rate) UnmarshalText(text []byte) error {
 	perUnit, burstText, hasBurst := strings.Cut(strings.ReplaceAll(string(text), " ", ""), "+")
 	count, unit, hasUnit := strings.Cut(perUnit, "/")

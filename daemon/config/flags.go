@@ -6,17 +6,18 @@ import (
 	"strings"
 )
 
-// Flag is how a setting is given as a flag of a command.
+// Flag is a command-line flag of a setting.
 type Flag struct {
 	Name     string
-	Argument string // the name of its value; empty for a switch, which can do without one and then means "true"
+	Argument string // placeholder of the value; empty for a boolean flag, which means "true" without a value
 	Help     string
 	Set      func(text string)
 }
 
-// Flags are the flags of the named settings, of all where none is named; what they
-// get goes to l. A secret's flag takes the name of its file, since other users of the
-// machine can read a program's arguments. A store has two flags, since it may be none.
+// Flags returns the flags of the named settings, or of all settings if names is empty.
+// The flags append their values to l. The flag of a secret accepts the name of a file,
+// since other users of the machine can read a program's arguments. store has both
+// flags, since its value is not always secret.
 func Flags(l *Layer, names ...string) (flags []Flag) {
 	inFile := strings.ReplaceAll(fileSuffix, "_", "-")
 	for _, s := range table {
@@ -29,33 +30,33 @@ func Flags(l *Layer, names ...string) (flags []Flag) {
 				help += " (default " + s.Default + ")"
 			}
 			flags = append(flags, Flag{name, argumentName(s), help, func(text string) {
-				l.add(given{setting: s, text: text, origin: Origin("flag --" + name)})
+				l.add(assignment{setting: s, text: text, origin: Origin("flag --" + name)})
 			}})
 		}
 		if s.secret() {
 			name := strings.TrimSuffix(s.Flag(), inFile) + inFile
-			help := "file that holds the " + s.Help
+			help := "file with the " + s.Help
 			if s.Flag() != name {
-				help = "file that holds what --" + s.Flag() + " takes, as other users of the machine can see arguments"
+				help = "file with the value of --" + s.Flag() + ", since other users of the machine can see arguments"
 			}
 			flags = append(flags, Flag{name, "FILE", help, func(text string) {
-				l.add(given{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})
+				l.add(assignment{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})
 			}})
 		}
 	}
 	return flags
 }
 
-// add appends a flag's value. Lists may be given by repeating the flag.
-func (l *Layer) add(g given) {
-	was := settingText(g.setting.Name, *l)
-	if kind := g.setting.kind().toml; was.text != "" && (kind == reflect.Slice || kind == reflect.Map) {
-		g.text = was.text + "," + g.text
+// add appends a flag's value. Repeated flags of a list accumulate.
+func (l *Layer) add(g assignment) {
+	previous := lastAssignment(g.setting.Name, *l)
+	if kind := g.setting.kind().toml; previous.text != "" && (kind == reflect.Slice || kind == reflect.Map) {
+		g.text = previous.text + "," + g.text
 	}
 	*l = append(*l, g)
 }
 
-// argumentName is what help shows for a setting's value.
+// argumentName returns the placeholder of a setting's value in help.
 func argumentName(s Setting) string {
 	switch {
 	case s.argument != "":

@@ -14,18 +14,18 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// fragmentName is the file of settings that an earlier version kept in the
-// database. Where there is another one, a number comes before the extension.
+// fragmentName is the name of the file with settings that an earlier version stored in
+// the database. If it exists, a number is added before the extension.
 const fragmentName = "whd-from-database.toml"
 
-const fragmentHead = `# Settings that an earlier version of whd kept in its database. They are no longer
-# in force: move those that you want into the settings file.
+const fragmentHead = `# Settings that an earlier version of whd stored in its database. They are no longer
+# used: copy those that you need into the settings file.
 `
 
-// KeepStored writes settings that an earlier version kept in the database to a
-// file beside the settings file, or in the data directory where there is none or
-// its directory cannot be written to. It returns the name of the file.
-func (c *Config) KeepStored(all []appdb.StoredSetting) (string, error) {
+// SaveStored writes settings that an earlier version stored in the database to a new
+// file in the directory of the settings file, or in the data directory if there is no
+// settings file or its directory is not writable. It returns the file's path.
+func (c *Config) SaveStored(all []appdb.StoredSetting) (string, error) {
 	text, err := fragment(all)
 	if err != nil {
 		return "", err
@@ -38,15 +38,15 @@ func (c *Config) KeepStored(all []appdb.StoredSetting) (string, error) {
 	return writeFragment(c.DataDir, text)
 }
 
-// fragment is a TOML file of the settings. Those that this version does not take
-// are comments.
+// fragment returns a TOML file with the settings. Those that this version does not
+// support are comments.
 func fragment(all []appdb.StoredSetting) ([]byte, error) {
 	top := make(map[string]any)
 	var unknown strings.Builder
-	for _, one := range all {
-		s, known := settingNamed(one.Name)
-		if !known || s.put(new(Config), one.Value) != nil {
-			fmt.Fprintf(&unknown, "# not taken by this version: %s = %q\n", one.Name, one.Value)
+	for _, stored := range all {
+		s, known := settingNamed(stored.Name)
+		if !known || s.assign(new(Config), stored.Value) != nil {
+			fmt.Fprintf(&unknown, "# not supported by this version: %s = %q\n", stored.Name, stored.Value)
 			continue
 		}
 		group, into := s.group(), top
@@ -56,14 +56,14 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 			}
 			into = top[group].(map[string]any)
 		}
-		into[strings.TrimPrefix(s.tomlKey(), group+".")] = one.Value
+		into[strings.TrimPrefix(s.tomlKey(), group+".")] = stored.Value
 	}
 	text, err := toml.Marshal(top)
 	return []byte(fragmentHead + unknown.String() + "\n" + string(text)), err
 }
 
-// writeFragment writes a file under the first free name. One that has the same
-// text already is as good as written.
+// writeFragment writes a file under the first free name, unless a file with the same
+// text exists.
 func writeFragment(dir string, text []byte) (string, error) {
 	name, extension, _ := strings.Cut(fragmentName, ".")
 	for n := 1; ; n++ {
@@ -73,7 +73,7 @@ func writeFragment(dir string, text []byte) (string, error) {
 		}
 		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, text) {
+			if existing, err := os.ReadFile(path); err == nil && bytes.Equal(existing, text) {
 				return path, datadir.Sync(dir)
 			}
 			continue

@@ -15,37 +15,37 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 )
 
-// UsageError is a mistake of the person who started the program, in the
-// arguments or the settings. Every problem is a line of its own.
+// UsageError is an error in the arguments or the settings.
 type UsageError struct{ Problems []string }
 
-// Error is the problems, one per line, without passwords.
+// Error returns the problems, one per line, with passwords masked.
 func (e *UsageError) Error() string { return WithoutPasswords(strings.Join(e.Problems, "\n")) }
 
-// sources is everything that settings are read from.
+// sources contains everything that settings are read from.
 type sources struct {
 	flags    Layer
-	env      []string // as os.Environ gives it
+	env      []string // in the form of os.Environ
 	readFile func(string) ([]byte, error)
 	platform platform
 }
 
-// Read reads the settings: defaults, the TOML file that the flag --config or
-// WHD_CONFIG names or that is at the platform's place, credentials of systemd,
-// variables, and flags, of which the later win. A mistake is a *UsageError with all
-// mistakes of all sources.
+// Read reads the settings from, in order of increasing precedence: defaults, the TOML
+// file that --config or WHD_CONFIG names (else the platform's), credentials of systemd,
+// environment variables, and flags. Invalid settings are a *UsageError with all
+// problems of all sources.
 func Read(flags Layer, env []string) (Config, error) {
 	return load(sources{flags, env, os.ReadFile, thisPlatform()})
 }
 
-// FileOf is the settings file that the flags name, else the platform's place.
+// FileOf returns the path of the settings file that the flags name, else the
+// platform's path.
 func FileOf(flags Layer, env []string) string {
 	on := thisPlatform()
-	return cmp.Or(settingText("config", flags).text, on.configPlace(on.environment(env)))
+	return cmp.Or(lastAssignment("config", flags).text, on.configPath(on.environment(env)))
 }
 
 func load(from sources) (Config, error) {
-	r := reading{sources: from, config: Config{origins: make(map[string]Origin)}}
+	r := loader{sources: from, config: Config{origins: make(map[string]Origin)}}
 	env := from.platform.environment(from.env)
 	environment, ignored := environmentLayer(env)
 	r.config.Ignored = ignored
@@ -62,36 +62,36 @@ func load(from sources) (Config, error) {
 	return r.config, nil
 }
 
-// reading is settings that are being read, and what is wrong with them.
-type reading struct {
+// loader merges the sources and collects problems.
+type loader struct {
 	sources
 	config   Config
 	problems []string
 }
 
-func (r *reading) problem(name string, origin Origin, err error) {
+func (r *loader) problem(name string, origin Origin, err error) {
 	r.problems = append(r.problems, problem(name, origin, err))
 }
 
-// configFile is the file of settings that is read: the one that a variable or a
-// flag names, else the platform's where it exists. `--config=` is none.
-func (from sources) configFile(env []string, environment Layer) given {
-	named := settingText("config", environment, from.flags)
+// configFile returns the settings file to read: the one that a variable or a flag
+// names, else the platform's if it exists. `--config=` means no file.
+func (from sources) configFile(env []string, environment Layer) assignment {
+	named := lastAssignment("config", environment, from.flags)
 	if named.origin != "" {
 		return named
 	}
 	config, _ := settingNamed("config")
-	named = given{setting: config, origin: byDefault}
-	if place := from.platform.configPlace(env); place != "" {
+	named = assignment{setting: config, origin: byDefault}
+	if place := from.platform.configPath(env); place != "" {
 		if _, err := from.readFile(place); !errors.Is(err, fs.ErrNotExist) {
-			named.text = place // also where it cannot be read, which is told with its name
+			named.text = place // an unreadable file is reported later, with its name
 		}
 	}
 	return named
 }
 
-// file reads the TOML file that the setting "config" names, if it does.
-func (r *reading) file(config given) Layer {
+// file reads the TOML file that the setting "config" names.
+func (r *loader) file(config assignment) Layer {
 	if config.text == "" {
 		return nil
 	}
@@ -105,15 +105,15 @@ func (r *reading) file(config given) Layer {
 	return l
 }
 
-// apply puts a layer's values in their places.
-func (r *reading) apply(l Layer) {
+// apply sets the values of a layer.
+func (r *loader) apply(l Layer) {
 	for _, g := range l {
 		text, err := g.content(r.readFile)
-		if other := settingText(g.setting.Name, l); other.inFile != g.inFile {
+		if other := lastAssignment(g.setting.Name, l); other.inFile != g.inFile {
 			err = conflict(other)
 		}
 		if err == nil {
-			err = g.setting.put(&r.config, text)
+			err = g.setting.assign(&r.config, text)
 		}
 		if err != nil {
 			r.problem(g.setting.Name, g.origin, err)
@@ -123,16 +123,16 @@ func (r *reading) apply(l Layer) {
 	}
 }
 
-// conflict is what is wrong where a source gives a setting twice.
-func conflict(other given) error {
-	return fmt.Errorf("stands beside %s; only one of them can be meant", other.origin)
+// conflict returns the error for a setting that a source sets twice.
+func conflict(other assignment) error {
+	return fmt.Errorf("also set by %s; set only one", other.origin)
 }
 
 func problem(name string, origin Origin, err error) string {
 	return fmt.Sprintf("setting %s (%s): %v", name, origin, err)
 }
 
-// cause leaves out the operation and path that file errors repeat.
+// cause returns the error inside a *fs.PathError, without operation and path.
 func cause(err error) error {
 	if at, is := errors.AsType[*fs.PathError](err); is {
 		return at.Err
@@ -140,22 +140,21 @@ func cause(err error) error {
 	return err
 }
 
-// crossCheck holds the rules that concern more than one setting or need more
-// than the settings' own texts.
-func (r *reading) crossCheck() {
+// crossCheck applies the rules that involve several settings.
+func (r *loader) crossCheck() {
 	c := &r.config
 	for _, rule := range []struct {
-		name, what string
-		broken     bool
+		name, message string
+		broken        bool
 	}{
-		{"demo", "only fills the embedded store; for a test database on a server there is whd demo", c.Store != Embedded && c.Demo},
-		{"store.read_dsn", "needs a store on a server", c.Store == Embedded && c.Server.ReadDSN != ""},
-		{"data_dir", "this account has no state directory; name one with --data-dir or WHD_DATA_DIR", c.DataDir == ""},
-		{"tls.cert", "needs tls.key beside it", c.TLS.Cert != "" && c.TLS.Key == ""},
-		{"tls.key", "needs tls.cert beside it", c.TLS.Key != "" && c.TLS.Cert == ""},
+		{"demo", "applies to the embedded store only; for a test database on a server run whd demo", c.Store != Embedded && c.Demo},
+		{"store.read_dsn", "requires a store on a server", c.Store == Embedded && c.Server.ReadDSN != ""},
+		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},
+		{"tls.cert", "requires tls.key", c.TLS.Cert != "" && c.TLS.Key == ""},
+		{"tls.key", "requires tls.cert", c.TLS.Key != "" && c.TLS.Cert == ""},
 	} {
 		if rule.broken {
-			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.what))
+			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.message))
 		}
 	}
 	var err error
@@ -164,23 +163,24 @@ func (r *reading) crossCheck() {
 	}
 }
 
-// sourcesOfKinds spells the names of record kinds as the registry does.
+// sourcesOfKinds returns sources with the names of record kinds in the registry's
+// spelling. Unknown and duplicate names are errors.
 func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[string]string, error) {
 	spelled := make(map[string]string, len(sources))
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		kind, known := kinds.Lookup(name)
 		if !known {
-			return nil, fmt.Errorf("%q is no record kind%s", name, record.DidYouMean(kinds.Suggest(name)))
+			return nil, fmt.Errorf("unknown record kind %q%s", name, record.DidYouMean(kinds.Suggest(name)))
 		}
 		if _, twice := spelled[kind.Name]; twice {
-			return nil, fmt.Errorf("%q stands twice", kind.Name)
+			return nil, fmt.Errorf("duplicate name %q", kind.Name)
 		}
 		spelled[kind.Name] = sources[name]
 	}
 	return spelled, nil
 }
 
-// sourceKinds are those whose tables erp.sources can name.
+// sourceKinds returns the record kinds and tables that erp.sources can contain.
 func sourceKinds() *record.Registry {
 	var all []record.Kind
 	for _, kind := range append(slices.Clone(record.Builtin().Kinds()), erp.BillTables().Kinds()...) {
@@ -188,20 +188,19 @@ func sourceKinds() *record.Registry {
 	}
 	r, err := record.NewRegistry(all...)
 	if err != nil {
-		panic("config: " + err.Error()) // two tables of one name, in code
+		panic("config: " + err.Error()) // duplicate names in the registry
 	}
 	return r
 }
 
-// passwords are where a password stands in a connection string: in a URL, and in
-// the form of options.
+// passwords matches the password in a connection string, as a URL or as options.
 var passwords = regexp.MustCompile(`(?i)(://)(.*)(@)|((?:password|pwd)\s*=)[^;"]*`)
 
-// example is what our own messages show of a connection string.
+// example is the part of the example in error messages that passwords matches.
 const example = "://user:password@"
 
-// WithoutPasswords is a message with stars for the passwords in it: a connection string may
-// have come to where another setting, or nothing at all, was meant.
+// WithoutPasswords masks the passwords in a message, since users may write a connection
+// string into another setting by mistake.
 func WithoutPasswords(message string) string {
 	return passwords.ReplaceAllStringFunc(message, func(found string) string {
 		if found == example {

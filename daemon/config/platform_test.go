@@ -17,7 +17,7 @@ func TestConfigPlace(t *testing.T) {
 		{platform{os: "windows"}, []string{`ProgramData=C:\ProgramData`}, `C:\ProgramData\whd\whd.toml`},
 		{platform{os: "windows"}, nil, ""},
 	} {
-		if got := c.on.configPlace(c.on.environment(c.env)); got != c.want {
+		if got := c.on.configPath(c.on.environment(c.env)); got != c.want {
 			t.Errorf("%v %v: %q, want %q", c.on, c.env, got, c.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestUnreadableConfigIsNoMissingOne(t *testing.T) {
 // TestCredentials come from files that systemd made, and rank above the file of
 // settings.
 func TestCredentials(t *testing.T) {
-	in := told{args: "--config whd.toml", env: []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"}, files: map[string]string{
+	in := input{args: "--config whd.toml", env: []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"}, files: map[string]string{
 		"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
 		"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
 		"/run/credentials/whd.service/store.read_dsn": "sqlserver://by-credential",
@@ -62,7 +62,7 @@ func TestServiceSample(t *testing.T) {
 		if err := serviceSample(&b, on, env); err != nil {
 			t.Fatal(err)
 		}
-		got, err := told{args: "--config whd.toml", files: file(b.String())}.load()
+		got, err := input{args: "--config whd.toml", files: file(b.String())}.load()
 		want := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}[on.os]
 		if err != nil || got.DataDir != want || !strings.HasPrefix(string(got.Origin("data_dir")), "file whd.toml:") || got.Origin("listen") != byDefault {
 			t.Errorf("%s: %q, %v", on.os, got.DataDir, err)

@@ -7,14 +7,15 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Live lists the settings that may change while the daemon runs.
+// Live lists the live settings with their values. The result is the response of
+// GET /Settings.
 func (c *Config) Live() (all []wire.Setting) {
 	for _, s := range table {
 		if !s.Live {
 			continue
 		}
 		var standard Config
-		_ = s.put(&standard, s.Default) // which a test of the table proves to be right
+		_ = s.assign(&standard, s.Default) // TestTableIsSound checks that defaults are valid
 		all = append(all, wire.Setting{
 			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.Origin(s.Name)),
 			Kind: s.kind().name, Choices: s.choices, Help: s.Help,
@@ -23,28 +24,28 @@ func (c *Config) Live() (all []wire.Setting) {
 	return all
 }
 
-// Reloaded is c with the settings of another reading that may change while the
-// daemon runs. It names those whose values differ and those that wait for a
-// restart. Where what may change does not go together with what may not, or the
-// file is gone, it fails.
-func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, err error) {
-	if c.File != "" && again.File == "" { // which is at the platform's place, else it would have been missed
-		return c, nil, nil, fmt.Errorf("the file %s is gone; to go on without it takes a restart", c.File)
+// Reloaded returns c with the live settings of read. It also returns the names of the
+// live settings that changed and of the other settings that differ, which need a
+// restart. It fails if the result contradicts itself, or if the settings file is
+// missing.
+func (c Config) Reloaded(read Config) (next Config, changed, needRestart []string, err error) {
+	if c.File != "" && read.File == "" { // only the platform's file is optional
+		return c, nil, nil, fmt.Errorf("the file %s is missing; restart the daemon to run without it", c.File)
 	}
 	next = c
 	next.origins = make(map[string]Origin)
 	for _, s := range table {
 		from := c.Origin(s.Name)
-		here, there := s.place(&next), s.place(&again)
+		value, newValue := s.place(&next), s.place(&read)
 		switch {
 		case s.Live:
-			if s.text(&c) != s.text(&again) {
+			if s.text(&c) != s.text(&read) {
 				changed = append(changed, s.Name)
 			}
-			here.Set(there)
-			from = again.Origin(s.Name)
-		case !reflect.DeepEqual(here.Interface(), there.Interface()):
-			waiting = append(waiting, s.Name)
+			value.Set(newValue)
+			from = read.Origin(s.Name)
+		case !reflect.DeepEqual(value.Interface(), newValue.Interface()):
+			needRestart = append(needRestart, s.Name)
 		}
 		next.origins[s.Name] = from
 	}
@@ -52,10 +53,10 @@ func (c Config) Reloaded(again Config) (next Config, changed, waiting []string, 
 		err = next.Webhooks.Check()
 	}
 	if err != nil {
-		if waiting != nil {
-			err = fmt.Errorf("without a restart they do not go together: %w", err)
+		if needRestart != nil {
+			err = fmt.Errorf("the changed settings require a restart: %w", err)
 		}
 		return c, nil, nil, err
 	}
-	return next, changed, waiting, nil
+	return next, changed, needRestart, nil
 }

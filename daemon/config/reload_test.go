@@ -8,7 +8,7 @@ import (
 )
 
 // reloaded is what becomes of settings that were told once and are told again.
-func reloaded(t *testing.T, first, then told) (next Config, changed, waiting []string, err error) {
+func reloaded(t *testing.T, first, then input) (next Config, changed, waiting []string, err error) {
 	t.Helper()
 	was, err := first.load()
 	if err != nil {
@@ -21,7 +21,7 @@ func reloaded(t *testing.T, first, then told) (next Config, changed, waiting []s
 	return was.Reloaded(again)
 }
 
-func withFile(text string) told { return told{args: "--config whd.toml", files: file(text)} }
+func withFile(text string) input { return input{args: "--config whd.toml", files: file(text)} }
 
 func TestReload(t *testing.T) {
 	c, changed, waiting, err := reloaded(t,
@@ -61,7 +61,7 @@ func TestReloadOfNothingNew(t *testing.T) {
 // TestReloadOfHalves: a setting that may change and one that may not are right
 // together only, so that none is taken before the restart.
 func TestReloadOfHalves(t *testing.T) {
-	c, _, _, err := reloaded(t, told{}, withFile("[webhooks]\nattempt_timeout = '40s'\nlease = '2m'\n[query]\nmax_take = 5\n"))
+	c, _, _, err := reloaded(t, input{}, withFile("[webhooks]\nattempt_timeout = '40s'\nlease = '2m'\n[query]\nmax_take = 5\n"))
 	if _, is := errors.AsType[*UsageError](err); err == nil || is {
 		t.Errorf("error %v", err)
 	}
@@ -73,7 +73,7 @@ func TestReloadOfHalves(t *testing.T) {
 // TestReloadWithoutTheFile: one at the platform's place, which nobody has named, is
 // gone at the moment, as while it is replaced. Its limits hold on.
 func TestReloadWithoutTheFile(t *testing.T) {
-	c, changed, _, err := reloaded(t, told{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, told{})
+	c, changed, _, err := reloaded(t, input{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, input{})
 	if err == nil || changed != nil {
 		t.Errorf("changed: %q, error %v", changed, err)
 	}
@@ -99,7 +99,7 @@ func TestLiveSettingsAreSound(t *testing.T) {
 		t.Errorf("%d are shown", len(all))
 	}
 	for i, s := range liveTable() {
-		if s.secret() || s.outside || s.state {
+		if s.secret() || s.notInFile || s.state {
 			t.Errorf("%s may change while it runs", s.Name)
 		}
 		if doc := all[i]; doc.Name != s.Name || doc.Kind == "" || doc.Help == "" || doc.Origin != string(byDefault) {
@@ -114,7 +114,7 @@ func TestLoopbackIsWarnedAbout(t *testing.T) {
 		"http://localhost:5050": true, "http://LOCALHOST./": true, "http://whd.localhost": true, "http://127.1.2.3": true, "https://[::1]:1": true,
 		"http://[::ffff:127.0.0.1]": true, "http://0.0.0.0:5050": true,
 	} {
-		c, err := told{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
+		c, err := input{env: []string{"WHD_WEBHOOKS_HOST_URL=" + url}}.load()
 		if err != nil || len(c.Warnings()) > 0 != want {
 			t.Errorf("%s: %q (%v)", url, c.Warnings(), err)
 		}

@@ -10,68 +10,65 @@ import (
 	"text/tabwriter"
 )
 
-// Print writes every setting with its value, where that came from and
-// what it does.
+// Print writes a table of all settings: name, value, origin and description.
 func Print(w io.Writer, c Config) error {
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "SETTING\tVALUE\tFROM\tWHAT IT DOES")
+	fmt.Fprintln(columns, "SETTING\tVALUE\tORIGIN\tDESCRIPTION")
 	for _, s := range table {
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", s.Name, cmp.Or(s.text(&c), "-"), c.Origin(s.Name), s.Help)
 	}
 	return columns.Flush()
 }
 
-const sampleHead = `# Settings of whd. Each stands here with its default, as a comment.
+const sampleHead = `# Settings of whd. Each is listed as a comment, with its default.
 #
-# A setting may also be given as a variable, such as WHD_QUERY_MAX_TAKE, or as
-# a flag of whd serve, such as --query-max-take. Flags win over variables, and
-# variables over this file. A secret may be given as the name of a file that holds
-# it: admin_password_file, WHD_ADMIN_PASSWORD_FILE, --admin-password-file, or as a
-# credential of systemd with the name of the setting.
+# A setting can also be set by an environment variable, such as WHD_QUERY_MAX_TAKE,
+# or by a flag of whd serve, such as --query-max-take. Flags override variables, and
+# variables override this file. A secret can be read from a file: set its name as
+# admin_password_file, WHD_ADMIN_PASSWORD_FILE or --admin-password-file, or use a
+# systemd credential with the name of the setting.
 `
 
-// serviceHead begins the file of a service.
+// serviceHead is added to the file of a service.
 const serviceHead = `#
-# A service reads this file again at: whd service reload. What that cannot change
-# is named in the log, and waits for: whd service restart.
+# To apply changes of this file, run: whd service reload. The log lists changed settings
+# that require a restart: whd service restart.
 `
 
-// ServiceSample writes the file that a new service begins with. Commands of whd
-// beside the service find the service's data by it.
+// ServiceSample writes the initial settings file of a service. It sets data_dir, so
+// that other commands of whd find the service's data.
 func ServiceSample(w io.Writer, env []string) error { return serviceSample(w, thisPlatform(), env) }
 
 func serviceSample(w io.Writer, on platform, env []string) error {
-	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // as the unit names it
+	env = append(slices.Clone(on.environment(env)), "STATE_DIRECTORY=/var/lib/whd") // StateDirectory= of the unit
 	text := strings.Replace(sampleOf(defaults(on, env)), sampleHead, sampleHead+serviceHead, 1)
 	_, err := io.WriteString(w, strings.Replace(text, "# data_dir = ", "data_dir = ", 1))
 	return err
 }
 
-// Sample writes a commented file of all settings. Of the sources it looks at the
-// platform alone, so that it neither repeats a secret nor takes a value of today
-// for a default.
+// Sample writes a settings file in which all settings are comments with their
+// defaults. It ignores the settings in effect, so that it never contains a secret.
 func Sample(w io.Writer, env []string) error {
 	on := thisPlatform()
 	_, err := io.WriteString(w, sampleOf(defaults(on, on.environment(env))))
 	return err
 }
 
-// defaults is what the settings are without any source.
+// defaults returns the settings without any source.
 func defaults(on platform, env []string) (c Config) {
 	for _, g := range defaultLayer(on, env) {
-		_ = g.setting.put(&c, g.text) // which a test of the table proves to be right
+		_ = g.setting.assign(&c, g.text) // TestTableIsSound checks that defaults are valid
 	}
 	return c
 }
 
-// sampleOf is a TOML file in which every setting stands as a comment with its
-// value in c, which is its default.
+// sampleOf returns a TOML file in which every setting is a comment with its value in c.
 func sampleOf(c Config) string {
 	var b strings.Builder
 	b.WriteString(sampleHead)
 	group := ""
 	for _, s := range table {
-		if s.outside {
+		if s.notInFile {
 			continue
 		}
 		if s.group() != group {
@@ -87,11 +84,11 @@ func sampleOf(c Config) string {
 	return b.String()
 }
 
-// literal is a setting's value in TOML.
+// literal returns a setting's value in TOML syntax.
 func (s Setting) literal(c *Config) string {
 	switch s.kind().toml {
 	case reflect.Slice:
-		return "[]" // as is every default of these kinds
+		return "[]" // lists are empty by default
 	case reflect.Map:
 		return "{}"
 	}
@@ -103,7 +100,8 @@ func (s Setting) literal(c *Config) string {
 	}
 }
 
-// tomlString prefers the form without escapes, for the paths of Windows.
+// tomlString quotes a string, without escapes if it contains backslashes, such as
+// Windows paths.
 func tomlString(text string) string {
 	if strings.Contains(text, `\`) && !strings.ContainsAny(text, "'\r\n") {
 		return "'" + text + "'"

@@ -27,7 +27,7 @@ func golden(t *testing.T, file, got string) {
 }
 
 func TestConfigSample(t *testing.T) {
-	defaults, err := told{}.load()
+	defaults, err := input{}.load()
 	if err != nil {
 		t.Fatal(err)
 	}

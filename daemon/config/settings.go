@@ -13,187 +13,187 @@ import (
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
-// Setting is one row of the settings table. From it come the TOML key, the
-// environment variable, the flag, `whd config`, the sample file and the table
-// in the README.
+// Setting is one row of the settings table. The TOML key, the environment variable,
+// the flag, `whd config`, the sample file and the table in the manual are derived
+// from it.
 type Setting struct {
 	Name    string            // group.name, the TOML key
-	key     string            // TOML key beside the name, which cannot stand where its group has others
-	into    func(*Config) any // pointer to its place, whose Go type decides how text is read
+	key     string            // alternative TOML key, if the name is also the name of a TOML table
+	into    func(*Config) any // pointer to the setting's field; its Go type selects the parser
 	Default string            // the default, as text
 	Help    string            // one line, without a period
 
-	argument string // what help calls the value, where its kind does not say
+	argument string // placeholder of the value in help; empty: that of its kind
 
-	choices []string           // the only texts allowed, where not empty
-	least   int64              // of a number, size (bytes) or duration (nanoseconds)
-	most    int64              // the same, 0: no bound
-	orNone  bool               // 0, which stands for no limit, is allowed below the least
-	check   func(string) error // a rule of its own for a text, which may be empty if that is the default
+	choices       []string           // allowed values; empty: any
+	min           int64              // of a number, size (bytes) or duration (nanoseconds)
+	max           int64              // the same; 0: no maximum
+	zeroUnlimited bool               // 0 means no limit and is allowed although it is below min
+	check         func(string) error // additional rule; not applied to an empty default
 
-	state   bool // its default is the platform's state directory
-	outside bool // it cannot stand in the file, since it names the file
-	Live    bool // asked for each time that it counts: it may change while the daemon runs
+	state     bool // the default is the platform's state directory
+	notInFile bool // not allowed in the file: it names the file
+	Live      bool // takes effect at a reload, without a restart
 }
 
-// mostDays is about a century, which a duration can still hold.
-const mostDays = 36500
+// maxDays is about a century, which fits into a time.Duration.
+const maxDays = 36500
 
-// Settings is the table, in the order in which people meet the settings.
+// Settings returns the table, the most commonly used settings first.
 func Settings() []Setting { return slices.Clone(table) }
 
 var table = []Setting{
-	{Name: "config", argument: "FILE", into: func(c *Config) any { return &c.File }, outside: true,
-		Help: "TOML file of settings; default: /etc/whd/whd.toml or %ProgramData%\\whd\\whd.toml, where it exists"},
+	{Name: "config", argument: "FILE", into: func(c *Config) any { return &c.File }, notInFile: true,
+		Help: "settings file in TOML; default: /etc/whd/whd.toml or %ProgramData%\\whd\\whd.toml, if it exists"},
 	{Name: "listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Listen }, Default: "127.0.0.1:5050", check: checkAddress,
 		Help: "address and port to serve on; port 0 picks a free one"},
 	{Name: "data_dir", argument: "DIR", into: func(c *Config) any { return &c.DataDir }, state: true,
-		Help: "directory of the daemon's files; default: the platform's state directory"},
+		Help: "directory for the daemon's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
-		Help: "fill an empty store with the records of a demo business; for the embedded store"},
+		Help: "load demo records into an empty store; embedded store only"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
-		Help: "put stack traces into error answers; never where strangers can ask"},
+		Help: "include stack traces in error responses; do not enable it on public networks"},
 	{Name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
-		Help: "password of the first user, admin; without it one is generated"},
+		Help: "password of the first user, admin; empty: generate one"},
 	{Name: "migrate", into: func(c *Config) any { return &c.Server.Migrate }, Default: "false",
-		Help: "bring the daemon's own tables on a server up to date at start; those of the embedded store always are"},
+		Help: "migrate the daemon's tables on a server at start; those of the embedded store are always migrated"},
 
 	{Name: "store", key: "store.dsn", argument: "sqlite|sqlserver://...", into: func(c *Config) any { return &c.Store }, Default: string(Embedded), check: checkStore,
-		Help: "where the records are: sqlite, files in data_dir; or sqlserver://user:password@host?database=name"},
+		Help: "database: sqlite for files in data_dir, or sqlserver://user:password@host?database=name"},
 	{Name: "store.read_dsn", into: func(c *Config) any { return &c.Server.ReadDSN }, check: mssql.CheckDSN,
-		Help: "connection string for queries, such as that of a readable replica; empty: store's"},
+		Help: "connection string for queries, for example of a readable replica; empty: the same as store"},
 	{Name: "store.schema", argument: "NAME", into: func(c *Config) any { return &c.Server.Schema }, Default: appdb.DefaultSchema, check: checkSchema,
-		Help: "schema of the daemon's own tables on a server"},
-	{Name: "store.max_connections", into: func(c *Config) any { return &c.Server.MaxConnections }, Default: "32", least: 1,
-		Help: "connections to a server that read records at once; more queries wait"},
+		Help: "schema of the daemon's tables on a server"},
+	{Name: "store.max_connections", into: func(c *Config) any { return &c.Server.MaxConnections }, Default: "32", min: 1,
+		Help: "maximum number of connections for queries on a server; further queries are queued"},
 	{Name: "store.lock_timeout", into: func(c *Config) any { return &c.Server.LockTimeout }, Default: "10s",
-		Help: "time that a statement on a server waits for somebody else's lock; 0: no limit"},
+		Help: "maximum time that a statement on a server waits for a lock; 0: no limit"},
 
 	{Name: "tls.cert", argument: "FILE", into: func(c *Config) any { return &c.TLS.Cert },
-		Help: "PEM file of the certificate chain; with tls.key it turns HTTPS on"},
+		Help: "PEM file with the certificate chain; together with tls.key it enables HTTPS"},
 	{Name: "tls.key", argument: "FILE", into: func(c *Config) any { return &c.TLS.Key },
-		Help: "PEM file of the certificate's private key"},
+		Help: "PEM file with the certificate's private key"},
 
 	{Name: "log.level", into: func(c *Config) any { return &c.Log.Level }, Default: "info", Live: true,
 		choices: []string{"debug", "info", "warn", "error"},
-		Help:    "least important lines to log"},
+		Help:    "minimum level of log lines"},
 	{Name: "log.format", into: func(c *Config) any { return &c.Log.Format }, Default: "text", choices: []string{"text", "json"},
-		Help: "form of the log on standard error"},
+		Help: "format of the log on standard error"},
 
 	{Name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, Default: "0", Live: true,
-		Help: "largest page; a larger Take is cut down to it; 0: no bound"},
+		Help: "maximum page size; a larger Take is reduced to it; 0: no limit"},
 	{Name: "query.total", into: func(c *Config) any { return &c.Query.Total }, Default: totalAuto, choices: []string{totalAuto, totalAlways, totalAsked}, Live: true,
-		Help: "when a page's Total is counted: always; asked, where Include=Total asks; auto: always on the embedded store, asked on a server"},
+		Help: "when to count the Total of a page: always; asked: only with Include=Total; auto: always on the embedded store, asked on a server"},
 	{Name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, Default: "Local",
-		Help: "zone of the records' zoneless times; Local: the host's"},
-	{Name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, Default: "30s", least: int64(10 * time.Millisecond), orNone: true, Live: true,
-		Help: "time limit of a query's statement; 0: none"},
-	{Name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, Default: "10s", least: int64(10 * time.Millisecond), orNone: true, Live: true,
-		Help: "time limit of counting a Total; 0: none"},
+		Help: "time zone of times in records, which are stored without a zone; Local: the host's"},
+	{Name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, Default: "30s", min: int64(10 * time.Millisecond), zeroUnlimited: true, Live: true,
+		Help: "time limit for a query's SQL statement; 0: no limit"},
+	{Name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, Default: "10s", min: int64(10 * time.Millisecond), zeroUnlimited: true, Live: true,
+		Help: "time limit for counting a Total; 0: no limit"},
 
 	{Name: "http.base_path", argument: "PATH", into: func(c *Config) any { return &c.HTTP.BasePath }, check: checkBasePath,
-		Help: "path under which a reverse proxy shows the service, such as /erp"},
+		Help: "path prefix of the service behind a reverse proxy, such as /erp"},
 	{Name: "http.trusted_proxies", into: func(c *Config) any { return &c.HTTP.TrustedProxies },
-		Help: "networks whose X-Forwarded headers are believed"},
+		Help: "networks of proxies with trusted X-Forwarded headers"},
 	{Name: "http.cors_origins", argument: "ORIGIN,...", into: func(c *Config) any { return &c.HTTP.CORSOrigins },
-		Help: "origins, such as https://shop.example, whose pages may use the service from a browser; empty: none"},
+		Help: "web origins, such as https://shop.example, that may access the service from a browser; empty: none"},
 	{Name: "http.hosts", argument: "NAME,...", into: func(c *Config) any { return &c.HTTP.Hosts },
-		Help: "names under which requests without a login are served, beside localhost, addresses, this host's names and that of webhooks.host_url"},
+		Help: "additional host names for requests without a login; localhost, IP addresses, this host's names and the host of webhooks.host_url are always allowed"},
 	{Name: "http.rate", argument: "RATE", into: func(c *Config) any { return &c.HTTP.Rate }, Default: "0", Live: true,
-		Help: "requests that one address, and one user or key, may send, such as 100/s, 600/m or 20/s+100, where 100 may come at once; 0: no limit"},
-	{Name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, Default: "256", least: 1,
-		Help: "requests in work at once; more are answered 503"},
-	{Name: "http.read_header_timeout", into: func(c *Config) any { return &c.HTTP.ReadHeaderTimeout }, Default: "10s", least: 1,
-		Help: "time a client has to send a request's head"},
-	{Name: "http.idle_timeout", into: func(c *Config) any { return &c.HTTP.IdleTimeout }, Default: "2m", least: 1,
-		Help: "time a connection may stand unused"},
-	{Name: "http.write_stall", into: func(c *Config) any { return &c.HTTP.WriteStall }, Default: "30s", least: 1,
-		Help: "time after which a client that takes no byte is cut off"},
+		Help: "rate limit for each address and for each user or key, such as 100/s, 600/m, or 20/s+100 for a burst of 100; 0: no limit"},
+	{Name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, Default: "256", min: 1,
+		Help: "maximum number of concurrent requests; further ones get status 503"},
+	{Name: "http.read_header_timeout", into: func(c *Config) any { return &c.HTTP.ReadHeaderTimeout }, Default: "10s", min: 1,
+		Help: "time limit for a client to send the request headers"},
+	{Name: "http.idle_timeout", into: func(c *Config) any { return &c.HTTP.IdleTimeout }, Default: "2m", min: 1,
+		Help: "time after which an idle connection is closed"},
+	{Name: "http.write_stall", into: func(c *Config) any { return &c.HTTP.WriteStall }, Default: "30s", min: 1,
+		Help: "time after which a client that reads nothing is disconnected"},
 	{Name: "http.shutdown_grace", into: func(c *Config) any { return &c.HTTP.ShutdownGrace }, Default: "10s",
-		Help: "time that requests in work get to finish when the daemon stops"},
+		Help: "time for requests in flight to finish when the daemon stops"},
 	{Name: "http.shutdown_delay", into: func(c *Config) any { return &c.HTTP.ShutdownDelay }, Default: "0s",
-		Help: "time for which a daemon that is to stop still serves while /readyz says 503, so that a load balancer sends no more requests"},
-	{Name: "http.max_body", into: func(c *Config) any { return &c.HTTP.MaxBody }, Default: "1MiB", least: 1,
-		Help: "largest request body"},
-	{Name: "http.body_memory", into: func(c *Config) any { return &c.HTTP.BodyMemory }, Default: "64MiB", least: 1 << 20,
-		Help: "memory for all request bodies together, a quarter of it for those without a login; at least 16 times http.max_body is used"},
-	{Name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, Default: "64KiB", least: 1024,
-		Help: "largest request line and headers"},
+		Help: "time to keep serving after a stop request while /readyz returns 503, so that load balancers send requests elsewhere"},
+	{Name: "http.max_body", into: func(c *Config) any { return &c.HTTP.MaxBody }, Default: "1MiB", min: 1,
+		Help: "maximum size of a request body"},
+	{Name: "http.body_memory", into: func(c *Config) any { return &c.HTTP.BodyMemory }, Default: "64MiB", min: 1 << 20,
+		Help: "memory for all request bodies, a quarter of it for requests without a login; at least 16 times http.max_body"},
+	{Name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, Default: "64KiB", min: 1024,
+		Help: "maximum size of the request line and headers"},
 
 	{Name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, Default: "required", choices: []string{"required", "anonymous"}, Live: true,
-		Help: "whether queries need a login: required, or anonymous, for closed networks"},
-	{Name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, Default: "8h", least: int64(time.Minute), Live: true,
-		Help: "time after which an unused login ends"},
-	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", least: int64(time.Second), Live: true,
-		Help: "the same for a login with RememberMe"},
+		Help: "login for queries: required, or anonymous for closed networks"},
+	{Name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, Default: "8h", min: int64(time.Minute), Live: true,
+		Help: "lifetime of an unused session"},
+	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", min: int64(time.Second), Live: true,
+		Help: "lifetime of an unused session after a login with RememberMe"},
 
 	{Name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddress,
-		Help: "address and port of /metrics; empty: those of the service"},
+		Help: "address and port for /metrics; empty: the service's"},
 	{Name: "trace.endpoint", argument: "URL", into: func(c *Config) any { return &c.Trace.Endpoint }, check: checkHostURL,
-		Help: "OpenTelemetry collector that traces go to by OTLP over HTTP, such as http://127.0.0.1:4318; empty: that of OTEL_EXPORTER_OTLP_ENDPOINT, or none"},
+		Help: "OpenTelemetry collector for traces (OTLP over HTTP), such as http://127.0.0.1:4318; empty: OTEL_EXPORTER_OTLP_ENDPOINT if set, else no traces"},
 	{Name: "admin.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Admin.Listen }, check: checkLoopback,
-		Help: "address of this host, and port, of /debug/pprof, which shows where time and memory go; empty: none"},
+		Help: "loopback address and port for the profiles of /debug/pprof; empty: disabled"},
 
 	{Name: "webhooks.enabled", into: func(c *Config) any { return &c.Webhooks.Enabled }, Default: "true",
-		Help: "take events and deliver them to subscriptions"},
+		Help: "accept events and deliver them to subscribers"},
 	{Name: "webhooks.host_url", argument: "URL", into: func(c *Config) any { return &c.Webhooks.HostURL }, check: checkHostURL,
-		Help: "the service's own address as users in the company reach it, such as http://erp.example:5050"},
+		Help: "base URL of the service for its users, such as http://erp.example:5050"},
 	{Name: "webhooks.publish", into: func(c *Config) any { return &c.Webhooks.Publish }, Default: "required", choices: []string{"required", "anonymous"}, Live: true,
-		Help: "whether raising an event needs a login: required, or anonymous, from the networks of webhooks.publish_from"},
+		Help: "login for publishing events: required, or anonymous from the networks in webhooks.publish_from"},
 	{Name: "webhooks.publish_from", into: func(c *Config) any { return &c.Webhooks.PublishFrom }, Live: true,
-		Help: "networks that may raise events without a login"},
+		Help: "networks that may publish events without a login"},
 	{Name: "webhooks.events", argument: "NAMES", into: func(c *Config) any { return &c.Webhooks.Events }, Live: true,
-		Help: "events that are published beside those of the ERP, such as job.created"},
+		Help: "additional event names, such as job.created; those of the ERP are built in"},
 	{Name: "webhooks.allow_targets", into: func(c *Config) any { return &c.Webhooks.AllowTargets },
-		Help: "networks to which messages may go although they are private, or this host"},
+		Help: "private or local networks that messages may be sent to"},
 	{Name: "webhooks.retry_schedule", argument: "DURATIONS", into: func(c *Config) any { return &c.Webhooks.RetrySchedule }, Default: "5s,30s,2m,10m,30m,1h,3h,6h,12h", Live: true,
-		Help: "waits between the attempts to deliver a message"},
-	{Name: "webhooks.retry_after_max", into: func(c *Config) any { return &c.Webhooks.RetryAfterMax }, Default: "24h", least: 1, Live: true,
-		Help: "longest wait that a receiver may ask for by Retry-After"},
+		Help: "delays between the attempts to deliver a message"},
+	{Name: "webhooks.retry_after_max", into: func(c *Config) any { return &c.Webhooks.RetryAfterMax }, Default: "24h", min: 1, Live: true,
+		Help: "maximum delay that a receiver may request with Retry-After"},
 	{Name: "webhooks.disable_after", into: func(c *Config) any { return &c.Webhooks.DisableAfter }, Default: "5d", Live: true,
-		Help: "time of nothing but failures, over at least as many attempts as the schedule has, after which a subscription is disabled; 0: never"},
-	{Name: "webhooks.outbox_poll", into: func(c *Config) any { return &c.Webhooks.OutboxPoll }, Default: "1s", least: 10_000_000,
-		Help: "how often a server's table WH_Outbox is looked into, where T-SQL raises events"},
-	{Name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, Default: "30d", least: int64(time.Hour), orNone: true, Live: true,
-		Help: "time for which messages are kept after they were delivered; 0: no limit"},
-	{Name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, Default: "90d", least: int64(time.Hour), orNone: true, Live: true,
-		Help: "time for which messages are kept after they failed for good; 0: no limit"},
+		Help: "time without a success after which a subscription is disabled, provided that at least as many attempts failed as the schedule has; 0: never"},
+	{Name: "webhooks.outbox_poll", into: func(c *Config) any { return &c.Webhooks.OutboxPoll }, Default: "1s", min: 10_000_000,
+		Help: "polling interval of the table WH_Outbox on a server, in which T-SQL code publishes events"},
+	{Name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, Default: "30d", min: int64(time.Hour), zeroUnlimited: true, Live: true,
+		Help: "retention of delivered messages; 0: no limit"},
+	{Name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, Default: "90d", min: int64(time.Hour), zeroUnlimited: true, Live: true,
+		Help: "retention of messages that failed permanently; 0: no limit"},
 	{Name: "webhooks.responses_size", into: func(c *Config) any { return &c.Webhooks.ResponsesSize }, Default: "1GiB", Live: true,
-		Help: "room that the texts of receivers' answers may take, beyond which the oldest texts are removed and their attempts stay; 0: no limit"},
-	{Name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, Default: "5s", least: int64(time.Second),
-		Help: "time to connect to a receiver"},
-	{Name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, Default: "15s", least: int64(time.Second), Live: true,
-		Help: "time that an attempt as a whole may take"},
-	{Name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, Default: "1000", least: 4,
-		Help: "attempts under way at once"},
-	{Name: "webhooks.memory", into: func(c *Config) any { return &c.Webhooks.Memory }, Default: "64MiB", least: 1024,
-		Help: "memory for messages that wait for an attempt or are under way, over all subscriptions; the others stay in the store"},
-	{Name: "webhooks.lease", into: func(c *Config) any { return &c.Webhooks.Lease }, Default: "60s", least: 1,
-		Help: "time after which another daemon on the same server takes over the messages of one that is gone; at least three times webhooks.attempt_timeout"},
+		Help: "maximum total size of stored response texts; the oldest are removed first, without their attempts; 0: no limit"},
+	{Name: "webhooks.connect_timeout", into: func(c *Config) any { return &c.Webhooks.ConnectTimeout }, Default: "5s", min: int64(time.Second),
+		Help: "time limit for connecting to a receiver"},
+	{Name: "webhooks.attempt_timeout", into: func(c *Config) any { return &c.Webhooks.AttemptTimeout }, Default: "15s", min: int64(time.Second), Live: true,
+		Help: "time limit for one delivery attempt"},
+	{Name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, Default: "1000", min: 4,
+		Help: "maximum number of concurrent delivery attempts"},
+	{Name: "webhooks.memory", into: func(c *Config) any { return &c.Webhooks.Memory }, Default: "64MiB", min: 1024,
+		Help: "memory for queued messages and those in flight, over all subscriptions; further messages stay in the store"},
+	{Name: "webhooks.lease", into: func(c *Config) any { return &c.Webhooks.Lease }, Default: "60s", min: 1,
+		Help: "time after which another daemon on the same server takes over the messages of a daemon that died; at least three times webhooks.attempt_timeout"},
 
 	{Name: "requestlog.enabled", into: func(c *Config) any { return &c.RequestLog.Enabled }, Default: "true",
-		Help: "remember requests, for /Logs"},
+		Help: "log requests, for /Logs"},
 	{Name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, Default: "false", Live: true,
-		Help: "remember with them what they and their replies carry, secrets and logins left out"},
-	{Name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, Default: "14", most: mostDays, Live: true,
-		Help: "days for which requests are remembered; 0: no limit"},
+		Help: "include request and response bodies in the request log, without secrets and logins"},
+	{Name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, Default: "14", max: maxDays, Live: true,
+		Help: "retention of the request log in days; 0: no limit"},
 	{Name: "requestlog.max_size", into: func(c *Config) any { return &c.RequestLog.MaxSize }, Default: "1GiB", Live: true,
-		Help: "room that they may take, beyond which the oldest are forgotten; 0: no limit"},
+		Help: "maximum size of the request log; the oldest requests are removed first; 0: no limit"},
 
 	{Name: "erp.schema", argument: "NAME", into: func(c *Config) any { return &c.ERP.Schema }, Default: erp.DefaultSchema, check: checkSchema,
 		Help: "schema of the record kinds' tables and views on a server"},
 	{Name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
-		Help: "table or view of a record kind, or table of bills such as BM_Stages, where it has another name"},
+		Help: "table or view of a record kind, or of a table of bills such as BM_Stages, if its name differs"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
-		Help: "table and column that hold the version of the ERP, for whd check"},
+		Help: "table and column with the version of the ERP, for whd check"},
 }
 
-// Variable is the setting's environment variable, such as WHD_HTTP_MAX_BODY.
+// Variable returns the setting's environment variable, such as WHD_HTTP_MAX_BODY.
 func (s Setting) Variable() string {
 	return "WHD_" + strings.ToUpper(strings.ReplaceAll(s.Name, ".", "_"))
 }
 
-// Flag is the setting's flag of `whd serve`, such as http-max-body.
+// Flag returns the name of the setting's flag, such as http-max-body.
 func (s Setting) Flag() string {
 	name := s.Name
 	if _, is := s.into(new(Config)).(*Secret); is {
@@ -202,17 +202,17 @@ func (s Setting) Flag() string {
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name)
 }
 
-// tomlKey is the setting's key in the file.
+// tomlKey returns the setting's key in the file.
 func (s Setting) tomlKey() string { return cmp.Or(s.key, s.Name) }
 
-// group is the TOML table that the setting stands in, "" for the top level.
+// group returns the TOML table that contains the setting, "" for the top level.
 func (s Setting) group() string {
 	key := s.tomlKey()
 	return key[:max(strings.IndexByte(key, '.'), 0)]
 }
 
-// secret reports whether the setting's value must not be shown. Such a setting
-// may also be given as the name of a file that holds it.
+// secret reports whether the setting's value must not be printed. Such a setting can
+// also be set to the name of a file that contains the value.
 func (s Setting) secret() bool {
 	switch s.into(new(Config)).(type) {
 	case *Secret, *DSN:
@@ -221,10 +221,11 @@ func (s Setting) secret() bool {
 	return false
 }
 
-// place is where the setting's value is in c.
+// place returns the setting's field in c.
 func (s Setting) place(c *Config) reflect.Value { return reflect.ValueOf(s.into(c)).Elem() }
 
-// text is the setting's value in c as put reads it. Secrets are stars.
+// text returns the setting's value in c in the form that assign parses. Secrets are
+// masked.
 func (s Setting) text(c *Config) string { return textOf(s.place(c).Interface()) }
 
 func (s Setting) kind() kind { return kinds[s.place(new(Config)).Type()] }
@@ -238,17 +239,17 @@ func settingNamed(name string) (Setting, bool) {
 	return table[i], true
 }
 
-// put checks the text by all rules of the setting's row and sets the value.
-func (s Setting) put(c *Config, text string) error {
+// assign parses and validates the text, and sets the field in c.
+func (s Setting) assign(c *Config, text string) error {
 	if len(s.choices) > 0 && !slices.Contains(s.choices, text) {
-		return fmt.Errorf("%q is none of: %s", text, strings.Join(s.choices, ", "))
+		return fmt.Errorf("%q is not one of: %s", text, strings.Join(s.choices, ", "))
 	}
 	if s.check != nil && (text != "" || s.Default != "") {
 		if err := s.check(text); err != nil {
 			return err
 		}
 	}
-	if err := set(s.into(c), text); err != nil {
+	if err := setValue(s.into(c), text); err != nil {
 		return err
 	}
 	if v := s.place(c); v.CanInt() {
@@ -257,22 +258,22 @@ func (s Setting) put(c *Config, text string) error {
 	return nil
 }
 
-// bound holds a number against the row's bounds.
+// bound checks a number against the row's minimum and maximum.
 func (s Setting) bound(text string, n int64) error {
 	switch {
-	case n == 0 && s.orNone:
+	case n == 0 && s.zeroUnlimited:
 		return nil
-	case n < s.least && s.orNone:
-		return fmt.Errorf("%s is below the least that works, %s; 0 is no limit", text, s.boundText(s.least))
-	case n < s.least:
-		return fmt.Errorf("%s is below the least that works, %s", text, s.boundText(s.least))
-	case s.most != 0 && n > s.most:
-		return fmt.Errorf("%s is above the most that works, %s", text, s.boundText(s.most))
+	case n < s.min && s.zeroUnlimited:
+		return fmt.Errorf("%s is below the minimum of %s; 0 means no limit", text, s.boundText(s.min))
+	case n < s.min:
+		return fmt.Errorf("%s is below the minimum of %s", text, s.boundText(s.min))
+	case s.max != 0 && n > s.max:
+		return fmt.Errorf("%s is above the maximum of %s", text, s.boundText(s.max))
 	}
 	return nil
 }
 
-// boundText prints a bound as a value of the setting.
+// boundText formats a minimum or maximum as a value of the setting.
 func (s Setting) boundText(n int64) string {
 	var c Config
 	s.place(&c).SetInt(n)

@@ -13,41 +13,41 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// fileSuffix ends the name under which a secret's file is given, in variables
-// (WHD_ADMIN_PASSWORD_FILE), the TOML file and flags.
+// fileSuffix is the suffix of variables (WHD_ADMIN_PASSWORD_FILE), TOML keys and flags
+// that name a secret's file.
 const fileSuffix = "_file"
 
-// given is a setting's text in one source.
-type given struct {
+// assignment is the value of a setting in one source, as text.
+type assignment struct {
 	setting Setting
 	text    string
 	inFile  bool // text names a file that holds the secret
 	origin  Origin
 }
 
-// waysToGive lists the settings, and the secrets once more, in files.
-func waysToGive() (all []given) {
+// assignable lists everything that a source can set: the settings, and the files of
+// the secrets.
+func assignable() (all []assignment) {
 	for _, s := range table {
-		all = append(all, given{setting: s})
+		all = append(all, assignment{setting: s})
 		if s.secret() {
-			all = append(all, given{setting: s, inFile: true})
+			all = append(all, assignment{setting: s, inFile: true})
 		}
 	}
 	return all
 }
 
-// suffixed is the name of a setting, or of its file.
-func (g given) suffixed(name string) string {
+// suffixed returns name, with fileSuffix if the assignment names a file.
+func (g assignment) suffixed(name string) string {
 	if g.inFile {
 		name += fileSuffix
 	}
 	return name
 }
 
-// content is the setting's text, read from the secret's file where that is
-// what was given. Editors and echo end a file with a line break that is no
-// part of the secret.
-func (g given) content(readFile func(string) ([]byte, error)) (string, error) {
+// content returns the setting's text, if necessary read from the secret's file. One
+// line break at the end of the file is not part of the secret.
+func (g assignment) content(readFile func(string) ([]byte, error)) (string, error) {
 	if !g.inFile {
 		return g.text, nil
 	}
@@ -62,11 +62,12 @@ func (g given) content(readFile func(string) ([]byte, error)) (string, error) {
 	return secret, nil
 }
 
-// Layer is what one source gives. Later layers win over earlier ones.
-type Layer []given
+// Layer contains the assignments of one source. Later layers override earlier ones.
+type Layer []assignment
 
-// settingText is a setting's text in the last of the layers that have it.
-func settingText(name string, layers ...Layer) (last given) {
+// lastAssignment returns the assignment of a setting in the last layer that has one,
+// the zero value if none has.
+func lastAssignment(name string, layers ...Layer) (last assignment) {
 	for _, g := range slices.Concat(layers...) {
 		if g.setting.Name == name {
 			last = g
@@ -75,7 +76,7 @@ func settingText(name string, layers ...Layer) (last given) {
 	return last
 }
 
-// platform is what the places of files depend on, beside the environment.
+// platform determines the default paths of files, together with the environment.
 type platform struct {
 	os        string
 	superuser bool
@@ -85,8 +86,8 @@ func thisPlatform() platform {
 	return platform{os: runtime.GOOS, superuser: os.Geteuid() == 0}
 }
 
-// environment is env with its names as they are looked up here: Windows does
-// not tell their letter case apart and keeps what the one who set them wrote.
+// environment returns env with upper-case names on Windows, where names are
+// case-insensitive.
 func (on platform) environment(env []string) []string {
 	if on.os != "windows" {
 		return env
@@ -99,7 +100,7 @@ func (on platform) environment(env []string) []string {
 	return upper
 }
 
-// variable is the value of an environment variable, "" where it is not set.
+// variable returns the value of an environment variable, "" if it is not set.
 func variable(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
 		if text, is := strings.CutPrefix(entry, name+"="); is {
@@ -109,42 +110,41 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// configPlace is where the platform wants a service's settings.
-func (on platform) configPlace(env []string) string {
+// configPath returns the platform's path of a service's settings file.
+func (on platform) configPath(env []string) string {
 	if on.os == "windows" {
-		return under(variable(env, "PROGRAMDATA"), `\whd\whd.toml`)
+		return joinPath(variable(env, "PROGRAMDATA"), `\whd\whd.toml`)
 	}
 	return "/etc/whd/whd.toml"
 }
 
-// stateDirectory is where the platform wants a service's files, or "" where
-// the environment does not say.
+// stateDirectory returns the platform's directory for a service's files, or "" if the
+// environment does not determine it.
 func (on platform) stateDirectory(env []string) string {
-	given, _, _ := strings.Cut(variable(env, "STATE_DIRECTORY"), ":") // by systemd
+	fromSystemd, _, _ := strings.Cut(variable(env, "STATE_DIRECTORY"), ":")
 	switch {
-	case on.os == "linux" && path.IsAbs(given):
-		return given
+	case on.os == "linux" && path.IsAbs(fromSystemd):
+		return fromSystemd
 	case on.os == "windows":
-		return under(variable(env, "PROGRAMDATA"), `\whd`)
+		return joinPath(variable(env, "PROGRAMDATA"), `\whd`)
 	case on.os == "darwin":
-		return under(variable(env, "HOME"), "/Library/Application Support/whd")
+		return joinPath(variable(env, "HOME"), "/Library/Application Support/whd")
 	case on.superuser:
 		return "/var/lib/whd"
 	case path.IsAbs(variable(env, "XDG_STATE_HOME")):
-		return under(variable(env, "XDG_STATE_HOME"), "/whd")
+		return joinPath(variable(env, "XDG_STATE_HOME"), "/whd")
 	}
-	return under(variable(env, "HOME"), "/.local/state/whd")
+	return joinPath(variable(env, "HOME"), "/.local/state/whd")
 }
 
-func under(base, tail string) string {
+func joinPath(base, tail string) string {
 	if base == "" {
 		return ""
 	}
 	return strings.TrimRight(base, `/\`) + tail
 }
 
-// defaultLayer gives every setting its default, so that the places of all of
-// them are filled whatever the other sources hold.
+// defaultLayer returns the defaults of all settings.
 func defaultLayer(on platform, env []string) (l Layer) {
 	for _, s := range table {
 		text := s.Default
@@ -152,17 +152,17 @@ func defaultLayer(on platform, env []string) (l Layer) {
 			text = on.stateDirectory(env)
 		}
 		if text != "" {
-			l = append(l, given{setting: s, text: text, origin: byDefault})
+			l = append(l, assignment{setting: s, text: text, origin: byDefault})
 		}
 	}
 	return l
 }
 
-// credentialLayer reads the secrets that systemd hands to a service: each is a
-// file with the name of its setting.
+// credentialLayer returns the secrets in systemd credentials: files with the names of
+// their settings in CREDENTIALS_DIRECTORY.
 func credentialLayer(env []string, readFile func(string) ([]byte, error)) (l Layer) {
 	dir := variable(env, "CREDENTIALS_DIRECTORY")
-	for _, g := range waysToGive() {
+	for _, g := range assignable() {
 		if dir == "" || !g.inFile {
 			continue
 		}
@@ -174,13 +174,13 @@ func credentialLayer(env []string, readFile func(string) ([]byte, error)) (l Lay
 	return l
 }
 
-// environmentLayer reads the WHD_ variables. An empty one is as good as none,
-// since that is what compose files and service managers pass for "not set".
-// Unknown ones may belong to someone else and are only warned about.
+// environmentLayer reads the WHD_ variables. Empty variables count as unset, since
+// compose files and service managers pass them that way. Unknown variables may belong
+// to other programs and cause only warnings.
 func environmentLayer(env []string) (l Layer, warnings []string) {
-	known := make(map[string]given)
+	known := make(map[string]assignment)
 	var names []string
-	for _, g := range waysToGive() {
+	for _, g := range assignable() {
 		name := strings.ToUpper(g.suffixed(g.setting.Variable()))
 		known[name] = g
 		names = append(names, name)

@@ -13,21 +13,20 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// tomlFile is a file of settings while it is read.
+// tomlFile parses a settings file.
 type tomlFile struct {
-	name     string
-	values   map[string]any
-	known    map[string]given // the settings that may stand in a file, by their keys
-	seen     map[string]bool  // keys of settings taken and of unknown tables
-	given    Layer
-	problems []string
+	name        string
+	values      map[string]any
+	known       map[string]assignment // the settings that a file may contain, by key
+	seen        map[string]bool       // keys of settings already read and of unknown tables
+	assignments Layer
+	problems    []string
 }
 
-// parseTOML reads settings from the text of a file. The decoder gives the
-// values; the parser underneath it is asked for the keys in their order and
-// for the lines that they stand in.
+// parseTOML parses a settings file. The decoder returns the values, and the parser
+// below it the keys in order, with their lines.
 func parseTOML(name string, data []byte) (Layer, []string) {
-	f := tomlFile{name: name, known: make(map[string]given), seen: make(map[string]bool)}
+	f := tomlFile{name: name, known: make(map[string]assignment), seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
 		place := name
 		if at, is := errors.AsType[*toml.DecodeError](err); is {
@@ -36,9 +35,9 @@ func parseTOML(name string, data []byte) (Layer, []string) {
 		}
 		return nil, []string{fmt.Sprintf("file %s: %s", place, strings.TrimPrefix(err.Error(), "toml: "))}
 	}
-	for _, g := range waysToGive() {
+	for _, g := range assignable() {
 		for _, key := range []string{g.setting.Name, g.setting.key} {
-			if key != "" && !g.setting.outside {
+			if key != "" && !g.setting.notInFile {
 				f.known[g.suffixed(key)] = g
 			}
 		}
@@ -53,11 +52,11 @@ func parseTOML(name string, data []byte) (Layer, []string) {
 			head = f.readExpression(&p, nil, node)
 		}
 	}
-	return f.given, f.problems
+	return f.assignments, f.problems
 }
 
-// readExpression takes what a line of the file gives, and what an inline table in
-// it does. It returns the path of its key.
+// readExpression reads an expression of the file, including inline tables. It returns
+// the path of its key.
 func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unstable.Node) []string {
 	path, line := slices.Clone(head), 0
 	for parts := node.Key(); parts.Next(); {
@@ -73,8 +72,8 @@ func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unsta
 	return path
 }
 
-// readKey takes the setting that a key belongs to, which for a setting of pairs
-// is the table around it.
+// readKey reads the setting that a key belongs to. For a setting of pairs that is the
+// enclosing table.
 func (f *tomlFile) readKey(path []string, origin Origin) {
 	for n := range path {
 		name := strings.Join(path[:n+1], ".")
@@ -86,7 +85,7 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 		case known && !(isTable && isGroup(name)):
 			f.seen[name] = true
 			g.origin = origin
-			f.take(name, g)
+			f.add(name, g)
 			return
 		}
 	}
@@ -96,16 +95,16 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 	}
 }
 
-// take adds a setting's value as text.
-func (f *tomlFile) take(name string, g given) {
+// add adds a setting's value as text.
+func (f *tomlFile) add(name string, g assignment) {
 	value := f.lookup(name)
 	if value == nil {
 		group, key := g.setting.group(), name[strings.LastIndex(name, ".")+1:]
-		f.problems = append(f.problems, fmt.Sprintf("%s: %s must stand as %q in the table [%s]", g.origin, name, key, group))
+		f.problems = append(f.problems, fmt.Sprintf("%s: %s must be written as %q in the table [%s]", g.origin, name, key, group))
 		return
 	}
 	text, err := g.setting.kind().textOfTOML(value)
-	for _, other := range f.given {
+	for _, other := range f.assignments {
 		if err == nil && other.setting.Name == g.setting.Name && other.inFile == g.inFile {
 			err = conflict(other)
 		}
@@ -115,10 +114,10 @@ func (f *tomlFile) take(name string, g given) {
 		return
 	}
 	g.text = text
-	f.given = append(f.given, g)
+	f.assignments = append(f.assignments, g)
 }
 
-// lookup is the value at a path of keys with points between them, nil without one.
+// lookup returns the value at a dotted path of keys, nil if there is none.
 func (f *tomlFile) lookup(path string) any {
 	var value any = f.values
 	for key := range strings.SplitSeq(path, ".") {
@@ -128,27 +127,27 @@ func (f *tomlFile) lookup(path string) any {
 	return value
 }
 
-// isGroup reports whether settings stand in the table of that name.
+// isGroup reports whether name is a table that contains settings.
 func isGroup(name string) bool {
 	return slices.ContainsFunc(table, func(s Setting) bool { return s.group() == name })
 }
 
-// tomlNames lists the tables and keys that a file may have, for suggestions.
+// tomlNames lists the tables and keys that a file may contain, for suggestions.
 func tomlNames() []string {
 	var names []string
 	for _, s := range table {
 		if group := s.group(); group != "" && !slices.Contains(names, group) {
 			names = append(names, group)
 		}
-		if !s.outside && !slices.Contains(names, s.Name) {
+		if !s.notInFile && !slices.Contains(names, s.Name) {
 			names = append(names, s.Name)
 		}
 	}
 	return names
 }
 
-// textOfTOML is the text of a decoded value, if its TOML type suits the setting.
-// No message repeats the value: it may be a secret.
+// textOfTOML returns a decoded value as text. It fails if the TOML type does not suit
+// the setting. Errors do not quote the value, which may be a secret.
 func (k kind) textOfTOML(value any) (string, error) {
 	if text, is := value.(string); is {
 		return text, nil
@@ -162,7 +161,7 @@ func (k kind) textOfTOML(value any) (string, error) {
 		for _, item := range v {
 			text, is := item.(string)
 			if !is || strings.Contains(text, ",") {
-				return "", errors.New("every item of the list must be a text without commas")
+				return "", errors.New("every list item must be a string without commas")
 			}
 			texts = append(texts, text)
 		}
@@ -170,7 +169,7 @@ func (k kind) textOfTOML(value any) (string, error) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			text, is := v[name].(string)
 			if !is || strings.Contains(text, ",") {
-				return "", fmt.Errorf("%s must be a text without commas", name)
+				return "", fmt.Errorf("%s must be a string without commas", name)
 			}
 			texts = append(texts, name+"="+text)
 		}

@@ -16,17 +16,17 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// kind is what is to be known of a Go type of settings, beside how its texts are read.
+// kind describes a Go type of settings.
 type kind struct {
-	name     string       // in one or two words, for people
-	argument string       // what help calls a value; empty for a switch
-	toml     reflect.Kind // what the TOML decoder makes of a value that is no text
-	example  string       // a value in TOML
+	name     string       // shown in GET /Settings
+	argument string       // placeholder of the value in help; empty for a boolean flag
+	toml     reflect.Kind // type that the TOML decoder returns for a value that is not a string
+	example  string       // expected TOML value, for error messages
 }
 
-const exampleText = "a text in quotes"
+const exampleText = "a quoted string"
 
-// kinds are the types that settings may have.
+// kinds are the types of settings.
 var kinds = map[reflect.Type]kind{
 	reflect.TypeFor[string]():         {"text", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[Secret]():         {"secret", "TEXT", reflect.String, exampleText},
@@ -41,30 +41,30 @@ var kinds = map[reflect.Type]kind{
 	reflect.TypeFor[WebOrigins]():     {"origins", "TEXT", reflect.Slice, `a list such as ["https://shop.example"]`},
 	reflect.TypeFor[HostNames]():      {"host names", "TEXT", reflect.Slice, `a list such as ["erp.example"]`},
 	reflect.TypeFor[EventNames]():     {"names", "TEXT", reflect.String, exampleText},
-	reflect.TypeFor[Waits]():          {"durations", "TEXT", reflect.String, exampleText},
-	reflect.TypeFor[Sources]():        {"name=value pairs", "NAME=VALUE,...", reflect.Map, `a table of texts such as { SO_Totals = "v_SO_Totals" }`},
+	reflect.TypeFor[Schedule]():       {"durations", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Sources]():        {"name=value pairs", "NAME=VALUE,...", reflect.Map, `a table of strings such as { SO_Totals = "v_SO_Totals" }`},
 }
 
-// set reads a text into the place of a setting. The error says what would be
-// right, and repeats the text.
-func set(into any, text string) error {
+// setValue parses a text into the field of a setting. The error quotes the text and
+// describes valid values.
+func setValue(into any, text string) error {
 	switch p := into.(type) {
 	case encoding.TextUnmarshaler:
 		return p.UnmarshalText([]byte(text))
 	case *int:
-		return assign(p, text, parseInt)
+		return parseInto(p, text, parseInt)
 	case *bool:
-		return assign(p, text, parseBool)
+		return parseInto(p, text, parseBool)
 	case *time.Duration:
-		return assign(p, text, ParseDuration)
+		return parseInto(p, text, ParseDuration)
 	case **time.Location:
-		return assign(p, text, parseZone)
+		return parseInto(p, text, parseZone)
 	}
 	reflect.ValueOf(into).Elem().SetString(text)
 	return nil
 }
 
-func assign[T any](to *T, text string, parse func(string) (T, error)) error {
+func parseInto[T any](to *T, text string, parse func(string) (T, error)) error {
 	value, err := parse(text)
 	if err == nil {
 		*to = value
@@ -72,7 +72,7 @@ func assign[T any](to *T, text string, parse func(string) (T, error)) error {
 	return err
 }
 
-// textOf is a value as set reads it. Secrets are stars.
+// textOf formats a value in the form that setValue parses. Secrets are masked.
 func textOf(value any) string {
 	if d, is := value.(time.Duration); is {
 		return formatDuration(d)
@@ -106,8 +106,8 @@ func parseZone(text string) (*time.Location, error) {
 	return zone, nil
 }
 
-// ParseDuration reads what time.ParseDuration reads, with whole days before
-// it: "30s", "8h", "14d", "1d12h".
+// ParseDuration is time.ParseDuration with an optional number of days in front, as in
+// "30s", "8h", "14d" or "1d12h". Negative durations are errors.
 func ParseDuration(text string) (time.Duration, error) {
 	days, rest, hasDays := strings.Cut(text, "d")
 	switch {
@@ -125,7 +125,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return whole + d, nil
 }
 
-// formatDuration leaves out the zero parts that Duration.String ends with.
+// formatDuration is Duration.String without trailing zero units.
 func formatDuration(d time.Duration) string {
 	text := d.String()
 	for _, end := range []string{"m0s", "h0m"} {
@@ -139,7 +139,7 @@ func formatDuration(d time.Duration) string {
 // Size is a number of bytes.
 type Size int64
 
-// sizeUnits begin with the longest suffix, so that "KiB" is not read as "B".
+// sizeUnits lists longer suffixes first, so that "KiB" is not parsed as "B".
 var sizeUnits = []struct {
 	suffix string
 	bytes  Size
@@ -148,7 +148,7 @@ var sizeUnits = []struct {
 	{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}, {"", 1},
 }
 
-// UnmarshalText reads "1MiB", "64 KiB", "1MB" and plain numbers of bytes.
+// UnmarshalText parses "1MiB", "64 KiB", "1MB" and plain numbers of bytes.
 func (s *Size) UnmarshalText(text []byte) error {
 	for _, unit := range sizeUnits {
 		head := len(text) - len(unit.suffix)
@@ -165,7 +165,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not a size such as 65536, 64KiB or 1MiB", text)
 }
 
-// String uses the largest unit of 1024 that loses nothing.
+// String uses the largest binary unit that represents the size exactly.
 func (s Size) String() string {
 	for _, unit := range sizeUnits[:3] {
 		if s != 0 && s%unit.bytes == 0 {
@@ -175,7 +175,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// splitList splits at commas and leaves out empty parts.
+// splitList splits at commas, trims spaces and drops empty items.
 func splitList(text string) []string {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
@@ -186,7 +186,7 @@ func splitList(text string) []string {
 	return items
 }
 
-// readList reads a list with commas between its items.
+// readList parses a comma-separated list.
 func readList[T any](into *[]T, text []byte, parse func(string) (T, error)) error {
 	var list []T
 	for _, item := range splitList(string(text)) {
@@ -208,18 +208,18 @@ func joined[T any](list []T) string {
 	return strings.Join(texts, ",")
 }
 
-// Networks are ranges of addresses.
+// Networks is a list of IP networks.
 type Networks []netip.Prefix
 
-// UnmarshalText reads networks such as 10.0.0.0/8, and addresses.
+// UnmarshalText parses networks such as 10.0.0.0/8, and addresses.
 func (n *Networks) UnmarshalText(text []byte) error {
 	return readList((*[]netip.Prefix)(n), text, parseNetwork)
 }
 
-// String is what UnmarshalText reads.
+// String returns the form that UnmarshalText parses.
 func (n Networks) String() string { return joined(n) }
 
-// parseNetwork takes an address without a length as the network of that address only.
+// parseNetwork parses a network. An address is a network of that address only.
 func parseNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if !strings.Contains(text, "/") {
@@ -233,26 +233,26 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network.Masked(), nil
 }
 
-// Waits are the times between attempts.
-type Waits []time.Duration
+// Schedule lists the delays between attempts.
+type Schedule []time.Duration
 
-// UnmarshalText reads waits such as "5s, 30s, 2m".
-func (w *Waits) UnmarshalText(text []byte) error {
-	waits, err := webhook.ParseSchedule(string(text))
+// UnmarshalText parses delays such as "5s, 30s, 2m".
+func (w *Schedule) UnmarshalText(text []byte) error {
+	delays, err := webhook.ParseSchedule(string(text))
 	if err != nil {
 		return fmt.Errorf("%q %w", text, err)
 	}
-	*w = waits
+	*w = delays
 	return nil
 }
 
-// String is what UnmarshalText reads.
-func (w Waits) String() string { return joined(w) }
+// String returns the form that UnmarshalText parses.
+func (w Schedule) String() string { return joined(w) }
 
-// Sources are the tables or views of record kinds, where they are not named as these.
+// Sources maps record kinds to their tables or views, if the names differ.
 type Sources map[string]string
 
-// UnmarshalText reads pairs such as SO_Totals=v_SO_Totals.
+// UnmarshalText parses pairs such as SO_Totals=v_SO_Totals.
 func (s *Sources) UnmarshalText(text []byte) error {
 	pairs := make(Sources)
 	for _, item := range splitList(string(text)) {
@@ -262,7 +262,7 @@ func (s *Sources) UnmarshalText(text []byte) error {
 			return fmt.Errorf("%q is not a pair such as SO_Totals=v_SO_Totals", item)
 		}
 		if _, twice := pairs[name]; twice {
-			return fmt.Errorf("%q stands twice", name)
+			return fmt.Errorf("duplicate name %q", name)
 		}
 		pairs[name] = value
 	}
@@ -270,7 +270,7 @@ func (s *Sources) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is what UnmarshalText reads.
+// String returns the form that UnmarshalText parses.
 func (s Sources) String() string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(s)) {

@@ -13,50 +13,50 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// WebhooksConfig is how events are taken and delivered.
+// WebhooksConfig configures the publication of events and their delivery.
 type WebhooksConfig struct {
 	Enabled        bool
-	HostURL        string // the service's own, as users in the company reach it
+	HostURL        string // base URL of the service for its users
 	Publish        string // required, anonymous
 	PublishFrom    Networks
-	Events         EventNames // published beside those of the table
+	Events         EventNames // in addition to the built-in ones
 	AllowTargets   Networks
-	RetrySchedule  Waits
+	RetrySchedule  Schedule
 	RetryAfterMax  time.Duration
 	DisableAfter   time.Duration // 0: never
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration
-	MaxAttempts    int // at once
+	MaxAttempts    int // concurrent
 	Memory         Size
 	Lease          time.Duration
 	OutboxPoll     time.Duration
-	KeepSuccessful time.Duration // 0: for ever
-	KeepFailed     time.Duration // 0: for ever
+	KeepSuccessful time.Duration // 0: forever
+	KeepFailed     time.Duration // 0: forever
 	ResponsesSize  Size          // 0: no limit
 }
 
-// AnonymousPublish reports whether events may come without a login.
+// AnonymousPublish reports whether events may be published without a login.
 func (w WebhooksConfig) AnonymousPublish() bool { return w.Publish == "anonymous" }
 
-// Policy is how failed attempts are dealt with.
+// Policy returns the retry policy.
 func (w WebhooksConfig) Policy() webhook.Policy {
 	return webhook.Policy{Schedule: w.RetrySchedule, Jitter: retryJitter, RetryAfterMax: w.RetryAfterMax, DisableAfter: w.DisableAfter}
 }
 
-// Retention is how long messages are kept.
+// Retention returns how long messages are kept.
 func (w WebhooksConfig) Retention() webhook.Retention {
 	return webhook.Retention{Successful: w.KeepSuccessful, Failed: w.KeepFailed, TextSize: int64(w.ResponsesSize)}
 }
 
-// retryJitter spreads retries, so that messages which failed together do not
-// come back together.
+// retryJitter is the random share of each delay, so that messages that failed together
+// are not all retried at the same moment.
 const retryJitter = 0.2
 
-// leasesPerAttempt is how many times a lease must outlast an attempt, so that a
-// daemon never loses a message that it is sending.
+// leasesPerAttempt is the minimum ratio of the lease to an attempt's time limit, so
+// that a daemon never loses a message while it sends it.
 const leasesPerAttempt = 3
 
-// Check reports settings that do not go together.
+// Check returns an error if settings contradict each other.
 func (w WebhooksConfig) Check() error {
 	if w.Lease < leasesPerAttempt*w.AttemptTimeout {
 		return fmt.Errorf("webhooks.lease is %v; it must be at least %d times webhooks.attempt_timeout, which is %v", w.Lease, leasesPerAttempt, w.AttemptTimeout)
@@ -64,8 +64,8 @@ func (w WebhooksConfig) Check() error {
 	return nil
 }
 
-// TestTarget is the address of the service's own test target, where the settings
-// say under which address the service is reached.
+// TestTarget returns the URL of the service's own test target, nil if
+// webhooks.host_url is not set.
 func (w WebhooksConfig) TestTarget() *url.URL {
 	u, err := url.Parse(w.HostURL)
 	if w.HostURL == "" || err != nil {
@@ -75,7 +75,8 @@ func (w WebhooksConfig) TestTarget() *url.URL {
 	return u
 }
 
-// IsLoopback reports whether a URL leads nowhere but to the host that follows it.
+// IsLoopback reports whether the host of a URL is localhost, a loopback address or the
+// unspecified address.
 func IsLoopback(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -89,29 +90,29 @@ func IsLoopback(text string) bool {
 	return at.Unmap().IsLoopback() || at.IsUnspecified()
 }
 
-// PublishedEvents are the events of the table and those that the settings add.
+// PublishedEvents returns the built-in events and those of webhooks.events.
 func (w WebhooksConfig) PublishedEvents() []record.Event {
 	events := record.Events()
 	for _, name := range w.Events {
 		if !slices.ContainsFunc(events, func(e record.Event) bool { return strings.EqualFold(e.Name, name) }) {
-			events = append(events, record.Event{Name: name, Description: "Added by the settings of this service"})
+			events = append(events, record.Event{Name: name, Description: "Added by the setting webhooks.events"})
 		}
 	}
 	return events
 }
 
-// EventNames are names of events, such as job.created.
+// EventNames is a list of event names such as job.created.
 type EventNames []string
 
-// UnmarshalText reads names of events other than the service's own.
+// UnmarshalText parses event names. Names of the service's own events are errors.
 func (n *EventNames) UnmarshalText(text []byte) error {
 	return readList((*[]string)(n), text, parseEventName)
 }
 
-// String is what UnmarshalText reads.
+// String returns the form that UnmarshalText parses.
 func (n EventNames) String() string { return joined(n) }
 
-// ownEvents begin the names of the service's own events.
+// ownEvents is the prefix of the service's own events.
 const ownEvents = "webhooks."
 
 const maxEventName = 100
@@ -120,10 +121,10 @@ var eventName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
 func parseEventName(name string) (string, error) {
 	if len(name) > maxEventName || !eventName.MatchString(name) {
-		return "", fmt.Errorf("%q is not the name of an event such as job.created: letters, digits, - and _ around points", name)
+		return "", fmt.Errorf("%q is not an event name such as job.created: use letters, digits, - and _, separated by dots", name)
 	}
 	if strings.HasPrefix(strings.ToLower(name), ownEvents) {
-		return "", fmt.Errorf("%q is not a name for your events: those that begin with %s are the service's own", name, ownEvents)
+		return "", fmt.Errorf("event name %q is reserved: names starting with %s belong to the service", name, ownEvents)
 	}
 	return name, nil
 }

@@ -87,7 +87,7 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
 	options := daemon.StoreConfig(conf, record.Builtin(), 1)
 	options.SaveSettings = func(all []appdb.StoredSetting) error {
-		path, err := conf.KeepStored(all)
+		path, err := conf.SaveStored(all)
 		if err == nil {
 			p.notice("warning: %d settings stored in the database are no longer used; copy those you need from %s to the settings file", len(all), path)
 		}
