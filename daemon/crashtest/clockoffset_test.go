@@ -12,12 +12,12 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// clockOffsetVariable says by how many seconds the clock of a shifted program is
-// ahead.
+// clockOffsetVariable is the environment variable with the number of seconds by which a
+// program's clock is ahead.
 const clockOffsetVariable = "CRASH_CLOCK_AHEAD"
 
-// What is changed in the package time: the wall clock's reading in time.Now. The
-// monotonic one stays, as it does where a host's clock is wrong.
+// Patch of the package time: the wall clock reading of time.Now is shifted. The
+// monotonic clock is unchanged, as on a host with a wrong clock.
 const (
 	readingOfNow = "\tsec, nsec, mono := runtimeNow()\n"
 	shiftOfNow   = "\tsec += clockAhead\n"
@@ -40,15 +40,15 @@ var clockAhead = func() (ahead int64) {
 `
 )
 
-// buildWithShiftedClock builds this test anew, from the same sources, so that the clock of
-// its processes can be wrong.
+// buildWithShiftedClock rebuilds this test binary from the same sources with a clock
+// that can be shifted.
 func buildWithShiftedClock(t *testing.T) daemontest.Program {
 	t.Helper()
 	dir, root := t.TempDir(), goRoot(t)
 	source := filepath.Join(root, "src", "time", "time.go")
 	text, err := os.ReadFile(source)
 	if err != nil || strings.Count(string(text), readingOfNow) != 1 {
-		t.Skipf("skipped, since time.Now is not written as this test knows it in %s: %v", source, err)
+		t.Skipf("skipped, since time.Now differs from the version that this test can patch in %s: %v", source, err)
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{
 		source: write(t, filepath.Join(dir, "time.go"), strings.Replace(string(text), readingOfNow, readingOfNow+shiftOfNow, 1)),
@@ -70,7 +70,7 @@ func goRoot(t *testing.T) string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skipf("skipped, since there is no Go to build with: %v", err)
+		t.Skipf("skipped, since Go is not installed: %v", err)
 	}
 	return strings.TrimSpace(string(root))
 }
@@ -83,8 +83,8 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// measureOffset is how far the clock of a post's daemons is ahead of this process's,
-// as their log says.
+// measureOffset returns by how much the clock of a node's daemons is ahead of this
+// process's, according to their log.
 func (p *node) measureOffset(t *testing.T) time.Duration {
 	t.Helper()
 	all := p.logTimes(t, "time=")
@@ -94,8 +94,8 @@ func (p *node) measureOffset(t *testing.T) time.Duration {
 	return time.Until(all[0])
 }
 
-// logTimes is when the post's daemons, by their clock, have logged lines that hold
-// a text.
+// logTimes returns the times, by their own clock, of log lines of the node's daemons
+// that contain a text.
 func (p *node) logTimes(t *testing.T, text string) (all []time.Time) {
 	t.Helper()
 	for line := range strings.Lines(p.log(t)) {

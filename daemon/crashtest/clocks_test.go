@@ -20,8 +20,8 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestClockSkew has the clock of one daemon differ by an hour from
-// that of the other one and the server: nothing changes by that.
+// TestClockSkew runs a daemon whose clock differs by an hour from that of the other one
+// and the server. This must have no effect.
 func TestClockSkew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
@@ -51,21 +51,21 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// waits are what lies between the attempts at a hesitant endpoint: first what
-// the schedule says, then what the endpoint asks for.
+// Delays between the attempts at a retryReceiver: first that of the schedule, then its
+// Retry-After.
 const (
 	scheduled = 4 * time.Second
 	askedFor  = 30 * time.Second
 )
 
-// retryReceiver is an endpoint that takes a message at the third attempt.
+// retryReceiver is an endpoint that accepts a message at the third attempt.
 type retryReceiver struct {
 	mu       sync.Mutex
 	attempts map[string][]time.Time // by body
 	accepted chan string
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 64)
 	n, _ := r.Body.Read(body)
@@ -85,8 +85,8 @@ func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// testRetries raises an event at each daemon and looks when it is attempted
-// again, and what both say about that.
+// testRetries publishes an event at each daemon and checks when it is retried, and the
+// times that both report.
 func (p *cluster) testRetries(t *testing.T) {
 	ctx := context.Background()
 	h := &retryReceiver{attempts: make(map[string][]time.Time), accepted: make(chan string, 2)}
@@ -115,19 +115,19 @@ func (p *cluster) testRetries(t *testing.T) {
 	}
 	for body, at := range h.attempts {
 		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < askedFor*3/4 {
-			t.Errorf("the event %q was attempted %v, before it was due", body, at)
+			t.Errorf("the event %q was attempted at %v, before it was due", body, at)
 		}
 	}
 }
 
-// expectWaiting waits until messages wait for another attempt, and looks what
-// each daemon says about when.
+// expectWaiting waits until messages await a retry, and checks the due times that each
+// daemon reports.
 func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 	t.Helper()
 	late := time.Now().Add(recoveryTimeout)
 	for seen := make(map[string]bool); len(seen) < 2; {
 		if time.Now().After(late) {
-			t.Fatal("no message waits for another attempt")
+			t.Fatal("no message awaits a retry")
 		}
 		for _, c := range p.clients {
 			page, err := c.Messages(context.Background(), subscriber, url.Values{"Status": {"2"}})
@@ -146,7 +146,7 @@ func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 	}
 }
 
-// testKeys publishes under keys at one daemon and repeats that at the other.
+// testKeys publishes under keys at one daemon and repeats the requests at the other.
 func (p *cluster) testKeys(t *testing.T) {
 	ctx := context.Background()
 	for n, c := range p.clients {
@@ -166,7 +166,7 @@ func (p *cluster) testKeys(t *testing.T) {
 	}
 }
 
-// testLogins uses short logins and keys of one daemon at the other.
+// testLogins uses tokens and keys of one daemon at the other.
 func (p *cluster) testLogins(t *testing.T) {
 	ctx := context.Background()
 	for n, post := range p.nodes {
@@ -196,21 +196,21 @@ func expectAuthenticated(t *testing.T, o client.Options) {
 		t.Fatal(err)
 	}
 	if _, err := c.CurrentSession(context.Background()); err != nil {
-		t.Errorf("a login made at one daemon gives %v at the other", err)
+		t.Errorf("a login of one daemon returned %v at the other", err)
 	}
 }
 
-// testTimes looks whether all times that were written are the server's.
+// testTimes checks that all stored times are the server's.
 func (p *cluster) testTimes(t *testing.T) {
 	t.Helper()
 	for _, column := range []string{"SY_WebhookMessage.AddedDateTime", "SY_WebhookMessage.LastSavedDateTime",
 		"SY_WebhookMessageResponse.LastSavedDateTime", "WH_Event.AddedDateTime", "WH_Nudge.AddedDateTime"} {
 		table, name, _ := strings.Cut(column, ".")
 		if off := p.count(t, fmt.Sprintf("SELECT COUNT(*) FROM whd.%s WHERE ABS(DATEDIFF(minute, %s, SYSUTCDATETIME())) > 30", table, name)); off > 0 {
-			t.Errorf("%d times in %s are not the server's", off, column)
+			t.Errorf("%d times in %s differ from the server's clock", off, column)
 		}
 	}
 	if off := p.count(t, "SELECT COUNT(*) FROM whd.WH_IdempotencyKey WHERE ABS(DATEDIFF(minute, ExpiryDateTime, SYSUTCDATETIME()) + 1440) > 30"); off > 0 {
-		t.Errorf("%d idempotency keys do not end after a day of the server's", off)
+		t.Errorf("%d idempotency keys do not expire after a day by the server's clock", off)
 	}
 }

@@ -19,15 +19,14 @@ var rounds = flag.Int("rounds", 3, "how often the daemon is killed")
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
 
-// settings let a message be tried for minutes, since its endpoint may be down
-// for several rounds.
+// settings make the schedule long enough for endpoints that fail for several rounds.
 var settings = []string{"--webhooks-allow-targets", "127.0.0.0/8",
 	"--webhooks-retry-schedule", strings.Repeat("1s,", 20) + strings.Repeat("3s,", 30) + "3s"}
 
-// maxLifetime is how long a daemon lives. It may be killed before it listens.
+// maxLifetime is the maximum lifetime of a daemon. It may be killed before it listens.
 const maxLifetime = 2 * time.Second
 
-// recoveryTimeout is how long the last daemon may need until nothing is open.
+// recoveryTimeout is the time limit for the last daemon to deliver all messages.
 const recoveryTimeout = 2 * time.Minute
 
 // TestDeliveryGuaranteesAfterKills kills daemons at random moments.
@@ -49,7 +48,7 @@ func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 		t.Fatal(err)
 	}
 	publishers.url.Store(&last.URL)
-	publishers.awaitAccepted() // on a slow machine the others may never have listened
+	publishers.awaitAccepted() // on a slow machine the killed daemons may never have listened
 	publishers.stop()
 	awaitNothingOpen(t, dir)
 	if err := last.Stop(); err != nil {
@@ -58,7 +57,7 @@ func TestDeliveryGuaranteesAfterKills(t *testing.T) {
 	evaluate(t, office, publishers, kills)
 }
 
-// evaluate compares what was accepted with what came.
+// evaluate compares the accepted events with those received.
 func evaluate(t *testing.T, r *receiver, c *publisherPool, kills []time.Time) {
 	t.Helper()
 	lost := 0
@@ -68,14 +67,14 @@ func evaluate(t *testing.T, r *receiver, c *publisherPool, kills []time.Time) {
 		}
 	}
 	twice, unexcused := r.duplicates(kills)
-	t.Logf("%d kills: %d events accepted, %d lost; %d messages delivered, %d of them twice, %d without a kill in between; %d events refused, of which %d came",
+	t.Logf("%d kills: %d events accepted, %d lost; %d messages delivered, %d of them twice, %d without a kill in between; %d events without confirmation, of which %d were delivered",
 		len(kills), len(c.accepted), lost, len(r.acceptedAt), twice, unexcused, c.refused, len(r.bodies)-len(c.accepted)+lost)
 	if lost > 0 || unexcused > 0 || len(c.accepted) == 0 {
-		t.Error("a promise is broken")
+		t.Error("a guarantee was violated")
 	}
 }
 
-// subscribe prepares a data directory and gives a key for publishers.
+// subscribe prepares a data directory and returns a key for publishers.
 func subscribe(t *testing.T, dir string, o *receiver) (key string) {
 	t.Helper()
 	d, err := daemontest.Open(dir, settings...)
@@ -133,10 +132,10 @@ func runAndKill(t *testing.T, dir string, c *publisherPool, lifetime time.Durati
 	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-listens // an error where it was too early
+	<-listens // an error if it was killed too early
 }
 
-// awaitNothingOpen waits until every message was delivered.
+// awaitNothingOpen waits until all messages are delivered.
 func awaitNothingOpen(t *testing.T, dir string) {
 	t.Helper()
 	conn, err := sqlite.Open(filepath.Join(dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: recoveryTimeout})
@@ -159,7 +158,7 @@ func awaitNothingOpen(t *testing.T, dir string) {
 	if failed := count(t, conn, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE Status <> 1"); failed > 0 {
 		t.Errorf("%d messages were not delivered", failed)
 	}
-	t.Logf("nothing was open %v after the last start", time.Since(began).Round(100*time.Millisecond))
+	t.Logf("all messages were delivered %v after the last start", time.Since(began).Round(100*time.Millisecond))
 }
 
 func count(t *testing.T, conn *sqlite.Conn, statement string) int64 {

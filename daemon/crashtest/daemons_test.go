@@ -15,29 +15,29 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// Of two daemons each attempt may last as long as attemptLimit. Their leases are
-// as short as that allows, and a freeze is longer than both.
+// With two daemons, attempts are limited by attemptLimit. Leases are as short as that
+// allows, and a freeze is longer than both.
 const (
 	attemptLimit = 4 * time.Second
 	leaseTerm    = 3 * attemptLimit
 	freezeSpan   = leaseTerm + attemptLimit + time.Second
 )
 
-// shortLogin is how long logins last: less than clocks may differ.
+// shortLogin is the validity of logins: less than the clock difference.
 const shortLogin = 30 * time.Minute
 
-// cluster is two daemons on one server, with callers and a bureau.
+// cluster is two daemons on one server, with publishers and a receiver.
 type cluster struct {
 	dsn          string
 	nodes        []*node
 	receiver     *recordingReceiver
 	publishers   *failoverPublishers
-	clients      []*client.Client // one of an admin at each daemon, where a test needs them
+	clients      []*client.Client // an administrator's client for each daemon, if a test needs them
 	disturbances disturbances
 }
 
 // TestDeliveryGuaranteesOfTwoDaemons kills one of two daemons at random moments, or
-// has it stand still for longer than its lease.
+// suspends it for longer than its lease.
 func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
@@ -47,8 +47,8 @@ func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
 	p.finish(t)
 }
 
-// newCluster starts a daemon of each program on a database of their own. Where a
-// program has no path it is this one.
+// newCluster starts a daemon of each program on a shared, new database. A program
+// without a path is this test binary.
 func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 	t.Helper()
 	p := &cluster{dsn: mssqltest.Database(t), receiver: newRecordingReceiver(t)}
@@ -63,7 +63,7 @@ func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 	key := p.prepare(t)
 	for _, post := range p.nodes {
 		post.launch(t)
-		t.Cleanup(func() { _ = post.process.Kill() }) // of a test that has failed
+		t.Cleanup(func() { _ = post.process.Kill() }) // if the test has failed
 	}
 	p.await(t)
 	p.publishers = startFailoverPublishers(t, key, p.nodes)
@@ -87,7 +87,7 @@ func ownPath(t *testing.T) string {
 	return path
 }
 
-// prepare subscribes the bureau's addresses and gives a key for publishers.
+// prepare subscribes the receiver's addresses and returns a key for publishers.
 func (p *cluster) prepare(t *testing.T) (key string) {
 	t.Helper()
 	ctx := context.Background()
@@ -129,8 +129,8 @@ func signedIn(t *testing.T, url string) *client.Client {
 	return c
 }
 
-// deliveriesPerRound is how many deliveries lie between two rounds, so that each meets
-// work.
+// deliveriesBetweenRounds is the number of deliveries between two rounds, so that each
+// disturbs running work.
 const deliveriesPerRound = 20
 
 // disturb kills and freezes daemons.
@@ -138,11 +138,11 @@ func (p *cluster) disturb(t *testing.T, rounds int) {
 	t.Helper()
 	for n := range rounds {
 		p.receiver.setFailing(n%3 == 1)
-		if n%4 != 1 { // else one that was just launched may be killed before it listens
+		if n%4 != 1 { // otherwise a daemon may be killed before it listens
 			p.await(t)
 		}
 		if !p.receiver.await(deliveriesPerRound) {
-			t.Fatalf("nothing is delivered any more after %d rounds;\n%s", n, p.lastLogs(t))
+			t.Fatalf("no deliveries after %d rounds;\n%s", n, p.lastLogs(t))
 		}
 		<-time.After(rand.N(maxLifetime))
 		victim := p.nodes[rand.IntN(len(p.nodes))]
@@ -156,7 +156,8 @@ func (p *cluster) disturb(t *testing.T, rounds int) {
 	p.receiver.setFailing(false)
 }
 
-// finish waits until nothing is open, ends the daemons and judges.
+// finish waits until all messages are delivered, stops the daemons and evaluates the
+// records.
 func (p *cluster) finish(t *testing.T) {
 	t.Helper()
 	p.await(t)
@@ -173,7 +174,7 @@ func (p *cluster) finish(t *testing.T) {
 	p.receiver.evaluate(p.disturbances, taken, p.publishers.accepted).report(t, p.disturbances, p.publishers)
 }
 
-// log is all that the post's daemons have logged.
+// log returns everything that the node's daemons have logged.
 func (p *node) log(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(p.dir, "process.log"))
@@ -183,7 +184,7 @@ func (p *node) log(t *testing.T) string {
 	return string(text)
 }
 
-// lastLogs is what the daemons have logged last.
+// lastLogs returns the end of the daemons' logs.
 func (p *cluster) lastLogs(t *testing.T) string {
 	t.Helper()
 	const enough = 2000
@@ -195,7 +196,7 @@ func (p *cluster) lastLogs(t *testing.T) string {
 	return all
 }
 
-// awaitNothingOpen waits until every message was delivered.
+// awaitNothingOpen waits until all messages are delivered.
 func (p *cluster) awaitNothingOpen(t *testing.T) {
 	t.Helper()
 	began := time.Now()
@@ -209,10 +210,10 @@ func (p *cluster) awaitNothingOpen(t *testing.T) {
 	if failed := p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE Status <> 1 AND NextAttemptDateTime IS NULL"); failed > 0 {
 		t.Errorf("%d messages were not delivered", failed)
 	}
-	t.Logf("nothing was open %v after the last round", time.Since(began).Round(100*time.Millisecond))
+	t.Logf("all messages were delivered %v after the last round", time.Since(began).Round(100*time.Millisecond))
 }
 
-// count is the number that a statement gives on the server.
+// count returns the result of a statement on the server.
 func (p *cluster) count(t *testing.T, statement string) int64 {
 	t.Helper()
 	return mssqltest.Count(t, p.dsn, statement)

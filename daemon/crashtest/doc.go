@@ -1,8 +1,7 @@
-// Package crashtest kills a daemon again and again while it delivers, and looks
-// afterwards whether the promises of webhooks hold: no event is lost that was
-// accepted, none comes twice unless a daemon died in between, and no message is
-// left that nobody works on. On a server it does so with one of two daemons, kills
-// it or has it stand still for longer than its lease, and looks whether both ever
-// worked on the same message at once, and what wrong clocks do. It holds tests
-// only: `make crash` runs them long.
+// Package crashtest repeatedly kills a daemon while it delivers, and then checks the
+// guarantees of webhooks: no accepted event is lost, no message is delivered twice unless
+// a daemon died in between, and no message stays open. With a server store it does so
+// with one of two daemons, kills it or suspends it for longer than its lease, and also
+// checks that both never work on the same message concurrently, and the effect of wrong
+// clocks. It contains tests only: `make crash` runs them for longer.
 package crashtest

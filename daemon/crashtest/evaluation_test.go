@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// disturbance is a time at which a daemon was killed, or in which it stood still.
-// It excuses attempts that repeat others.
+// disturbance is a kill or a suspension of a daemon. It permits repeated attempts.
 type disturbance struct {
 	freeze  bool
 	from    time.Time
-	drained time.Time // all that the daemon had sent by then was there
-	until   time.Time // of one that stood still
+	drained time.Time // when everything the daemon had sent before was received
+	until   time.Time // end of a suspension
 }
 
 type disturbances []disturbance
@@ -25,7 +24,7 @@ func (d disturbances) between(from, to time.Time) bool {
 	})
 }
 
-// freezes is how many of them are freezes.
+// freezes returns the number of suspensions.
 func (d disturbances) freezes() (n int) {
 	for _, one := range d {
 		if one.freeze {
@@ -35,10 +34,10 @@ func (d disturbances) freezes() (n int) {
 	return n
 }
 
-// effectiveEnd is when nobody worked on an attempt any more. One that was under way
-// when its daemon was frozen, and still there when that ended, was frozen itself:
-// it ended with the daemon. All others have run out by then, since a freeze is
-// longer than an attempt may be.
+// effectiveEnd returns when no daemon worked on an attempt any more. An attempt that
+// was running when its daemon was suspended and still running afterwards was suspended,
+// too: it ended with the daemon. All others have timed out, since a suspension is
+// longer than an attempt can be.
 func (d disturbances) effectiveEnd(a *attempt) time.Time {
 	for _, one := range d {
 		if one.freeze && a.started.Before(one.from) && !a.ended.Before(one.until) {
@@ -48,24 +47,24 @@ func (d disturbances) effectiveEnd(a *attempt) time.Time {
 	return a.ended
 }
 
-// evaluation is what the records of a bureau show.
+// evaluation is the result of evaluating a receiver's records.
 type evaluation struct {
 	events, messages, attempts int
-	duplicates                 int // deliveries of a message beyond its first
-	frozen                     int // attempts that were frozen in the middle
-	late                       int // that came after a freeze, of messages delivered while it lasted
+	duplicates                 int // deliveries of a message after its first
+	frozen                     int // attempts that were suspended
+	late                       int // attempts after a suspension, of messages delivered during it
 	lateBy                     time.Duration
-	slow                       int      // that repeat others since a daemon was too slow to renew its lease
-	violations                 []string // broken promises
+	slow                       int      // attempts repeated since a daemon was too slow to renew its lease
+	violations                 []string // violated guarantees
 }
 
 func (v *evaluation) addViolation(format string, args ...any) {
 	v.violations = append(v.violations, fmt.Sprintf(format, args...))
 }
 
-// evaluate looks at all attempts, once nothing is under way any more. A daemon that
-// is too slow to renew its lease is no different from one that stands still: the
-// times at which messages were taken over say so.
+// evaluate checks all attempts after the last one has ended. A daemon that is too slow
+// to renew its lease is equivalent to a suspended one, which is recognized by the times
+// at which messages were taken over.
 func (b *recordingReceiver) evaluate(d disturbances, taken []time.Time, accepted []string) *evaluation {
 	b.awaitIdle()
 	b.mu.Lock()
@@ -82,11 +81,11 @@ func (b *recordingReceiver) evaluate(d disturbances, taken []time.Time, accepted
 	return v
 }
 
-// checkMessage looks whether attempts of one message overlap, and whether those
-// that repeat a success are excused.
+// checkMessage checks that attempts of a message do not overlap, and that attempts
+// after a success are permitted.
 func (v *evaluation) checkMessage(id string, all []*attempt, d disturbances, taken []time.Time) {
 	var success *attempt
-	var busy time.Time // until when the message was being attempted
+	var busy time.Time // end of the latest attempt
 	for _, a := range all {
 		v.attempts++
 		end := d.effectiveEnd(a)
@@ -118,9 +117,9 @@ func (v *evaluation) checkMessage(id string, all []*attempt, d disturbances, tak
 	}
 }
 
-// checkLate counts attempts after a freeze that the frozen daemon had begun
-// before: it was about to send. Its lease tells it of all others. Where something
-// else has happened since the other daemon delivered, that is the reason.
+// checkLate counts attempts after a suspension that were already prepared before it.
+// The lease prevents all others. If there was another disturbance since the delivery by
+// the other daemon, that is the cause instead.
 func (v *evaluation) checkLate(d disturbances, success, a *attempt, taken []time.Time) {
 	if between(success.started, a.started, taken) {
 		return
@@ -136,8 +135,8 @@ func (v *evaluation) checkLate(d disturbances, success, a *attempt, taken []time
 
 func clockOf(t time.Time) string { return t.Format("04:05.000") }
 
-// checkArrivals looks whether each event came wherever it goes, and those that
-// were raised under a key in one message for each address.
+// checkArrivals checks that each event was received at all its addresses, and those
+// published under a key once per address.
 func (v *evaluation) checkArrivals(records map[string][]*attempt, accepted []string) {
 	came := make(map[string]int) // messages by address and body
 	for _, all := range records {
@@ -164,8 +163,7 @@ func addressesOf(body string) []string {
 	return []string{addressPlain, addressFailing}
 }
 
-// checkOrder looks whether the events of the one who raises them in order came
-// first in that order.
+// checkOrder checks that the ordered events were first received in order.
 func (v *evaluation) checkOrder(records map[string][]*attempt) {
 	first := make(map[int]time.Time)
 	for _, all := range records {
@@ -183,23 +181,23 @@ func (v *evaluation) checkOrder(records map[string][]*attempt) {
 	}
 }
 
-// sequenceOf is the number of an event among its publisher's.
+// sequenceOf returns the number of an event among those of its publisher.
 func sequenceOf(body string) (n int) {
 	_, number, _ := strings.Cut(body, ".")
-	_, number, _ = strings.Cut(number, ".") // behind the one of the event's name
+	_, number, _ = strings.Cut(number, ".") // after the number of the publisher
 	_, _ = fmt.Sscan(number, &n)
 	return n
 }
 
-// report logs the verdict and fails where a promise is broken.
+// report logs the evaluation and fails the test if a guarantee was violated.
 func (v *evaluation) report(t *testing.T, d disturbances, c *failoverPublishers) {
 	t.Helper()
-	t.Logf("%d kills, %d freezes: %d events accepted, other calls %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts frozen in the middle, %d sent up to %v after a freeze though the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
+	t.Logf("%d kills, %d freezes: %d events accepted, other results %v; %d messages in %d attempts; %d deliveries beyond the first of a message; %d attempts suspended, %d sent up to %v after a suspension although the other daemon had delivered, %d repeated since a daemon was too slow for its lease",
 		len(d)-d.freezes(), d.freezes(), v.events, c.failures, v.messages, v.attempts, v.duplicates, v.frozen, v.late, v.lateBy.Round(time.Millisecond), v.slow)
 	for _, f := range v.violations[:min(len(v.violations), 20)] {
 		t.Error(f)
 	}
 	if len(v.violations) > 20 || v.events == 0 {
-		t.Errorf("%d broken promises", len(v.violations))
+		t.Errorf("%d violated guarantees", len(v.violations))
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// failoverPublishers publish events at two daemons for as long as the test runs. Who is
-// refused or cut off tries again at the other one. The first of them raises one
-// event after another, which must come in that order.
+// failoverPublishers publish events at two daemons for the whole test. A failed request
+// is repeated at the other daemon. The first publisher publishes one event after
+// another, which must be delivered in this order.
 type failoverPublishers struct {
 	key    string
 	nodes  []*node
@@ -21,17 +21,17 @@ type failoverPublishers struct {
 	tasks  sync.WaitGroup
 
 	mu       sync.Mutex
-	accepted []string       // bodies of events that were answered 201
-	failures map[string]int // calls that were answered otherwise, or not at all
+	accepted []string       // bodies of events with the response 201
+	failures map[string]int // other results, by status
 }
 
 const failoverPublisherCount = 6
 
-// publishPause is what a caller waits before the next call. The one who calls in
-// order leaves the ordered line time to catch up.
+// publishPause is the pause between two requests. It leaves the ordered subscription
+// time to catch up.
 const publishPause = 50 * time.Millisecond
 
-// publishTimeout is how long a caller waits for an answer.
+// publishTimeout is the time limit of a request.
 const publishTimeout = 2 * attemptLimit
 
 func startFailoverPublishers(t *testing.T, key string, posts []*node) *failoverPublishers {
@@ -55,16 +55,16 @@ func (c *failoverPublishers) run(ctx context.Context, publisher int) {
 	}
 }
 
-// usesKey reports whether an event is raised under an idempotency key: those in
-// order, and half of the others.
+// usesKey reports whether an event is published under an idempotency key: ordered
+// events, and half of the others.
 func usesKey(body string) bool {
 	name, rest, _ := strings.Cut(body, " ")
 	member, _, _ := strings.Cut(rest, ".")
 	return name == orderedEvent || strings.Contains("13579", member[len(member)-1:])
 }
 
-// publishUntilAccepted raises an event until it is accepted, first at the daemon whose turn it
-// is.
+// publishUntilAccepted publishes an event until it is accepted, alternating between the
+// daemons.
 func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, body string, turn int) {
 	for ; ctx.Err() == nil; turn++ {
 		url := c.nodes[turn%len(c.nodes)].url.Load()
@@ -79,7 +79,7 @@ func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, bod
 func (c *failoverPublishers) publish(ctx context.Context, url, name, body string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Body":%q}`, name, body)))
 	if err != nil {
-		panic(err) // the address is ours
+		panic(err) // the URL is valid
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+c.key)

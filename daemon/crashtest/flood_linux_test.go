@@ -19,11 +19,11 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-const floodTime = 5 * time.Second // of each measurement
+const floodTime = 5 * time.Second // duration of each measurement
 
-// BenchmarkSlowBodies prints the memory of a daemon, and the latency of a
-// publisher with a key, alone and beside 2,000 connections without a login that
-// each send half of a body of 4 MB.
+// BenchmarkSlowBodies prints the memory of a daemon and the latency of an authenticated
+// publisher, alone and with 2,000 unauthenticated connections that each send half of a
+// 4 MB body.
 func BenchmarkSlowBodies(b *testing.B) {
 	dir, p := launchForFlood(b)
 	var key, stderr bytes.Buffer
@@ -41,7 +41,7 @@ func BenchmarkSlowBodies(b *testing.B) {
 	for range 2000 {
 		senders.Go(func() { sendSlowly(strings.TrimPrefix(p.URL, "http://"), stop) })
 	}
-	time.Sleep(floodTime) // until they are at it
+	time.Sleep(floodTime) // until all senders are running
 	beside, statuses := latencies(4, publish)
 	fmt.Printf("RSS idle %d MB, peak %d MB; publisher p99 alone %v, beside %v; statuses %v\n",
 		idle>>10, memoryOf(b, p, "VmHWM")>>10, p99(alone), p99(beside), statuses)
@@ -49,8 +49,8 @@ func BenchmarkSlowBodies(b *testing.B) {
 	senders.Wait()
 }
 
-// sendSlowly sends half of a body at 64 KiB/s, and again on a new connection
-// a while after it is refused.
+// sendSlowly sends half of a body at 64 KiB/s, and reconnects a while after it is
+// rejected.
 func sendSlowly(address string, stop chan struct{}) {
 	for {
 		conn, err := net.Dial("tcp", address)
@@ -83,9 +83,9 @@ func sendSlowly(address string, stop chan struct{}) {
 	}
 }
 
-// BenchmarkWrongLogins prints what becomes of the logins of users who are known
-// at their address beside 64 clients with wrong passwords, and of 100 user names
-// tried from one address.
+// BenchmarkWrongLogins prints results and latencies of logins of users from known
+// addresses during an attack by 64 clients with wrong passwords, and during an attempt
+// of 100 user names from one address.
 func BenchmarkWrongLogins(b *testing.B) {
 	_, p := launchForFlood(b, "--http-trusted-proxies", "127.0.0.0/8")
 	login := func(address, name, password string) int {
@@ -152,7 +152,8 @@ func statusOf(b *testing.B, url, body, header, value string) int {
 	return reply.StatusCode
 }
 
-// latencies are those of calls by so many clients, sorted, and their results.
+// latencies returns the sorted latencies of concurrent calls and the counts of their
+// results.
 func latencies(clients int, call func() int) (took []time.Duration, results map[int]int) {
 	var mu sync.Mutex
 	results = make(map[int]int)
@@ -176,7 +177,7 @@ func latencies(clients int, call func() int) (took []time.Duration, results map[
 
 func p99(sorted []time.Duration) time.Duration { return sorted[len(sorted)*99/100] }
 
-// memoryOf is a figure of a process, in KiB.
+// memoryOf returns a value of a process's memory statistics, in KiB.
 func memoryOf(b *testing.B, p *daemontest.Process, name string) (kib int) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {

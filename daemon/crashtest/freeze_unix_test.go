@@ -9,7 +9,7 @@ import (
 
 const canFreeze = true
 
-// setFrozen has a process stand still, or go on.
+// setFrozen suspends or resumes a process.
 func setFrozen(t *testing.T, pid int, still bool) {
 	t.Helper()
 	signal := syscall.SIGCONT

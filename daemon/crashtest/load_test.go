@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// load is requests and events that come at a pace whether the daemon is there or
-// not. A client tries again where it was refused, or cut off before any answer.
+// load sends requests and events at a constant rate, even while the daemon is down.
+// Refused and interrupted requests are repeated.
 type load struct {
 	unit   *unit
 	key    string
@@ -27,15 +27,16 @@ type load struct {
 	began    time.Time
 	reads    int
 	accepted []string // bodies of events
-	retries  int      // tries that carried no answer
+	retries  int      // tries without a response
 	failed   []string
 }
 
-// maxLoadConcurrency is how many requests, and how many events, may be under way at once.
+// maxLoadConcurrency is the maximum number of concurrent requests, and of concurrent
+// events.
 const maxLoadConcurrency = 32
 
-// applyLoad begins with so many requests and events a second, as far as the
-// machine keeps up.
+// applyLoad starts a load with the given rates per second, as far as the machine keeps
+// up.
 func applyLoad(t *testing.T, u *unit, key string, reads, events int) *load {
 	ctx, end := context.WithCancel(context.Background())
 	l := &load{unit: u, key: key, cancel: end, began: time.Now(), client: &http.Client{Timeout: notifyTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 2 * maxLoadConcurrency}}}
@@ -46,7 +47,7 @@ func applyLoad(t *testing.T, u *unit, key string, reads, events int) *load {
 	return l
 }
 
-// pace does the work so many times a second, with the number of each time.
+// pace calls work at a rate per second, with the number of the call.
 func (l *load) pace(ctx context.Context, rate int, work func(int)) {
 	turns := make(chan int)
 	l.tasks.Go(func() {
@@ -79,7 +80,7 @@ func (l *load) publish(body string) {
 	l.retry(http.MethodPost, "/Webhooks/Events", body, http.StatusCreated, func() { l.accepted = append(l.accepted, body) })
 }
 
-// retry asks until there is an answer, which should be of the status.
+// retry repeats a request until it gets a response, which must have the given status.
 func (l *load) retry(method, path, body string, want int, done func()) {
 	for late := time.Now().Add(notifyTimeout); ; {
 		status, text, err := l.send(method, path, body)
@@ -102,7 +103,7 @@ func (l *load) retry(method, path, body string, want int, done func()) {
 	}
 }
 
-// send sends one request. The status is 0 where nothing was answered.
+// send sends one request. It returns the status 0 without a response.
 func (l *load) send(method, path, body string) (int, string, error) {
 	var content io.Reader
 	if body != "" {
@@ -110,7 +111,7 @@ func (l *load) send(method, path, body string) (int, string, error) {
 	}
 	r, err := http.NewRequest(method, l.unit.url()+path, content)
 	if err != nil {
-		panic(err) // the address is ours
+		panic(err) // the URL is valid
 	}
 	r.Header.Set("Authorization", "Bearer "+l.key)
 	if body != "" {
@@ -126,8 +127,7 @@ func (l *load) send(method, path, body string) (int, string, error) {
 	return reply.StatusCode, string(text), err
 }
 
-// await waits until so many more requests and events were answered, or one has
-// failed.
+// await waits until more requests and events have succeeded, or one has failed.
 func (l *load) await(reads, events int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,20 +8,19 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// node is one of several daemons on a store: it is launched anew after each time
-// that it was killed.
+// node is one of several daemons on a store, restarted after each kill.
 type node struct {
 	dir         string
 	program     daemontest.Program
 	args        []string
-	clockOffset time.Duration // of its clock
+	clockOffset time.Duration // by which its clock is ahead
 
 	process *daemontest.Process
-	url     atomic.Pointer[string] // nil while nobody listens
-	ready   chan error             // what came of the last launch
+	url     atomic.Pointer[string] // nil while it does not listen
+	ready   chan error             // result of the last launch
 }
 
-// launch begins a daemon and does not wait for it.
+// launch starts a daemon without waiting for it.
 func (p *node) launch(t *testing.T) {
 	t.Helper()
 	process, err := p.program.Launch(p.dir, p.args...)
@@ -38,11 +37,11 @@ func (p *node) launch(t *testing.T) {
 	}()
 }
 
-// maxStarts is how often a daemon may fail to start: it gives up where the
-// server is too slow.
+// maxStarts is the number of attempts to start a daemon, which fails if the server is
+// too slow.
 const maxStarts = 5
 
-// await waits until the daemon listens, and launches it again where it has ended.
+// await waits until the daemon listens, and restarts it if it has exited.
 func (p *node) await(t *testing.T) {
 	t.Helper()
 	for range maxStarts {
@@ -51,27 +50,27 @@ func (p *node) await(t *testing.T) {
 			p.ready <- nil
 			return
 		}
-		_ = p.process.Kill() // which has ended
-		t.Logf("a daemon is launched again: %.300v", err)
+		_ = p.process.Kill() // it has exited
+		t.Logf("restarting a daemon: %.300v", err)
 		p.launch(t)
 	}
 	t.Fatal("a daemon does not start")
 }
 
-// kill ends the daemon at once, whether it listens yet or not.
+// kill kills the daemon immediately, even before it listens.
 func (p *node) kill(t *testing.T, b *recordingReceiver) disturbance {
 	t.Helper()
 	d := disturbance{from: time.Now()}
 	if err := p.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	<-p.ready // an error where it was too early
+	<-p.ready // an error if it was killed too early
 	p.url.Store(nil)
 	d.drained = b.settle(t)
 	return d
 }
 
-// stop ends the daemon as it should be.
+// stop shuts the daemon down.
 func (p *node) stop(t *testing.T) {
 	t.Helper()
 	p.url.Store(nil)
@@ -80,7 +79,7 @@ func (p *node) stop(t *testing.T) {
 	}
 }
 
-// freeze has the daemon stand still for a time.
+// freeze suspends the daemon for a while.
 func (p *node) freeze(t *testing.T, b *recordingReceiver, span time.Duration) disturbance {
 	t.Helper()
 	over := time.NewTimer(span)

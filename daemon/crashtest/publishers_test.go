@@ -11,23 +11,22 @@ import (
 	"time"
 )
 
-// publisherPool publishes events for as long as the test runs, whether a daemon is there
-// or not.
+// publisherPool publishes events for the whole test, even while no daemon runs.
 type publisherPool struct {
 	key    string
-	url    atomic.Pointer[string] // of the daemon
+	url    atomic.Pointer[string] // of the current daemon
 	client *http.Client
 	cancel context.CancelFunc
 	tasks  sync.WaitGroup
 
 	mu       sync.Mutex
-	accepted []string // bodies of events that were answered 201
-	refused  int      // others: nobody knows what became of them
+	accepted []string // bodies of events with the response 201
+	refused  int      // events with an unknown result
 }
 
 const publisherCount = 32
 
-// eventPause is what a publisher waits before its next event, so that the files stay
+// eventPause is the pause between two events of a publisher, which keeps the files
 // small enough for hundreds of rounds.
 const eventPause = 15 * time.Millisecond
 
@@ -56,12 +55,12 @@ func (c *publisherPool) publish(ctx context.Context, member int) {
 	}
 }
 
-// publishEvent publishes an event, whose name its body begins with.
+// publishEvent publishes an event. Its body starts with its name.
 func (c *publisherPool) publishEvent(url, body string) {
 	name, _, _ := strings.Cut(body, " ")
 	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Body":%q}`, name, body)))
 	if err != nil {
-		panic(err) // the address is ours
+		panic(err) // the URL is valid
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+c.key)

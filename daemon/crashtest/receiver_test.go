@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// receiver receives what is delivered, at an address for each event. One address
-// fails at times.
+// receiver receives deliveries at one address for each event and one for all events.
+// One address fails temporarily.
 type receiver struct {
 	url string
 
 	mu         sync.Mutex
-	conns      int        // connections that are open
-	connClosed *sync.Cond // a line was closed
+	conns      int        // open connections
+	connClosed *sync.Cond // signalled when a connection is closed
 	failing    bool
-	acceptedAt map[string][]time.Time // when each message was taken
-	bodies     map[string]int         // the addresses at which each event came, as bits
+	acceptedAt map[string][]time.Time // times of acceptance, by message
+	bodies     map[string]int         // bit set of the addresses that received an event
 }
 
-// The addresses. Each event goes to its own and to the one for all.
+// Addresses. Each event is sent to its own and to the one for all events.
 const (
 	allEvents    = "all"
-	flakyEvent   = "debtor.deleted" // fails at times
+	flakyEvent   = "debtor.deleted" // fails temporarily
 	addressCount = 4
 )
 
@@ -57,9 +57,9 @@ func (o *receiver) connState(_ net.Conn, s http.ConnState) {
 	}
 }
 
-// settle waits until everything has come that a daemon sent before it died, and
-// gives the time. Lines are accepted in turn, so those before our own are known
-// when it is answered.
+// settle waits until everything that a daemon sent before it died has been received,
+// and returns the time. Connections are accepted in order, so earlier ones are known
+// when settle's own is answered.
 func (o *receiver) settle(t *testing.T) time.Time {
 	t.Helper()
 	own := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -76,11 +76,11 @@ func (o *receiver) settle(t *testing.T) time.Time {
 	return time.Now()
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (o *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the daemon died while it sent this
+		return // the daemon died while sending
 	}
 	address := path.Base(r.URL.Path)
 	if r.Method == http.MethodGet {
@@ -107,7 +107,7 @@ func (o *receiver) setFailing(broken bool) {
 	o.failing = broken
 }
 
-// has reports whether an event came wherever it goes.
+// has reports whether an event was received at all its addresses.
 func (o *receiver) has(event string) bool {
 	name, _, _ := strings.Cut(event, " ")
 	want := 1
@@ -121,8 +121,8 @@ func (o *receiver) has(event string) bool {
 	return o.bodies[event] == want
 }
 
-// duplicates counts the deliveries after a message's first, and among them those
-// between which and the one before no daemon was killed.
+// duplicates counts the deliveries of messages after their first, and those of them
+// with no kill since the previous delivery.
 func (o *receiver) duplicates(kills []time.Time) (all, unexcused int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// recordingReceiver receives what two daemons deliver, and keeps a record of each attempt
-// from its beginning to its end.
+// recordingReceiver receives the deliveries of two daemons and records the start and
+// end of each attempt.
 type recordingReceiver struct {
 	url string
 	srv *httptest.Server
@@ -25,36 +25,34 @@ type recordingReceiver struct {
 	mu       sync.Mutex
 	failing  bool
 	accepted int
-	running  int                   // attempts that have no end yet
-	changed  *sync.Cond            // a line was closed or held, something was taken, or nothing is under way
-	conns    map[net.Conn]bool     // whether anything has come on them yet
-	records  map[string][]*attempt // by message, as they began
-	skewed   int                   // attempts whose time stamp receivers would refuse
+	running  int                   // attempts that have not ended
+	changed  *sync.Cond            // signalled when a connection was closed or held, a message accepted, or an attempt has ended
+	conns    map[net.Conn]bool     // whether anything was received on them
+	records  map[string][]*attempt // by message, in the order of their start
+	skewed   int                   // attempts with a timestamp that receivers would reject
 }
 
-// attempt is what the bureau saw of one.
+// attempt is an attempt as seen by the receiver.
 type attempt struct {
 	address, body  string
-	started, ended time.Time // the end is zero while it lasts
+	started, ended time.Time // ended is zero while the attempt runs
 	accepted       bool
 }
 
-// The addresses of the bureau.
+// Addresses of the receiver.
 const (
-	addressPlain   = "plain"   // takes everything
-	addressFailing = "failing" // refuses or holds some, and at times all
-	addressOrdered = "ordered" // refuses some
+	addressPlain   = "plain"   // accepts everything
+	addressFailing = "failing" // fails for some messages, temporarily for all
+	addressOrdered = "ordered" // fails for some messages
 )
 
-// toldApart are the names of the events of those who raise them at once and of
-// the one who raises them in order.
+// Names of the events that are published concurrently and of those published in order.
 const (
 	concurrentEvent = "debtor.deleted"
 	orderedEvent    = "debtor.updated"
 )
 
-// timestampTolerance is how far from the receiver's clock Standard Webhooks allows a time
-// stamp to be.
+// timestampTolerance is the tolerance for timestamps that Standard Webhooks specifies.
 const timestampTolerance = 5 * time.Minute
 
 type connKey struct{}
@@ -86,15 +84,15 @@ func (b *recordingReceiver) connState(line net.Conn, s http.ConnState) {
 	}
 }
 
-// drop is told of a line on which nothing can be taken any more.
+// drop removes a connection on which no message can be accepted any more.
 func (b *recordingReceiver) drop(line net.Conn) {
 	delete(b.conns, line)
 	b.changed.Broadcast()
 }
 
-// settle waits until everything has come that was sent before, and gives the
-// time. Lines are accepted in turn, so those before our own are known when it is
-// answered; all of them are closed, and a living daemon makes new ones.
+// settle waits until everything that was sent before has been received, and returns the
+// time. Connections are accepted in order, so earlier ones are known when settle's own
+// is answered. All of them are closed; a running daemon opens new ones.
 func (b *recordingReceiver) settle(t *testing.T) time.Time {
 	t.Helper()
 	own := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -121,8 +119,8 @@ func (b *recordingReceiver) settle(t *testing.T) time.Time {
 	return time.Now()
 }
 
-// idleConnTimeout is how long settle waits for something to come on a line that is
-// new: a daemon may have made it and not need it any more.
+// idleConnTimeout is how long settle waits for a request on a new connection: a daemon
+// may have opened it without using it.
 const idleConnTimeout = time.Second
 
 func (b *recordingReceiver) awaited(line net.Conn, beforeTimeout bool) bool {
@@ -130,7 +128,7 @@ func (b *recordingReceiver) awaited(line net.Conn, beforeTimeout bool) bool {
 	return open && (used || beforeTimeout)
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (b *recordingReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	body, err := io.ReadAll(r.Body)
@@ -144,17 +142,17 @@ func (b *recordingReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		sleepContext(r.Context(), rand.N(20*time.Millisecond))
 	}
-	b.finish(a, code == http.StatusOK && r.Context().Err() == nil) // else nobody hears of it
+	b.finish(a, code == http.StatusOK && r.Context().Err() == nil) // otherwise the daemon does not get the response
 	if code == noResponse {
 		panic(http.ErrAbortHandler)
 	}
 	w.WriteHeader(code)
 }
 
-// noResponse is no status: the attempt gets no answer.
+// noResponse is not a status: the attempt gets no response.
 const noResponse = 0
 
-// begin enters an attempt and says how it is answered.
+// begin records an attempt and returns its response.
 func (b *recordingReceiver) begin(r *http.Request, a *attempt) (code int) {
 	sent, err := strconv.ParseInt(r.Header.Get("Webhook-Timestamp"), 10, 64)
 	b.mu.Lock()
@@ -168,7 +166,7 @@ func (b *recordingReceiver) begin(r *http.Request, a *attempt) (code int) {
 	return b.respond(a.address)
 }
 
-// finish enters the end of an attempt, before the daemon can know of it.
+// finish records the end of an attempt before the daemon can know of it.
 func (b *recordingReceiver) finish(a *attempt, taken bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -190,8 +188,8 @@ func (b *recordingReceiver) respond(address string) int {
 	return http.StatusOK
 }
 
-// hold waits until the daemon has had enough. Nothing is taken from it, so
-// nobody needs to wait for the line.
+// hold waits until the daemon gives up. The message is not accepted, so settle need not
+// wait for the connection.
 func (b *recordingReceiver) hold(r *http.Request) {
 	line, _ := r.Context().Value(connKey{}).(net.Conn)
 	b.mu.Lock()
@@ -215,7 +213,7 @@ func (b *recordingReceiver) setFailing(broken bool) {
 	b.failing = broken
 }
 
-// awaitIdle waits until nothing is under way.
+// awaitIdle waits until no attempts are running.
 func (b *recordingReceiver) awaitIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,8 +222,7 @@ func (b *recordingReceiver) awaitIdle() {
 	}
 }
 
-// await waits until so many more were taken. It reports false where that does
-// not happen.
+// await waits until more messages have been accepted. It returns false after a timeout.
 func (b *recordingReceiver) await(more int) bool {
 	late := time.AfterFunc(recoveryTimeout, b.changed.Broadcast)
 	defer late.Stop()

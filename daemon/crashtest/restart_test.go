@@ -25,15 +25,15 @@ var (
 	postRate = flag.Int("events", 60, "events a second meanwhile")
 )
 
-// countingReceiver takes every message and keeps what came.
+// countingReceiver accepts and counts all messages.
 type countingReceiver struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
-	received   map[string]map[string]bool // ids of messages, by body
+	received   map[string]map[string]bool // message IDs, by body
 	deliveries int
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (c *countingReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -49,8 +49,8 @@ func (c *countingReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	c.changed.Broadcast()
 }
 
-// await waits until all events have come, and returns those that have not within
-// the bound.
+// await waits until all events have been received, and returns those missing after
+// recoveryTimeout.
 func (c *countingReceiver) await(events []string) (lost []string) {
 	late := time.AfterFunc(recoveryTimeout, c.changed.Broadcast)
 	defer late.Stop()
@@ -71,15 +71,15 @@ func (c *countingReceiver) await(events []string) (lost []string) {
 	}
 }
 
-// TestSignalsUnderLoad restarts and reloads the daemon while requests and events
-// come: a client that tries again where nothing was answered sees no failure, and
-// every event that was accepted comes, once.
+// TestSignalsUnderLoad restarts and reloads the daemon under load: a client that
+// repeats requests without a response must see no failures, and every accepted event
+// must be delivered once.
 func TestSignalsUnderLoad(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
 	u := loadUnit(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,1s,1s,1s,1s")
-	u.args = append(u.args, "--config", u.config(), "--http-shutdown-grace", "10m") // however slow the machine is
+	u.args = append(u.args, "--config", u.config(), "--http-shutdown-grace", "10m") // for slow machines
 	u.writeConfig(t, 1000)
 	u.start(t)
 	c := &countingReceiver{received: make(map[string]map[string]bool)}
@@ -108,14 +108,14 @@ func TestSignalsUnderLoad(t *testing.T) {
 	}
 }
 
-// expectedPerInterval is how much comes between two signals, of which there is half enough: the
-// machine may be too slow for the pace.
+// expectedPerInterval returns half of the requests and events due between two signals:
+// the machine may be too slow for the full rate.
 func (l *load) expectedPerInterval() (reads, events int) {
 	seconds := perRound.Seconds() / 2
 	return int(seconds * float64(*readRate)), int(seconds * float64(*postRate))
 }
 
-// subscribe has a receiver get everything, and gives a key for publishing.
+// subscribe subscribes a receiver to all events, and returns a key for publishing.
 func (u *unit) subscribe(t *testing.T, receiver string) (key string) {
 	t.Helper()
 	ctx := context.Background()
@@ -135,8 +135,8 @@ func (u *unit) subscribe(t *testing.T, receiver string) (key string) {
 	return made.Key
 }
 
-// TestShutdownDelay: a daemon that is to stop says so to whoever spreads requests
-// over several, and serves all the same. A second signal ends it at once.
+// TestShutdownDelay: a daemon that shuts down reports this to load balancers and
+// continues to serve until the delay is over. A second signal ends it immediately.
 func TestShutdownDelay(t *testing.T) {
 	u := loadUnit(t, "--auth-queries", "anonymous", "--http-shutdown-delay", "24h")
 	u.start(t)
@@ -155,6 +155,6 @@ func TestShutdownDelay(t *testing.T) {
 	u.signal(t, syscall.SIGTERM)
 	ended, is := errors.AsType[*exec.ExitError](u.process.Wait())
 	if !is || ended.ExitCode() != 1 {
-		t.Errorf("it ended with %v", ended)
+		t.Errorf("exited with %v", ended)
 	}
 }

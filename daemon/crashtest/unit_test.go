@@ -15,8 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// unit is a daemon that is started as systemd starts it: it is told by signals what
-// to do, and tells over a socket how it is.
+// unit is a daemon that is run like a systemd service: it is controlled by signals and
+// reports its state to a notification socket.
 type unit struct {
 	dir, address string
 	args         []string
@@ -24,7 +24,7 @@ type unit struct {
 	process      *daemontest.Process
 }
 
-// loadUnit finds a daemon an address that it keeps.
+// loadUnit chooses a permanent address for a daemon.
 func loadUnit(t *testing.T, args ...string) *unit {
 	t.Helper()
 	u := &unit{dir: t.TempDir(), args: args}
@@ -47,7 +47,7 @@ func (u *unit) socketName() string { return filepath.Join(u.dir, "notify") }
 
 func (u *unit) url() string { return "http://" + u.address }
 
-// start begins the daemon and waits until it says that it is ready.
+// start starts the daemon and waits for its readiness notification.
 func (u *unit) start(t *testing.T) {
 	t.Helper()
 	program := daemontest.Program{Path: ownPath(t), Env: []string{"NOTIFY_SOCKET=" + u.socketName(), "WATCHDOG_USEC=600000000"}}
@@ -56,17 +56,17 @@ func (u *unit) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.process = process
-	t.Cleanup(func() { _ = process.Kill() }) // of a test that has failed
+	t.Cleanup(func() { _ = process.Kill() }) // if the test has failed
 	if said := u.awaitNotification(t, "READY=1"); !strings.Contains(said, "STATUS=serves "+u.url()) {
-		t.Errorf("it is ready and says %q", said)
+		t.Errorf("ready notification: %q", said)
 	}
 }
 
-// notifyTimeout is how long the program may take to say something.
+// notifyTimeout is the time limit for a notification.
 const notifyTimeout = 5 * time.Minute
 
-// awaitNotification waits for a datagram that begins with a word, past those of the
-// watchdog.
+// awaitNotification waits for a notification that starts with a word, ignoring those of
+// the watchdog.
 func (u *unit) awaitNotification(t *testing.T, word string) string {
 	t.Helper()
 	if err := u.socket.SetReadDeadline(time.Now().Add(notifyTimeout)); err != nil {
@@ -83,7 +83,7 @@ func (u *unit) awaitNotification(t *testing.T, word string) string {
 		case strings.HasPrefix(said, word):
 			return said
 		case said != "WATCHDOG=1":
-			t.Fatalf("it says %q, not %s", said, word)
+			t.Fatalf("notification %q, want %s", said, word)
 		}
 	}
 }
@@ -95,32 +95,32 @@ func (u *unit) signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// reload has the program read its settings again.
+// reload makes the daemon reload its settings.
 func (u *unit) reload(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGHUP)
 	if said := u.awaitNotification(t, "RELOADING=1"); !strings.Contains(said, "\nMONOTONIC_USEC=") {
-		t.Errorf("it reloads and says %q", said)
+		t.Errorf("reloading notification: %q", said)
 	}
 	if said := u.awaitNotification(t, "READY=1"); strings.Contains(said, "of before") {
-		t.Errorf("it has reloaded and says %q", said)
+		t.Errorf("notification after the reload: %q", said)
 	}
 }
 
-// stop ends the program in good order.
+// stop shuts the daemon down.
 func (u *unit) stop(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGTERM)
 	if said := u.awaitNotification(t, "STOPPING=1"); !strings.Contains(said, "\nEXTEND_TIMEOUT_USEC=") {
-		t.Errorf("it stops and says %q", said)
+		t.Errorf("stopping notification: %q", said)
 	}
 	if err := u.process.Wait(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(u.dir, "process.log"))
-		t.Errorf("it ended with %v\n%s", err, log[max(0, len(log)-2000):])
+		t.Errorf("exited with %v\n%s", err, log[max(0, len(log)-2000):])
 	}
 }
 
-// writeConfig writes the file of settings.
+// writeConfig writes the settings file.
 func (u *unit) writeConfig(t *testing.T, largestPage int) {
 	t.Helper()
 	text := fmt.Sprintf("[query]\nmax_take = %d\n", largestPage)
