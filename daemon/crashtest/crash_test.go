@@ -85,7 +85,7 @@ func subscribe(t *testing.T, dir string, o *receiver) (key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := "everybody"
+	name := "all"
 	subscriber, err := c.AddSubscriber(context.Background(), wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,7 @@ func (p *cluster) prepare(t *testing.T) (key string) {
 		t.Fatal(err)
 	}
 	c := signedIn(t, d.URL)
-	name := "everybody"
+	name := "all"
 	subscriber, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func (p *cluster) awaitNothingOpen(t *testing.T) {
 		}
 		<-time.After(200 * time.Millisecond)
 	}
-	// One statement, since an event whose caller went without an answer may be stored between two.
+	// One statement, since an event without a response may be stored between two.
 	if failed := p.count(t, "SELECT COUNT(*) FROM whd.SY_WebhookMessage WHERE Status <> 1 AND NextAttemptDateTime IS NULL"); failed > 0 {
 		t.Errorf("%d messages were not delivered", failed)
 	}

@@ -138,19 +138,19 @@ func clockOf(t time.Time) string { return t.Format("04:05.000") }
 // checkArrivals checks that each event was received at all its addresses, and those
 // published under a key once per address.
 func (v *evaluation) checkArrivals(records map[string][]*attempt, accepted []string) {
-	came := make(map[string]int) // messages by address and body
+	counts := make(map[string]int) // messages by address and body
 	for _, all := range records {
 		if slices.ContainsFunc(all, func(a *attempt) bool { return a.accepted }) {
-			came[all[0].address+" "+all[0].body]++
+			counts[all[0].address+" "+all[0].body]++
 		}
 	}
 	for _, body := range accepted {
 		for _, address := range addressesOf(body) {
-			switch n := came[address+" "+body]; {
+			switch n := counts[address+" "+body]; {
 			case n == 0:
-				v.addViolation("event %q was accepted and did not come at %s", body, address)
+				v.addViolation("event %q was accepted but not received at %s", body, address)
 			case n > 1 && usesKey(body):
-				v.addViolation("event %q came in %d messages at %s, though it has a key", body, n, address)
+				v.addViolation("event %q was received in %d messages at %s although it has a key", body, n, address)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (v *evaluation) checkOrder(records map[string][]*attempt) {
 	}
 	for n, at := range first {
 		if next, is := first[n+1]; is && next.Before(at) {
-			v.addViolation("event %d of the ordered ones came %v, and the one behind it %v", n, clockOf(at), clockOf(next))
+			v.addViolation("ordered event %d was received at %v, the next one at %v", n, clockOf(at), clockOf(next))
 		}
 	}
 }

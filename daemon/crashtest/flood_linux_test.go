@@ -42,9 +42,9 @@ func BenchmarkSlowBodies(b *testing.B) {
 		senders.Go(func() { sendSlowly(strings.TrimPrefix(p.URL, "http://"), stop) })
 	}
 	time.Sleep(floodTime) // until all senders are running
-	beside, statuses := latencies(4, publish)
-	fmt.Printf("RSS idle %d MB, peak %d MB; publisher p99 alone %v, beside %v; statuses %v\n",
-		idle>>10, memoryOf(b, p, "VmHWM")>>10, p99(alone), p99(beside), statuses)
+	underFlood, statuses := latencies(4, publish)
+	fmt.Printf("RSS idle %d MB, peak %d MB; publisher p99 alone %v, under flood %v; statuses %v\n",
+		idle>>10, memoryOf(b, p, "VmHWM")>>10, p99(alone), p99(underFlood), statuses)
 	close(stop)
 	senders.Wait()
 }

@@ -21,8 +21,8 @@ import (
 var (
 	restarts = flag.Int("restarts", 2, "how often the daemon is restarted and reloaded under load")
 	perRound = flag.Duration("restartspan", 500*time.Millisecond, "load between two of these, at its full pace")
-	readRate = flag.Int("reads", 200, "requests a second meanwhile")
-	postRate = flag.Int("events", 60, "events a second meanwhile")
+	readRate = flag.Int("reads", 200, "requests per second")
+	postRate = flag.Int("events", 60, "events per second")
 )
 
 // countingReceiver accepts and counts all messages.
@@ -120,7 +120,7 @@ func (u *unit) subscribe(t *testing.T, receiver string) (key string) {
 	t.Helper()
 	ctx := context.Background()
 	c := signedIn(t, u.url())
-	name, all := "everybody", "*"
+	name, all := "all", "*"
 	subscriber, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)

@@ -9,49 +9,49 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-const pending = 1_000_000
+const pendingMessages = 1_000_000
 
-// millionPending starts a daemon with a million messages for an endpoint that is
-// slow, so that they stay many.
-func millionPending(s *stage, b *testing.B) {
-	if !s.table.canMeasure(b) {
+// millionPendingMessages starts a daemon with a million messages for a slow endpoint,
+// which keeps most of them pending.
+func millionPendingMessages(s *suite, b *testing.B) {
+	if !s.table.usageAvailable(b) {
 		return
 	}
 	r, urls := listen(b, 1)
 	r.slow.Store(int64(20 * time.Millisecond))
-	h := build(b)
+	h := startDaemon(b)
 	h.subscribe(b, event(0), urls[0])
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
-	h.pile(b)
-	first := samples{what: "1M messages pending: start to first delivery", metric: "first-s", unit: "s", digits: 2}
-	memory := samples{what: "1M messages pending: peak memory while some go out", metric: "peak-MB", unit: "MB"}
+	h.insertPending(b)
+	first := samples{title: "1M messages pending: start to first delivery", metric: "first-s", unit: "s", digits: 2}
+	memory := samples{title: "1M messages pending: peak memory during the first deliveries", metric: "peak-MB", unit: "MB"}
 	rounds(b, func(int) {
 		r.reset()
 		began := time.Now()
 		h.launch(b)
 		r.await(b, 1)
-		first.ours = append(first.ours, time.Since(began).Seconds())
+		first.values = append(first.values, time.Since(began).Seconds())
 		r.await(b, 1000)
 		most, err := peakMemory(h.PID())
 		if err = errors.Join(err, h.Stop()); err != nil {
 			b.Fatal(err)
 		}
-		memory.ours = append(memory.ours, most)
+		memory.values = append(memory.values, most)
 	})
-	s.table.note(b, memory, bounds{must: 300, aim: 120})
-	s.table.note(b, first, bounds{must: 5, aim: 1})
-	h.launch(b) // for the one that stops it
+	s.table.addSamples(b, memory, limits{limit: 300, goal: 120})
+	s.table.addSamples(b, first, limits{limit: 5, goal: 1})
+	h.launch(b) // for the cleanup, which stops it
 }
 
-// pile puts the messages into the store, each with an event of its own.
-func (h *house) pile(b *testing.B) {
+// insertPending inserts the messages into the store, each with its own event.
+func (h *benchDaemon) insertPending(b *testing.B) {
 	b.Helper()
-	conn := h.tables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
+	conn := h.openTables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
 	defer conn.Close()
 	const guid = `printf('00000000-0000-4000-8000-%012x', n)`
-	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, pending)
+	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, pendingMessages)
 	for _, statement := range []string{
 		"BEGIN IMMEDIATE",
 		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers +

@@ -14,40 +14,40 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// The subscriptions that are changed, and those who change them.
+// Subscriptions to change, and clients that change them.
 const (
 	changedSubscribers   = 2
-	changedSubscriptions = 1000 // of each
+	changedSubscriptions = 1000 // of each subscriber
 	changingClients      = 4
 	changesPublished     = 500 // events, about 100 a second
 )
 
-// besideChanges measures how long publishing takes while clients change
-// subscriptions as fast as they can: as an administrator, whose changes are not
-// limited, and with the SubscriberID alone.
-func besideChanges(s *stage, b *testing.B) {
+// latencyDuringChanges measures the latency of publishing while clients change
+// subscriptions as fast as they can: as an administrator, without a rate limit, and
+// with only a SubscriberID.
+func latencyDuringChanges(s *suite, b *testing.B) {
 	r, urls := listen(b, 1)
-	h := build(b)
+	h := startDaemon(b)
 	h.subscribe(b, event(0), urls[0])
-	paths := h.crowd(b, urls[0])
-	measure := func(what, key string) func(int) {
-		p50 := samples{what: "publish beside changes " + what + ", median", metric: "p50-ms-" + what, unit: "ms", digits: 2, named: "alone"}
-		p99 := samples{what: "publish beside changes " + what + ", p99", metric: "p99-ms-" + what, unit: "ms", digits: 2, named: "alone"}
-		rate := samples{what: "effective changes a second, " + what, metric: "changes/s-" + what, unit: "/s"}
+	paths := h.addSubscriptions(b, urls[0])
+	measure := func(kind, key string) func(int) {
+		p50 := samples{title: "publish during changes " + kind + ", median", metric: "p50-ms-" + kind, unit: "ms", digits: 2, baselineName: "alone"}
+		p99 := samples{title: "publish during changes " + kind + ", p99", metric: "p99-ms-" + kind, unit: "ms", digits: 2, baselineName: "alone"}
+		rate := samples{title: "effective changes a second, " + kind, metric: "changes/s-" + kind, unit: "/s"}
 		b.Cleanup(func() {
-			s.table.note(b, p50, bounds{must: 20, aim: 5})
-			s.table.note(b, p99, bounds{must: 20, aim: 10})
-			s.table.note(b, rate, bounds{more: true})
+			s.table.addSamples(b, p50, limits{limit: 20, goal: 5})
+			s.table.addSamples(b, p99, limits{limit: 20, goal: 10})
+			s.table.addSamples(b, rate, limits{moreIsBetter: true})
 		})
 		return func(int) {
-			a50, a99 := h.publishWaits(b)
-			stop := h.change(b, key, paths)
-			o50, o99 := h.publishWaits(b)
+			a50, a99 := h.publishLatency(b)
+			stop := h.changeSubscriptions(b, key, paths)
+			o50, o99 := h.publishLatency(b)
 			perSecond, limited := stop()
 			p50.add(o50, a50)
 			p99.add(o99, a99)
-			rate.ours = append(rate.ours, perSecond)
-			b.Logf("%s: p50 %.2f ms, p99 %.2f ms (alone %.2f, %.2f), %.0f effective changes/s, %.0f answers 429/s", what, o50, o99, a50, a99, perSecond, limited)
+			rate.values = append(rate.values, perSecond)
+			b.Logf("%s: p50 %.2f ms, p99 %.2f ms (without changes %.2f, %.2f), %.0f effective changes/s, %.0f responses 429/s", kind, o50, o99, a50, a99, perSecond, limited)
 		}
 	}
 	off, on := measure("unlimited", h.manager), measure("limited", "")
@@ -55,9 +55,9 @@ func besideChanges(s *stage, b *testing.B) {
 	r.reset()
 }
 
-// crowd makes the subscriptions that are changed, and gives their paths. No event
-// that is published is for them.
-func (h *house) crowd(b *testing.B, url string) (paths []string) {
+// addSubscriptions creates the subscriptions to change and returns their paths. No
+// published event matches them.
+func (h *benchDaemon) addSubscriptions(b *testing.B, url string) (paths []string) {
 	b.Helper()
 	c, err := client.New(client.Options{URL: h.URL, Token: h.manager})
 	if err != nil {
@@ -70,7 +70,7 @@ func (h *house) crowd(b *testing.B, url string) (paths []string) {
 			b.Fatal(err)
 		}
 		for i := range changedSubscriptions {
-			event := event(1 + i%(mostEvents-1))
+			event := event(1 + i%(maxEvents-1))
 			r, err := c.AddSubscription(b.Context(), s.RecID, wire.SubscriptionRequest{EventName: &event, URL: &url})
 			if err != nil {
 				b.Fatal(err)
@@ -81,11 +81,11 @@ func (h *house) crowd(b *testing.B, url string) (paths []string) {
 	return paths
 }
 
-// change has clients change the URLs of subscriptions until it is stopped, which
-// gives the changes a second that were made, and the refusals.
-func (h *house) change(b *testing.B, key string, paths []string) (stop func() (effective, limited float64)) {
+// changeSubscriptions has clients change the URLs of subscriptions until stop is
+// called, which returns the rates of changes made and rejected, per second.
+func (h *benchDaemon) changeSubscriptions(b *testing.B, key string, paths []string) (stop func() (effective, limited float64)) {
 	var ended atomic.Bool
-	var refusals, turn atomic.Int64
+	var refusals, next atomic.Int64
 	var clients sync.WaitGroup
 	before, began := h.count(b, changesMade), time.Now()
 	for range changingClients {
@@ -93,7 +93,7 @@ func (h *house) change(b *testing.B, key string, paths []string) (stop func() (e
 			c := &http.Client{Transport: &http.Transport{}}
 			defer c.CloseIdleConnections()
 			for !ended.Load() {
-				n := turn.Add(1)
+				n := next.Add(1)
 				req, err := http.NewRequest("PATCH", h.URL+paths[n*7%int64(len(paths))], strings.NewReader(fmt.Sprintf(`{"URL":"http://127.0.0.1:9/%d"}`, n)))
 				if err != nil {
 					b.Error(err)
@@ -129,14 +129,14 @@ func (h *house) change(b *testing.B, key string, paths []string) (stop func() (e
 	}
 }
 
-// changesMade is the number of changes of subscriptions so far.
+// changesMade selects the number of changes of subscriptions so far.
 const changesMade = "SELECT Next FROM WH_Number WHERE Name = 'SubscriptionVersion'"
 
-// publishWaits publishes one event after another and gives how long the answers
-// took, in ms.
-func (h *house) publishWaits(b *testing.B) (p50, p99 float64) {
+// publishLatency publishes events one after another and returns the latency of the
+// responses, in ms.
+func (h *benchDaemon) publishLatency(b *testing.B) (p50, p99 float64) {
 	b.Helper()
-	t := h.target(event(0))
+	t := h.publishTarget(event(0))
 	p, err := dial(t.address)
 	if err != nil {
 		b.Fatal(err)
@@ -146,11 +146,11 @@ func (h *house) publishWaits(b *testing.B) (p50, p99 float64) {
 	for n := range changesPublished {
 		began := time.Now()
 		if err := p.publish(&t, n); err != nil {
-			b.Log(err) // a 503 took its time too
+			b.Log(err) // a 503 counts, too
 		}
 		waits = append(waits, time.Since(began))
 		if n >= 4 && percentile(waits, 50) > 1000 {
-			break // half of them take a second and more: that says enough
+			break // half of them take more than a second: this is enough
 		}
 		time.Sleep(time.Until(began.Add(10 * time.Millisecond)))
 	}

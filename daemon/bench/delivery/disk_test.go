@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// onDisk is what a database takes with its WAL, in MB.
-func (h *house) onDisk(file string) (size float64) {
+// sizeOnDisk returns the size of a database with its WAL, in MB.
+func (h *benchDaemon) sizeOnDisk(file string) (size float64) {
 	for _, name := range []string{file, file + "-wal"} {
 		if info, err := os.Stat(filepath.Join(h.dir, name)); err == nil {
 			size += float64(info.Size()) / 1e6
@@ -24,43 +24,42 @@ func (h *house) onDisk(file string) (size float64) {
 	return size
 }
 
-// refusals measures what 1,000 messages take that are refused ten times, each time
-// with a page of 8 kB.
-func refusals(s *stage, b *testing.B) {
+// rejectionsOnDisk measures the size of 1,000 messages that are rejected ten times,
+// each time with a response of 8 kB.
+func rejectionsOnDisk(s *suite, b *testing.B) {
 	const messages, attempts = 1000, 10
 	page := strings.Repeat("<p>no</p>\n", 800)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, page, http.StatusForbidden)
 	}))
 	b.Cleanup(srv.Close)
-	size := samples{what: "1,000 messages refused 10 times with a page of 8 kB, whd.db", metric: "MB", unit: "MB", digits: 1}
+	size := samples{title: "1,000 messages rejected 10 times with a response of 8 kB, whd.db", metric: "MB", unit: "MB", digits: 1}
 	rounds(b, func(int) {
-		h := build(b, "--webhooks-retry-schedule", "1s"+strings.Repeat(",1s", attempts-2))
+		h := startDaemon(b, "--webhooks-retry-schedule", "1s"+strings.Repeat(",1s", attempts-2))
 		h.subscribe(b, event(0), srv.URL+"/hook")
-		before := h.onDisk("whd.db")
-		if err := flood(messages, h.target(event(0))); err != nil {
+		before := h.sizeOnDisk("whd.db")
+		if err := publishAll(messages, h.publishTarget(event(0))); err != nil {
 			b.Fatal(err)
 		}
 		for h.count(b, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE Attempts = "+strconv.Itoa(attempts)) < messages {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if err := h.Stop(); err != nil { // which writes the WAL back
+		if err := h.Stop(); err != nil { // checkpoints the WAL
 			b.Fatal(err)
 		}
-		size.ours = append(size.ours, h.onDisk("whd.db")-before)
-		h.launch(b) // for the one that stops it
+		size.values = append(size.values, h.sizeOnDisk("whd.db")-before)
+		h.launch(b) // for the cleanup, which stops it
 	})
-	s.table.note(b, size, bounds{must: 8, aim: 4})
+	s.table.addSamples(b, size, limits{limit: 8, goal: 4})
 }
 
-// requestLogOnDisk measures the most that the request log takes, WAL included,
-// with a bound of 5 MiB, while queries of 16 kB are asked, whose bodies are
-// logged.
-func requestLogOnDisk(s *stage, b *testing.B) {
+// requestLogOnDisk measures the maximum size of the request log, including its WAL,
+// with a limit of 5 MiB, during queries of 16 kB with logged bodies.
+func requestLogOnDisk(s *suite, b *testing.B) {
 	const queries = 4000
-	h := build(b, "--requestlog-bodies", "--requestlog-max-size", "5MiB")
-	size := samples{what: "most that a request log of 5 MiB takes under load", metric: "MB", unit: "MB", digits: 1}
-	to, body := h.target(event(0)), `{"ProductNameIn":["`+strings.Repeat("x", 15<<10)+`"]}`
+	h := startDaemon(b, "--requestlog-bodies", "--requestlog-max-size", "5MiB")
+	size := samples{title: "maximum size of a request log of 5 MiB under load", metric: "MB", unit: "MB", digits: 1}
+	to, body := h.publishTarget(event(0)), `{"ProductNameIn":["`+strings.Repeat("x", 15<<10)+`"]}`
 	to.path = "/json/reply/SO_TotalsQuery"
 	rounds(b, func(int) {
 		most, stop := 0.0, make(chan struct{})
@@ -71,7 +70,7 @@ func requestLogOnDisk(s *stage, b *testing.B) {
 				case <-stop:
 					return
 				case <-time.After(5 * time.Millisecond):
-					most = max(most, h.onDisk("requestlog.db"))
+					most = max(most, h.sizeOnDisk("requestlog.db"))
 				}
 			}
 		})
@@ -84,7 +83,7 @@ func requestLogOnDisk(s *stage, b *testing.B) {
 				}
 				defer p.Close()
 				for range queries / 16 {
-					if err := ask(p, &to, body); err != nil {
+					if err := query(p, &to, body); err != nil {
 						b.Error(err)
 						return
 					}
@@ -94,13 +93,13 @@ func requestLogOnDisk(s *stage, b *testing.B) {
 		posting.Wait()
 		close(stop)
 		watching.Wait()
-		size.ours = append(size.ours, most)
+		size.values = append(size.values, most)
 	})
-	s.table.note(b, size, bounds{must: 5.77, aim: 5.24})
+	s.table.addSamples(b, size, limits{limit: 5.77, goal: 5.24})
 }
 
-// ask sends a query and reads its answer, whatever that is.
-func ask(p *publisher, t *target, body string) error {
+// query sends a query and reads its response, with any status.
+func query(p *publisher, t *target, body string) error {
 	if err := p.post(t, body); err != nil {
 		return err
 	}

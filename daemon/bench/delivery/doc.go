@@ -1,13 +1,13 @@
-// Package delivery measures how events are delivered, against the least that
-// it could cost. It holds benchmarks only: `make bench` prints their figures, and
-// `go test -bench Deliver/D1$ ./daemon/bench/delivery` one of them.
+// Package delivery measures the delivery of events against a lower bound of its cost.
+// It contains benchmarks only: `make bench` prints their results, and
+// `go test -bench Deliver/D1$ ./daemon/bench/delivery` runs one of them.
 //
-// Ours is the whole daemon, as it ships, in a process of its own on the embedded
-// store. The floor is a bare net/http server in another process: what is posted
-// to it is committed together with whatever else came meanwhile, sent on, and
-// what came of that is committed, and there is nothing else. Publishers and
-// receivers are in this process, which shares the processors with both.
+// The daemon is the complete one, as released, in its own process with the embedded
+// store. The lower bound is the floor, a minimal net/http server in another process: it
+// commits the events posted to it, together with all others received during the last
+// commit, forwards them, and commits the results. Publishers and receivers run in this
+// process, which shares the processors with both.
 //
-// A benchmark fails when something is lost, never because it was slow. With
-// DAEMONTEST_PROFILES naming a directory, the daemon's CPU profiles go there.
+// A benchmark fails if something is lost, never because it is slow. If the environment
+// variable DAEMONTEST_PROFILES names a directory, the daemon writes CPU profiles there.
 package delivery

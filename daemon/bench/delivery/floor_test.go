@@ -16,38 +16,38 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// The floor: the least that could keep the promise that what was accepted is
-// kept, sent, and not sent again. It knows one address, matches nothing, checks
-// nobody, and writes one row for an event.
+// The floor is the minimum that can guarantee that accepted events are stored and sent
+// once. It has a single target address, no matching and no authentication, and writes one
+// row for each event.
 
-// floor is the process.
+// floor is the state of the floor process.
 type floor struct {
 	conn    *sqlite.Conn
 	target  string
 	client  *http.Client
-	posts   chan *post
-	results chan int64 // numbers of messages that were taken
-	out     chan *post
+	events  chan *floorEvent
+	results chan int64 // IDs of delivered messages
+	out     chan *floorEvent
 }
 
-// post is an event on its way.
-type post struct {
-	id    int64
-	body  []byte
-	sent  bool          // on, else it is kept alone
-	saved chan struct{} // closed when it is
+// floorEvent is an event in the floor.
+type floorEvent struct {
+	id      int64
+	body    []byte
+	forward bool          // forwarded after it is stored
+	saved   chan struct{} // closed when it is stored
 }
 
 const (
-	floorBatch   = 256
-	floorFlights = 64
-	floorOnly    = "/keep" // the path that keeps events and does not send them
+	floorBatch     = 256
+	floorSenders   = 64
+	floorStorePath = "/keep" // path for events that are stored but not forwarded
 )
 
-// playFloor is the floor over a directory, until standard input ends.
-func playFloor(dir, target string) error {
-	f := &floor{target: target, posts: make(chan *post, 1024), results: make(chan int64, 1<<20), out: make(chan *post, 1<<20),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorFlights, DisableCompression: true}}}
+// runFloor runs the floor with a database in dir, until standard input ends.
+func runFloor(dir, target string) error {
+	f := &floor{target: target, events: make(chan *floorEvent, 1024), results: make(chan int64, 1<<20), out: make(chan *floorEvent, 1<<20),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorSenders, DisableCompression: true}}}
 	var err error
 	if f.conn, err = sqlite.Open(filepath.Join(dir, "floor.db"), sqlite.Options{Pragmas: []string{"journal_mode = WAL", "synchronous = FULL"}}); err != nil {
 		return err
@@ -61,7 +61,7 @@ func playFloor(dir, target string) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- f.write() }()
-	for range floorFlights {
+	for range floorSenders {
 		go f.send()
 	}
 	fmt.Println("the floor serves http://" + listener.Addr().String())
@@ -73,33 +73,33 @@ func playFloor(dir, target string) error {
 	return <-failed
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
 	}
-	p := &post{body: body, sent: r.URL.Path != floorOnly, saved: make(chan struct{})}
-	f.posts <- p
+	p := &floorEvent{body: body, forward: r.URL.Path != floorStorePath, saved: make(chan struct{})}
+	f.events <- p
 	<-p.saved
 	w.WriteHeader(http.StatusCreated)
 }
 
-// write commits whatever came while the last commit ran.
+// write commits everything that arrived during the last commit.
 func (f *floor) write() error {
 	id := int64(0)
 	for {
-		var posts []*post
+		var posts []*floorEvent
 		var results []int64
 		select {
-		case p := <-f.posts:
+		case p := <-f.events:
 			posts = append(posts, p)
 		case r := <-f.results:
 			results = append(results, r)
 		}
 		for more := true; more && len(posts)+len(results) < floorBatch; {
 			select {
-			case p := <-f.posts:
+			case p := <-f.events:
 				posts = append(posts, p)
 			case r := <-f.results:
 				results = append(results, r)
@@ -112,14 +112,14 @@ func (f *floor) write() error {
 		}
 		for _, p := range posts {
 			close(p.saved)
-			if p.sent {
+			if p.forward {
 				f.out <- p
 			}
 		}
 	}
 }
 
-func (f *floor) commit(posts []*post, results []int64, id *int64) error {
+func (f *floor) commit(posts []*floorEvent, results []int64, id *int64) error {
 	if err := f.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -167,20 +167,20 @@ func (f *floor) send() {
 	}
 }
 
-// ground is a floor that was started.
-type ground struct {
+// floorProcess is a running floor.
+type floorProcess struct {
 	cmd    *exec.Cmd
 	target target
 }
 
-// lay starts a floor that sends to an address.
-func lay(b *testing.B, url string) *ground {
+// startFloor starts a floor that forwards to a URL.
+func startFloor(b *testing.B, url string) *floorProcess {
 	b.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
-	g := &ground{cmd: exec.Command(self, b.TempDir())}
+	g := &floorProcess{cmd: exec.Command(self, b.TempDir())}
 	g.cmd.Env = append(os.Environ(), floorVariable+"="+url)
 	g.cmd.Stderr = os.Stderr
 	stdin, err := g.cmd.StdinPipe()
@@ -209,9 +209,9 @@ func lay(b *testing.B, url string) *ground {
 	return g
 }
 
-// keeping is the target for events that are not sent on.
-func (g *ground) keeping() target {
+// storeOnly returns the target for events that are not forwarded.
+func (g *floorProcess) storeOnly() target {
 	t := g.target
-	t.path = floorOnly
+	t.path = floorStorePath
 	return t
 }

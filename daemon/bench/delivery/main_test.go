@@ -8,13 +8,13 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// floorVariable makes the test binary the floor, which sends to the address
-// that it names.
+// floorVariable is the environment variable that makes the test binary run the floor.
+// Its value is the target URL.
 const floorVariable = "DELIVERBENCH_FLOOR"
 
 func TestMain(m *testing.M) {
 	if target := os.Getenv(floorVariable); target != "" {
-		if err := playFloor(os.Args[1], target); err != nil {
+		if err := runFloor(os.Args[1], target); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -23,26 +23,26 @@ func TestMain(m *testing.M) {
 	daemontest.Main(m)
 }
 
-// BenchmarkDeliver measures the figures about delivery, by their numbers, and
-// prints one line for each.
+// BenchmarkDeliver runs the measurements of delivery, by their numbers, and prints a
+// line for each.
 func BenchmarkDeliver(b *testing.B) {
-	s := &stage{}
-	for _, figure := range []struct {
+	s := &suite{}
+	for _, bench := range []struct {
 		number  string
-		measure func(*stage, *testing.B)
+		measure func(*suite, *testing.B)
 	}{
 		{"D1", oneEndpoint},
 		{"D2", hundredEndpoints},
 		{"D3", tenSubscriptions},
 		{"D4", durablePublishes},
-		{"D1-upkeep", keepingUp},
-		{"D5", calmLatency},
-		{"D5-upkeep", besidePruning},
+		{"D1-upkeep", pruningRate},
+		{"D5", pacedLatency},
+		{"D5-upkeep", latencyDuringPruning},
 		{"D6", saturatedLatency},
-		{"D7", besideAHangingOne},
+		{"D7", latencyWithHangingEndpoint},
 		{"D8", cpuOfAnEvent},
-		{"D9", retriesOnTime},
-		{"D10", millionPending},
+		{"D9", retryDelay},
+		{"D10", millionPendingMessages},
 		{"D11", twentyKills},
 		{"D12", idle},
 		{"D13", twoDaemons},
@@ -50,39 +50,38 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},
 		{"D19-recovery", recovery},
-		{"changes", besideChanges},
-		{"Disk-answers", refusals},
+		{"changes", latencyDuringChanges},
+		{"Disk-answers", rejectionsOnDisk},
 		{"Disk-requestlog", requestLogOnDisk},
 	} {
-		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })
+		b.Run(bench.number, func(b *testing.B) { bench.measure(s, b) })
 	}
 	s.table.print(os.Stdout)
 }
 
-// leastRounds is the least number of rounds to take a median of.
-const leastRounds = 5
+// minRounds is the minimum number of rounds for a median.
+const minRounds = 5
 
-// rounds runs round after round: as many as -benchtime asks for, and at least
-// so many. The framework's own figures, which are about the client, are left
-// out where they can be.
+// rounds runs as many rounds as -benchtime requires, and at least minRounds. It
+// suppresses the framework's time per operation, which concerns the client.
 func rounds(b *testing.B, round func(n int)) {
 	n := 0
 	for b.Loop() {
 		round(n)
 		n++
 	}
-	for ; n < leastRounds; n++ {
+	for ; n < minRounds; n++ {
 		round(n)
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-// inTurns runs both, and the other one first in every second round, so that
-// neither always finds what the first left behind.
-func inTurns(n int, one, other func()) {
+// alternate runs both functions, in the opposite order in every second round, so that
+// side effects of the first on the second cancel out.
+func alternate(n int, first, second func()) {
 	if n%2 == 1 {
-		one, other = other, one
+		first, second = second, first
 	}
-	one()
-	other()
+	first()
+	second()
 }

@@ -14,44 +14,44 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// outage is a number of endpoints that are down, and events that go to all of
-// them.
+// outage is a number of failing endpoints, and events that are sent to all of them.
 type outage struct {
 	name      string
 	endpoints int
-	hanging   int // one in so many accepts connections and never answers; the others refuse them
+	hanging   int // every n-th endpoint accepts connections and hangs; the others refuse connections; 0 for none
 	events    int
-	size      int // of a body
+	size      int // of a body in bytes
 }
 
-// ports is how many addresses the endpoints share, since each keeps connections.
+// ports is the number of addresses that the endpoints share, since each has its own
+// connections.
 const ports = 100
 
-// smallOutage and largeOutage print the memory that a backlog costs before and
-// after a restart; recovery prints what its delivery costs.
-func smallOutage(s *stage, b *testing.B) {
-	s.outage(b, outage{"400 dead endpoints, 200 events of 32 KiB", 400, 10, 200, 32 << 10})
+// smallOutage, largeOutage and hangingOutage measure the memory used for a backlog
+// before and after a restart; recovery measures its delivery.
+func smallOutage(s *suite, b *testing.B) {
+	s.measureOutage(b, outage{"400 dead endpoints, 200 events of 32 KiB", 400, 10, 200, 32 << 10})
 }
 
-func largeOutage(s *stage, b *testing.B) {
-	s.outage(b, outage{"2,000 dead endpoints, 500 events of 32 KiB", 2000, 10, 500, 32 << 10})
+func largeOutage(s *suite, b *testing.B) {
+	s.measureOutage(b, outage{"2,000 dead endpoints, 500 events of 32 KiB", 2000, 10, 500, 32 << 10})
 }
 
-func hangingOutage(s *stage, b *testing.B) {
-	s.outage(b, outage{"2,000 hanging endpoints, 500 events of 32 KiB", 2000, 1, 500, 32 << 10})
+func hangingOutage(s *suite, b *testing.B) {
+	s.measureOutage(b, outage{"2,000 hanging endpoints, 500 events of 32 KiB", 2000, 1, 500, 32 << 10})
 }
 
-func (s *stage) outage(b *testing.B, o outage) {
-	if !s.table.canMeasure(b) {
+func (s *suite) measureOutage(b *testing.B, o outage) {
+	if !s.table.usageAvailable(b) {
 		return
 	}
 	r, urls := listen(b, 1)
-	r.keeps = true
-	h := build(b, "--http-max-body", "8MiB")
-	down := o.strike(b, h)
-	defer down.end()
+	r.recordMessages = true
+	h := startDaemon(b, "--http-max-body", "8MiB")
+	down := o.subscribeDead(b, h)
+	defer down.close()
 	o.publish(b, h)
-	before := s.one(o.name+": memory before the restart", "before-MB", "MB", h.watch(b).rss)
+	before := s.single(o.name+": memory before the restart", "before-MB", "MB", h.watchUsage(b).rss)
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
@@ -60,94 +60,94 @@ func (s *stage) outage(b *testing.B, o outage) {
 	began := time.Now()
 	h.launch(b)
 	r.await(b, 1)
-	first := s.one(o.name+": restart to the first delivery to a healthy endpoint", "first-s", "s", time.Since(began).Seconds())
+	first := s.single(o.name+": restart to the first delivery to a healthy endpoint", "first-s", "s", time.Since(began).Seconds())
 	first.digits = 2
 	r.await(b, o.events)
-	all := s.one(o.name+": restart to the last delivery to it", "all-s", "s", time.Since(began).Seconds())
+	all := s.single(o.name+": restart to the last delivery to it", "all-s", "s", time.Since(began).Seconds())
 	all.digits = 2
-	w := h.watch(b)
+	w := h.watchUsage(b)
 	time.Sleep(time.Until(began.Add(30 * time.Second)))
-	after := s.one(o.name+": peak memory after the restart", "after-MB", "MB", w.end())
-	s.table.note(b, before, bounds{must: 200, aim: 120})
-	s.table.note(b, after, bounds{must: 200, aim: 120})
-	s.table.note(b, first, bounds{must: 3, aim: 1})
-	s.table.note(b, all, bounds{must: 10, aim: 5})
-	s.table.note(b, s.one(o.name+": longest WAL", "wal-MB", "MB", w.wal), bounds{must: 64, aim: 32})
+	after := s.single(o.name+": peak memory after the restart", "after-MB", "MB", w.stopAndPeak())
+	s.table.addSamples(b, before, limits{limit: 200, goal: 120})
+	s.table.addSamples(b, after, limits{limit: 200, goal: 120})
+	s.table.addSamples(b, first, limits{limit: 3, goal: 1})
+	s.table.addSamples(b, all, limits{limit: 10, goal: 5})
+	s.table.addSamples(b, s.single(o.name+": longest WAL", "wal-MB", "MB", w.wal), limits{limit: 64, goal: 32})
 	b.ReportMetric(0, "ns/op")
 }
 
-// recovery delivers a backlog to endpoints that are back.
-func recovery(s *stage, b *testing.B) {
-	if !s.table.canMeasure(b) {
+// recovery delivers a backlog to endpoints that have recovered.
+func recovery(s *suite, b *testing.B) {
+	if !s.table.usageAvailable(b) {
 		return
 	}
 	o := outage{"500 endpoints return, 500 events of 32 KiB", 500, 0, 500, 32 << 10}
-	h := build(b, "--http-max-body", "8MiB")
-	down := o.strike(b, h)
+	h := startDaemon(b, "--http-max-body", "8MiB")
+	down := o.subscribeDead(b, h)
 	o.publish(b, h)
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
-	down.end()
+	down.close()
 	if err := h.reset(b); err != nil {
 		b.Fatal(err)
 	}
 	var r *receiver
 	for _, address := range down.addresses {
-		r = reopen(b, r, address)
+		r = listenAt(b, r, address)
 	}
 	began := time.Now()
 	h.launch(b)
-	w := h.watch(b)
+	w := h.watchUsage(b)
 	n := o.endpoints * o.events
 	for last := -1; ; {
 		r.mu.Lock()
-		came := r.came
+		received := r.received
 		r.mu.Unlock()
-		if came >= n {
+		if received >= n {
 			break
 		}
-		if time.Since(began) > 20*time.Minute || came == last {
-			b.Fatalf("%d of %d deliveries came", came, n)
+		if time.Since(began) > 20*time.Minute || received == last {
+			b.Fatalf("%d of %d messages were delivered", received, n)
 		}
-		last = came
+		last = received
 		time.Sleep(20 * time.Second)
 	}
 	r.mu.Lock()
 	took := r.last.Sub(began)
 	r.mu.Unlock()
-	h.settled(b)
-	memory := w.end()
-	s.table.note(b, s.one(o.name+": peak memory", "peak-MB", "MB", memory), bounds{must: 300, aim: 200})
-	s.table.note(b, s.one(o.name+": longest WAL", "wal-MB", "MB", w.wal), bounds{must: 64, aim: 32})
-	s.table.note(b, s.one(o.name+": deliveries a second", "deliveries/s", "/s", float64(n)/took.Seconds()), bounds{must: 2000, aim: 5000, more: true})
+	h.awaitNothingOpen(b)
+	memory := w.stopAndPeak()
+	s.table.addSamples(b, s.single(o.name+": peak memory", "peak-MB", "MB", memory), limits{limit: 300, goal: 200})
+	s.table.addSamples(b, s.single(o.name+": longest WAL", "wal-MB", "MB", w.wal), limits{limit: 64, goal: 32})
+	s.table.addSamples(b, s.single(o.name+": deliveries a second", "deliveries/s", "/s", float64(n)/took.Seconds()), limits{limit: 2000, goal: 5000, moreIsBetter: true})
 	b.ReportMetric(0, "ns/op")
 }
 
-// one is a figure that was measured once.
-func (s *stage) one(what, metric, unit string, value float64) samples {
-	return samples{what: what, metric: metric, unit: unit, ours: []float64{value}}
+// single returns a value that was measured once.
+func (s *suite) single(title, metric, unit string, value float64) samples {
+	return samples{title: title, metric: metric, unit: unit, values: []float64{value}}
 }
 
-// downtime is what dead endpoints need.
-type downtime struct {
+// deadEndpoints are the addresses of failing endpoints.
+type deadEndpoints struct {
 	addresses []string
-	hung      net.Listener
+	hanging   net.Listener
 }
 
-func (d *downtime) end() { d.hung.Close() }
+func (d *deadEndpoints) close() { d.hanging.Close() }
 
-// strike subscribes dead endpoints.
-func (o *outage) strike(b *testing.B, h *house) *downtime {
+// subscribeDead creates subscriptions with failing endpoints.
+func (o *outage) subscribeDead(b *testing.B, h *benchDaemon) *deadEndpoints {
 	b.Helper()
-	d := &downtime{}
+	d := &deadEndpoints{}
 	var err error
-	if d.hung, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if d.hanging, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		b.Fatal(err)
 	}
-	go func() { // connections stay open until the process ends
+	go func() { // connections stay open until the process exits
 		for {
-			if _, err := d.hung.Accept(); err != nil {
+			if _, err := d.hanging.Accept(); err != nil {
 				return
 			}
 		}
@@ -164,13 +164,13 @@ func (o *outage) strike(b *testing.B, h *house) *downtime {
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
-	conn := h.tables(b, sqlite.Options{})
+	conn := h.openTables(b, sqlite.Options{})
 	defer conn.Close()
 	script := []string{"BEGIN IMMEDIATE"}
 	for n := 1; n < o.endpoints; n++ {
 		address := d.addresses[n%ports]
 		if o.hanging > 0 && n%o.hanging == 0 {
-			address = d.hung.Addr().String()
+			address = d.hanging.Addr().String()
 		}
 		script = append(script, fmt.Sprintf(`INSERT INTO SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 SELECT 1000000 + %d, printf('00000000-0000-4000-8000-%%012x', %d), SubscriberID, EventName, 'http://%s/%d', ItemNo + %d, 1, 0, Secret, MadeByAdmin, LastSavedDateTime, RowHash FROM SY_WebhookSubscription ORDER BY ID LIMIT 1`, n, n, address, n, n))
@@ -183,19 +183,19 @@ SELECT 1000000 + %d, printf('00000000-0000-4000-8000-%%012x', %d), SubscriberID,
 	return d
 }
 
-// publish publishes the events, by eight at once.
-func (o *outage) publish(b *testing.B, h *house) {
+// publish publishes the events with eight publishers.
+func (o *outage) publish(b *testing.B, h *benchDaemon) {
 	b.Helper()
 	body := strings.Repeat("x", o.size)
-	t := h.target(event(0))
+	t := h.publishTarget(event(0))
 	var next atomic.Int64
-	err := each([]target{t}, func(p *publisher, t *target, who int) error {
-		for who < 8 {
+	err := runEach([]target{t}, func(p *publisher, t *target, worker int) error {
+		for worker < 8 {
 			i := int(next.Add(1))
 			if i > o.events {
 				break
 			}
-			if err := p.raw(t, fmt.Sprintf(`{"EventName":"%s","Body":"%0*d%0*d%s"}`, event(0), timeDigits, time.Now().UnixNano(), markDigits, i, body)); err != nil {
+			if err := p.publishRaw(t, fmt.Sprintf(`{"EventName":"%s","Body":"%0*d%0*d%s"}`, event(0), timeDigits, time.Now().UnixNano(), numberDigits, i, body)); err != nil {
 				return err
 			}
 		}
@@ -209,8 +209,8 @@ func (o *outage) publish(b *testing.B, h *house) {
 	}
 }
 
-// raw publishes a body.
-func (p *publisher) raw(t *target, body string) error {
+// publishRaw publishes a complete request body.
+func (p *publisher) publishRaw(t *target, body string) error {
 	p.text = fmt.Appendf(p.text[:0], "POST %s HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		t.path, t.key, len(body), body)
 	if _, err := p.Write(p.text); err != nil {
@@ -219,11 +219,11 @@ func (p *publisher) raw(t *target, body string) error {
 	return p.answer()
 }
 
-// addHealthy adds an endpoint that works, with a message of each event, to a
-// store that no daemon has open.
-func (h *house) addHealthy(b *testing.B, url string, o outage) {
+// addHealthy adds a working endpoint, with a message for each event, to the store of a
+// stopped daemon.
+func (h *benchDaemon) addHealthy(b *testing.B, url string, o outage) {
 	b.Helper()
-	conn := h.tables(b, sqlite.Options{})
+	conn := h.openTables(b, sqlite.Options{})
 	defer conn.Close()
 	err := conn.Exec(fmt.Sprintf(`BEGIN IMMEDIATE;
 INSERT INTO SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
@@ -239,17 +239,16 @@ COMMIT`, url, event(1)))
 	}
 }
 
-// reset makes every message due and fresh, as it would be if the daemon had been
-// off, and not the endpoints.
-func (h *house) reset(b *testing.B) error {
-	conn := h.tables(b, sqlite.Options{})
+// reset makes every open message due now.
+func (h *benchDaemon) reset(b *testing.B) error {
+	conn := h.openTables(b, sqlite.Options{})
 	defer conn.Close()
 	return errors.Join(conn.Exec(`UPDATE SY_WebhookMessage SET NextAttemptDateTime = AddedDateTime WHERE NextAttemptDateTime IS NOT NULL`),
 		conn.Exec("PRAGMA wal_checkpoint(TRUNCATE)"))
 }
 
-// reopen takes deliveries at an address.
-func reopen(b *testing.B, r *receiver, address string) *receiver {
+// listenAt receives deliveries at an address.
+func listenAt(b *testing.B, r *receiver, address string) *receiver {
 	b.Helper()
 	if r == nil {
 		r, _ = listen(b, 0)
@@ -258,28 +257,28 @@ func reopen(b *testing.B, r *receiver, address string) *receiver {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r.all = append(r.all, l)
+	r.listeners = append(r.listeners, l)
 	go r.serve(l)
 	return r
 }
 
-// watcher looks at a daemon's memory and at its WAL.
-type watcher struct {
-	rss, wal float64 // the most, in MB
+// usageWatcher samples a daemon's memory and the size of its WAL.
+type usageWatcher struct {
+	rss, wal float64 // maximum, in MB
 	stop     chan struct{}
 	done     chan struct{}
 }
 
-// watch begins at the present peak of the memory.
-func (h *house) watch(b *testing.B) *watcher {
+// watchUsage starts a usageWatcher.
+func (h *benchDaemon) watchUsage(b *testing.B) *usageWatcher {
 	b.Helper()
 	peak, err := peakMemory(h.PID())
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := &watcher{rss: peak, stop: make(chan struct{}), done: make(chan struct{})}
+	w := &usageWatcher{rss: peak, stop: make(chan struct{}), done: make(chan struct{})}
 	pid, wal := h.PID(), filepath.Join(h.dir, "whd.db-wal")
-	b.Cleanup(func() { w.end() })
+	b.Cleanup(func() { w.stopAndPeak() })
 	go func() {
 		defer close(w.done)
 		tick := time.NewTicker(20 * time.Millisecond)
@@ -301,8 +300,8 @@ func (h *house) watch(b *testing.B) *watcher {
 	return w
 }
 
-// end gives the most memory, in MB.
-func (w *watcher) end() float64 {
+// stopAndPeak stops sampling and returns the peak memory, in MB.
+func (w *usageWatcher) stopAndPeak() float64 {
 	select {
 	case <-w.stop:
 	default:

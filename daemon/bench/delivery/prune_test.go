@@ -8,33 +8,33 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// outlived is how many messages are too old.
-const outlived = 1_000_000
+// oldMessages is the number of messages to prune.
+const oldMessages = 1_000_000
 
-// besidePruning measures D5 while a million old messages are removed, against
-// the same daemon on the same store that keeps them.
-func besidePruning(s *stage, b *testing.B) {
-	const pace = 300
+// latencyDuringPruning measures D5 while a million old messages are removed, compared
+// with the same daemon and store without removals.
+func latencyDuringPruning(s *suite, b *testing.B) {
+	const rate = 300
 	r, urls := listen(b, 1)
-	h := build(b)
+	h := startDaemon(b)
 	h.subscribe(b, event(0), urls[0])
 	h.subscribe(b, event(1), urls[0])
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
-	h.age(b)
-	p50 := samples{what: "the same while 1M old messages are removed, median", metric: "p50-ms", unit: "ms", digits: 2, named: "kept"}
-	p99 := samples{what: "the same while 1M old messages are removed, p99", metric: "p99-ms", unit: "ms", digits: 2, named: "kept"}
-	gone := samples{what: "messages removed a second meanwhile", metric: "removed/s", unit: "/s"}
+	h.insertOld(b)
+	p50 := samples{title: "the same while 1M old messages are removed, median", metric: "p50-ms", unit: "ms", digits: 2, baselineName: "kept"}
+	p99 := samples{title: "the same while 1M old messages are removed, p99", metric: "p99-ms", unit: "ms", digits: 2, baselineName: "kept"}
+	removed := samples{title: "messages removed a second during this", metric: "removed/s", unit: "/s"}
 	args := h.args
 	with := func(keep string) (m50, m99 float64) {
 		h.args = append(args[:len(args):len(args)], "--webhooks-keep-successful", keep)
 		h.launch(b)
-		calm(b, r, pace, h.target(event(0))) // until all is in its cache
+		measurePaced(b, r, rate, h.publishTarget(event(0))) // fills the cache
 		before := h.count(b, old)
-		m50, m99 = calm(b, r, pace, h.target(event(0)))
+		m50, m99 = measurePaced(b, r, rate, h.publishTarget(event(0)))
 		if after := h.count(b, old); keep != "0" {
-			gone.ours = append(gone.ours, float64(before-after)/calmSpan)
+			removed.values = append(removed.values, float64(before-after)/pacedSeconds)
 		}
 		if err := h.Stop(); err != nil {
 			b.Fatal(err)
@@ -43,42 +43,42 @@ func besidePruning(s *stage, b *testing.B) {
 	}
 	rounds(b, func(n int) {
 		var o50, o99, k50, k99 float64
-		inTurns(n, func() { o50, o99 = with("30d") }, func() { k50, k99 = with("0") })
+		alternate(n, func() { o50, o99 = with("30d") }, func() { k50, k99 = with("0") })
 		p50.add(o50, k50)
 		p99.add(o99, k99)
 	})
 	if h.count(b, old) == 0 {
-		b.Error("the removal came to its end before the last round")
+		b.Error("the removal ended before the last round")
 	}
-	s.table.note(b, p50, bounds{must: 2, aim: 1.2})
-	s.table.note(b, p99, bounds{must: 6, aim: 4})
-	s.table.note(b, gone, bounds{must: 600, aim: 2000, more: true}) // 300 events a second with two messages each are worth as much
-	h.launch(b)                                                     // for the one that stops it
+	s.table.addSamples(b, p50, limits{limit: 2, goal: 1.2})
+	s.table.addSamples(b, p99, limits{limit: 6, goal: 4})
+	s.table.addSamples(b, removed, limits{limit: 600, goal: 2000, moreIsBetter: true}) // as many as 300 events a second with two messages each
+	h.launch(b)                                                                        // for the cleanup, which stops it
 }
 
-// keepingUp measures how many old messages are removed beside as many deliveries
-// as there can be, against these.
-func keepingUp(s *stage, b *testing.B) {
+// pruningRate measures how many old messages are removed at the maximum delivery rate,
+// compared with this rate.
+func pruningRate(s *suite, b *testing.B) {
 	r, urls := listen(b, 1)
-	h := build(b)
+	h := startDaemon(b)
 	h.subscribe(b, event(0), urls[0])
 	h.subscribe(b, event(1), urls[0])
 	if err := h.Stop(); err != nil {
 		b.Fatal(err)
 	}
-	h.age(b)
+	h.insertOld(b)
 	h.launch(b)
-	run(b, r, 2*atOnce, 1, h.target(event(0))) // until the removal is under way
-	gone := samples{what: "old messages removed a second beside saturation", metric: "removed/s", unit: "/s", named: "delivered"}
+	measure(b, r, 2*eventsPerRound, 1, h.publishTarget(event(0))) // until the removal has started
+	removed := samples{title: "old messages removed a second at saturation", metric: "removed/s", unit: "/s", baselineName: "delivered"}
 	rounds(b, func(int) {
 		before, began := h.count(b, old), time.Now()
-		rate := run(b, r, 2*atOnce, 1, h.target(event(0))).rate
-		gone.add(float64(before-h.count(b, old))/time.Since(began).Seconds(), rate)
+		rate := measure(b, r, 2*eventsPerRound, 1, h.publishTarget(event(0))).rate
+		removed.add(float64(before-h.count(b, old))/time.Since(began).Seconds(), rate)
 	})
 	if h.count(b, old) == 0 {
-		b.Error("the removal came to its end before the last round")
+		b.Error("the removal ended before the last round")
 	}
-	s.table.note(b, gone, bounds{must: 1, aim: 1.5, more: true, times: true})
+	s.table.addSamples(b, removed, limits{limit: 1, goal: 1.5, moreIsBetter: true, timesBaseline: true})
 }
 
 const (
@@ -86,13 +86,12 @@ const (
 	old  = "SELECT COUNT(*) FROM SY_WebhookMessage WHERE AddedDateTime = '" + aged + "'"
 )
 
-// age puts messages into the store that were delivered long ago, two of each
-// event.
-func (h *house) age(b *testing.B) {
+// insertOld inserts messages that were delivered long ago, two for each event.
+func (h *benchDaemon) insertOld(b *testing.B) {
 	b.Helper()
-	conn := h.tables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
+	conn := h.openTables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
 	defer conn.Close()
-	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, outlived/2)
+	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, oldMessages/2)
 	for _, statement := range []string{
 		"BEGIN IMMEDIATE",
 		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers +

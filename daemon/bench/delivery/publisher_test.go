@@ -16,32 +16,33 @@ import (
 )
 
 const (
-	bodySize   = 512
-	timeDigits = 19
-	markDigits = 9
+	bodySize     = 512
+	timeDigits   = 19
+	numberDigits = 9
 )
 
-// The body of an event is text: when it was published, its number, and filling.
+// since returns the age of an event. Its body consists of the time of publishing, its
+// number and padding.
 func since(body []byte, now time.Time) time.Duration {
 	nanos, err := strconv.ParseInt(string(body[:timeDigits]), 10, 64)
 	if err != nil {
-		return 0 // nobody published it
+		return 0 // not published by this process
 	}
 	return now.Sub(time.Unix(0, nanos))
 }
 
-// mark is an event's number, as text.
-func mark(body []byte) string { return string(body[timeDigits : timeDigits+markDigits]) }
+// numberOf returns an event's number, as text.
+func numberOf(body []byte) string { return string(body[timeDigits : timeDigits+numberDigits]) }
 
-// target is where events are published.
+// target is an endpoint for publishing events.
 type target struct {
 	address string // host and port
 	path    string
 	key     string
-	events  []string // names, which take turns; none for the floor, which takes the body alone
+	events  []string // names, used in turn; none for the floor, whose requests consist of the body only
 }
 
-// publisher is one connection. It does less than net/http's client.
+// publisher is a connection. It does less work than net/http's client.
 type publisher struct {
 	net.Conn
 	in   *bufio.Reader
@@ -56,12 +57,12 @@ func dial(address string) (*publisher, error) {
 	return &publisher{Conn: conn, in: bufio.NewReaderSize(conn, 4096)}, nil
 }
 
-// filling fills bodies up to their size.
-var filling = strings.Repeat("x", bodySize-timeDigits-markDigits)
+// filling pads bodies to their size.
+var filling = strings.Repeat("x", bodySize-timeDigits-numberDigits)
 
-// publish publishes the n-th event and waits for the answer.
+// publish publishes the n-th event and waits for the response.
 func (p *publisher) publish(t *target, n int) error {
-	body := fmt.Sprintf("%0*d%0*d%s", timeDigits, time.Now().UnixNano(), markDigits, n, filling)
+	body := fmt.Sprintf("%0*d%0*d%s", timeDigits, time.Now().UnixNano(), numberDigits, n, filling)
 	if len(t.events) > 0 {
 		body = `{"EventName":"` + t.events[n%len(t.events)] + `","Body":"` + body + `"}`
 	}
@@ -79,7 +80,7 @@ func (p *publisher) post(t *target, body string) error {
 	return err
 }
 
-// answer reads an answer, which must be 201.
+// answer reads a response, which must be 201.
 func (p *publisher) answer() error {
 	resp, err := http.ReadResponse(p.in, nil)
 	if err != nil {
@@ -96,33 +97,33 @@ func (p *publisher) answer() error {
 	return nil
 }
 
-// publishers is the number of publishers at once.
+// publishers is the number of concurrent publishers.
 const publishers = 32
 
-// each runs something for each of the publishers.
-func each(targets []target, run func(p *publisher, t *target, who int) error) error {
+// runEach runs a function for each of the publishers concurrently.
+func runEach(targets []target, run func(p *publisher, t *target, worker int) error) error {
 	errs := make([]error, publishers)
 	var all sync.WaitGroup
-	for who := range publishers {
+	for worker := range publishers {
 		all.Go(func() {
-			t := &targets[who%len(targets)]
+			t := &targets[worker%len(targets)]
 			p, err := dial(t.address)
 			if err != nil {
-				errs[who] = err
+				errs[worker] = err
 				return
 			}
 			defer p.Close()
-			errs[who] = run(p, t, who)
+			errs[worker] = run(p, t, worker)
 		})
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
-// flood publishes n events as fast as it goes.
-func flood(n int, targets ...target) error {
+// publishAll publishes n events as fast as possible.
+func publishAll(n int, targets ...target) error {
 	var next atomic.Int64
-	return each(targets, func(p *publisher, t *target, _ int) error {
+	return runEach(targets, func(p *publisher, t *target, _ int) error {
 		for {
 			i := int(next.Add(1))
 			if i > n {
@@ -135,11 +136,11 @@ func flood(n int, targets ...target) error {
 	})
 }
 
-// calmly publishes n events, so many in a second, whatever the answers take.
-func calmly(n, perSecond int, t target) error {
+// publishPaced publishes n events at a rate per second, regardless of response times.
+func publishPaced(n, perSecond int, t target) error {
 	began := time.Now()
-	return each([]target{t}, func(p *publisher, t *target, who int) error {
-		for i := who; i < n; i += publishers {
+	return runEach([]target{t}, func(p *publisher, t *target, worker int) error {
+		for i := worker; i < n; i += publishers {
 			time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(perSecond))))
 			if err := p.publish(t, i); err != nil {
 				return err

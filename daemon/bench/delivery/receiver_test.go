@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// receiver takes deliveries. It does less than net/http's server, which would
-// take more of the processors than the daemon does.
+// receiver receives deliveries. It does less work than net/http's server, which would
+// use more CPU time than the daemon.
 type receiver struct {
-	code atomic.Int32 // the status to answer with, 0 for never
-	slow atomic.Int64 // how long it takes to answer
+	code atomic.Int32 // status code of responses, 0 to hang
+	slow atomic.Int64 // delay of responses, in ns
 
-	mu       sync.Mutex
-	grown    *sync.Cond
-	came     int
-	last     time.Time              // when the last came
-	taken    map[string]int         // deliveries that were answered 200, by message
-	bodies   map[string]bool        // marks of the events that came
-	arrivals map[string][]time.Time // of each message, where they are kept
-	waits    []time.Duration        // from publishing to here
-	lines    map[net.Conn]bool      // to close
-	all      []net.Listener
-	keeps    bool // the messages, not only their number
+	mu             sync.Mutex
+	changed        *sync.Cond
+	received       int
+	last           time.Time              // time of the last delivery
+	accepted       map[string]int         // deliveries with a 200 response, by message
+	bodies         map[string]bool        // numbers of the delivered events
+	arrivals       map[string][]time.Time // by message, if recordMessages is set
+	latencies      []time.Duration        // from publishing to receiving
+	conns          map[net.Conn]bool      // to close
+	listeners      []net.Listener
+	recordMessages bool // record messages in addition to counts
 }
 
-// listen opens as many endpoints of one receiver.
+// listen returns a receiver with the given number of endpoints, and their URLs.
 func listen(b *testing.B, endpoints int) (*receiver, []string) {
 	b.Helper()
-	r := &receiver{taken: make(map[string]int), bodies: make(map[string]bool), arrivals: make(map[string][]time.Time), lines: make(map[net.Conn]bool)}
-	r.grown = sync.NewCond(&r.mu)
+	r := &receiver{accepted: make(map[string]int), bodies: make(map[string]bool), arrivals: make(map[string][]time.Time), conns: make(map[net.Conn]bool)}
+	r.changed = sync.NewCond(&r.mu)
 	r.code.Store(200)
 	var urls []string
 	for range endpoints {
@@ -43,7 +43,7 @@ func listen(b *testing.B, endpoints int) (*receiver, []string) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		r.all = append(r.all, l)
+		r.listeners = append(r.listeners, l)
 		urls = append(urls, "http://"+l.Addr().String()+"/hook")
 		go r.serve(l)
 	}
@@ -52,12 +52,12 @@ func listen(b *testing.B, endpoints int) (*receiver, []string) {
 }
 
 func (r *receiver) close() {
-	for _, l := range r.all {
+	for _, l := range r.listeners {
 		l.Close()
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for conn := range r.lines {
+	for conn := range r.conns {
 		conn.Close()
 	}
 }
@@ -69,24 +69,24 @@ func (r *receiver) serve(l net.Listener) {
 			return
 		}
 		r.mu.Lock()
-		r.lines[conn] = true
+		r.conns[conn] = true
 		r.mu.Unlock()
-		go r.converse(conn)
+		go r.serveConn(conn)
 	}
 }
 
-// converse answers the requests of a connection until it ends.
-func (r *receiver) converse(conn net.Conn) {
+// serveConn responds to the requests of a connection until it is closed.
+func (r *receiver) serveConn(conn net.Conn) {
 	defer func() {
 		conn.Close()
 		r.mu.Lock()
-		delete(r.lines, conn)
+		delete(r.conns, conn)
 		r.mu.Unlock()
 	}()
 	in := bufio.NewReaderSize(conn, 4096)
 	var body []byte
 	for {
-		id, length, err := head(in)
+		id, length, err := readHead(in)
 		if err != nil {
 			return
 		}
@@ -96,21 +96,22 @@ func (r *receiver) converse(conn net.Conn) {
 		}
 		code := r.code.Load()
 		if code == 0 {
-			_, _ = in.ReadByte() // until the other side hangs up
+			_, _ = in.ReadByte() // until the peer closes the connection
 			return
 		}
 		if wait := r.slow.Load(); wait > 0 {
 			time.Sleep(time.Duration(wait))
 		}
-		r.note(id, body, code == 200)
+		r.record(id, body, code == 200)
 		if _, err := conn.Write(append(strconv.AppendInt([]byte("HTTP/1.1 "), int64(code), 10), " Fine\r\nContent-Length: 0\r\n\r\n"...)); err != nil {
 			return
 		}
 	}
 }
 
-// head reads the head of a request: the message's id, and the body's length.
-func head(in *bufio.Reader) (id string, length int, err error) {
+// readHead reads the head of a request and returns the message's ID and the length of
+// the body.
+func readHead(in *bufio.Reader) (id string, length int, err error) {
 	for {
 		line, err := in.ReadSlice('\n')
 		if err != nil {
@@ -132,46 +133,46 @@ func head(in *bufio.Reader) (id string, length int, err error) {
 	}
 }
 
-// note counts a delivery. Events say in their bodies when they were published.
-func (r *receiver) note(id string, body []byte, taken bool) {
+// record counts a delivery. Bodies of events contain their time of publishing.
+func (r *receiver) record(id string, body []byte, accepted bool) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.came++
+	r.received++
 	r.last = now
-	r.waits = append(r.waits, since(body, now))
-	if r.keeps {
+	r.latencies = append(r.latencies, since(body, now))
+	if r.recordMessages {
 		r.arrivals[id] = append(r.arrivals[id], now)
-		if taken {
-			r.taken[id]++
-			r.bodies[mark(body)] = true
+		if accepted {
+			r.accepted[id]++
+			r.bodies[numberOf(body)] = true
 		}
 	}
-	r.grown.Broadcast()
+	r.changed.Broadcast()
 }
 
-// reset forgets what came.
+// reset clears the counts.
 func (r *receiver) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.came, r.waits = 0, r.waits[:0]
+	r.received, r.latencies = 0, r.latencies[:0]
 }
 
-// patience is how long anything that must happen may take.
-const patience = 2 * time.Minute
+// testTimeout is the time limit for expected results.
+const testTimeout = 2 * time.Minute
 
-// await waits for so many deliveries.
+// await waits for n deliveries.
 func (r *receiver) await(b *testing.B, n int) {
 	b.Helper()
-	late := time.AfterFunc(patience, r.grown.Broadcast)
+	late := time.AfterFunc(testTimeout, r.changed.Broadcast)
 	defer late.Stop()
 	began := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.came < n {
-		if time.Since(began) > patience {
-			b.Fatalf("%d of %d deliveries came", r.came, n)
+	for r.received < n {
+		if time.Since(began) > testTimeout {
+			b.Fatalf("%d of %d messages were delivered", r.received, n)
 		}
-		r.grown.Wait()
+		r.changed.Wait()
 	}
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// twoDaemons measures two daemons on one server against one. The daemons wait for
-// the server: where that has no processors of its own, two of them only halve the
-// batches that it works on. So the line beside it tells how many times the rate of
-// one these processors could do at all, by what they do for one.
-func twoDaemons(s *stage, b *testing.B) {
+// twoDaemons compares two daemons on one server with one. The daemons wait for the
+// server: if it shares the processors, two daemons only halve the size of its batches.
+// An additional line therefore reports the maximum speedup that the processors allow,
+// given their load with one daemon.
+func twoDaemons(s *suite, b *testing.B) {
 	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
-		s.table.skipped(b, "WHD_TEST_SQLSERVER_DSN names no server")
+		s.table.addSkipped(b, "WHD_TEST_SQLSERVER_DSN is not set")
 		return
 	}
 	const events = 1000
 	dsn := mssqltest.Database(b)
 	r, urls := listen(b, 1)
-	first := (&house{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
-	second := &house{dir: b.TempDir(), args: first.args, publisher: first.publisher}
+	first := (&benchDaemon{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
+	second := &benchDaemon{dir: b.TempDir(), args: first.args, publisher: first.publisher}
 	second.launch(b)
 	b.Cleanup(func() {
 		if err := second.Stop(); err != nil {
@@ -30,27 +30,27 @@ func twoDaemons(s *stage, b *testing.B) {
 		}
 	})
 	first.subscribe(b, event(0), urls[0])
-	got := samples{what: "deliveries a second by two daemons on a server, which may share their processors", metric: "deliveries/s", unit: "/s", named: "one"}
-	one, two := first.target(event(0)), second.target(event(0))
-	run(b, r, 200, 1, one, two) // until all is in its cache
-	most := samples{what: "of it, the most that these processors allow, by their work for one", metric: "most", unit: "times", digits: 2}
+	got := samples{title: "deliveries a second of two daemons on a server, which may share processors with them", metric: "deliveries/s", unit: "/s", baselineName: "one"}
+	one, two := first.publishTarget(event(0)), second.publishTarget(event(0))
+	measure(b, r, 200, 1, one, two) // fills the cache
+	most := samples{title: "maximum speedup that the processors allow", metric: "most", unit: "times", digits: 2}
 	rounds(b, func(n int) {
 		var both, alone, busy float64
-		inTurns(n, func() { both = run(b, r, events, 1, one, two).rate }, func() {
-			busy = processors(func() { alone = run(b, r, events, 1, one).rate })
+		alternate(n, func() { both = measure(b, r, events, 1, one, two).rate }, func() {
+			busy = busyProcessors(func() { alone = measure(b, r, events, 1, one).rate })
 		})
 		got.add(both, alone)
-		most.ours = append(most.ours, float64(runtime.NumCPU())/busy)
+		most.values = append(most.values, float64(runtime.NumCPU())/busy)
 	})
-	s.table.note(b, got, bounds{must: 1.5, aim: 1.8, more: true, times: true})
+	s.table.addSamples(b, got, limits{limit: 1.5, goal: 1.8, moreIsBetter: true, timesBaseline: true})
 	if _, err := busyTime(); err == nil {
-		s.table.note(b, most, bounds{must: 1.5, aim: 1.8, more: true})
+		s.table.addSamples(b, most, limits{limit: 1.5, goal: 1.8, moreIsBetter: true})
 	}
 }
 
-// processors is how many of them worked, on average, while something was done.
-// It is zero where nobody can tell.
-func processors(do func()) float64 {
+// busyProcessors returns how many processors were busy on average while do ran, 0 if
+// unknown.
+func busyProcessors(do func()) float64 {
 	before, _ := busyTime()
 	began := time.Now()
 	do()

@@ -10,37 +10,37 @@ import (
 	"text/tabwriter"
 )
 
-// table collects the figures.
+// table collects the results.
 type table struct{ lines []string }
 
-// samples are what was measured of one thing, one value for each round.
+// samples are the values of one measurement, one for each round.
 type samples struct {
-	what   string
-	metric string // in the benchmark's own line
-	unit   string
-	digits int // after the point
-	ours   []float64
-	named  string    // what the base is, "floor" unless given
-	base   []float64 // of the floor, or what else a figure is held against
+	title        string
+	metric       string // name in the benchmark's own line
+	unit         string
+	digits       int // decimal places
+	values       []float64
+	baselineName string    // name of the baseline; empty for "floor"
+	baseline     []float64 // of the floor or another baseline
 }
 
-// bounds are what a figure must be and what we aim for.
-type bounds struct {
-	must, aim float64
-	more      bool // more is better
-	times     bool // of the base, not of the unit
+// limits are the required value of a measurement and the goal.
+type limits struct {
+	limit, goal   float64
+	moreIsBetter  bool // larger values are better
+	timesBaseline bool // limits are multiples of the baseline
 }
 
-func (s *samples) add(ours, base float64) {
-	s.ours, s.base = append(s.ours, ours), append(s.base, base)
+func (s *samples) add(value, baseline float64) {
+	s.values, s.baseline = append(s.values, value), append(s.baseline, baseline)
 }
 
-// ratio is the median of the rounds' ratios: a round's two values were measured
-// side by side, so what else the machine did then drops out.
+// ratio returns the median of the rounds' ratios. The two values of a round are
+// measured one after the other, so that other load on the machine affects both.
 func (s *samples) ratio() float64 {
-	ratios := make([]float64, len(s.base))
+	ratios := make([]float64, len(s.baseline))
 	for i := range ratios {
-		ratios[i] = s.ours[i] / s.base[i]
+		ratios[i] = s.values[i] / s.baseline[i]
 	}
 	return median(ratios)
 }
@@ -54,52 +54,52 @@ func median(values []float64) float64 {
 	return (values[half-1] + values[half]) / 2
 }
 
-// note adds a line about samples.
-func (t *table) note(b *testing.B, s samples, w bounds) {
-	value, unit := median(s.ours), s.unit
-	if b.ReportMetric(value, s.metric); w.times {
+// addSamples adds a line for samples.
+func (t *table) addSamples(b *testing.B, s samples, w limits) {
+	value, unit := median(s.values), s.unit
+	if b.ReportMetric(value, s.metric); w.timesBaseline {
 		value, unit = s.ratio(), "times"
 	}
 	against, ratio := "", ""
-	if len(s.base) > 0 {
-		if s.named == "" {
-			s.named = "floor"
+	if len(s.baseline) > 0 {
+		if s.baselineName == "" {
+			s.baselineName = "floor"
 		}
-		against = fmt.Sprintf("%s %.*f %s", s.named, s.digits, median(s.base), s.unit)
+		against = fmt.Sprintf("%s %.*f %s", s.baselineName, s.digits, median(s.baseline), s.unit)
 		ratio = fmt.Sprintf("%.2f times", s.ratio())
 	}
-	t.add(number(b), s.what, fmt.Sprintf("%.*f %s", s.digits, median(s.ours), s.unit), against, ratio, w.say(value, w.must, unit), w.say(value, w.aim, unit))
+	t.add(number(b), s.title, fmt.Sprintf("%.*f %s", s.digits, median(s.values), s.unit), against, ratio, w.verdict(value, w.limit, unit), w.verdict(value, w.goal, unit))
 }
 
-// say is a bound and whether a value keeps it.
-func (w bounds) say(value, bound float64, unit string) string {
+// verdict returns a limit and whether a value meets it.
+func (w limits) verdict(value, bound float64, unit string) string {
 	verdict, sign := "over", "<="
-	if w.more {
+	if w.moreIsBetter {
 		verdict, sign = "under", ">="
 	}
-	if value == bound || value > bound == w.more {
+	if value == bound || value > bound == w.moreIsBetter {
 		verdict = "holds"
 	}
 	return fmt.Sprintf("%s %g %s: %s", sign, bound, unit, verdict)
 }
 
-// skipped notes a figure that cannot be shown here.
-func (t *table) skipped(b *testing.B, why string) {
-	t.add(number(b), "not measured: "+why, "", "", "", "", "")
+// addSkipped adds a line for a measurement that is not available here.
+func (t *table) addSkipped(b *testing.B, reason string) {
+	t.add(number(b), "not measured: "+reason, "", "", "", "", "")
 }
 
 func (t *table) add(cells ...string) { t.lines = append(t.lines, strings.Join(cells, "\t")) }
 
-// number is the figure's number, the second part of the benchmark's name.
+// number returns the measurement's number, the second part of the benchmark's name.
 func number(b *testing.B) string { return strings.Split(b.Name(), "/")[1] }
 
 func (t *table) print(w io.Writer) {
-	fmt.Fprintln(w, "\nPublishers and receivers share the processors with the daemon. Absolute figures drift with the machine; ratios to the floor do less.")
+	fmt.Fprintln(w, "\nPublishers and receivers share the processors with the daemon. Absolute values depend on the load of the machine; ratios to the floor do less.")
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		fmt.Fprintf(w, "Load of the machine at the end: %s", load)
 	}
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, "\tfigure\tours\tagainst\tratio\tmust\taim")
+	fmt.Fprintln(columns, "\tmeasurement\tdaemon\tbaseline\tratio\tlimit\tgoal")
 	for _, line := range t.lines {
 		fmt.Fprintln(columns, line)
 	}

@@ -10,9 +10,8 @@ import (
 	"unsafe"
 )
 
-// cpuTime is the CPU time that all threads of a process have used, to the
-// nanosecond. The kernel keeps a clock for each process, and its number is made
-// of the process's id.
+// cpuTime returns the CPU time used by all threads of a process, in ns. The kernel has
+// a clock for each process, with an ID derived from the PID.
 func cpuTime(pid int) (time.Duration, error) {
 	const schedulerClock = 2
 	var at syscall.Timespec
@@ -23,7 +22,7 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(at.Nano()), nil
 }
 
-// peakMemory is the most memory that a process has held, in MB.
+// peakMemory returns the peak resident memory of a process, in MB.
 func peakMemory(pid int) (float64, error) {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -38,11 +37,10 @@ func peakMemory(pid int) (float64, error) {
 			return kilobytes / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("the process status has no peak")
+	return 0, fmt.Errorf("/proc/PID/status has no VmHWM")
 }
 
-// busyTime is the time for which the machine's processors have worked since it
-// began, all together.
+// busyTime returns the total time that the machine's processors were busy since boot.
 func busyTime() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -50,6 +48,6 @@ func busyTime() (time.Duration, error) {
 	}
 	var user, nice, system, idle, wait, interrupts, soft int64
 	_, err = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &interrupts, &soft)
-	const tick = time.Second / 100 // that the kernel shows to everybody
+	const tick = time.Second / 100 // of /proc/stat, on all architectures
 	return time.Duration(user+nice+system+interrupts+soft) * tick, err
 }

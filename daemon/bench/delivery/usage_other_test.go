@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var errUsage = errors.New("reading what a process uses is only written for Linux")
+var errUsage = errors.New("resource usage can only be measured on Linux")
 
 func cpuTime(int) (time.Duration, error) { return 0, errUsage }
 

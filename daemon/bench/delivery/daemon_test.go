@@ -17,40 +17,40 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// house is a daemon on a data directory of its own, with a subscriber.
-type house struct {
+// benchDaemon is a daemon with its own data directory and a subscriber.
+type benchDaemon struct {
 	*daemontest.Process
 	dir        string
 	args       []string
-	server     string // where its tables are, if not in the directory
-	publisher  string // a key
-	manager    string // a key of an administrator
+	server     string // DSN of the server store; empty for the embedded store
+	publisher  string // API key
+	manager    string // API key of an administrator
 	subscriber string
 	admin      *client.Client
 }
 
-// event is the name of an event that the settings of every house publish.
+// event returns the name of an event that the settings of every daemon publish.
 func event(n int) string { return fmt.Sprintf("bench.n%d", n) }
 
-const mostEvents = 100
+const maxEvents = 100
 
-// settings let the daemon send here and be asked as fast as it goes.
+// settings returns arguments that allow local targets and publish the events.
 func settings() []string {
 	var names []string
-	for n := range mostEvents {
+	for n := range maxEvents {
 		names = append(names, event(n))
 	}
 	return []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", strings.Join(names, ",")}
 }
 
-// build starts a daemon that nobody has subscribed anything at.
-func build(b *testing.B, args ...string) *house {
+// startDaemon starts a daemon without subscriptions.
+func startDaemon(b *testing.B, args ...string) *benchDaemon {
 	b.Helper()
-	return (&house{dir: b.TempDir(), args: append(settings(), args...)}).open(b)
+	return (&benchDaemon{dir: b.TempDir(), args: append(settings(), args...)}).open(b)
 }
 
-// open prepares a house and starts its daemon.
-func (h *house) open(b *testing.B) *house {
+// open prepares the data directory and starts the daemon.
+func (h *benchDaemon) open(b *testing.B) *benchDaemon {
 	b.Helper()
 	h.prepare(b)
 	h.launch(b)
@@ -62,14 +62,14 @@ func (h *house) open(b *testing.B) *house {
 	return h
 }
 
-// prepare makes the keys, in a daemon of this process.
-func (h *house) prepare(b *testing.B) {
+// prepare creates the keys and the subscriber, with a daemon in this process.
+func (h *benchDaemon) prepare(b *testing.B) {
 	b.Helper()
 	d, err := daemontest.Open(h.dir, h.args...)
 	if err != nil {
 		b.Fatal(err)
 	}
-	h.publisher, h.manager = h.key(b, "publisher"), h.key(b, "admin")
+	h.publisher, h.manager = h.addKey(b, "publisher"), h.addKey(b, "admin")
 	c, err := client.New(client.Options{URL: d.URL, Token: h.manager})
 	if err != nil {
 		b.Fatal(err)
@@ -85,22 +85,22 @@ func (h *house) prepare(b *testing.B) {
 	}
 }
 
-// key makes a key of a role.
-func (h *house) key(b *testing.B, role string) string {
+// addKey creates an API key with a role.
+func (h *benchDaemon) addKey(b *testing.B, role string) string {
 	b.Helper()
-	var key, complaint bytes.Buffer
+	var key, stderr bytes.Buffer
 	args := []string{"key", "add", role, "--role", role, "--data-dir", h.dir}
 	if h.server != "" {
 		args = append(args, "--store", h.server)
 	}
-	if whd.Main(whd.Process{Args: args, Stdout: &key, Stderr: &complaint}) != 0 {
-		b.Fatalf("whd key add: %s", &complaint)
+	if whd.Main(whd.Process{Args: args, Stdout: &key, Stderr: &stderr}) != 0 {
+		b.Fatalf("whd key add: %s", &stderr)
 	}
 	return strings.TrimSpace(key.String())
 }
 
 // launch starts the daemon in its own process.
-func (h *house) launch(b *testing.B) {
+func (h *benchDaemon) launch(b *testing.B) {
 	b.Helper()
 	var err error
 	if h.Process, err = daemontest.Launch(h.dir, h.args...); err != nil {
@@ -114,8 +114,8 @@ func (h *house) launch(b *testing.B) {
 	}
 }
 
-// subscribe subscribes an event at an address.
-func (h *house) subscribe(b *testing.B, event, url string) (id string) {
+// subscribe creates a subscription and returns its ID.
+func (h *benchDaemon) subscribe(b *testing.B, event, url string) (id string) {
 	b.Helper()
 	s, err := h.admin.AddSubscription(context.Background(), h.subscriber, wire.SubscriptionRequest{EventName: &event, URL: &url})
 	if err != nil {
@@ -124,23 +124,23 @@ func (h *house) subscribe(b *testing.B, event, url string) (id string) {
 	return s.RecID
 }
 
-// enable turns a subscription on or off.
-func (h *house) enable(b *testing.B, id string, on bool) {
+// enable enables or disables a subscription.
+func (h *benchDaemon) enable(b *testing.B, id string, on bool) {
 	b.Helper()
 	if _, err := h.admin.UpdateSubscription(context.Background(), h.subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
 		b.Fatal(err)
 	}
 }
 
-// target publishes events of these names here, in turns.
-func (h *house) target(events ...string) target {
+// publishTarget returns the target for publishing events with these names, in turn.
+func (h *benchDaemon) publishTarget(events ...string) target {
 	return target{address: strings.TrimPrefix(h.URL, "http://"), path: "/Webhooks/Events", key: h.publisher, events: events}
 }
 
-// tables is another connection to the daemon's tables.
-func (h *house) tables(b *testing.B, o sqlite.Options) *sqlite.Conn {
+// openTables opens another connection to the daemon's tables.
+func (h *benchDaemon) openTables(b *testing.B, o sqlite.Options) *sqlite.Conn {
 	b.Helper()
-	o.BusyTimeout = patience
+	o.BusyTimeout = testTimeout
 	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), o)
 	if err != nil {
 		b.Fatal(err)
@@ -148,10 +148,10 @@ func (h *house) tables(b *testing.B, o sqlite.Options) *sqlite.Conn {
 	return conn
 }
 
-// count is the number that a statement gives.
-func (h *house) count(b *testing.B, statement string) int {
+// count returns the result of a statement.
+func (h *benchDaemon) count(b *testing.B, statement string) int {
 	b.Helper()
-	conn := h.tables(b, sqlite.Options{ReadOnly: true})
+	conn := h.openTables(b, sqlite.Options{ReadOnly: true})
 	defer conn.Close()
 	s, err := conn.Prepare(statement)
 	if err != nil {
@@ -164,19 +164,19 @@ func (h *house) count(b *testing.B, statement string) int {
 	return int(s.Int(0))
 }
 
-// settled waits until nothing is open.
-func (h *house) settled(b *testing.B) {
+// awaitNothingOpen waits until no message is open.
+func (h *benchDaemon) awaitNothingOpen(b *testing.B) {
 	b.Helper()
 	for began := time.Now(); h.count(b, "SELECT COUNT(*) FROM SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL") > 0; {
-		if time.Since(began) > patience {
+		if time.Since(began) > testTimeout {
 			b.Fatal("messages stay open")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// cpu is the CPU time that a process uses while f runs.
-func cpu(b *testing.B, pid int, f func()) time.Duration {
+// cpuUsed returns the CPU time that a process uses while f runs.
+func cpuUsed(b *testing.B, pid int, f func()) time.Duration {
 	b.Helper()
 	before, err := cpuTime(pid)
 	if err != nil {
@@ -190,11 +190,11 @@ func cpu(b *testing.B, pid int, f func()) time.Duration {
 	return after - before
 }
 
-// canMeasure reports whether this system tells what a process uses.
-func (t *table) canMeasure(b *testing.B) bool {
+// usageAvailable reports whether this system can measure a process's resource usage.
+func (t *table) usageAvailable(b *testing.B) bool {
 	_, err := cpuTime(os.Getpid())
 	if err != nil {
-		t.skipped(b, err.Error())
+		t.addSkipped(b, err.Error())
 	}
 	return err == nil
 }
