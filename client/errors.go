@@ -50,9 +50,10 @@ type Error struct {
 	Err        error             // underneath
 }
 
-// Error is the code and the message.
+// Error returns the code and the message. A code that is the name of an exception
+// class, such as ArgumentException, is left out.
 func (e *Error) Error() string {
-	if e.Code == "" {
+	if e.Code == "" || strings.HasSuffix(e.Code, "Exception") {
 		return e.Message
 	}
 	return e.Code + ": " + e.Message

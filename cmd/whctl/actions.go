@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// shows is the action of a command that prints documents of the service, with the
-// columns of a table. Of keys, a screen shows the ends only.
+// shows returns the action of a command that prints documents of the service. The
+// fields in keys are shortened on a terminal.
 func shows[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) ([]T, error)) cli.ActionFunc {
 	return reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		documents, err := get(c, service)
@@ -25,7 +25,7 @@ func shows[T any](columns []output.Column, keys []string, get func(c *cli.Contex
 	})
 }
 
-// showsOne is shows for a single document.
+// showsOne is like shows, for a single document.
 func showsOne[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
 	return shows(columns, keys, func(c *cli.Context, service *client.Client) ([]T, error) {
 		document, err := get(c, service)
@@ -33,12 +33,12 @@ func showsOne[T any](columns []output.Column, keys []string, get func(c *cli.Con
 	})
 }
 
-// each does something to each of the things that the arguments name, and goes on
-// after a failure. It says for each what it did.
+// each is a change of each object named by the arguments. It continues after a
+// failure and prints a notice for each object.
 type each struct {
 	verb      string // such as "delete"
 	one, many string // such as "the subscriber", "subscribers"
-	also      string // behind the names, such as " with all messages"
+	also      string // suffix of the prompt, such as " with all messages"
 	sweeping  bool
 	do        func(c *cli.Context, service *client.Client, name string) (done string, err error)
 }
@@ -49,11 +49,11 @@ func (e each) action() cli.ActionFunc {
 
 func (e each) change(c *cli.Context) change {
 	names := c.Args().Slice()
-	what := fmt.Sprintf("%s %d %s%s", e.verb, len(names), e.many, e.also)
+	text := fmt.Sprintf("%s %d %s%s", e.verb, len(names), e.many, e.also)
 	if len(names) == 1 {
-		what = e.verb + " " + e.one + " " + names[0] + e.also
+		text = e.verb + " " + e.one + " " + names[0] + e.also
 	}
-	return change{what: what, sweeping: e.sweeping, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: text, sweeping: e.sweeping, do: func(out *output.Printer, service *client.Client) error {
 		failed := 0
 		for _, name := range names {
 			done, err := e.do(c, service, name)
@@ -74,7 +74,7 @@ func (e each) change(c *cli.Context) change {
 	}}
 }
 
-// enabling is the verb of a command that enables or disables.
+// enabling returns the verb of a command that enables or disables.
 func enabling(enabled bool) string {
 	if enabled {
 		return "enable"
@@ -82,7 +82,7 @@ func enabling(enabled bool) string {
 	return "disable"
 }
 
-// unlessEnabled says of something that was made that it is disabled.
+// unlessEnabled returns the suffix of the notice about a new object.
 func unlessEnabled(enabled bool) string {
 	if enabled {
 		return ""
@@ -90,24 +90,25 @@ func unlessEnabled(enabled bool) string {
 	return ", disabled"
 }
 
-// systemKind is a kind of what the service keeps itself.
+// systemKind returns a kind of the service's own records. It panics for an unknown
+// name.
 func systemKind(name string) *record.Kind {
 	kind, ok := record.System().Lookup(name)
 	if !ok {
-		panic("whctl: no kind " + name) // a mistake of the caller, caught by any test of it
+		panic("whctl: no kind " + name)
 	}
 	return kind
 }
 
-// listFlags are those of commands that list.
+// listFlags returns the flags of commands that list records.
 func listFlags() []cli.Flag { return append(queryFlags(), output.Flags()...) }
 
-// keyFlag is for what shows SubscriberIDs.
+// keyFlag returns the flag of commands that show SubscriberIDs.
 func keyFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "full", Usage: "show SubscriberIDs whole on a terminal; whoever knows one can use it"}
+	return &cli.BoolFlag{Name: "full", Usage: "show full SubscriberIDs on a terminal; they grant access like a key"}
 }
 
-// anySet reports whether one of the flags is given.
+// anySet reports whether any of the flags is set.
 func anySet(c *cli.Context, flags []cli.Flag) bool {
 	for _, f := range flags {
 		if c.IsSet(f.Names()[0]) {
@@ -117,11 +118,11 @@ func anySet(c *cli.Context, flags []cli.Flag) bool {
 	return false
 }
 
-// maxArgument keeps a wrong file from being read whole.
+// maxArgument limits how much of a file is read, in bytes.
 const maxArgument = 4 << 20
 
-// argument is the text of an argument, which may be that of a file: @FILE, or @-
-// for standard input.
+// argument returns the text of an argument, or the contents of @FILE, or standard
+// input for @-.
 func argument(c *cli.Context, text string) (string, error) {
 	path, isFile := strings.CutPrefix(text, "@")
 	if !isFile {
@@ -140,10 +141,10 @@ func argument(c *cli.Context, text string) (string, error) {
 	return strings.TrimPrefix(string(content), "\ufeff"), err
 }
 
-// quoted is a name as messages have it.
+// quoted returns a name in quotes.
 func quoted(text string) string { return `"` + strings.TrimSpace(text) + `"` }
 
-// nilIfZero is the null that an absent value stands for.
+// nilIfZero returns nil for the zero value, which is printed as a null.
 func nilIfZero[T comparable](value T) any {
 	var zero T
 	if value == zero {

@@ -80,7 +80,7 @@ func TestAllIsPatient(t *testing.T) {
 		rows(1, `{"Class":"A"}`)(w, r)
 	}
 	got := trial{handler: moment}.run(t, "query", "DB_Class", "--all", "--csv")
-	if got.code != 0 || got.stdout != "Class\nA\n" || asked != 2 || !strings.HasPrefix(got.stderr, "the answer was 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; trying again in ") {
+	if got.code != 0 || got.stdout != "Class\nA\n" || asked != 2 || !strings.HasPrefix(got.stderr, "the answer was 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
 		t.Errorf("asked %d times: %+v", asked, got)
 	}
 	asked = 0

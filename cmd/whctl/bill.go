@@ -82,7 +82,7 @@ func updateBillField(c *cli.Context, _ *session) (change, error) {
 		return change{}, cmdline.Usagef("--contents: %s", err)
 	}
 	what := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
-	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
 		value, err := service.SetBillValue(c.Context, field, contents)
 		if err != nil {
 			return err
@@ -92,6 +92,6 @@ func updateBillField(c *cli.Context, _ *session) (change, error) {
 			name = *value.SettingName
 		}
 		out.Notice("field %s of bill %s, stage %s updated", name, field.BillID, field.StageID)
-		return out.Made(value.SettingID, value)
+		return out.Created(value.SettingID, value)
 	}}, nil
 }

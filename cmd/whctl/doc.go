@@ -1,41 +1,42 @@
-// Command whctl asks the service for records, from a terminal or a script.
+// Command whctl queries records and manages webhooks of a whd service, from a terminal
+// or a script.
 //
-// The program reads from top to bottom: main hands arguments, environment and
-// streams to run; cmd/internal/cli puts the command line in order and runs one
-// command of the table (main.go). Its action reads flags, connects and prints,
-// and gives an error that the table of exit codes (exit.go) sorts.
+// main passes arguments, environment and streams to run; cmd/internal/cli reorders
+// the command line and runs a command of the table in main.go. The action of the
+// command reads flags, connects and prints, and returns an error, which the table in
+// exit.go maps to an exit code.
 //
-// To add a noun, write one file with its name and a table of its commands,
+// To add a noun, write a file with its name and a table of its commands,
 //
 //	func subscriberCommands() []*cli.Command {
 //		return []*cli.Command{{
-//			Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage who receives events",
+//			Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 //			Subcommands: []*cli.Command{
 //				{Name: "stats", Usage: "count the subscribers", Flags: output.Flags(), Action: reads(countSubscribers)},
-//				{Name: "create", ArgsUsage: "NAME", Usage: "add a subscriber", Flags: newFlags(), Action: changes(createSubscriber)},
+//				{Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber", Flags: newFlags(), Action: changes(createSubscriber)},
 //			},
 //		}}
 //	}
 //
-// and add a line to commands. What the table says is used everywhere: ArgsUsage
-// is how arguments are counted, an upper-case word each, in brackets where it
-// may be left out, followed by "..." where it may be repeated; Usage, flags and
-// Description, which holds examples, make up the help, the manual and the
-// completion. The tests run every command of the table.
+// and add a line to commands. The verbs are list, show, create, update, delete,
+// enable, disable, retry, test and tail. ArgsUsage determines the number of
+// arguments: an upper-case word each, in brackets if optional, followed by "..." if
+// repeatable. Help, manual and completion are generated from Usage, the flags and
+// Description, which has examples. The tests run every command of the table.
 //
-// An action is made by one of a few functions, which connect, and end with the
-// connection (session.go, actions.go, query.go):
+// Actions are created by functions that open and close the connection (session.go,
+// actions.go, query.go):
 //
-//   - reads: the command gets a client and a printer. The client refuses to send
-//     changes where the profile is read-only or protected.
-//   - shows and showsOne: it prints documents of the service as rows.
-//   - lists: it prints the records of a kind that --where and the like select.
-//   - changes: it plans a change, which is confirmed as the profile demands, and
-//     then done. What happened is a notice on standard error; the new id, or with
-//     --json the object, goes to standard output by Made.
-//   - each: a change of all things that the arguments name. One that did not
-//     succeed for all ends with a partialError.
-//   - with: it gets the session, for what needs the settings or the terminal.
+//   - reads: the action receives a client and a printer. The client refuses to send
+//     changes if the profile is read-only or protected.
+//   - shows and showsOne: the action prints documents of the service as rows.
+//   - lists: the action prints the records of a kind selected by --where etc.
+//   - changes: the action plans a change, which is run after the confirmation that
+//     the profile requires. The result is a notice on standard error; Created prints
+//     the new ID, or with --json the object, to standard output.
+//   - each: a change of all objects named by the arguments. It returns a partialError
+//     if it fails for some.
+//   - with: the action receives the session, to use the settings or the terminal.
 //
-// Mistakes of the user are made by cmdline.Usagef.
+// Usage errors are created by cmdline.Usagef.
 package main

@@ -8,10 +8,10 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// What doctor says of the address that a service takes for its own.
-func TestDoctorTriesTheHostURL(t *testing.T) {
+// The check of webhooks.host_url warns of loopback and unreachable addresses.
+func TestDoctorChecksHostURL(t *testing.T) {
 	for address, say := range map[string]string{
-		"http://localhost:5050":       `"warn","Detail":"http://localhost:5050 leads every other computer to itself"`,
+		"http://localhost:5050":       `"warn","Detail":"http://localhost:5050 is only valid on the machine of the service"`,
 		"http://no-such-host.invalid": `"warn","Detail":"cannot reach http://no-such-host.invalid: `,
 	} {
 		service := daemontest.Start(t, "--webhooks-host-url", address)

@@ -13,11 +13,11 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// showRequests is --dry-run: the request in full but for secrets, and a line for
-// curl that does the same.
+// showRequests implements --dry-run: it prints the request without secrets and an
+// equivalent curl command.
 func showRequests(to io.Writer) func(client.Request) {
 	return func(r client.Request) {
-		r.Header.Del("User-Agent") // which changes nothing
+		r.Header.Del("User-Agent") // irrelevant
 		var text strings.Builder
 		fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
 		for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -32,7 +32,7 @@ func showRequests(to io.Writer) func(client.Request) {
 	}
 }
 
-// maskedBody hides the members of a JSON object that are secrets.
+// maskedBody masks the passwords in a JSON object.
 func maskedBody(body []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -54,14 +54,14 @@ func maskedBody(body []byte) string {
 	return string(bytes.TrimSpace(masked))
 }
 
-// curlSecrets are the arguments of curl for what the header does not show.
+// curlSecrets has the curl arguments for masked headers.
 var curlSecrets = map[string]string{
 	"Authorization: Basic ***":  `-u "$WHCTL_USER"`,
 	"Authorization: Bearer ***": `-H "Authorization: Bearer $WHCTL_TOKEN"`,
 	"X-Ss-Id: ***":              `-H "X-Ss-Id: $SESSION"`,
 }
 
-// curlLine is the request as a command of a POSIX shell.
+// curlLine returns the request as a curl command for a POSIX shell.
 func curlLine(r client.Request, body string) string {
 	words := []string{"curl", "-X", r.Method, quoteShell(r.URL)}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -79,5 +79,5 @@ func curlLine(r client.Request, body string) string {
 	return strings.Join(words, " ")
 }
 
-// quoteShell makes one word of a text.
+// quoteShell quotes a text for a POSIX shell.
 func quoteShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -42,7 +42,7 @@ func publishEvent(c *cli.Context, _ *session) (change, error) {
 // key is not empty.
 func publication(c *cli.Context, body, key string) change {
 	name := c.Args().First()
-	return change{what: "publish " + name + " to its subscriptions", do: func(out *output.Printer, service *client.Client) (err error) {
+	return change{text: "publish " + name + " to its subscriptions", do: func(out *output.Printer, service *client.Client) (err error) {
 		var receipt *wire.EventReceipt
 		if key != "" {
 			receipt, err = service.RaiseEventOnce(c.Context, key, name, body)
@@ -53,7 +53,7 @@ func publication(c *cli.Context, body, key string) change {
 			return err
 		}
 		out.Notice("%s published: %s", name, display.Count(int64(receipt.Messages), "message", "messages"))
-		return out.Made(receipt.EventID, receipt)
+		return out.Created(receipt.EventID, receipt)
 	}}
 }
 

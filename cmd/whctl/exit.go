@@ -13,19 +13,19 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// exits is the only table of exit codes. The first row whose test is true of
-// an error decides; rows without a test belong to no error yet.
+// exits is the table of exit codes. The first row that matches an error is used;
+// rows without a test match no error.
 var exits = []cmdline.Exit{
-	{Code: 0, Meaning: "success; no rows is success too", Is: endsQuietly},
+	{Code: 0, Meaning: "success, even without rows", Is: endsQuietly},
 	{Code: 1, Meaning: "any other failure"},
-	{Code: 2, Meaning: "usage: a flag, record, field, operator or setting is wrong", Is: cmdline.IsUsage},
-	{Code: 3, Meaning: "cannot reach the service: name, network or TLS", Is: ofKind(client.Unreachable)},
-	{Code: 4, Meaning: "authentication needed or refused", Is: ofKind(client.Unauthorized)},
+	{Code: 2, Meaning: "usage error: invalid flag, record, field, operator or setting", Is: cmdline.IsUsage},
+	{Code: 3, Meaning: "the service is unreachable: name, network or TLS", Is: ofKind(client.Unreachable)},
+	{Code: 4, Meaning: "authentication required or refused", Is: ofKind(client.Unauthorized)},
 	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
-	{Code: 6, Meaning: "the service rejected the request; its code and fields are on standard error", Is: ofKind(client.Rejected)},
-	{Code: 7, Meaning: "partial: the reply broke off, or not all was done", Is: is[*partialError](client.Incomplete)},
-	{Code: 8, Meaning: "time-out", Is: ofKind(client.TimedOut)},
-	{Code: 9, Meaning: "refused by read-only mode or for want of a confirmation", Is: is[*unconfirmedError](client.ReadOnly)},
+	{Code: 6, Meaning: "the service rejected the request; see standard error", Is: ofKind(client.Rejected)},
+	{Code: 7, Meaning: "partial: the reply is incomplete, or not all changes succeeded", Is: is[*partialError](client.Incomplete)},
+	{Code: 8, Meaning: "timeout", Is: ofKind(client.TimedOut)},
+	{Code: 9, Meaning: "refused by read-only mode or without confirmation", Is: is[*unconfirmedError](client.ReadOnly)},
 	{Code: 10, Meaning: "no rows matched; only with --exit-status", Is: func(err error) bool { return errors.Is(err, errNoRows) }},
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
@@ -34,15 +34,15 @@ func ofKind(kind client.Kind) func(error) bool {
 	return func(err error) bool { return client.Is(err, kind) }
 }
 
-// endsQuietly is true of success, of a dry run, and of a reader of our output
-// that has seen enough, such as head.
+// endsQuietly reports whether an error is not printed: success, a dry run, and a
+// closed pipe, such as to head.
 func endsQuietly(err error) bool {
 	return err == nil || errors.Is(err, client.ErrNotSent) || brokenPipe(err)
 }
 
-// brokenPipe is true of our output's pipe, not of a connection that the service
-// has closed, which has the same code. It knows the codes of Windows too, which
-// Go does not translate.
+// brokenPipe reports whether the reader of standard output has closed it. A
+// connection closed by the service has the same code but is a *client.Error. Go does
+// not translate the codes of Windows.
 func brokenPipe(err error) bool {
 	var code syscall.Errno
 	if _, isReply := errors.AsType[*client.Error](err); isReply || !errors.As(err, &code) {
@@ -52,12 +52,12 @@ func brokenPipe(err error) bool {
 	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
 }
 
-// partialError is a change of many things that did not succeed for all.
+// partialError is returned if a change of many objects failed for some.
 type partialError struct{ message string }
 
 func (e *partialError) Error() string { return e.message }
 
-// unconfirmedError is a change that was not agreed to.
+// unconfirmedError is returned if a change was not confirmed.
 type unconfirmedError struct{ message string }
 
 func (e *unconfirmedError) Error() string { return e.message }
@@ -70,10 +70,10 @@ func is[E error](kind client.Kind) func(error) bool {
 	}
 }
 
-// errNoRows is the outcome of --exit-status where nothing matched.
+// errNoRows is the result of --exit-status if no row matches.
 var errNoRows = errors.New("no rows")
 
-// interruption is a stream that the user stopped.
+// interruption is returned if the user interrupts a stream.
 type interruption struct{ rows int64 }
 
 func (e interruption) Error() string {
@@ -83,11 +83,11 @@ func (e interruption) Error() string {
 	return fmt.Sprintf("interrupted after %s", display.Count(e.rows, "row", "rows"))
 }
 
-// Unwrap makes an interruption what the table of exit codes looks for.
+// Unwrap makes errors.Is find context.Canceled.
 func (interruption) Unwrap() error { return context.Canceled }
 
-// report writes an error to standard error: one line, and one for each field
-// that the service found wrong.
+// report writes an error to standard error: one line, then a line for each invalid
+// field and for hints.
 func report(stderr io.Writer, err error, howToSignIn func() string) {
 	if endsQuietly(err) || errors.Is(err, errNoRows) {
 		return
@@ -98,13 +98,13 @@ func report(stderr io.Writer, err error, howToSignIn func() string) {
 			lines = append(lines, f.FieldName+": "+f.Message)
 		}
 		if reply.RetryAfter > 0 {
-			lines = append(lines, fmt.Sprintf("try again in %s", reply.RetryAfter))
+			lines = append(lines, fmt.Sprintf("retry in %s", reply.RetryAfter))
 		}
 		if reply.Kind == client.Unauthorized && reply.Status == 401 {
 			lines = append(lines, howToSignIn())
 		}
 		if reply.Kind == client.TimedOut && reply.Status == 0 {
-			lines = append(lines, "--timeout gives it longer")
+			lines = append(lines, "use --timeout to wait longer")
 		}
 		if reply.RequestID != "" {
 			lines = append(lines, "request id "+reply.RequestID)

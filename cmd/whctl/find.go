@@ -13,8 +13,8 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Things of webhooks are named by their ids, by the ends of an id or its
-// beginning as screens show them, and subscribers by their names too.
+// Subscribers, subscriptions and messages can be named by ID, or by a shortened ID as
+// printed on a terminal. Subscribers can also be named by name.
 
 var (
 	wholeID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$`)
@@ -22,7 +22,8 @@ var (
 	idEnds  = regexp.MustCompile(`^([0-9A-Fa-f]{4})(?:\.\.|…)([0-9A-Fa-f]{4})$`)
 )
 
-// byID is the condition that a field is the id that a text stands for.
+// byID returns the conditions that a field has an ID or a shortened ID; false if the
+// text is neither.
 func byID(field, text string) ([]client.Filter, bool) {
 	if wholeID.MatchString(text) {
 		return []client.Filter{{Field: field, Operator: record.Equal, Values: []string{text}}}, true
@@ -40,23 +41,23 @@ func byID(field, text string) ([]client.Filter, bool) {
 	}, true
 }
 
-// findOne is the only record that meets conditions.
-func findOne(ctx context.Context, service *client.Client, q client.Query, what, text string) (client.Row, error) {
+// findOne returns the only record of a query. noun and text are for errors.
+func findOne(ctx context.Context, service *client.Client, q client.Query, noun, text string) (client.Row, error) {
 	q.Take, q.Strict = new(int64(2)), true
 	page, err := service.Page(ctx, q)
 	switch {
 	case err != nil:
 		return client.Row{}, err
 	case len(page.Rows) == 0:
-		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q", what, text)}
+		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q", noun, text)}
 	case len(page.Rows) > 1:
-		return client.Row{}, cmdline.Usagef("%q means more than one %s: give the whole id", text, what)
+		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give the full ID", text, noun)
 	}
 	return page.Rows[0], nil
 }
 
-// findSubscriber gives the id of a subscriber. A whole id is believed, since who
-// knows it need not be allowed to list subscribers.
+// findSubscriber returns the ID of a subscriber. A full ID is not looked up, because
+// its use needs no permission to list subscribers.
 func findSubscriber(ctx context.Context, service *client.Client, text string) (string, error) {
 	if wholeID.MatchString(text) {
 		return text, nil
@@ -69,15 +70,15 @@ func findSubscriber(ctx context.Context, service *client.Client, text string) (s
 	return row.Text("RecID"), err
 }
 
-// subscriptionName is a subscription and whose it is.
+// subscriptionName has the IDs of a subscription and of its subscriber.
 type subscriptionName struct{ subscriber, id string }
 
-// findSubscription finds a subscription. With a whole id and the subscriber
-// nothing need be asked.
+// findSubscription finds a subscription. With its full ID and a subscriber it sends
+// no request for the subscription.
 func findSubscription(ctx context.Context, service *client.Client, subscriber, text string) (n subscriptionName, err error) {
 	where, isID := byID("RecID", text)
 	if !isID {
-		return n, cmdline.Usagef("%q is no id of a subscription; whctl subscriptions list shows them", text)
+		return n, cmdline.Usagef("%q is not the ID of a subscription; list them with whctl subscriptions list", text)
 	}
 	if subscriber != "" {
 		if n.subscriber, err = findSubscriber(ctx, service, subscriber); err != nil {
@@ -93,8 +94,8 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
 }
 
-// subscriptionOf is the present state of a subscription, which takes no more than the
-// SubscriberID.
+// subscriptionOf returns the current state of a subscription. It needs no other
+// permission than the SubscriberID.
 func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (one wire.Subscription, err error) {
 	all, err := service.Subscriptions(ctx, n.subscriber)
 	if err != nil {
@@ -107,14 +108,14 @@ func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionN
 	return all[i], nil
 }
 
-// messageName is a message, and whose it is.
+// messageName has the IDs of a message, its subscription and its subscriber.
 type messageName struct{ subscriber, subscription, id string }
 
-// findMessage finds a message among those of all subscribers.
+// findMessage finds a message of any subscriber.
 func findMessage(ctx context.Context, service *client.Client, text string) (messageName, error) {
 	where, isID := byID("MessageID", text)
 	if !isID {
-		return messageName{}, cmdline.Usagef("%q is no id of a message; whctl messages list shows them", text)
+		return messageName{}, cmdline.Usagef("%q is not the ID of a message; list them with whctl messages list", text)
 	}
 	fields := []string{"MessageID", "SubscriberID", "SubscriptionID"}
 	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Message"), Where: where, Fields: fields}, "message", text)

@@ -12,9 +12,9 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-const pageMax = 1000 // rows that are fetched at once, to learn their total too
+const pageMax = 1000 // a table with at most this many rows is fetched as a page with its total
 
-// job is one query on its way.
+// job is a running query.
 type job struct {
 	context     *cli.Context
 	printer     *output.Printer
@@ -25,10 +25,10 @@ type job struct {
 	progress    *progress
 	defaultTake int64 // rows of a table on a terminal
 	notes       client.Notes
-	rows        int64    // that came; with --count, that match
-	total       int64    // of all matches; 0 where it is unknown
-	limited     bool     // to a screenful, without a flag that says so
-	keys        []string // fields of which only the ends are shown
+	rows        int64    // received rows; with --count, matching rows
+	total       int64    // matching rows; 0 if unknown
+	limited     bool     // to the default number of rows
+	keys        []string // fields to shorten
 }
 
 func (j *job) run() error {
@@ -41,7 +41,7 @@ func (j *job) run() error {
 	return j.print()
 }
 
-// count is --count: one number, whatever the format.
+// count implements --count: it prints a number in any format.
 func (j *job) count() (err error) {
 	if j.rows, err = j.service.Count(j.context.Context, j.query); err == nil {
 		fmt.Fprintln(j.out, j.rows)
@@ -49,15 +49,15 @@ func (j *job) count() (err error) {
 	return err
 }
 
-// raw is --format raw: what the service sends, byte for byte.
+// raw implements --format raw: it copies the reply byte for byte.
 func (j *job) raw() (err error) {
 	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.RawFormat, j.out)
-	j.rows = -1 // they are not counted
+	j.rows = -1 // unknown
 	return err
 }
 
-// print is everything else: the rows, and before them what the service did not
-// do as asked.
+// print prints the rows, after notices about parameters that the service did not
+// follow.
 func (j *job) print() error {
 	columns := output.ColumnsOf(j.query.Kind, j.query.Fields)
 	to, err := j.printer.RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
@@ -69,17 +69,17 @@ func (j *job) print() error {
 		return err
 	}
 	if j.notes.TakeClamped != "" {
-		j.printer.Notice("the service gives at most %s rows at a time", j.notes.TakeClamped)
+		j.printer.Notice("the service returns at most %s rows per request", j.notes.TakeClamped)
 	}
 	if j.notes.Ignored != "" {
 		j.printer.Notice("the service ignored %s", j.notes.Ignored)
 	}
 	j.progress.begin()
-	return output.Copy(to, output.Shortened(j.counted(rows), j.keys))
+	return output.Copy(to, output.Shortened(j.withCount(rows), j.keys))
 }
 
-// counted counts rows as they pass.
-func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, error] {
+// withCount counts rows as they are read.
+func (j *job) withCount(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, error] {
 	return func(yield func(client.Row, error) bool) {
 		for row, err := range rows {
 			if err == nil {
@@ -93,8 +93,8 @@ func (j *job) counted(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, e
 	}
 }
 
-// fetch asks for the rows: a few for a table at once and with their total,
-// else as a stream.
+// fetch requests the rows: a single page with its total for a small table, else a
+// stream.
 func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 	q := j.query
 	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer.OnScreen() {
@@ -120,11 +120,11 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 				return
 			}
 		}
-		j.notes = stream.Notes() // which are complete now
+		j.notes = stream.Notes() // complete now
 	}, nil
 }
 
-// expected is how many rows are going to come.
+// expected returns the number of rows that the query will return.
 func (j *job) expected(ctx context.Context) (int64, error) {
 	n, err := j.service.Count(ctx, j.query)
 	n -= j.query.Skip
@@ -134,10 +134,10 @@ func (j *job) expected(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// summarize says below a table, or of a file, how much there is.
+// summarize prints the number of rows of a table or a file.
 func (j *job) summarize() {
 	if j.notes.Unverified {
-		j.printer.Notice("the reply came to its end, but a proxy has taken away the count that would prove it whole")
+		j.printer.Notice("the reply is complete as far as known; a proxy removed the row count that verifies it")
 	}
 	switch {
 	case j.context.Bool("count"):

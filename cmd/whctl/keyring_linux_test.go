@@ -27,7 +27,7 @@ func TestKeyringThatHangs(t *testing.T) {
 	}
 	cmd.Env = append(cmd.Env, profile.EnvConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
 	out, err := cmd.CombinedOutput()
-	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not answer within 3s\n") {
+	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not respond within 3s\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
 }

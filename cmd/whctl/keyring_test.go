@@ -60,7 +60,7 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 
 // What the keyring's troubles are called.
 func TestKeyringErrors(t *testing.T) {
-	if got := profile.KeyringError(keyring.ErrNotFound); got.Error() != "the keyring does not hold it" {
+	if got := profile.KeyringError(keyring.ErrNotFound); got.Error() != "the keyring has no such secret" {
 		t.Error(got)
 	}
 	if got := profile.KeyringError(errors.New("dial unix: no such file")); !strings.HasPrefix(got.Error(), "no keyring in this session: ") || strings.Contains(got.Error(), "\n") {

@@ -55,7 +55,7 @@ func createKey(c *cli.Context, s *session) (change, error) {
 	var err error
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.now())
 	what := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
-	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddAPIKey(c.Context, request)
 		if err != nil {
 			return err
@@ -63,14 +63,14 @@ func createKey(c *cli.Context, s *session) (change, error) {
 		out.Notice("key %s (%s) created with the role %s", made.Name, made.KeyID, made.Role)
 		path := c.String("secret-file")
 		if path == "" {
-			return out.Made(made.Key, made)
+			return out.Created(made.Key, made)
 		}
 		if err := output.ReplaceFile(path, []byte(made.Key+"\n"), output.PrivateFile); err != nil {
 			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, made.KeyID)
 		}
 		out.Notice("key written to %s", path)
 		made.Key = ""
-		return out.Made(made.KeyID, made)
+		return out.Created(made.KeyID, made)
 	}}, err
 }
 

@@ -32,7 +32,7 @@ whctl login --password-file secret.txt --remember`,
 	}
 }
 
-// signIn is a login on its way.
+// signIn is a login in progress.
 type signIn struct {
 	*session
 	c        *cli.Context
@@ -43,10 +43,9 @@ type signIn struct {
 	service  *client.Client
 }
 
-// login is whctl login: it signs in, stores the login, and then the profile
-// that it belongs to.
+// login implements whctl login: it signs in, then stores the login and the profile.
 func login(c *cli.Context, s *session) error {
-	settings, err := s.SettingsToMake(c)
+	settings, err := s.SettingsForNew(c)
 	if err != nil {
 		return err
 	}
@@ -64,7 +63,7 @@ func login(c *cli.Context, s *session) error {
 	defer in.service.Close()
 	address := in.service.URL()
 	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !profile.IsLoopback(u.Hostname()) {
-		s.Notice(c, "warning: %s is not encrypted: whoever is on the way there can read the password; an address of https:// hides it", address)
+		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://", address)
 	}
 	reply, err := in.service.Login(c.Context, in.user, in.password)
 	if err != nil {
@@ -73,20 +72,20 @@ func login(c *cli.Context, s *session) error {
 	in.user = cmp.Or(reply.UserName, in.user)
 	place, err := in.store(reply.SessionID)
 	if err != nil {
-		_ = in.service.Logout(c.Context) // a session that cannot be used again; it ends by itself in the end
+		_ = in.service.Logout(c.Context) // best effort; the session expires anyway
 		return err
 	}
 	if err := in.storeProfile(); err != nil {
 		return err
 	}
-	who, err := in.service.CurrentSession(c.Context)
+	current, err := in.service.CurrentSession(c.Context)
 	if err == nil {
-		s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s", address, who.UserName, who.Role, in.profile, profile.Until(who), place)
+		s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s", address, current.UserName, current.Role, in.profile, profile.Until(current), place)
 	}
 	return err
 }
 
-// credentials finds the user and the password, and asks for what is missing.
+// credentials determines the user and the password, and prompts for missing ones.
 func (in *signIn) credentials() (err error) {
 	if in.user == "" {
 		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.prompter.Ask); err != nil {
@@ -110,42 +109,43 @@ func (in *signIn) credentials() (err error) {
 	return err
 }
 
-// demand asks for something that cannot be done without.
-func (in *signIn) demand(what, otherwise string, ask func(context.Context, string) (string, error)) (string, error) {
-	if !in.mayAsk(in.c) {
-		return "", cmdline.Usagef("nobody can be asked for the %s here: give %s", what, otherwise)
+// demand prompts for a required text. alternative names the flags and variables for
+// it.
+func (in *signIn) demand(name, alternative string, prompt func(context.Context, string) (string, error)) (string, error) {
+	if !in.mayPrompt(in.c) {
+		return "", cmdline.Usagef("cannot ask for the %s without a terminal; use %s", name, alternative)
 	}
-	text, err := ask(in.c.Context, strings.ToUpper(what[:1])+what[1:]+": ")
+	text, err := prompt(in.c.Context, strings.ToUpper(name[:1])+name[1:]+": ")
 	if err == nil && text == "" {
-		err = cmdline.Usagef("the %s is empty", what)
+		err = cmdline.Usagef("the %s is empty", name)
 	}
 	return text, err
 }
 
-// store stores the login in the keyring, or where that is allowed in a file.
+// store stores the login in the keyring, or in a file with --insecure-storage.
 func (in *signIn) store(session string) (place string, err error) {
-	kept := profile.Secret{Session: session}
+	secret := profile.Secret{Session: session}
 	if in.c.Bool("remember") {
-		kept.Password = in.password
+		secret.Password = in.password
 	}
 	l := &profile.Login{Profile: in.profile, URL: in.service.URL(), User: in.user, Store: profile.InKeyring}
-	if err = in.Vault.Store(in.c.Context, l, kept); err == nil {
+	if err = in.Vault.Store(in.c.Context, l, secret); err == nil {
 		return l.Place(""), nil
 	}
 	if !in.c.Bool("insecure-storage") {
-		return "", fmt.Errorf("the login cannot be stored: %w; --insecure-storage keeps it in a file, %s or %s need none", err, profile.EnvToken, profile.EnvPassword)
+		return "", fmt.Errorf("cannot store the login: %w; use --insecure-storage to store it in a file, or set %s or %s", err, profile.EnvToken, profile.EnvPassword)
 	}
 	in.Notice(in.c, "%s", err)
 	l.Store = profile.InFile
-	if err = in.Vault.Store(in.c.Context, l, kept); err != nil {
+	if err = in.Vault.Store(in.c.Context, l, secret); err != nil {
 		return "", err
 	}
 	logins, err := in.Vault.ReadLogins()
 	return l.Place(logins.Path), err
 }
 
-// storeProfile makes the profile, or brings its address and user up to date. The
-// first one is used from now on.
+// storeProfile creates the profile or updates its address and user. The first
+// profile becomes the default.
 func (in *signIn) storeProfile() error {
 	file := in.settings.File
 	values := map[string]string{"url": in.service.URL(), "user": in.user}
@@ -170,8 +170,8 @@ func (in *signIn) storeProfile() error {
 	return file.Save()
 }
 
-// logout is whctl logout. The login is forgotten here even if the service
-// cannot be reached.
+// logout implements whctl logout. The stored login is deleted even if the service is
+// unreachable.
 func logout(c *cli.Context, s *session) error {
 	settings, err := s.Settings(c)
 	if err != nil {
@@ -183,29 +183,29 @@ func logout(c *cli.Context, s *session) error {
 	}
 	stored := logins.Of(settings)
 	if stored == nil {
-		s.Notice(c, "nobody is signed in to %s", settings.Text("url"))
+		s.Notice(c, "not signed in to %s", settings.Text("url"))
 		return nil
 	}
-	kept, secretErr := s.Vault.SecretOf(c.Context, stored)
+	secret, secretErr := s.Vault.SecretOf(c.Context, stored)
 	if err := s.Vault.Forget(c.Context, stored); err != nil && secretErr == nil {
 		return err
 	}
 	if secretErr != nil {
-		s.Notice(c, "the login is forgotten; its session ends by itself, since it cannot be read: %s", secretErr)
+		s.Notice(c, "stored login deleted; its session could not be ended and will expire: %s", secretErr)
 		return nil
 	}
 	o, err := s.Options(c)
 	if err == nil {
-		err = endSession(c, o, kept.Session)
+		err = endSession(c, o, secret.Session)
 	}
 	if err != nil {
-		return fmt.Errorf("the login is forgotten, but its session lives on: %w", err)
+		return fmt.Errorf("stored login deleted, but its session could not be ended: %w", err)
 	}
 	s.Notice(c, "signed out of %s", settings.Text("url"))
 	return nil
 }
 
-// endSession ends a session. One that the service does not know any more is fine.
+// endSession ends a session. An unknown session is not an error.
 func endSession(c *cli.Context, o client.Options, session string) error {
 	o.Session = session
 	service, err := client.New(o)
@@ -224,7 +224,7 @@ var whoamiColumns = []output.Column{
 	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
 }
 
-// whoami is whctl whoami.
+// whoami implements whctl whoami.
 func whoami(c *cli.Context, s *session) error {
 	return reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		session, err := service.CurrentSession(c.Context)
@@ -235,12 +235,12 @@ func whoami(c *cli.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		who, err := s.Identity(c)
+		id, err := s.Identity(c)
 		if err != nil {
 			return err
 		}
 		_, err = out.Lines(whoamiColumns, [][]any{{
-			session.UserName, session.DisplayName, session.Role, nilIfZero(session.ExpiryDateTime), session.Via, who.Source, nilIfZero(settings.Profile), service.URL(),
+			session.UserName, session.DisplayName, session.Role, nilIfZero(session.ExpiryDateTime), session.Via, id.Source, nilIfZero(settings.Profile), service.URL(),
 		}})
 		return err
 	})(c)

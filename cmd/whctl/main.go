@@ -27,7 +27,7 @@ func main() {
 // run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &session{
-		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Patience: profile.KeyringPatience}},
+		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Timeout: profile.KeyringTimeout}},
 		stdout:    stdout,
 		terminal:  output.TerminalOf(stdout, env),
 		prompter:  cmdline.PrompterAt(stdin, stderr),

@@ -211,7 +211,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 		return err
 	}
 	if !in.Yes("read_only") { // the read-only client refuses in any case
-		if err := s.confirm(c, in, change{what: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
+		if err := s.confirm(c, in, change{text: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}
 	}

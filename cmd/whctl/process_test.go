@@ -21,7 +21,7 @@ import (
 
 func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "whctl", args...)
 	cmd.Env = append(os.Environ(), profile.EnvURL+"="+url)

@@ -12,48 +12,49 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// Progress is shown at most this often.
+// Minimum intervals between updates.
 const (
 	screenInterval = 200 * time.Millisecond
 	lineInterval   = 5 * time.Second
 )
 
-// screenWidth is the room that a text takes which replaces the one before.
+// screenWidth is the width of a line that is rewritten.
 const screenWidth = 70
 
-// progress shows how far an export is. A nil one shows nothing.
+// progress prints the progress of an export. A nil *progress prints nothing.
 type progress struct {
-	tell     func(text string)
+	print    func(text string)
 	count    func(context.Context) (int64, error) // of all rows
 	name     string
 	now      func() time.Time
 	interval time.Duration
 	start    time.Time
 	last     time.Time
-	rewrites bool // each text takes the place of the one before
+	rewrites bool // each text overwrites the previous one
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
-	stop  context.CancelFunc // nil before anything was shown
+	stop  context.CancelFunc // nil before the first update
 }
 
-// progressModes are what --progress may say.
+// progressModes has the values of --progress.
 var progressModes = []string{"auto", "plain", "none"}
 
-// newProgress writes progress to a terminal, or in mode plain line by line.
+// newProgress returns a progress display for a terminal, or one that prints lines in
+// mode plain.
 func newProgress(mode, name string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
 	p := &progress{name: name, now: now, count: count}
 	if mode == "plain" {
 		p.interval = lineInterval
-		p.tell = func(text string) { fmt.Fprintln(to, text) }
+		p.print = func(text string) { fmt.Fprintln(to, text) }
 	} else {
 		p.interval, p.rewrites = screenInterval, true
-		p.tell = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
+		p.print = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
 	}
 	return p
 }
 
-// begin is when the rows begin to come.
+// begin starts the clock before the first row.
 func (p *progress) begin() {
 	if p != nil {
 		p.start = p.now()
@@ -61,8 +62,8 @@ func (p *progress) begin() {
 	}
 }
 
-// at shows a number of rows, if it is time. Looking at the clock costs more
-// than a row, so not every row does.
+// at prints the number of rows if the interval has passed. It reads the clock only
+// every 256 rows, because that costs more than a row.
 func (p *progress) at(ctx context.Context, rows int64) {
 	if p == nil || rows&0xff != 0 {
 		return
@@ -72,7 +73,7 @@ func (p *progress) at(ctx context.Context, rows int64) {
 		return
 	}
 	p.last = now
-	if p.stop == nil { // it takes so long that the total matters: it is asked for beside the export
+	if p.stop == nil { // a long export: request the total concurrently
 		ctx, p.stop = context.WithCancel(ctx)
 		p.work.Go(func() {
 			if total, err := p.count(ctx); err == nil {
@@ -80,12 +81,12 @@ func (p *progress) at(ctx context.Context, rows int64) {
 			}
 		})
 	}
-	p.tell(p.text(rows, now.Sub(p.start)))
+	p.print(p.text(rows, now.Sub(p.start)))
 }
 
-// text is how far the export is, in one line.
-func (p *progress) text(rows int64, took time.Duration) string {
-	rate := float64(rows) / took.Seconds()
+// text formats the progress as one line.
+func (p *progress) text(rows int64, elapsed time.Duration) string {
+	rate := float64(rows) / elapsed.Seconds()
 	total := p.total.Load()
 	if total < rows {
 		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
@@ -102,6 +103,6 @@ func (p *progress) end() {
 	p.stop()
 	p.work.Wait()
 	if p.rewrites {
-		p.tell(strings.Repeat(" ", screenWidth) + "\r")
+		p.print(strings.Repeat(" ", screenWidth) + "\r")
 	}
 }

@@ -26,7 +26,7 @@ func TestProgress(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var said []string
 			p := &progress{
-				tell: func(text string) { said = append(said, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
+				print: func(text string) { said = append(said, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
 				count: func(context.Context) (int64, error) {
 					time.Sleep(2 * time.Second)
 					return c.total, c.err
@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 // What is still counting when the export ends is stopped.
 func TestProgressEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &progress{tell: func(string) {}, now: time.Now, interval: time.Second, start: time.Now(), last: time.Now(), count: func(ctx context.Context) (int64, error) {
+		p := &progress{print: func(string) {}, now: time.Now, interval: time.Second, start: time.Now(), last: time.Now(), count: func(ctx context.Context) (int64, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}}

@@ -51,7 +51,7 @@ func TestSilentTerminal(t *testing.T) {
 // onTerminal runs a program to its end on a pseudo-terminal.
 func onTerminal(t *testing.T, binary string, args ...string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	// CI and NO_COLOR would keep a probe from happening at all.
@@ -155,7 +155,7 @@ func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
 // watch waits for the end, and closes the terminal then, so that nobody waits
 // for what is not coming.
 func (c *conversation) watch(keyboard *os.File) {
-	watchdog := time.AfterFunc(patience, func() { _ = c.cmd.Process.Kill() })
+	watchdog := time.AfterFunc(testTimeout, func() { _ = c.cmd.Process.Kill() })
 	defer watchdog.Stop()
 	end := ending{err: c.cmd.Wait()}
 	end.after, _ = term.GetState(int(keyboard.Fd())) // nil is another state too
@@ -228,7 +228,7 @@ func TestPasswordIsAskedFor(t *testing.T) {
 	}
 
 	c = converse(t, "login", "--user", "ann", "--no-input")
-	c.await("nobody can be asked for the password of ann here: give --password-stdin, --password-file or WHCTL_PASSWORD")
+	c.await("cannot ask for the password of ann without a terminal; use --password-stdin, --password-file or WHCTL_PASSWORD")
 	if code := c.end(); code != 2 {
 		t.Errorf("exit %d, screen %q", code, c.seen)
 	}

@@ -142,7 +142,7 @@ func list(c *cli.Context, s *session, l listing) error {
 	if err != nil {
 		return err
 	}
-	if len(q.Fields) == 0 && format.ForPeople() {
+	if len(q.Fields) == 0 && format.HumanReadable() {
 		q.Fields = l.brief
 	}
 	service, err := s.Reader(c)

@@ -86,7 +86,7 @@ func TestQueryNotices(t *testing.T) {
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
 		rows(1, d1)(w, r)
 	}}.run(t, "query", "SO_Totals")
-	if want := "the service gives at most 100 rows at a time\nthe service ignored Colour\n"; got.stderr != want {
+	if want := "the service returns at most 100 rows per request\nthe service ignored Colour\n"; got.stderr != want {
 		t.Errorf("stderr %q, want %q", got.stderr, want)
 	}
 }

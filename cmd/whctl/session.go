@@ -16,32 +16,32 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// session is what one run of the program works with: its streams, its clock, and
-// the connector that knows the settings and who signs in.
+// session holds the state of a run of the program: streams, clock, and the connector
+// with the settings and credentials.
 type session struct {
 	profile.Connector
 	stdout   io.Writer
-	terminal output.Terminal // what stdout is
+	terminal output.Terminal // properties of stdout
 	prompter cmdline.Prompter
 	now      func() time.Time
 }
 
-// sessionKey is where the app keeps the session of its commands.
+// sessionKey is the key of the session in the app's metadata.
 const sessionKey = "session"
 
-// change is what a command is going to change.
+// change is a planned change.
 type change struct {
-	what     string // in words, such as "delete 3 messages"
-	sweeping bool   // it cannot be undone, or concerns many: it needs a yes
+	text     string // such as "delete 3 messages"
+	sweeping bool   // cannot be undone or affects many objects; needs confirmation
 	do       func(out *output.Printer, service *client.Client) error
 }
 
-// with is the action of a command that needs more than a client.
+// with returns the action of a command that needs the session.
 func with(do func(c *cli.Context, s *session) error) cli.ActionFunc {
 	return func(c *cli.Context) error { return do(c, c.App.Metadata[sessionKey].(*session)) }
 }
 
-// reads is the action of a command that reads.
+// reads returns the action of a command that reads.
 func reads(do func(c *cli.Context, out *output.Printer, service *client.Client) error) cli.ActionFunc {
 	return with(func(c *cli.Context, s *session) error {
 		service, err := s.Reader(c)
@@ -53,40 +53,39 @@ func reads(do func(c *cli.Context, out *output.Printer, service *client.Client) 
 	})
 }
 
-// changes is the action of a command that changes something: it plans the change
-// before anyone is asked to confirm it.
+// changes returns the action of a command that changes something. It plans the
+// change before it asks for confirmation.
 func changes(plan func(c *cli.Context, s *session) (change, error)) cli.ActionFunc {
 	return with(func(c *cli.Context, s *session) error {
-		what, err := plan(c, s)
+		planned, err := plan(c, s)
 		if err != nil {
 			return err
 		}
-		service, err := s.connectToChange(c, what)
+		service, err := s.connectToChange(c, planned)
 		if err != nil {
 			return err
 		}
 		defer service.Close()
-		return what.do(s.printer(c), service)
+		return planned.do(s.printer(c), service)
 	})
 }
 
-// connectToChange makes a client for a command that changes something, once
-// those who must agree have agreed. The client of a read-only profile refuses
-// even then.
-func (s *session) connectToChange(c *cli.Context, what change) (*client.Client, error) {
+// connectToChange returns a client for a command that changes something, after
+// confirmation. The client of a read-only profile refuses changes.
+func (s *session) connectToChange(c *cli.Context, planned change) (*client.Client, error) {
 	in, err := s.Settings(c)
 	if err != nil {
 		return nil, err
 	}
 	if !in.Yes("read_only") && !c.Bool(profile.DryRunFlag) {
-		if err := s.confirm(c, in, what); err != nil {
+		if err := s.confirm(c, in, planned); err != nil {
 			return nil, err
 		}
 	}
 	return s.Client(c, in.Yes("read_only"))
 }
 
-// printer prints what a command shows.
+// printer returns a printer for a command.
 func (s *session) printer(c *cli.Context) *output.Printer {
 	return &output.Printer{
 		Context: c, Stdout: s.stdout, Terminal: s.terminal,
@@ -101,7 +100,7 @@ func (s *session) printer(c *cli.Context) *output.Printer {
 	}
 }
 
-// today is the present time in the zone of the settings.
+// today returns the current time in the zone of the settings.
 func (s *session) today(c *cli.Context) (time.Time, error) {
 	in, err := s.Settings(c)
 	if err != nil {
@@ -110,61 +109,61 @@ func (s *session) today(c *cli.Context) (time.Time, error) {
 	return s.now().In(in.Zone()), nil
 }
 
-// mayAsk reports whether questions can be asked, and are wanted.
-func (s *session) mayAsk(c *cli.Context) bool {
+// mayPrompt reports whether prompts are possible and allowed.
+func (s *session) mayPrompt(c *cli.Context) bool {
 	return s.prompter.Keyboard != nil && !c.Bool("no-input")
 }
 
-// changeFlags are what every command takes that changes something.
+// changeFlags returns the flags of all commands that change something.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask whether it is meant"},
-		&cli.StringFlag{Name: "confirm", Usage: "`NAME` of the profile, typed once more, where that is protected"},
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "skip confirmation"},
+		&cli.StringFlag{Name: "confirm", Usage: "confirm a change with the `NAME` of the protected profile"},
 	}
 }
 
-// newFlags are those of commands that make something.
+// newFlags returns the flags of commands that create something.
 func newFlags(others ...cli.Flag) []cli.Flag {
-	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print all of what was made, not only its id"}}, changeFlags())
+	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the created object instead of its ID"}}, changeFlags())
 }
 
-// confirm asks for what a change needs: on a protected profile its name, for a
-// sweeping change a yes. Where no question can be asked, flags must have said so.
-func (s *session) confirm(c *cli.Context, in *profile.Settings, what change) error {
+// confirm asks for the name of a protected profile, or for a yes to a sweeping
+// change. If it cannot ask, --confirm or --yes must be set.
+func (s *session) confirm(c *cli.Context, in *profile.Settings, planned change) error {
 	if in.Yes("protected") {
-		return s.confirmByName(c, in, what)
+		return s.confirmByName(c, in, planned)
 	}
-	if !what.sweeping || c.Bool("yes") {
+	if !planned.sweeping || c.Bool("yes") {
 		return nil
 	}
-	if !s.mayAsk(c) {
-		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", what.what)}
+	if !s.mayPrompt(c) {
+		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", planned.text)}
 	}
-	answer, err := s.prompter.Ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(what.what)))
+	answer, err := s.prompter.Ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.text)))
 	if err != nil {
 		return err
 	}
 	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
-		return &unconfirmedError{"nothing was changed"}
+		return &unconfirmedError{"cancelled; nothing was changed"}
 	}
 	return nil
 }
 
-// confirmByName wants the name of a protected profile to be typed. In a script,
-// --confirm is that, and a sweeping change needs --yes as well.
-func (s *session) confirmByName(c *cli.Context, in *profile.Settings, what change) error {
+// confirmByName asks for the name of a protected profile. In a script, --confirm
+// has the name, and a sweeping change needs --yes too.
+func (s *session) confirmByName(c *cli.Context, in *profile.Settings, planned change) error {
 	typed := c.String("confirm")
 	switch {
-	case typed == "" && !s.mayAsk(c):
-		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", in.Profile, what.what, in.Profile)}
+	case typed == "" && !s.mayPrompt(c):
+		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", in.Profile, planned.text, in.Profile)}
 	case typed == "":
 		var err error
-		typed, err = s.prompter.Ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(what.what)))
+		typed, err = s.prompter.Ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.text)))
 		if err != nil {
 			return err
 		}
-	case what.sweeping && !c.Bool("yes"):
-		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", what.what)}
+	case planned.sweeping && !c.Bool("yes"):
+		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", planned.text)}
 	}
 	if typed != in.Profile {
 		return &unconfirmedError{fmt.Sprintf("nothing was changed: the profile is %s, not %q", in.Profile, typed)}
@@ -172,7 +171,7 @@ func (s *session) confirmByName(c *cli.Context, in *profile.Settings, what chang
 	return nil
 }
 
-// painted is the name of what a question is about, in the colour of the profile.
+// painted returns the name of the profile for a prompt, in its colour.
 func (s *session) painted(c *cli.Context, in *profile.Settings) string {
 	code := profile.Colours[strings.ToLower(in.Text("colour"))]
 	if code == 0 || !s.inColour(c) {
@@ -181,7 +180,7 @@ func (s *session) painted(c *cli.Context, in *profile.Settings) string {
 	return fmt.Sprintf("\x1b[1;%dm%s\x1b[0m", code, in.Name())
 }
 
-// inColour reports whether questions may have colours.
+// inColour reports whether prompts may have colours.
 func (s *session) inColour(c *cli.Context) bool {
 	switch {
 	case c.Bool("no-color") || s.Env("NO_COLOR") != "":

@@ -144,7 +144,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	l, pattern := of(ts, args[0]), regexp.MustCompile(args[1])
-	enough := time.After(patience)
+	enough := time.After(testTimeout)
 	for {
 		all, grown := l.read()
 		for _, line := range all {

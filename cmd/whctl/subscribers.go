@@ -62,13 +62,13 @@ var (
 
 func createSubscriber(c *cli.Context, _ *session) (change, error) {
 	name := c.Args().First()
-	return change{what: fmt.Sprintf("create the subscriber %q", name), do: func(out *output.Printer, service *client.Client) error {
+	return change{text: fmt.Sprintf("create the subscriber %q", name), do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{Name: &name, IsEnabled: new(!c.Bool("disabled"))})
 		if err != nil {
 			return err
 		}
 		out.Notice("subscriber %s created%s", quoted(made.Name), unlessEnabled(made.IsEnabled))
-		return out.Made(made.RecID, made)
+		return out.Created(made.RecID, made)
 	}}, nil
 }
 
@@ -77,7 +77,7 @@ func updateSubscriber(c *cli.Context, _ *session) (change, error) {
 	if name == "" {
 		return change{}, cmdline.Usagef("nothing to update; give --name")
 	}
-	return change{what: "update the subscriber " + subscriberTitle(old), do: func(out *output.Printer, service *client.Client) error {
+	return change{text: "update the subscriber " + subscriberTitle(old), do: func(out *output.Printer, service *client.Client) error {
 		changed, err := patchSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
 		if err == nil {
 			out.Notice("subscriber %s renamed to %s", subscriberTitle(old), quoted(changed.Name))

@@ -135,7 +135,7 @@ func listSubscriptions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if !f.ForPeople() {
+	if !f.HumanReadable() {
 		l.brief = nil
 	}
 	return output.Documents(s.printer(c), output.ColumnsOf(l.kind, l.brief), l.keys, all...)
@@ -149,7 +149,7 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 	}
 	var err error
 	request.Headers, err = readHeaders(c)
-	return change{what: fmt.Sprintf("send %s to %s", event, url), do: func(out *output.Printer, service *client.Client) error {
+	return change{text: fmt.Sprintf("send %s to %s", event, url), do: func(out *output.Printer, service *client.Client) error {
 		subscriber, err := findSubscriber(c.Context, service, c.Args().First())
 		if err != nil {
 			return err
@@ -169,13 +169,13 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 		if err := hideSecret(c, out, made.Secret, s.prompter.Watches); err != nil {
 			return err
 		}
-		return out.Made(made.RecID, made)
+		return out.Created(made.RecID, made)
 	}}, err
 }
 
 // onSubscription plans a change of the subscription with an ID or a part of it.
 func onSubscription(c *cli.Context, verb, name string, do func(out *output.Printer, service *client.Client, n subscriptionName) error) change {
-	return change{what: verb + " the subscription " + name, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: verb + " the subscription " + name, do: func(out *output.Printer, service *client.Client) error {
 		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
 		if err != nil {
 			return err
@@ -274,7 +274,7 @@ func rotateSecret(c *cli.Context, s *session) (change, error) {
 		if c.IsSet("secret-file") {
 			return hideSecret(c, out, made.Secret, s.prompter.Watches)
 		}
-		return out.Made(made.Secret, made)
+		return out.Created(made.Secret, made)
 	}), nil
 }
 

@@ -15,17 +15,17 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// testOutcome is what became of a test message, for programs.
+// testOutcome is the result of a test message in JSON.
 type testOutcome struct {
 	MessageID string
 	Status    int    // as in wire.MessageState
-	HTTPCode  *int   `json:",omitempty"` // nil where no answer came
-	Message   string `json:",omitempty"` // what the receiver said, or why it did not
+	HTTPCode  *int   `json:",omitempty"` // nil if there was no response
+	Message   string `json:",omitempty"` // the status text or the error
 	Duration  string // of the attempt, such as PT0.0123S
 }
 
-// testSubscription is whctl subscriptions test. The service may have to wait for
-// the receiver, so the answer is asked for again and again.
+// testSubscription implements whctl subscriptions test. Delivery is asynchronous, so
+// it polls for the result.
 func testSubscription(c *cli.Context, _ *session) (change, error) {
 	var err error
 	if c.Bool("no-wait") && c.IsSet("wait") {
@@ -37,15 +37,15 @@ func testSubscription(c *cli.Context, _ *session) (change, error) {
 			return err
 		}
 		if c.Bool("no-wait") {
-			out.Notice("a test message is on its way; whctl messages show %s tells what became of it", state.MessageID)
-			return out.Made(state.MessageID, state)
+			out.Notice("test message queued; show its state with whctl messages show %s", state.MessageID)
+			return out.Created(state.MessageID, state)
 		}
 		one, err := subscriptionOf(c.Context, service, n)
 		if err != nil {
 			return err
 		}
 		if !one.IsEnabled {
-			if err := out.Made(state.MessageID, state); err != nil {
+			if err := out.Created(state.MessageID, state); err != nil {
 				return err
 			}
 			return &partialError{"the subscription is disabled: the test message stays queued until it is enabled"}
@@ -54,31 +54,31 @@ func testSubscription(c *cli.Context, _ *session) (change, error) {
 		if err != nil {
 			return err
 		}
-		if err := out.Made(state.MessageID, testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}); err != nil {
+		if err := out.Created(state.MessageID, testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}); err != nil {
 			return err
 		}
-		answer := attemptAnswer(attempt)
+		response := attemptResult(attempt)
 		if attempt.Status != statusSuccessful {
-			return &partialError{"the test message was not received: " + answer}
+			return &partialError{"the test message was not received: " + response}
 		}
-		out.Notice("the test message was received: %s", answer)
+		out.Notice("the test message was received: %s", response)
 		return nil
 	}), err
 }
 
-// statusSuccessful is that of a message that was received.
+// statusSuccessful is the status of a message that was received.
 const statusSuccessful = 1
 
-// attemptAnswer is what came of an attempt, in words.
-func attemptAnswer(a *wire.MessageResponse) string {
+// attemptResult returns the result of an attempt as text.
+func attemptResult(a *wire.MessageResponse) string {
 	if a.HTTPCode == nil {
 		return a.Message
 	}
 	return strings.TrimSpace(fmt.Sprint(*a.HTTPCode, " ", strings.TrimPrefix(a.Message, fmt.Sprint(*a.HTTPCode))))
 }
 
-// firstAttempt waits for the first attempt to send a message. Asking takes no
-// more than the SubscriberID.
+// firstAttempt waits for the first delivery attempt of a message. It needs no other
+// permission than the SubscriberID.
 func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
@@ -102,7 +102,7 @@ func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, me
 	}
 }
 
-// The pauses between two questions grow from the one to the other.
+// The polling interval grows from firstPause to longestPause.
 const (
 	firstPause   = 20 * time.Millisecond
 	longestPause = time.Second
@@ -110,5 +110,5 @@ const (
 
 func tooSlow(c *cli.Context, message string) error {
 	return &client.Error{Kind: client.TimedOut, Status: http.StatusAccepted, Message: fmt.Sprintf(
-		"the test message was not sent within %s: is the subscription disabled, or its receiver in trouble? whctl messages show %s tells what becomes of it", c.Duration("wait"), message)}
+		"the test message was not sent within %s; check that the subscription is enabled, and show its state with whctl messages show %s", c.Duration("wait"), message)}
 }

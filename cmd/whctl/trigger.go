@@ -60,9 +60,9 @@ func planTrigger(c *cli.Context, _ *session) (change, error) {
 	}
 	body, err := triggerBody(c, event)
 	if c.Bool("all-subscribers") {
-		what := publication(c, body, "")
-		what.sweeping = true
-		return what, err
+		planned := publication(c, body, "")
+		planned.sweeping = true
+		return planned, err
 	}
 	return onSubscription(c, "send a test of "+event+" to", c.String("subscription"), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, wire.TestRequest{EventName: event, Body: body})
@@ -70,7 +70,7 @@ func planTrigger(c *cli.Context, _ *session) (change, error) {
 			return err
 		}
 		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
-		return out.Made(state.MessageID, state)
+		return out.Created(state.MessageID, state)
 	}), err
 }
 

@@ -30,11 +30,11 @@ whctl tui --profile prod --read-only`,
 	}}
 }
 
-// showScreens is whctl tui. A profile that is protected or read-only begins without
-// the right to change anything; --read-only keeps that for good.
+// showScreens implements whctl tui. A protected or read-only profile starts in
+// read-only mode, which the user can unlock unless --read-only is set.
 func showScreens(c *cli.Context, s *session) error {
 	if !s.terminal.Is {
-		return cmdline.Usagef("tui needs a terminal; whctl query and the others print anywhere")
+		return cmdline.Usagef("tui needs a terminal")
 	}
 	in, err := s.Settings(c)
 	if err != nil {
@@ -57,14 +57,14 @@ func showScreens(c *cli.Context, s *session) error {
 	return tui.Run(c.Context, service, o)
 }
 
-// viewer is one run of the screens: it opens clients for them.
+// viewer opens the clients of the terminal user interface.
 type viewer struct {
-	*profile.Connector // by flags and variables
+	*profile.Connector // of flags and environment variables
 	c                  *cli.Context
 	opened             []*client.Client
 }
 
-// appearance is what flags say of it, else settings do.
+// appearance returns the theme and whether to draw in ASCII.
 func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string, ascii bool, err error) {
 	palette = in.Text("theme")
 	if v.c.IsSet("theme") {
@@ -80,7 +80,7 @@ func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string
 	return strings.ToLower(palette), v.c.Bool("ascii") || v.Env(profile.EnvASCII) != "", nil
 }
 
-// open makes a client, and the options of the screens that are about it.
+// open creates a client and the options that depend on it.
 func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Client, tui.Options, error) {
 	connect := func(readOnly bool) (*client.Client, error) {
 		service, err := k.Client(v.c, readOnly)
@@ -104,7 +104,7 @@ func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Clien
 	return service, o, nil
 }
 
-// change is open for another profile.
+// change opens another profile.
 func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 	file, err := profile.ReadWith(v.Env, name)
 	if err != nil {
@@ -124,7 +124,7 @@ func (v *viewer) close() {
 	}
 }
 
-// profiles are those that the screens can change to.
+// profiles returns the profiles that the user can switch to.
 func (v *viewer) profiles() ([]tui.Profile, error) {
 	file, err := profile.Read(v.Env)
 	if err != nil {
@@ -140,8 +140,8 @@ func (v *viewer) profiles() ([]tui.Profile, error) {
 	return list, nil
 }
 
-// takesMouse reports whether clicks are for the screens: over ssh, people want to
-// select text with it instead.
+// takesMouse reports whether mouse events are requested. Over SSH the default is no,
+// so that the mouse can select text.
 func (v *viewer) takesMouse() bool {
 	if v.c.IsSet("mouse") {
 		return v.c.Bool("mouse")
@@ -149,8 +149,8 @@ func (v *viewer) takesMouse() bool {
 	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool { return v.Env(name) != "" })
 }
 
-// stateDir is where the screens keep how they were left; empty where there is no
-// place for it.
+// stateDir returns the directory for the state of the user interface; empty if there
+// is no home directory.
 func stateDir(env func(string) string) string {
 	if dir := env("XDG_STATE_HOME"); dir != "" {
 		return filepath.Join(dir, "whctl")
@@ -172,7 +172,7 @@ func stateDir(env func(string) string) string {
 	return filepath.Join(home, "whctl")
 }
 
-// downloads is where a browser would put files, else the present directory.
+// downloads returns the Downloads directory; empty if there is none.
 func downloads() string {
 	home, err := os.UserHomeDir()
 	if err != nil {

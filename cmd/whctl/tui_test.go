@@ -20,7 +20,7 @@ func screensOf(t *testing.T, config string, env map[string]string, args ...strin
 	t.Helper()
 	env[profile.EnvConfig] = filepath.Join(configOf(t, config), "config.toml")
 	k := &profile.Connector{Env: func(name string) string { return env[name] }, Stderr: io.Discard}
-	k.Vault = profile.Vault{Env: k.Env, Patience: patience}
+	k.Vault = profile.Vault{Env: k.Env, Timeout: testTimeout}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")

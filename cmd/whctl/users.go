@@ -72,7 +72,7 @@ func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.U
 		password, err = profile.SecretFile(path)
 	case !prompt:
 		return r, nil
-	case !s.mayAsk(c):
+	case !s.mayPrompt(c):
 		return r, cmdline.Usagef("cannot ask for the password of %s without a terminal; use --new-password-file", name)
 	default:
 		password, err = s.prompter.AskTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
@@ -92,13 +92,13 @@ func createUser(c *cli.Context, s *session) (change, error) {
 	request, err := userRequest(c, s, name, true)
 	request.UserName = name
 	what := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
-	return change{what: what, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
 		user, err := service.AddUser(c.Context, request)
 		if err != nil {
 			return err
 		}
 		out.Notice("user %s created with the role %s", user.UserName, user.Role)
-		return out.Made(user.UserName, user)
+		return out.Created(user.UserName, user)
 	}}, err
 }
 
@@ -108,7 +108,7 @@ func updateUser(c *cli.Context, s *session) (change, error) {
 	if err == nil && request == (wire.UserRequest{}) {
 		err = cmdline.Usagef("users update needs --role, --display-name, --new-password or --new-password-file")
 	}
-	return change{what: "update the user " + name, do: func(out *output.Printer, service *client.Client) error {
+	return change{text: "update the user " + name, do: func(out *output.Printer, service *client.Client) error {
 		if password := s.Password(); request.Password != nil && password != "" {
 			request.CurrentPassword = &password // required unless the caller is an admin
 		}
@@ -117,6 +117,6 @@ func updateUser(c *cli.Context, s *session) (change, error) {
 			return err
 		}
 		out.Notice("user %s updated", user.UserName)
-		return out.Made(user.UserName, user)
+		return out.Created(user.UserName, user)
 	}}, err
 }

@@ -48,9 +48,9 @@ func forgetSession() {
 	}
 }
 
-// patience is far more than any of these tests needs. It only keeps a broken
+// testTimeout is far more than any of these tests needs. It only keeps a broken
 // program from running for ever.
-const patience = 2 * time.Minute
+const testTimeout = 2 * time.Minute
 
 // trial is one run of the program inside the test.
 type trial struct {
@@ -99,7 +99,7 @@ func (tr trial) run(t testing.TB, args ...string) outcome {
 	if tr.width > 0 {
 		s.terminal.Width = tr.width
 	}
-	s.prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Patience: patience}
+	s.prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Timeout: testTimeout}
 	app := newApp(s)
 	app.Commands = append(app.Commands, pokeCommands()...)
 	err := dispatch(tr.ctx, app, args)
@@ -121,7 +121,7 @@ func pokeCommands() []*cli.Command {
 	flags := append(changeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
 		{Name: "poke", HideHelp: true, Flags: flags, Action: changes(func(c *cli.Context, _ *session) (change, error) {
-			return change{what: "set a value", sweeping: c.Bool("sweeping"), do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
+			return change{text: "set a value", sweeping: c.Bool("sweeping"), do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
 		})},
 		{Name: "careless", HideHelp: true, Action: reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
 	}

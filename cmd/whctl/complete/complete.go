@@ -1,5 +1,5 @@
-// Package complete finds the ways in which an unfinished command line can go on, by
-// the command table, the registry and the configuration; no service is asked.
+// Package complete completes command lines in shells from the command table, the
+// registry and the configuration. It sends no requests.
 package complete
 
 import (
@@ -16,25 +16,22 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Command is what the shells' scripts call: with the shell's name, the
-// index of the word that the cursor is in, and all words of the line, the
-// program's among them. It is in no table, since its words are no command
-// line of ours.
+// Command is the hidden command that the completion scripts call. Its arguments are
+// the name of the shell, the index of the word at the cursor, and all words of the
+// line, including the program.
 const Command = "__complete"
 
-// Candidate is one way to go on.
+// Candidate is a possible completion.
 type Candidate struct{ Value, Meaning string }
 
-// Words are what lines are made of.
+// Words is the source of completions.
 type Words struct {
 	App    *cli.App
 	Env    func(string) string
-	Values map[string][]Candidate // of flags and arguments, by name, that only the program knows
+	Values map[string][]Candidate // additional values of flags and arguments, by name
 }
 
-// Complete prints a line for each way to go on: the word, and behind a tab what
-// it means. Whatever is wrong, it is silent: there is no place for a message while
-// a line is typed.
+// Complete prints a line for each candidate: the word, a tab and its meaning.
 func (w Words) Complete(args []string) error {
 	if len(args) < 3 {
 		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", Command)
@@ -42,7 +39,7 @@ func (w Words) Complete(args []string) error {
 	cursor, err := strconv.Atoi(args[1])
 	words := args[2:]
 	if err != nil || cursor < 1 || cursor > len(words) {
-		return cmdline.Usagef("%s: no word %s", Command, args[1])
+		return cmdline.Usagef("%s: invalid word index %s", Command, args[1])
 	}
 	if cursor == len(words) {
 		words = append(slices.Clone(words), "")
@@ -57,7 +54,7 @@ func (w Words) Complete(args []string) error {
 func write(to io.Writer, all []Candidate, strip string) error {
 	var text strings.Builder
 	for _, one := range all {
-		if value, begins := strings.CutPrefix(one.Value, strip); begins {
+		if value, ok := strings.CutPrefix(one.Value, strip); ok {
 			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(one.Meaning))
 		}
 	}
@@ -65,8 +62,8 @@ func write(to io.Writer, all []Candidate, strip string) error {
 	return err
 }
 
-// rejoin puts words together that bash has split at = and :, and says what part
-// of the one at the cursor bash believes to be a word of its own.
+// rejoin joins the words that bash has split at = and :. strip is the part of the
+// word at the cursor that bash treats as separate words.
 func rejoin(words []string, cursor int) (joined []string, at int, strip string) {
 	glued := func(word string) bool { return word != "" && strings.Trim(word, "=:") == "" }
 	for i, word := range words {
@@ -87,19 +84,19 @@ func rejoin(words []string, cursor int) (joined []string, at int, strip string) 
 	return joined, at, strings.TrimLeft(strip, `"'`)
 }
 
-// line is what is known of an unfinished line.
+// line is a parsed, unfinished command line.
 type line struct {
 	Words
 	flags   cmdline.FlagTable // of all commands
-	command *cli.Command      // found so far; nil before one
+	command *cli.Command      // nil if there is none yet
 	args    []string          // arguments before the cursor
 	all     []string          // arguments of the line
-	flag    string            // whose value is at the cursor; empty for none
+	flag    string            // name of the flag if its value is at the cursor
 	current string            // the word at the cursor, without the quote before it
 	quoted  bool
 }
 
-// read reads the words of a line as far as they go.
+// read parses the words of a line.
 func (w Words) read(words []string, cursor int) *line {
 	c := &line{Words: w, flags: (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands)}
 	commands := w.App.Commands
@@ -124,7 +121,7 @@ func (w Words) read(words []string, cursor int) *line {
 	return c
 }
 
-// word takes a command, or an argument.
+// word reads a command or an argument and returns the commands that can follow.
 func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
 	if found := cmdline.FindCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
 		c.command = found
@@ -137,7 +134,7 @@ func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Co
 	return commands
 }
 
-// flagName is the name of a flag that a word gives.
+// flagName returns the name of the flag in a word.
 func flagName(word string) (string, bool) {
 	if len(word) < 2 || word[0] != '-' {
 		return "", false
@@ -146,7 +143,7 @@ func flagName(word string) (string, bool) {
 	return name, true
 }
 
-// candidates are the ways to go on that begin like the word at the cursor.
+// candidates returns the completions of the word at the cursor.
 func (c *line) candidates() []Candidate {
 	name, isFlag := flagName(c.current)
 	switch {
@@ -162,20 +159,20 @@ func (c *line) candidates() []Candidate {
 	return c.matching(c.ofArgument(), "")
 }
 
-// matching keeps what begins like the word at the cursor, in any letter case.
-// Of a list separated by commas, the last item counts.
+// matching returns the candidates with the word at the cursor as a prefix,
+// ignoring letter case, with head prepended.
 func (c *line) matching(all []Candidate, head string) []Candidate {
-	var kept []Candidate
+	var found []Candidate
 	for _, one := range all {
 		if len(one.Value) >= len(c.current) && strings.EqualFold(one.Value[:len(c.current)], c.current) {
 			one.Value = head + one.Value
-			kept = append(kept, one)
+			found = append(found, one)
 		}
 	}
-	return kept
+	return found
 }
 
-// flagNames are the flags of the command and of all commands.
+// flagNames returns the flags of the command and of the program.
 func (c *line) flagNames() []Candidate {
 	all := c.App.Flags
 	if c.command != nil {
@@ -192,8 +189,8 @@ func (c *line) flagNames() []Candidate {
 	return found
 }
 
-// ofArgument is what the table says of the argument at the cursor: a command, or
-// the word by which ArgsUsage calls it.
+// ofArgument returns the candidates of the argument at the cursor: commands, or the
+// values of its name in ArgsUsage.
 func (c *line) ofArgument() []Candidate {
 	commands := c.App.Commands
 	if c.command != nil {
@@ -226,8 +223,8 @@ func commandCandidates(commands []*cli.Command) []Candidate {
 	return all
 }
 
-// kindAsked is the record kind that the line names, nil where it does not.
-func (c *line) kindAsked() *record.Kind {
+// kindOfLine returns the record kind in the line; nil if there is none.
+func (c *line) kindOfLine() *record.Kind {
 	registry := record.Builtin()
 	for _, word := range c.all {
 		if kind, ok := registry.Lookup(word); ok {

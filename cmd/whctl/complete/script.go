@@ -8,8 +8,8 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// The scripts only pass the line on: what there is to say is in the binary, so
-// that they never grow old.
+// The scripts only pass the line to the program, so they do not depend on its
+// version.
 var (
 	//go:embed whctl.bash
 	bashScript string
@@ -21,10 +21,10 @@ var (
 	powerShellScript string
 )
 
-// Shells are those that have a script.
+// Shells has the shells with a completion script.
 var Shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// PrintScript writes the script of a shell.
+// PrintScript writes the completion script of a shell.
 func PrintScript(to io.Writer, shell string) error {
 	for i, script := range []string{bashScript, zshScript, fishScript, powerShellScript} {
 		if Shells[i] == shell {
@@ -32,5 +32,5 @@ func PrintScript(to io.Writer, shell string) error {
 			return err
 		}
 	}
-	return cmdline.Usagef("no completion for %q%s; shells: bash, zsh, fish, powershell", shell, record.DidYouMean(record.Suggest(shell, Shells)))
+	return cmdline.Usagef("no completion script for %q%s; shells: bash, zsh, fish, powershell", shell, record.DidYouMean(record.Suggest(shell, Shells)))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// named are the values of what ArgsUsage calls by a word. A word that is
-// not listed here has none; the shells then offer files.
+// named returns the values of a word of ArgsUsage. Other words have none; the
+// shells then offer files.
 func (c *line) named(word string) []Candidate {
 	switch word {
 	case "RECORD":
@@ -34,7 +34,7 @@ func (c *line) named(word string) []Candidate {
 	return nil
 }
 
-// ofFlag are the values of a flag.
+// ofFlag returns the values of a flag.
 func (c *line) ofFlag(name string) []Candidate {
 	switch name {
 	case "where":
@@ -52,7 +52,7 @@ func (c *line) ofFlag(name string) []Candidate {
 	return c.ofSetting(strings.ReplaceAll(name, "-", "_"))
 }
 
-// ofSetting are the values of a setting.
+// ofSetting returns the values of a setting.
 func (c *line) ofSetting(name string) []Candidate {
 	s, known := profile.Named(name)
 	switch {
@@ -68,7 +68,7 @@ func (c *line) ofSetting(name string) []Candidate {
 	return Plain(s.Form.Choices())
 }
 
-// Plain are values without a meaning of their own.
+// Plain returns candidates without descriptions.
 func Plain(values []string) []Candidate {
 	var all []Candidate
 	for _, value := range values {
@@ -101,7 +101,7 @@ func (c *line) profiles() []Candidate {
 	return all
 }
 
-// events are those of the ERP.
+// events returns the events of the ERP.
 func events() []Candidate {
 	var names []string
 	for _, e := range record.Events() {
@@ -127,17 +127,17 @@ func formatCandidates() []Candidate {
 	return all
 }
 
-// fieldList completes the last of several fields.
+// fieldList completes the last field of a list.
 func (c *line) fieldList(ordered bool) []Candidate {
-	kind := c.kindAsked()
+	kind := c.kindOfLine()
 	if kind == nil {
 		return nil
 	}
 	head := c.current[:strings.LastIndexAny(c.current, ",;")+1]
-	taken := strings.FieldsFunc(strings.ToLower(head), func(r rune) bool { return r == ',' || r == ';' })
+	used := strings.FieldsFunc(strings.ToLower(head), func(r rune) bool { return r == ',' || r == ';' })
 	var all []Candidate
 	for _, f := range kind.Fields {
-		if slices.Contains(taken, strings.ToLower(f.Name)) {
+		if slices.Contains(used, strings.ToLower(f.Name)) {
 			continue
 		}
 		all = append(all, Candidate{head + f.Name, f.TypeName()})
@@ -149,10 +149,10 @@ func (c *line) fieldList(ordered bool) []Candidate {
 }
 
 // conditions completes a condition: first the field, then its operators. Inside
-// of quotes these are signs and words; outside, where shells would read signs
-// as something else, the names of the service's members.
+// quotes these are symbols and words; outside, where shells would interpret symbols,
+// the names of query parameters.
 func (c *line) conditions() []Candidate {
-	kind := c.kindAsked()
+	kind := c.kindOfLine()
 	if kind == nil {
 		return nil
 	}

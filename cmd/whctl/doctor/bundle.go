@@ -16,11 +16,11 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// secretVariables are those of which nothing is shown.
+// secretVariables has the environment variables whose values are masked.
 var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
-// Bundle writes what was found out, and what it was found out from, into a zip.
-// Everything in it is redacted, whatever it is.
+// Bundle writes the results, settings and service information to a zip file. All
+// files are redacted.
 func (d *Diagnosis) Bundle(path string) error {
 	files := []struct {
 		name    string
@@ -28,11 +28,11 @@ func (d *Diagnosis) Bundle(path string) error {
 	}{
 		{"findings.json", d.findings()},
 		{"version.json", map[string]string{"whctl": d.connector.Version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}},
-		{"settings.json", d.settingsInForce()},
+		{"settings.json", d.effectiveSettings()},
 		{"environment.json", d.environment()},
 		{"service.json", d.info},
-		{"service-settings.json", asked(d, func() ([]wire.Setting, error) { return d.service.Settings(d.c.Context) })},
-		{"stats.json", asked(d, d.stats)},
+		{"service-settings.json", adminOnly(d, func() ([]wire.Setting, error) { return d.service.Settings(d.c.Context) })},
+		{"stats.json", adminOnly(d, d.stats)},
 	}
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
@@ -55,8 +55,8 @@ func (d *Diagnosis) Bundle(path string) error {
 	return output.ReplaceFile(path, packed.Bytes(), output.PrivateFile)
 }
 
-// settingsInForce are the settings in force, each with where that was said.
-func (d *Diagnosis) settingsInForce() map[string][2]string {
+// effectiveSettings returns the texts and sources of the settings.
+func (d *Diagnosis) effectiveSettings() map[string][2]string {
 	all := make(map[string][2]string)
 	if d.settings != nil {
 		for name, value := range d.settings.Values {
@@ -66,7 +66,7 @@ func (d *Diagnosis) settingsInForce() map[string][2]string {
 	return all
 }
 
-// environment are the variables that are read, those of secrets without value.
+// environment returns the environment variables that are set, with secrets masked.
 func (d *Diagnosis) environment() map[string]string {
 	all := make(map[string]string)
 	for _, v := range append(profile.Variables(), profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
@@ -83,10 +83,11 @@ func (d *Diagnosis) environment() map[string]string {
 	return all
 }
 
-// asked is what the service replies to an administrator, or why it does not.
-func asked[T any](d *Diagnosis, get func() (T, error)) any {
+// adminOnly returns the reply to a request that needs the role admin, or the reason
+// why there is none.
+func adminOnly[T any](d *Diagnosis, get func() (T, error)) any {
 	if !d.admin {
-		return "not asked: it takes the role admin"
+		return "not requested: needs the role admin"
 	}
 	reply, err := get()
 	if err != nil {
@@ -106,7 +107,7 @@ func (d *Diagnosis) stats() (*wire.Stats, error) {
 	return stats, nil
 }
 
-// hostOf is an address without its path and query, which may be the key to it.
+// hostOf returns an address without its path and query, which can contain secrets.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

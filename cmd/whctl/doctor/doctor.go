@@ -1,4 +1,4 @@
-// Package doctor checks the way between this machine and the service.
+// Package doctor diagnoses the connection between this machine and the service.
 package doctor
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// Diagnosis is what the checks have found, and what they have found it from.
+// Diagnosis holds the results of the checks and the state that they share.
 type Diagnosis struct {
 	Results []check.Result
 
@@ -33,13 +33,13 @@ type Diagnosis struct {
 	connector *profile.Connector
 	now       func() time.Time
 	settings  *profile.Settings
-	service   *client.Client // nil where it could not even be made
-	info      *wire.Info     // nil where the service does not answer
+	service   *client.Client // nil if it cannot be created
+	info      *wire.Info     // nil if the service does not respond
 	admin     bool
 }
 
-// checks are made in this order. Those behind one that failed may have nothing
-// to go by, and then have no status.
+// checks run in this order. A check that depends on a failed one returns no status
+// and is left out.
 var checks = []struct {
 	name string
 	run  func(*Diagnosis) check.Result
@@ -47,7 +47,7 @@ var checks = []struct {
 	{"configuration", (*Diagnosis).configuration},
 	{"address", (*Diagnosis).address},
 	{"certificate", (*Diagnosis).certificate},
-	{"service", (*Diagnosis).answers},
+	{"service", (*Diagnosis).responds},
 	{"clock", (*Diagnosis).offset},
 	{"sign-in", (*Diagnosis).signedIn},
 	{"stream", (*Diagnosis).streams},
@@ -55,7 +55,7 @@ var checks = []struct {
 	{"keyring", (*Diagnosis).keyringWorks},
 }
 
-// Examine makes the checks, until the command is interrupted.
+// Examine runs the checks until the command is interrupted.
 func Examine(c *cli.Context, connector *profile.Connector, now func() time.Time) *Diagnosis {
 	d := &Diagnosis{c: c, connector: connector, now: now}
 	for _, one := range checks {
@@ -77,7 +77,7 @@ func (d *Diagnosis) Close() {
 	}
 }
 
-// Failed counts what does not work.
+// Failed returns the number of failed checks.
 func (d *Diagnosis) Failed() (count int) {
 	for _, r := range d.Results {
 		if r.Status == check.Failed {
@@ -87,7 +87,7 @@ func (d *Diagnosis) Failed() (count int) {
 	return count
 }
 
-// finding is a result as programs get it.
+// finding is a result in machine-readable formats.
 type finding struct{ Check, Result, Detail, Fix string }
 
 func (d *Diagnosis) findings() (all []finding) {
@@ -99,8 +99,8 @@ func (d *Diagnosis) findings() (all []finding) {
 
 var columns = []output.Column{{Name: "Check", Type: record.Text}, {Name: "Result", Type: record.Text}, {Name: "Detail", Type: record.Text}, {Name: "Fix", Type: record.Text}}
 
-// Print prints what was found. For people each result is a line, of which nothing
-// is cut.
+// Print prints the results. In the format table each result is a line of text,
+// which is not truncated.
 func (d *Diagnosis) Print(printer *output.Printer) error {
 	f, err := printer.Format()
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Diagnosis) Print(printer *output.Printer) error {
 	return err
 }
 
-// configuration also makes the client that the others ask.
+// configuration checks the settings and creates the client for the other checks.
 func (d *Diagnosis) configuration() check.Result {
 	s, err := d.connector.Settings(d.c)
 	if err != nil {
@@ -143,14 +143,14 @@ func (d *Diagnosis) configuration() check.Result {
 	detail += fmt.Sprintf(", %s (%s)", s.Text("url"), s.Values["url"].Origin)
 	info, err := os.Stat(profile.Path(d.connector.Env))
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return check.Result{Status: check.Warning, Detail: detail + "; others may write to " + profile.Path(d.connector.Env), Fix: "chmod 600 " + profile.Path(d.connector.Env)}
+		return check.Result{Status: check.Warning, Detail: detail + "; other users can write to " + profile.Path(d.connector.Env), Fix: "chmod 600 " + profile.Path(d.connector.Env)}
 	}
 	return check.Result{Status: check.OK, Detail: detail}
 }
 
-const timeout = 5 * time.Second // with each thing that has to be waited for
+const timeout = 5 * time.Second // of each network operation
 
-// address finds out whether the service's name and port lead somewhere.
+// address checks that the host name resolves and the port accepts connections.
 func (d *Diagnosis) address() check.Result {
 	u := d.url()
 	if u == nil {
@@ -160,17 +160,17 @@ func (d *Diagnosis) address() check.Result {
 	defer cancel()
 	addresses, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "is " + u.Hostname() + " the right name? whctl config update url URL changes it"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "check the host name " + u.Hostname() + "; change it with whctl config update url URL"}
 	}
 	link, err := (&net.Dialer{}).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "is the service running, and does a firewall let it be reached? Behind a proxy, HTTPS_PROXY names it"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy"}
 	}
 	defer link.Close()
-	return check.Result{Status: check.OK, Detail: fmt.Sprintf("%s is %s, and takes connections", u.Hostname(), strings.Join(addresses, ", "))}
+	return check.Result{Status: check.OK, Detail: fmt.Sprintf("%s is %s and accepts connections", u.Hostname(), strings.Join(addresses, ", "))}
 }
 
-// url is the service's address, nil where there is none.
+// url returns the address of the service; nil if there is no client.
 func (d *Diagnosis) url() *url.URL {
 	if d.service == nil {
 		return nil
@@ -190,7 +190,8 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// renewal is how long before its end a certificate is worth a word.
+// renewal is the remaining validity of a certificate below which a warning is
+// printed.
 const renewal = 21 * 24 * time.Hour
 
 func (d *Diagnosis) certificate() check.Result {
@@ -199,7 +200,7 @@ func (d *Diagnosis) certificate() check.Result {
 	case u == nil || u.Scheme != "https":
 		return check.Result{}
 	case d.settings.Yes("insecure_tls"):
-		return check.Result{Status: check.Warning, Detail: "every certificate is trusted", Fix: "whctl config update insecure_tls false, and ca_file for a certificate of your own"}
+		return check.Result{Status: check.Warning, Detail: "certificates are not verified", Fix: "whctl config update insecure_tls false; set ca_file to trust your own certificate"}
 	}
 	o, err := d.connector.Options(d.c)
 	if err != nil {
@@ -209,19 +210,19 @@ func (d *Diagnosis) certificate() check.Result {
 	defer cancel()
 	link, err := (&tls.Dialer{Config: o.TLS}).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config update ca_file FILE, with the certificate of who signed it"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config update ca_file FILE, with the certificate of its issuer"}
 	}
 	defer link.Close()
 	leaf := link.(*tls.Conn).ConnectionState().PeerCertificates[0]
 	left := leaf.NotAfter.Sub(d.now())
-	f := check.Result{Status: check.OK, Detail: fmt.Sprintf("of %s, valid until %s", leaf.Subject.CommonName, leaf.NotAfter.Format(time.DateOnly))}
+	f := check.Result{Status: check.OK, Detail: fmt.Sprintf("%s, valid until %s", leaf.Subject.CommonName, leaf.NotAfter.Format(time.DateOnly))}
 	if left < renewal {
-		f.Status, f.Fix = check.Warning, "renew it on the service"
+		f.Status, f.Fix = check.Warning, "renew the certificate of the service"
 	}
 	return f
 }
 
-func (d *Diagnosis) answers() check.Result {
+func (d *Diagnosis) responds() check.Result {
 	if d.service == nil {
 		return check.Result{}
 	}
@@ -230,24 +231,24 @@ func (d *Diagnosis) answers() check.Result {
 	case errors.Is(err, client.ErrNotSent):
 		return check.Result{}
 	case err != nil:
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "does " + d.service.URL() + " belong to the service? Another program, or a proxy, may answer there"}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "check that " + d.service.URL() + " is the address of the service, not of another program or a proxy"}
 	}
 	d.info = info
 	return check.Result{Status: check.OK, Detail: fmt.Sprintf("version %s; features: %s", info.Version, strings.Join(info.Features, " "))}
 }
 
-// maxOffset is how far clocks may be apart before signatures and filters by
-// time go wrong.
+// maxOffset is the difference between clocks above which signatures and filters by
+// time can fail.
 const maxOffset = time.Minute
 
 func (d *Diagnosis) offset() check.Result {
 	if d.info == nil {
 		return check.Result{}
 	}
-	apart := d.now().Sub(time.Time(d.info.ServerDateTime)).Round(10 * time.Millisecond)
-	f := check.Result{Status: check.OK, Detail: fmt.Sprintf("%s ahead of the service", apart)}
-	if apart.Abs() > maxOffset {
-		f.Status, f.Fix = check.Warning, "set the clock of this machine, or that of the service"
+	offset := d.now().Sub(time.Time(d.info.ServerDateTime)).Round(10 * time.Millisecond)
+	f := check.Result{Status: check.OK, Detail: fmt.Sprintf("%s ahead of the service", offset)}
+	if offset.Abs() > maxOffset {
+		f.Status, f.Fix = check.Warning, "correct the clock of this machine or of the service"
 	}
 	return f
 }
@@ -256,7 +257,7 @@ func (d *Diagnosis) signedIn() check.Result {
 	if d.info == nil {
 		return check.Result{}
 	}
-	who, err := d.connector.Identity(d.c)
+	id, err := d.connector.Identity(d.c)
 	if err != nil {
 		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: d.connector.HowToSignIn()}
 	}
@@ -265,11 +266,11 @@ func (d *Diagnosis) signedIn() check.Result {
 		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: d.connector.HowToSignIn()}
 	}
 	d.admin = session.Role == "admin"
-	return check.Result{Status: check.OK, Detail: fmt.Sprintf("as %s (%s), by %s%s", session.UserName, session.Role, who.Source, profile.Until(session))}
+	return check.Result{Status: check.OK, Detail: fmt.Sprintf("as %s (%s), by %s%s", session.UserName, session.Role, id.Source, profile.Until(session))}
 }
 
-// streams waits for the first heartbeat. A proxy that holds back what it gets
-// keeps it to itself.
+// streams waits for the first heartbeat of a stream, which a buffering proxy would
+// hold back.
 func (d *Diagnosis) streams() check.Result {
 	if !d.admin {
 		return check.Result{}
@@ -285,11 +286,11 @@ func (d *Diagnosis) streams() check.Result {
 		case client.HeartbeatEvent:
 			return check.Result{Status: check.OK, Detail: fmt.Sprintf("first heartbeat after %s", time.Since(start).Round(time.Millisecond))}
 		case client.Disconnected:
-			return check.Result{Status: check.Failed, Detail: e.Err.Error(), Fix: "what runs between here and the service must let streams through"}
+			return check.Result{Status: check.Failed, Detail: e.Err.Error(), Fix: "check that proxies between this machine and the service support streams"}
 		}
 		switch {
 		case err != nil && connected:
-			return check.Result{Status: check.Failed, Detail: fmt.Sprintf("connected, but no heartbeat within %s", timeout), Fix: "a proxy holds it back: turn its buffering off for /Webhooks/Stream"}
+			return check.Result{Status: check.Failed, Detail: fmt.Sprintf("connected, but no heartbeat within %s", timeout), Fix: "turn off the buffering of the proxy for /Webhooks/Stream"}
 		case err != nil:
 			return check.Result{Status: check.Failed, Detail: err.Error()}
 		}
@@ -297,8 +298,8 @@ func (d *Diagnosis) streams() check.Result {
 	return check.Result{}
 }
 
-// hostURL looks at what the service says is its own address, by which the others
-// in the company should reach it, and tries it.
+// hostURL checks webhooks.host_url, the address at which users in the company
+// reach the service.
 func (d *Diagnosis) hostURL() check.Result {
 	if d.info == nil || !slices.Contains(d.info.Features, "webhooks") {
 		return check.Result{}
@@ -307,43 +308,43 @@ func (d *Diagnosis) hostURL() check.Result {
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return check.Result{Status: check.OK, Detail: "the service names no address of its own (webhooks.host_url)"}
+		return check.Result{Status: check.OK, Detail: "webhooks.host_url is not set"}
 	case err != nil:
-		return check.Result{Status: check.Failed, Detail: "webhooks.host_url is no address", Fix: hostURLFix}
+		return check.Result{Status: check.Failed, Detail: "webhooks.host_url is not a valid address", Fix: hostURLFix}
 	case profile.IsLoopback(u.Hostname()):
-		return check.Result{Status: check.Warning, Detail: address + " leads every other computer to itself", Fix: hostURLFix}
+		return check.Result{Status: check.Warning, Detail: address + " is only valid on the machine of the service", Fix: hostURLFix}
 	}
 	if err := d.try(address); err != nil {
-		return check.Result{Status: check.Warning, Detail: err.Error(), Fix: "does a firewall let it be reached from here? " + hostURLFix}
+		return check.Result{Status: check.Warning, Detail: err.Error(), Fix: "check for a firewall; " + hostURLFix}
 	}
-	return check.Result{Status: check.OK, Detail: address + " answers"}
+	return check.Result{Status: check.OK, Detail: address + " responds"}
 }
 
-const hostURLFix = "webhooks.host_url of the service must be the address by which users in the company reach it"
+const hostURLFix = "set webhooks.host_url of the service to the address at which users in the company reach it"
 
-// try asks at another address of the service, without telling who asks.
+// try sends a request to another address of the service, without credentials.
 func (d *Diagnosis) try(address string) error {
 	o, err := d.connector.Options(d.c)
 	if err != nil {
 		return err
 	}
 	o.URL, o.Timeout, o.DryRun = address, timeout, nil
-	there, err := client.New(o)
+	other, err := client.New(o)
 	if err != nil {
 		return err
 	}
-	defer there.Close()
+	defer other.Close()
 	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
 	defer cancel()
-	_, err = there.Info(ctx)
+	_, err = other.Info(ctx)
 	return err
 }
 
-// keyringWorks asks for something that is not there.
+// keyringWorks checks the keyring.
 func (d *Diagnosis) keyringWorks() check.Result {
 	err := d.connector.Vault.TryKeyring(d.c.Context)
 	if err != nil {
-		return check.Result{Status: check.Warning, Detail: err.Error(), Fix: "whctl login --insecure-storage keeps logins in a file; " + profile.EnvToken + " and " + profile.EnvPassword + " need neither"}
+		return check.Result{Status: check.Warning, Detail: err.Error(), Fix: "store logins in a file with whctl login --insecure-storage, or set " + profile.EnvToken + " or " + profile.EnvPassword}
 	}
 	return check.Result{Status: check.OK, Detail: "works"}
 }

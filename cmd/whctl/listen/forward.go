@@ -23,20 +23,19 @@ import (
 )
 
 const (
-	forwardTimeout = 30 * time.Second // longer than the service itself waits
-	maxAnswer      = 64 << 10         // of which the service reads no more either
+	forwardTimeout = 30 * time.Second // longer than the timeout of the service
+	maxResponse    = 64 << 10         // bytes; the limit of the service too
 )
 
-// Forwarder posts messages to a receiver that is being worked on.
+// Forwarder posts messages to a receiver under development.
 type Forwarder struct {
 	to     *url.URL
 	http   *http.Client
-	secret []byte // that messages are signed with; nil for none
+	secret []byte // signs the messages; nil for none
 	now    func() time.Time
 }
 
-// NewForwarder reads --forward-to: an address, of which the scheme may be left
-// out.
+// NewForwarder parses --forward-to, an address with or without scheme.
 func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -51,15 +50,16 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 	}}, nil
 }
 
-// answered is what a receiver said.
-type answered struct {
-	status int
-	body   []byte
-	took   time.Duration
+// response is the response of a receiver.
+type response struct {
+	status   int
+	body     []byte
+	duration time.Duration
 }
 
-// post sends a message as the service does, but for headers of subscriptions.
-func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (answered, error) {
+// post sends a message as the service does, but without the custom headers of
+// subscriptions.
+func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (response, error) {
 	sent, test := record.SentEvent(event)
 	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
 	if test {
@@ -72,23 +72,23 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (an
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
 	if err != nil {
-		return answered{}, err
+		return response{}, err
 	}
 	request.Header = header
 	start := time.Now()
 	reply, err := f.http.Do(request)
 	if err != nil {
 		if inURL, is := errors.AsType[*url.Error](err); is {
-			err = inURL.Err // the wrapping repeats the address
+			err = inURL.Err // the wrapper repeats the address
 		}
-		return answered{took: time.Since(start)}, err
+		return response{duration: time.Since(start)}, err
 	}
 	defer reply.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(reply.Body, maxAnswer))
-	return answered{reply.StatusCode, text, time.Since(start)}, err
+	text, err := io.ReadAll(io.LimitReader(reply.Body, maxResponse))
+	return response{reply.StatusCode, text, time.Since(start)}, err
 }
 
-// signature is that of Standard Webhooks.
+// signature returns the signature of Standard Webhooks.
 func signature(secret []byte, id string, at time.Time, body []byte) string {
 	mac := hmac.New(sha256.New, secret)
 	fmt.Fprintf(mac, "%s.%d.", id, at.Unix())
@@ -96,11 +96,11 @@ func signature(secret []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// secretPrefix begins every secret, as Standard Webhooks has it.
+// secretPrefix is the prefix of secrets in Standard Webhooks.
 const secretPrefix = "whsec_"
 
-// SignWith signs messages with the secret of a file, which is made where it does not
-// exist.
+// SignWith signs messages with the secret in a file. It creates the file with a new
+// secret if it does not exist.
 func (f *Forwarder) SignWith(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +114,7 @@ func (f *Forwarder) SignWith(path string) error {
 	encoded, ok := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
 	f.secret, err = base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || len(f.secret) < 24 || len(f.secret) > 64 {
-		return fmt.Errorf("%s holds no secret such as whctl listen writes: whsec_ and 24 to 64 bytes in base64", path)
+		return fmt.Errorf("%s has no valid secret: whsec_ and 24 to 64 bytes in base64", path)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package listen follows the messages that the service sends, and passes them on to
-// a receiver on this machine.
+// Package listen follows the messages that the service sends and forwards them to a
+// local receiver.
 package listen
 
 import (
@@ -20,8 +20,9 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// Stream follows a topic and says by notice how the connection is. A connection
-// that is lost is made again, but one that could not even be made once is an error.
+// Stream follows a topic and reports the state of the connection by notice. A lost
+// connection is reestablished; if the first connection fails, Stream ends with an
+// error.
 func Stream(ctx context.Context, service *client.Client, topic string, notice func(format string, args ...any)) iter.Seq2[client.StreamEvent, error] {
 	return func(yield func(client.StreamEvent, error) bool) {
 		connected := false
@@ -35,9 +36,9 @@ func Stream(ctx context.Context, service *client.Client, topic string, notice fu
 					yield(nil, e.Err)
 					return
 				}
-				notice("disconnected: %s; trying again in %s", e.Err, e.Retry.Round(100*time.Millisecond))
+				notice("disconnected: %s; reconnecting in %s", e.Err, e.Retry.Round(100*time.Millisecond))
 			case client.ResetEvent:
-				notice("some changes were left out: %s", e.Reason)
+				notice("some events were missed: %s", e.Reason)
 			}
 			if !yield(e, err) || err != nil {
 				return
@@ -46,44 +47,43 @@ func Stream(ctx context.Context, service *client.Client, topic string, notice fu
 	}
 }
 
-// Filter says which changes of messages are shown or passed on. What is empty
-// takes all.
+// Filter selects changes of messages. Empty fields match everything.
 type Filter struct {
 	Statuses                 []int
 	Event                    string // a pattern for path.Match
-	Subscriber, Subscription string // ids
+	Subscriber, Subscription string // IDs
 }
 
-// Takes reports whether a change is one of them.
+// Takes reports whether a change matches.
 func (f Filter) Takes(m wire.MessageChange) bool {
 	sent, _ := record.SentEvent(m.EventName)
-	event, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent)) // the pattern was checked
+	event, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent)) // the pattern has been validated
 	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
 		(f.Event == "" || event) &&
 		(f.Subscriber == "" || strings.EqualFold(f.Subscriber, m.SubscriberID)) &&
 		(f.Subscription == "" || strings.EqualFold(f.Subscription, m.SubscriptionID))
 }
 
-// Clock is the time of day in a zone.
+// Clock returns the time of day in a zone.
 func Clock(at wire.Moment, zone *time.Location) string {
 	return time.Time(at).In(zone).Format(time.TimeOnly)
 }
 
-// Listener passes messages on, and prints what becomes of each.
+// Listener forwards messages and prints the result of each.
 type Listener struct {
 	Service      *client.Client
 	Forwarder    *Forwarder
 	Filter       Filter
-	Max          int64          // messages; 0 for no end
-	Zone         *time.Location // of the times that are printed
+	Max          int64          // number of messages; 0 for no limit
+	Zone         *time.Location // of printed times
 	Out          io.Writer
 	Notice       func(format string, args ...any)
-	NDJSON       bool // print an object for each message
-	ShowResponse bool // also of a message that was received
+	NDJSON       bool // print a JSON object for each message
+	ShowResponse bool // print the responses of successful deliveries too
 }
 
-// Run repeats what the service sends to others, once they have answered. It counts
-// the messages.
+// Run forwards each message after the service has tried to deliver it. It returns
+// the number of messages.
 func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 	for e, err := range Stream(ctx, l.Service, wire.TopicMessages, l.Notice) {
 		if err != nil {
@@ -94,9 +94,9 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 		}
 		m, ok := e.(client.MessageEvent)
 		if !ok || m.Duration == 0 || m.Deleted || !l.Filter.Takes(m.MessageChange) {
-			continue // no attempt
+			continue // not a delivery attempt
 		}
-		if err := l.repeat(ctx, m.MessageChange); err != nil {
+		if err := l.forward(ctx, m.MessageChange); err != nil {
 			return count, err
 		}
 		if count++; count == l.Max {
@@ -106,14 +106,14 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 	return count, nil
 }
 
-// repeat fetches a message and sends it to the receiver here.
-func (l *Listener) repeat(ctx context.Context, m wire.MessageChange) error {
+// forward fetches a message and sends it to the local receiver.
+func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 	page, err := l.Service.AllMessages(ctx, url.Values{"MessageID": {m.MessageID}})
 	if err != nil {
 		return err
 	}
 	if len(page.Results) == 0 {
-		l.Notice("message %s is deleted already", m.MessageID)
+		l.Notice("message %s has been deleted", m.MessageID)
 		return nil
 	}
 	if !l.NDJSON {
@@ -125,13 +125,13 @@ func (l *Listener) repeat(ctx context.Context, m wire.MessageChange) error {
 	if ctx.Err() != nil {
 		return &client.Error{Kind: client.Cancelled, Err: context.Canceled}
 	}
-	return l.printAnswer(m, got, err)
+	return l.printResult(m, got, err)
 }
 
 func (l *Listener) clock() string { return Clock(wire.Moment(l.Forwarder.now()), l.Zone) }
 
-// passed is what became of a message, for programs.
-type passed struct {
+// result is the result of a forwarded message, in JSON.
+type result struct {
 	At        string
 	EventName string
 	MessageID string
@@ -142,16 +142,17 @@ type passed struct {
 	Response  string  `json:",omitempty"`
 }
 
-// printAnswer prints what the receiver said. Its text is shown where it failed.
-func (l *Listener) printAnswer(m wire.MessageChange, got answered, err error) error {
+// printResult prints the response of the receiver. Its body is printed for
+// failures, and for all responses with ShowResponse.
+func (l *Listener) printResult(m wire.MessageChange, got response, err error) error {
 	failed := err != nil || got.status < 200 || got.status > 299
 	shown := strings.TrimSpace(string(got.body))
 	if !failed && !l.ShowResponse {
 		shown = ""
 	}
 	if l.NDJSON {
-		line := passed{At: l.Forwarder.now().UTC().Format(time.RFC3339Nano), EventName: m.EventName, MessageID: m.MessageID, URL: l.Forwarder.to.Redacted(),
-			HTTPCode: got.status, Duration: float64(got.took.Microseconds()) / 1000, Response: shown}
+		line := result{At: l.Forwarder.now().UTC().Format(time.RFC3339Nano), EventName: m.EventName, MessageID: m.MessageID, URL: l.Forwarder.to.Redacted(),
+			HTTPCode: got.status, Duration: float64(got.duration.Microseconds()) / 1000, Response: shown}
 		if err != nil {
 			line.Error = err.Error()
 		}
@@ -163,9 +164,9 @@ func (l *Listener) printAnswer(m wire.MessageChange, got answered, err error) er
 	}
 	word := fmt.Sprint(got.status)
 	if err != nil {
-		word = "no answer: " + err.Error()
+		word = "no response: " + err.Error()
 	}
-	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n", l.clock(), display.Sanitize(word), l.Forwarder.to.Host, got.took.Milliseconds())
+	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n", l.clock(), display.Sanitize(word), l.Forwarder.to.Host, got.duration.Milliseconds())
 	if shown != "" && err == nil {
 		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
 	}

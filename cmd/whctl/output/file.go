@@ -8,20 +8,20 @@ import (
 	"path/filepath"
 )
 
-// Modes of files that are ours alone.
+// Modes of files and directories that only the user can access.
 const (
 	PrivateFile fs.FileMode = 0o600
 	privateDir  fs.FileMode = 0o700
 )
 
-// createPart opens a new file beside the one that it will take the place of,
-// under a name that cannot be foreseen.
+// createPart creates a temporary file with an unpredictable name, in the directory
+// of the file that it will replace.
 func createPart(path string, mode fs.FileMode) (*os.File, error) {
 	dir, name := filepath.Split(path)
 	return os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+".part"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
 
-// keepPart gives a complete part its name, once it is on the disk.
+// keepPart syncs a complete temporary file and renames it.
 func keepPart(part *os.File, path string) error {
 	err := part.Sync()
 	if closeErr := part.Close(); err == nil {
@@ -36,15 +36,14 @@ func keepPart(part *os.File, path string) error {
 	return err
 }
 
-// dropPart takes away what was not completed.
+// dropPart removes an incomplete temporary file.
 func dropPart(part *os.File) {
-	_ = part.Close() // there is an error already, and it counts
+	_ = part.Close() // the caller already has an error
 	_ = os.Remove(part.Name())
 }
 
-// ReplaceFile writes a small file in place of the old one, through a link if
-// there is one, and makes the directory that it belongs to. Devices and pipes
-// stay what they are, and are written to.
+// ReplaceFile atomically replaces a small file, or the target of a symbolic link. It
+// creates the directory if needed. Devices and pipes are written to directly.
 func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInPlace(path, text)

@@ -12,10 +12,10 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// jqWriter prints what a jq expression makes of the rows: of the array of all,
-// which are held in memory for that, or of each by itself. Texts are printed as
-// they are, everything else as JSON on one line; numbers keep their digits
-// unless the expression computes with them.
+// jqWriter prints the results of a jq expression applied to the array of all rows,
+// which it buffers, or to each row. Strings are printed unquoted, everything else as
+// JSON on one line. Numbers keep their digits unless the expression computes with
+// them.
 type jqWriter struct {
 	layout
 	ctx   context.Context

@@ -6,11 +6,11 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// jsonWriter writes one row a line, as the service wrote it, so no digit of a
-// number changes: in an array, or by itself.
+// jsonWriter writes one row per line, in an array or as NDJSON. Rows are copied
+// unchanged, so that numbers keep their digits.
 type jsonWriter struct {
 	out    io.Writer
-	before string // the next row
+	before string // separator before the next row
 	array  bool
 }
 

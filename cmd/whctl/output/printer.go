@@ -1,5 +1,5 @@
-// Package output prints what commands show: rows and documents in the formats for
-// people and programs, on the terminal, standard output or into a file.
+// Package output prints rows and documents in human-readable and machine-readable
+// formats, on the terminal, to standard output or to a file.
 package output
 
 import (
@@ -18,63 +18,63 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Column is one column of what is printed.
+// Column is a column of the output.
 type Column = workbook.Column
 
-// layout is what a printer works with.
+// layout holds what the writers of all formats need.
 type layout struct {
 	out      *Sink
 	columns  []Column
 	names    []string // of the columns
-	sheet    string   // what the rows are, in a word
+	sheet    string   // name of the kind of rows
 	width    int      // of the terminal
-	vertical bool     // a table may turn its columns into lines
-	null     string   // stands for a null
+	vertical bool     // a wide table may be printed as a line per field
+	null     string   // text of a null
 	excel    bool
 	notice   func(format string, args ...any)
-	values   []client.Value // of the row that is written
+	values   []client.Value // of the current row
 }
 
-// RowWriter writes rows in one format, each as it comes.
+// RowWriter writes rows in one format as they arrive.
 type RowWriter interface {
-	Begin() error         // what is before the rows
-	Row(client.Row) error // the row is the printer's only until it returns
-	End() error           // only where all rows came
+	Begin() error         // writes the header
+	Row(client.Row) error // must not keep the row
+	End() error           // is only called if all rows have arrived
 }
 
-// Format is one way to print rows.
+// Format is an output format.
 type Format struct {
 	Name      string
 	Summary   string
-	cells     bool // has a cell for each column, so --null means something
+	cells     bool // has a cell for each column, so --null applies
 	new       func(layout) RowWriter
-	RawFormat string // of raw: the service's format
+	RawFormat string // the service's format, if the format is raw
 }
 
-// Raw reports whether the format is what the service sends, not rows.
+// Raw reports whether the reply of the service is printed unchanged.
 func (f Format) Raw() bool { return f.new == nil }
 
-// Formats is the only list of formats: flags, help and checks are made of it.
+// Formats returns all formats. Flags, help and checks are derived from it.
 func Formats() []Format {
 	return []Format{
-		{"table", "for reading; fits the terminal", true, newTable, ""},
-		{"vertical", "for reading; a line for each field", true, newVertical, ""},
+		{"table", "aligned columns, fitted to the terminal", true, newTable, ""},
+		{"vertical", "a line for each field", true, newVertical, ""},
 		{"csv", "RFC 4180 with a header line, line feeds, UTF-8; nulls are empty", true, newCSV, ""},
 		{"tsv", `separated by tabs; tab, line break and backslash as \t \n \r \\`, true, newTSV, ""},
 		{"json", "one array of objects; nulls are left out", false, newJSON, ""},
-		{"ndjson", "one object a line; nulls are left out", false, newNDJSON, ""},
-		{"xlsx", "a workbook, into a file only; numbers and dates are such, text stays text", false, newXLSX, ""},
-		{"raw", "the reply to whctl query as the service sends it: JSON, or raw:csv, raw:xml, raw:jsv, raw:html, raw:ndjson", false, nil, ""},
+		{"ndjson", "one object per line; nulls are left out", false, newNDJSON, ""},
+		{"xlsx", "an Excel workbook, to a file only, with typed numbers and dates", false, newXLSX, ""},
+		{"raw", "the unchanged reply of the service to whctl query: JSON, or raw:csv, raw:xml, raw:jsv, raw:html, raw:ndjson", false, nil, ""},
 	}
 }
 
-// rawFormats are the service's formats, in which raw can be asked for.
+// rawFormats has the service's formats that raw supports; the first is the default.
 var rawFormats = []string{"json", "csv", "xml", "jsv", "html", "ndjson"}
 
-// Shorthands are the formats that have a flag of their own.
+// Shorthands has the formats with their own flag.
 var Shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
 
-// FormatNames are the names of all formats.
+// FormatNames returns the names of all formats.
 func FormatNames() []string {
 	var names []string
 	for _, f := range Formats() {
@@ -83,86 +83,86 @@ func FormatNames() []string {
 	return names
 }
 
-// Printer prints what a command shows, as its flags say.
+// Printer prints the output of a command according to its flags.
 type Printer struct {
 	Context  *cli.Context
 	Stdout   io.Writer
-	Terminal Terminal // what Stdout is
+	Terminal Terminal // properties of Stdout
 	Notice   func(format string, args ...any)
-	Preset   func() (string, error) // the format that the configuration names; empty for none
+	Preset   func() (string, error) // the configured format; empty for none
 }
 
-// Flags are what every command takes that prints rows.
+// Flags returns the flags of all commands that print rows.
 func Flags() []cli.Flag {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: strings.Join(FormatNames(), ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, which gets its name when it is complete"},
+		&cli.StringFlag{Name: "format", Usage: "output `FORMAT`: " + strings.Join(FormatNames(), ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically"},
 		&cli.StringFlag{Name: "null", Usage: "`TEXT` for nulls in table, vertical, csv and tsv"},
-		&cli.BoolFlag{Name: "excel", Usage: "csv that Excel opens right: BOM, CRLF, no formulas"},
-		&cli.StringFlag{Name: "jq", Usage: "print what the jq `EXPRESSION` makes of the array of rows, or with --ndjson of each row"},
+		&cli.BoolFlag{Name: "excel", Usage: "csv for Excel: BOM, CRLF, no formulas"},
+		&cli.StringFlag{Name: "jq", Usage: "apply the jq `EXPRESSION` to the array of rows, or with --ndjson to each row"},
 	}
 	for _, name := range Shorthands {
-		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "short for --format " + name})
+		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "same as --format " + name})
 	}
 	return flags
 }
 
-// Format decides how to print: what is asked for, else by where it goes.
+// Format returns the selected format, or the default for the kind of output.
 func (p *Printer) Format() (Format, error) {
 	c := p.Context
-	asked := c.String("format")
+	selected := c.String("format")
 	for _, name := range Shorthands {
 		if !c.Bool(name) {
 			continue
 		}
-		if asked != "" && asked != name {
-			return Format{}, cmdline.Usagef("both --%s and the format %s are asked for", name, asked)
+		if selected != "" && selected != name {
+			return Format{}, cmdline.Usagef("--%s and --format %s cannot be combined", name, selected)
 		}
-		asked = name
+		selected = name
 	}
-	if asked == "" {
+	if selected == "" {
 		var err error
-		if asked, err = p.defaultFormat(); err != nil {
+		if selected, err = p.defaultFormat(); err != nil {
 			return Format{}, err
 		}
-		if path := c.String("output"); asked != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
-			return Format{}, cmdline.Usagef("%s would hold %s and be no workbook: add --format xlsx", path, asked)
+		if path := c.String("output"); selected != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
+			return Format{}, cmdline.Usagef("%s would contain %s, not a workbook; add --format xlsx", path, selected)
 		}
 	}
-	name, flavour, _ := strings.Cut(strings.ToLower(asked), ":")
+	name, rawFormat, _ := strings.Cut(strings.ToLower(selected), ":")
 	for _, f := range Formats() {
-		if f.Name == name && (flavour == "" || f.new == nil && slices.Contains(rawFormats, flavour)) {
-			f.RawFormat = cmp.Or(flavour, rawFormats[0])
+		if f.Name == name && (rawFormat == "" || f.new == nil && slices.Contains(rawFormats, rawFormat)) {
+			f.RawFormat = cmp.Or(rawFormat, rawFormats[0])
 			return f, checkFormat(c, f)
 		}
 	}
-	near := record.DidYouMean(record.Suggest(asked, FormatNames()))
-	return Format{}, cmdline.Usagef("no format %q%s; formats: %s", asked, near, strings.Join(FormatNames(), ", "))
+	near := record.DidYouMean(record.Suggest(selected, FormatNames()))
+	return Format{}, cmdline.Usagef("unknown format %q%s; formats: %s", selected, near, strings.Join(FormatNames(), ", "))
 }
 
-// checkFormat refuses flags that the format would have to ignore.
+// checkFormat rejects flags that do not apply to the format.
 func checkFormat(c *cli.Context, f Format) error {
 	switch {
 	case c.Bool("excel") && f.Name != "csv":
-		return cmdline.Usagef("--excel goes with --format csv only")
+		return cmdline.Usagef("--excel requires --format csv")
 	case c.IsSet("null") && !f.cells:
-		return cmdline.Usagef("--null goes with --format table, vertical, csv or tsv only")
+		return cmdline.Usagef("--null requires --format table, vertical, csv or tsv")
 	case c.IsSet("jq") && f.Name != "json" && f.Name != "ndjson":
-		return cmdline.Usagef("--jq goes with --format json or ndjson only")
+		return cmdline.Usagef("--jq requires --format json or ndjson")
 	case f.Name == "xlsx" && !toFile(c):
 		return cmdline.Usagef("--format xlsx needs a file: -o FILE")
 	}
 	return nil
 }
 
-// toFile reports whether the output is a file with a name.
+// toFile reports whether the output goes to a named file.
 func toFile(c *cli.Context) bool {
 	path := c.String("output")
 	return path != "" && path != "-"
 }
 
-// defaultFormat is what variable or configuration say; else for reading on a
-// terminal, and for programs elsewhere.
+// defaultFormat returns the configured format, else table on a terminal and csv
+// elsewhere. --jq implies json, --excel implies csv.
 func (p *Printer) defaultFormat() (string, error) {
 	switch {
 	case p.Context.IsSet("jq"):
@@ -180,20 +180,19 @@ func (p *Printer) defaultFormat() (string, error) {
 	return "csv", nil
 }
 
-// chosenTable reports whether a table was asked for, rather than what is best to
-// read.
+// chosenTable reports whether a table was requested explicitly.
 func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("table") }
 
-// OnScreen reports whether a person sees the output as it comes.
+// OnScreen reports whether the output goes to a terminal.
 func (p *Printer) OnScreen() bool { return p.Terminal.Is && !toFile(p.Context) }
 
-// Sheet is what rows are printed as.
+// Sheet describes the rows to print.
 type Sheet struct {
 	Name    string // of the kind of rows
 	Columns []Column
 }
 
-// RowWriter prepares printing.
+// RowWriter returns the writer of a format.
 func (p *Printer) RowWriter(f Format, out *Sink, rows Sheet) (RowWriter, error) {
 	c := p.Context
 	l := layout{
@@ -209,15 +208,14 @@ func (p *Printer) RowWriter(f Format, out *Sink, rows Sheet) (RowWriter, error) 
 	return f.new(l), nil
 }
 
-// Rows prints rows as they come, in the format that is asked for, which it
-// gives.
+// Rows prints rows as they arrive and returns the format that was used.
 func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (Format, error) {
 	f, err := p.Format()
 	if err != nil {
 		return f, err
 	}
 	if f.Raw() {
-		return f, cmdline.Usagef("--format %s goes with whctl query only", f.Name)
+		return f, cmdline.Usagef("--format %s is only supported by whctl query", f.Name)
 	}
 	out, err := p.Create()
 	if err != nil {
@@ -230,8 +228,7 @@ func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (For
 	return f, out.Finish(err)
 }
 
-// Copy hands rows on one by one, so that memory does not grow with their
-// number.
+// Copy writes rows one by one, so that memory use does not grow with their number.
 func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
 	if err := to.Begin(); err != nil {
 		return err
@@ -247,26 +244,27 @@ func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
 	return to.End()
 }
 
-// ColumnsOf are the columns of some fields of a kind.
+// ColumnsOf returns the columns of fields of a kind, or of all fields if fields is
+// empty.
 func ColumnsOf(kind *record.Kind, fields []string) []Column {
 	if len(fields) == 0 {
 		fields = kind.FieldNames()
 	}
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
-		at, _ := kind.Column(name) // names were checked when they were read
+		at, _ := kind.Column(name) // names have been validated
 		columns[i] = Column{Name: name, Type: kind.Fields[at].Type}
 	}
 	return columns
 }
 
-// ForPeople reports whether a format is one to read, rather than to work with.
-func (f Format) ForPeople() bool { return f.Name == "table" || f.Name == "vertical" }
+// HumanReadable reports whether a format is for reading, not for programs.
+func (f Format) HumanReadable() bool { return f.Name == "table" || f.Name == "vertical" }
 
-// HiddenKeys are the fields of which only the ends are shown, since others may
-// look at the screen too.
+// HiddenKeys returns the fields that are shortened, because a terminal may be seen
+// by others.
 func (p *Printer) HiddenKeys(f Format, keys []string) []string {
-	if !f.ForPeople() || !p.OnScreen() || p.Context.Bool("full") {
+	if !f.HumanReadable() || !p.OnScreen() || p.Context.Bool("full") {
 		return nil
 	}
 	return keys

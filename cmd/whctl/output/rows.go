@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// Lines prints what no service sent, or not as rows, in the format that is asked
-// for, which it gives.
+// Lines prints values that are not rows of the service and returns the format that
+// was used.
 func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
 	return p.Rows(columns, func(yield func(client.Row, error) bool) {
 		for _, line := range lines {
@@ -22,7 +22,7 @@ func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
 	})
 }
 
-// rowOf makes a row as if the service had sent it: nulls are left out.
+// rowOf returns a row in the form that the service sends, without nulls.
 func rowOf(columns []Column, line []any) (client.Row, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -36,7 +36,7 @@ func rowOf(columns []Column, line []any) (client.Row, error) {
 		if err := encoder.Encode(value); err != nil {
 			return client.Row{}, err
 		}
-		text.Truncate(text.Len() - 1) // the encoder's line end
+		text.Truncate(text.Len() - 1) // the encoder's line break
 		separator = ','
 	}
 	if separator == '{' {
@@ -46,7 +46,7 @@ func rowOf(columns []Column, line []any) (client.Row, error) {
 	return client.ParseRow(text.Bytes())
 }
 
-// shortID is the ends of an id.
+// shortID returns the first and last four characters of an ID.
 func shortID(id string) string {
 	if len(id) <= 10 {
 		return id
@@ -54,7 +54,7 @@ func shortID(id string) string {
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// Shortened is rows with only the ends of some fields.
+// Shortened returns rows with some fields shortened.
 func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
 	if len(fields) == 0 {
 		return rows
@@ -71,7 +71,7 @@ func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[cli
 	}
 }
 
-// ShortenedRow is a row with only the ends of some fields.
+// ShortenedRow returns a row with some fields shortened.
 func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
 	text := []byte{'{'}
 	for name, value := range row.All() {
@@ -89,8 +89,8 @@ func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
 	return client.ParseRow(append(text, '}'))
 }
 
-// Documents prints documents of the service. Of those of a kind the columns are
-// its fields; JSON has all that they hold. Of keys, a screen shows the ends only.
+// Documents prints documents of the service as rows. JSON has all their members,
+// other formats the columns. The fields in keys are shortened on a terminal.
 func Documents[T any](p *Printer, columns []Column, keys []string, documents ...T) error {
 	f, err := p.Format()
 	if err != nil {
@@ -108,7 +108,7 @@ func Documents[T any](p *Printer, columns []Column, keys []string, documents ...
 	return err
 }
 
-// DocumentRow is a document as a row.
+// DocumentRow returns a document as a row.
 func DocumentRow(document any) (client.Row, error) {
 	text, err := DocumentText(document)
 	if err != nil {
@@ -117,7 +117,8 @@ func DocumentRow(document any) (client.Row, error) {
 	return client.ParseRow(text)
 }
 
-// DocumentText is a document as JSON, as the service would write it.
+// DocumentText encodes a document as JSON, without HTML escapes, as the service
+// does.
 func DocumentText(document any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -126,7 +127,7 @@ func DocumentText(document any) ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
-// Each makes a stream of rows that are all here.
+// Each returns an iterator over rows.
 func Each(rows []client.Row) iter.Seq2[client.Row, error] {
 	return func(yield func(client.Row, error) bool) {
 		for _, row := range rows {
@@ -137,8 +138,8 @@ func Each(rows []client.Row) iter.Seq2[client.Row, error] {
 	}
 }
 
-// Made prints the id of something that was made, or with --json all of it.
-func (p *Printer) Made(id string, document any) error {
+// Created prints the ID of a new object, or with --json the object.
+func (p *Printer) Created(id string, document any) error {
 	text := []byte(id)
 	if p.Context.Bool("json") {
 		var err error

@@ -7,12 +7,11 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// separatedWriter writes lines of cells with a separator between them: RFC 4180
-// with minimal quotes, or tabs without quotes. Lines end with LF, since that is what
-// other tools of the command line expect.
+// separatedWriter writes CSV by RFC 4180 with minimal quoting, or TSV. Lines end with
+// LF, which other command-line tools expect, or with CRLF for Excel.
 type separatedWriter struct {
 	layout
-	text      []byte // of one cell
+	text      []byte // of the current cell
 	separator byte
 	eol       string
 }
@@ -55,7 +54,7 @@ func (p *separatedWriter) Row(r client.Row) error {
 		line = p.cell(line, v, p.columns[i].Type)
 	}
 	if len(line) == 0 && p.separator == ',' {
-		line = append(line, `""`...) // an empty line would be no row at all
+		line = append(line, `""`...) // an empty line would not count as a row
 	}
 	_, err := p.out.Write(append(line, p.eol...))
 	return err
@@ -63,8 +62,8 @@ func (p *separatedWriter) Row(r client.Row) error {
 
 func (p *separatedWriter) End() error { return nil }
 
-// cell appends numbers as they came, digit for digit. With --null a text that is
-// spelled like a null is quoted in CSV, so that the two can be told apart.
+// cell appends a value; numbers keep their digits. In CSV, a text equal to --null is
+// quoted, to distinguish it from a null.
 func (p *separatedWriter) cell(line []byte, v client.Value, t record.Type) []byte {
 	if v.Null() {
 		return append(line, p.null...)
@@ -85,15 +84,15 @@ func (p *separatedWriter) cell(line []byte, v client.Value, t record.Type) []byt
 	return appendCSV(line, p.text)
 }
 
-// formula reports whether a spreadsheet would compute the text.
+// formula reports whether a spreadsheet would treat the text as a formula.
 func formula(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte("=+-@\t\r"), text[0]) >= 0
 }
 
-// special has the bytes that a cell without quotes must not hold.
+// special has the bytes that require quotes.
 var special = [256]bool{',': true, '"': true, '\n': true, '\r': true}
 
-// appendCSV appends a cell, in quotes where it needs them.
+// appendCSV appends a cell, in quotes if needed.
 func appendCSV(line, text []byte) []byte {
 	for _, c := range text {
 		if special[c] {
@@ -103,7 +102,7 @@ func appendCSV(line, text []byte) []byte {
 	return append(line, text...)
 }
 
-// appendQuoted appends a cell in quotes, those inside doubled.
+// appendQuoted appends a cell in quotes and doubles the quotes inside.
 func appendQuoted(line, text []byte) []byte {
 	line = append(line, '"')
 	for {
@@ -116,7 +115,7 @@ func appendQuoted(line, text []byte) []byte {
 	}
 }
 
-// appendTSV appends a cell; what would end it is escaped with a backslash.
+// appendTSV appends a cell with tabs, line breaks and backslashes escaped.
 func appendTSV(line, text []byte) []byte {
 	for _, c := range text {
 		switch c {

@@ -10,19 +10,18 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// bufferSize is how much is written at once.
+// bufferSize is the size of the write buffer in bytes.
 const bufferSize = 256 << 10
 
-// Sink is where data goes: standard Sink, or a file that gets its name
-// only when it is complete.
+// Sink writes to standard output, or to a file that is created atomically by Finish.
 type Sink struct {
 	*bufio.Writer
 	file    *os.File // nil for standard output
 	name    string
-	inPlace bool // a device or a pipe has no name to wait for
+	inPlace bool // a device or a pipe, which is not replaced
 }
 
-// Create opens the output that -o names.
+// Create opens the output of -o.
 func (p *Printer) Create() (*Sink, error) {
 	if !toFile(p.Context) {
 		w := p.Stdout
@@ -48,8 +47,8 @@ func (p *Printer) Create() (*Sink, error) {
 	return o, nil
 }
 
-// destination is what a path leads to: a file that is new or is going to be
-// replaced, with its mode, or something that is written in place.
+// destination resolves a path to a file to be created or replaced, with its mode,
+// or to a device or pipe to be written in place.
 func destination(path string) (name string, mode os.FileMode, inPlace bool, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
@@ -65,9 +64,8 @@ func destination(path string) (name string, mode os.FileMode, inPlace bool, err 
 	return path, 0, true, nil
 }
 
-// Finish ends the output. Where err says that the data is not complete, a file
-// is taken away; on standard output stays what was written. It gives err, or
-// what went wrong here.
+// Finish flushes and closes the output. If err is not nil, the data is incomplete and
+// an output file is removed. Finish returns err or its own error.
 func (o *Sink) Finish(err error) error {
 	flushErr := o.Flush()
 	if err == nil {
@@ -89,8 +87,7 @@ func (o *Sink) Finish(err error) error {
 	return keepPart(o.file, o.name)
 }
 
-// File is the name of the file that the output goes to, empty for standard
-// output.
+// File returns the name of the output file; empty for standard output.
 func (o *Sink) File() string {
 	if o.file == nil {
 		return ""

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	tableSample   = 500 // rows that decide the widths; memory stays flat beyond them
-	tableCellMax  = 40  // cells wide
-	tableCellMin  = 12  // to which text is cut before columns are hidden
+	tableSample   = 500 // rows that determine the widths; bounds memory use
+	tableCellMax  = 40  // maximum width of text
+	tableCellMin  = 12  // text is truncated to this width before columns are hidden
 	tableGap      = 2
-	tableCutShort = "~" // behind text that is cut
+	tableCutShort = "~" // marks truncated text
 )
 
-// tableWriter writes aligned columns for people. It waits for the first rows
-// to choose the widths.
+// tableWriter writes aligned columns. It buffers the first rows to choose the
+// widths.
 type tableWriter struct {
 	layout
 	sample [][]string
-	widths []int // of the columns that are shown; nil before they are chosen
+	widths []int // of the visible columns; nil before they are chosen
 	turned *verticalWriter
 }
 
@@ -48,7 +48,7 @@ func (p *tableWriter) Row(r client.Row) error {
 	return nil
 }
 
-// End also names what did not fit, behind the rows.
+// End also lists the columns that did not fit.
 func (p *tableWriter) End() error {
 	if p.widths == nil && p.turned == nil {
 		if err := p.choose(); err != nil {
@@ -62,13 +62,13 @@ func (p *tableWriter) End() error {
 		return err
 	}
 	if hidden := p.names[len(p.widths):]; len(hidden) > 0 {
-		p.notice("hidden for want of width: %s  (choose with --fields)", strings.Join(hidden, ", "))
+		p.notice("hidden columns: %s  (choose with --fields)", strings.Join(hidden, ", "))
 	}
 	return nil
 }
 
-// cellsOf are the values of a row as they are shown: sanitized, and dates without
-// needless digits.
+// cellsOf returns the values of a row, sanitized and with trailing zeros of times
+// removed.
 func (l *layout) cellsOf(r client.Row) []string {
 	l.values = r.Values(l.values[:0], l.names)
 	cells := make([]string, len(l.values))
@@ -87,7 +87,7 @@ func (l *layout) cellsOf(r client.Row) []string {
 	return cells
 }
 
-// choose fixes the widths and writes what has waited for them.
+// choose chooses the widths and writes the buffered rows.
 func (p *tableWriter) choose() error {
 	want, need := make([]int, len(p.names)), make([]int, len(p.names))
 	for i, name := range p.names {
@@ -105,8 +105,8 @@ func (p *tableWriter) choose() error {
 	p.widths = fit(want, need, p.width)
 	print, err := p.line, error(nil)
 	if p.vertical && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
-		// A line of each field, where one row is all there is or a table could show
-		// less than half of the columns.
+		// A line per field is used for a single row, or if a table would show less
+		// than half of the columns.
 		p.turned = &verticalWriter{layout: p.layout}
 		print, err = p.turned.cells, p.turned.Begin()
 	} else {
@@ -121,9 +121,9 @@ func (p *tableWriter) choose() error {
 	return err
 }
 
-// fit gives widths for as many leading columns as there is room for, at least
-// one. Columns get what they need, and what is left in equal steps up to what
-// they want.
+// fit returns the widths of as many leading columns as fit, at least one. Each
+// column gets the width it needs; remaining space is distributed evenly, up to the
+// width that each column wants.
 func fit(want, need []int, room int) []int {
 	shown := len(need)
 	for shown > 1 && total(need[:shown]) > room {
@@ -148,7 +148,7 @@ func fit(want, need []int, room int) []int {
 	return widths
 }
 
-// total is the width of a line with these columns.
+// total returns the width of a line with these columns.
 func total(widths []int) int {
 	sum := tableGap * (len(widths) - 1)
 	for _, w := range widths {
@@ -157,7 +157,7 @@ func total(widths []int) int {
 	return sum
 }
 
-// line writes one line, numbers to the right, without blanks at its end.
+// line writes a line with numbers right-aligned and trailing blanks removed.
 func (p *tableWriter) line(cells []string) error {
 	line := p.out.AvailableBuffer()
 	for i, width := range p.widths {
@@ -175,7 +175,7 @@ func (p *tableWriter) line(cells []string) error {
 	return err
 }
 
-// cutShort shortens text to a width and marks it where it was longer.
+// cutShort truncates text to a width and marks truncated text.
 func cutShort(text string, width int) string {
 	if ansi.StringWidthWc(text) <= width {
 		return text

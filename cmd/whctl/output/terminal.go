@@ -8,20 +8,21 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal is what is known of the place where standard output goes.
+// Terminal describes standard output.
 type Terminal struct {
-	Is    bool // a person looks at it
+	Is    bool // standard output is a terminal
 	Width int  // in cells
 }
 
-// EnvColumns names the variable of the width, where no terminal says it.
+// EnvColumns is the environment variable with the width, if standard output is not
+// a terminal.
 const EnvColumns = "COLUMNS"
 
-// UnknownWidth is the width where it is unknown.
+// UnknownWidth is the default width.
 const UnknownWidth = 80
 
-// TerminalOf asks the system, without writing to the terminal: one that does
-// not answer would stall us.
+// TerminalOf queries the operating system. It writes nothing to the terminal, because
+// a terminal that does not respond would block the program.
 func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	t := Terminal{Width: UnknownWidth}
 	if n, err := strconv.Atoi(env(EnvColumns)); err == nil && n > 0 {

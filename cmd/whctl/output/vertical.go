@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// verticalWriter writes a line for each field, and an empty one between rows.
-// Nothing is cut short.
+// verticalWriter writes a line for each field and an empty line between rows. It
+// does not truncate.
 type verticalWriter struct {
 	layout
 	width int // of the names
@@ -33,7 +33,7 @@ func (p *verticalWriter) Row(r client.Row) error {
 
 func (p *verticalWriter) End() error { return nil }
 
-// cells writes a row whose values are text already.
+// cells writes a row of texts.
 func (p *verticalWriter) cells(cells []string) error {
 	var text []byte
 	if p.rows++; p.rows > 1 {

@@ -17,43 +17,43 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Retries is how often the request of --all is sent again where the service, or
-// something on the way to it, cannot answer for a moment.
+// Retries is the number of retries of the requests of --all after a temporary
+// failure.
 const Retries = 3
 
-// DryRunFlag shows requests instead of sending them, except in commands that have
-// a flag of that name: there the service does the dry run.
+// DryRunFlag prints requests instead of sending them. Commands with their own flag of
+// this name let the service do a dry run.
 const DryRunFlag = "dry-run"
 
-// Connector makes clients by the settings in force and by who signs in, which it
-// finds out once.
+// Connector creates clients with the effective settings and credentials, which it
+// determines once.
 type Connector struct {
 	Env     func(string) string
 	Stdin   io.Reader // for --password-stdin
 	Stderr  io.Writer
 	Vault   Vault
 	Version string               // of whctl
-	DryRun  func(client.Request) // gets the requests of --dry-run
+	DryRun  func(client.Request) // receives the requests of --dry-run
 
 	settings *Settings
 	identity *Identity
 }
 
-// Settings finds out what is in force: flags win over variables, these over the
-// profile, and that over what is initially so.
+// Settings returns the effective settings. Flags override environment variables,
+// which override the profile, which overrides the defaults.
 func (k *Connector) Settings(c *cli.Context) (*Settings, error) { return k.resolve(c, false) }
 
-// SettingsToMake are the settings where the profile in force need not exist yet.
-func (k *Connector) SettingsToMake(c *cli.Context) (*Settings, error) { return k.resolve(c, true) }
+// SettingsForNew is like Settings, but the current profile need not exist yet.
+func (k *Connector) SettingsForNew(c *cli.Context) (*Settings, error) { return k.resolve(c, true) }
 
-func (k *Connector) resolve(c *cli.Context, mayMake bool) (_ *Settings, err error) {
+func (k *Connector) resolve(c *cli.Context, mayCreate bool) (_ *Settings, err error) {
 	if k.settings == nil {
-		k.settings, err = resolve(c, k.Env, mayMake)
+		k.settings, err = resolve(c, k.Env, mayCreate)
 	}
 	return k.settings, err
 }
 
-// Zone is the time zone of the settings, once they were found out.
+// Zone returns the time zone of the settings, or Local before Settings was called.
 func (k *Connector) Zone() *time.Location {
 	if k.settings == nil {
 		return time.Local
@@ -61,19 +61,19 @@ func (k *Connector) Zone() *time.Location {
 	return k.settings.Zone()
 }
 
-// To is a connector to another profile: by its settings in the file, and by what
-// whctl login has stored for it. Flags and variables are those of this one, and
-// a key must not go to another service. The other one writes to no terminal.
+// To returns a connector for another profile, with the profile's settings of the
+// file and its stored login. It ignores credentials from flags and environment,
+// because a key must not be sent to another service. It prints no notices.
 func (k *Connector) To(c *cli.Context, settings *Settings) (*Connector, error) {
 	other := *k
 	other.Stderr, other.settings = io.Discard, settings
-	who, err := other.storedIdentity(c)
-	other.identity = &who
+	stored, err := other.storedIdentity(c)
+	other.identity = &stored
 	return &other, err
 }
 
-// Reader makes a client for a command that reads. Where the profile is read-only or
-// protected, it refuses to send changes.
+// Reader returns a client for a command that only reads. It refuses to send changes
+// if the profile is read-only or protected.
 func (k *Connector) Reader(c *cli.Context) (*client.Client, error) {
 	s, err := k.Settings(c)
 	if err != nil {
@@ -82,12 +82,12 @@ func (k *Connector) Reader(c *cli.Context) (*client.Client, error) {
 	return k.Client(c, s.Yes("read_only") || s.Yes("protected"))
 }
 
-// Client makes a client. One that is read-only refuses to send changes.
+// Client returns a client. A read-only client refuses to send changes.
 func (k *Connector) Client(c *cli.Context, readOnly bool) (*client.Client, error) {
 	if _, err := k.Settings(c); err != nil {
 		return nil, err
 	}
-	who, err := k.Identity(c)
+	id, err := k.Identity(c)
 	if err != nil {
 		return nil, err
 	}
@@ -95,13 +95,13 @@ func (k *Connector) Client(c *cli.Context, readOnly bool) (*client.Client, error
 	if err != nil {
 		return nil, err
 	}
-	o.Token, o.User, o.Password, o.Session = who.token, who.user, who.password, who.session
+	o.Token, o.User, o.Password, o.Session = id.token, id.user, id.password, id.session
 	o.ReadOnly = readOnly
-	o.Renewed = func(session string) { k.keepSession(c, who, session) }
+	o.Renewed = func(session string) { k.storeSession(c, id, session) }
 	return client.New(o)
 }
 
-// Options are a client's but for who asks.
+// Options returns the options of a client, without credentials.
 func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	s, err := k.Settings(c)
 	if err != nil {
@@ -123,7 +123,7 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	}
 	if c.Bool("all") {
 		o.Retries, o.Retrying = Retries, func(err error, pause time.Duration) {
-			k.Notice(c, "%s; trying again in %s", err, pause.Round(time.Millisecond))
+			k.Notice(c, "%s; retrying in %s", err, pause.Round(time.Millisecond))
 		}
 	}
 	if c.Bool(DryRunFlag) && !(cmdline.FlagTable{}).Add(c.Command.Flags).Has(DryRunFlag) {
@@ -132,7 +132,7 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	return o, err
 }
 
-// withoutTime leaves out of a line of the log what says nothing here.
+// withoutTime removes the time and the level from a log line.
 func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
 		return slog.Attr{}
@@ -140,10 +140,10 @@ func withoutTime(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// trust is which certificates are believed; nil for those of the system.
+// trust returns the trusted certificates; nil for those of the system.
 func (k *Connector) trust(c *cli.Context, s *Settings) (*tls.Config, error) {
 	if s.Yes("insecure_tls") {
-		k.Notice(c, "TLS! every certificate is trusted (insecure_tls, %s)", s.Values["insecure_tls"].Origin)
+		k.Notice(c, "warning: TLS certificates are not verified (insecure_tls, %s)", s.Values["insecure_tls"].Origin)
 		return &tls.Config{InsecureSkipVerify: true}, nil
 	}
 	file := s.Values["ca_file"]
@@ -159,17 +159,17 @@ func (k *Connector) trust(c *cli.Context, s *Settings) (*tls.Config, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, cmdline.Usagef("ca_file (%s): %s holds no PEM certificate", file.Origin, file.Text)
+		return nil, cmdline.Usagef("ca_file (%s): %s has no PEM certificate", file.Origin, file.Text)
 	}
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-// Notice writes a line to standard error, beside the data, unless --quiet.
+// Notice writes a line to standard error, unless --quiet is set.
 func (k *Connector) Notice(c *cli.Context, format string, args ...any) {
 	if !c.Bool("quiet") {
 		fmt.Fprintln(k.Stderr, display.Sanitize(fmt.Sprintf(format, args...)))
 	}
 }
 
-// Name is how questions call what is in force: by its profile, else its address.
+// Name returns the current profile, or the address if there is none, for prompts.
 func (s *Settings) Name() string { return cmp.Or(s.Profile, s.Text("url")) }

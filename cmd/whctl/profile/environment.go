@@ -2,7 +2,7 @@ package profile
 
 import "github.com/bizhook/whd/cmd/whctl/output"
 
-// The variables that are read beside those of the settings.
+// Environment variables that are read in addition to those of settings.
 const (
 	EnvConfig   = "WHCTL_CONFIG"
 	EnvURL      = "WHCTL_URL"
@@ -14,10 +14,10 @@ const (
 	EnvASCII     = "WHCTL_ASCII"
 )
 
-// Variable is one that is read.
+// Variable is an environment variable.
 type Variable struct{ Name, Meaning string }
 
-// Variables lists them all, those of settings first.
+// Variables returns all environment variables, those of settings first.
 func Variables() []Variable {
 	var all []Variable
 	for _, s := range Table {
@@ -26,14 +26,14 @@ func Variables() []Variable {
 		}
 	}
 	return append(all,
-		Variable{EnvToken, "API key; wins over user and password"},
+		Variable{EnvToken, "API key; takes precedence over user and password"},
 		Variable{EnvPassword, "password of the user"},
-		Variable{EnvConfig, "configuration file; logins.toml is beside it"},
-		Variable{output.EnvColumns, "width of tables, where no terminal tells it"},
+		Variable{EnvConfig, "path of the configuration file; logins.toml is next to it"},
+		Variable{output.EnvColumns, "width of tables if the terminal's width is unknown"},
 		Variable{"VISUAL, EDITOR", "editor of whctl config edit"},
-		Variable{envClipboard, "way to the clipboard in whctl tui: auto, native, osc52 or file"},
-		Variable{EnvASCII, "lines and signs of whctl tui in ASCII"},
-		Variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours in questions, as usual"},
-		Variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, as usual"},
+		Variable{envClipboard, "clipboard of whctl tui: auto, native, osc52 or file"},
+		Variable{EnvASCII, "draw whctl tui with ASCII characters only"},
+		Variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours of prompts, with the usual meanings"},
+		Variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, with the usual meanings"},
 	)
 }

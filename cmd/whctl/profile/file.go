@@ -20,45 +20,45 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// File is the configuration: settings at its top, and a table
-// [profiles.NAME] for each profile.
+// File is the configuration file: top-level settings and a table [profiles.NAME]
+// for each profile.
 type File struct {
 	Path    string
 	text    []byte
 	entries []Entry
-	heads   []Entry // of the tables of profiles, which have no key
+	heads   []Entry // headers of the tables of profiles; they have no key
 }
 
-// Entry is a key and its place in the file.
+// Entry is a key and its position in the file.
 type Entry struct {
-	profile string // empty at the top of the file
+	profile string // empty for top-level settings
 	key     string
 	Text    string
 	line    int // from 1
-	start   int // of the key and its value, in bytes
+	start   int // byte offsets of the key and its value
 	end     int
 }
 
-// profilesTable is the table that holds the tables of profiles.
+// profilesTable is the name of the parent table of all profiles.
 const profilesTable = "profiles"
 
-// formerNames are settings and tables of earlier versions. A file that has them
-// is read as if it had not.
+// formerNames has settings and tables of earlier versions, which are ignored.
 var formerNames = []string{"keys", "signs"}
 
-// Path is where the configuration is; empty where there is no place for it.
+// Path returns the path of the configuration file; empty if there is no home
+// directory.
 func Path(env func(string) string) string {
 	if path := env(EnvConfig); path != "" {
 		return path
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "" // such as for services, which have no home
+		return "" // services have no home directory
 	}
 	return filepath.Join(dir, "whctl", "config.toml")
 }
 
-// Read reads the configuration. One that does not exist is empty.
+// Read reads the configuration. A missing file is an empty configuration.
 func Read(env func(string) string) (*File, error) {
 	path := Path(env)
 	if path == "" {
@@ -66,13 +66,12 @@ func Read(env func(string) string) (*File, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, cmdline.Usagef("the configuration cannot be read: %s", err)
+		return nil, cmdline.Usagef("cannot read the configuration: %s", err)
 	}
 	return Parse(path, text)
 }
 
-// Parse reads the text of a configuration. Keys that mean nothing are
-// errors, since they would have no effect.
+// Parse parses the text of a configuration. Unknown keys are errors.
 func Parse(path string, text []byte) (*File, error) {
 	f := &File{Path: path, text: text}
 	var all map[string]any
@@ -99,7 +98,7 @@ func Parse(path string, text []byte) (*File, error) {
 	return f, nil
 }
 
-// syntaxError says where the file is no TOML.
+// syntaxError adds the position to an error of the TOML parser.
 func (f *File) syntaxError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "toml: ")
 	if at, is := errors.AsType[*toml.DecodeError](err); is {
@@ -109,7 +108,7 @@ func (f *File) syntaxError(err error) error {
 	return cmdline.Usagef("%s: %s", f.Path, message)
 }
 
-// keyOf is the key of an expression and its line.
+// keyOf returns the key of an expression and its line.
 func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line int) {
 	for parts := node.Key(); parts.Next(); {
 		part := parts.Node()
@@ -119,13 +118,13 @@ func keyOf(parser *unstable.Parser, node *unstable.Node) (names []string, line i
 	return names, line
 }
 
-// addHead takes up the head of a table. [profiles] alone is allowed.
+// addHead adds the header of a table. [profiles] alone is allowed.
 func (f *File) addHead(names []string, line int) error {
 	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
 	if names[0] != profilesTable || len(names) > 2 {
-		return cmdline.Usagef("%s:%d: there is no table [%s]; profiles stand in tables such as [profiles.prod]", f.Path, line, strings.Join(names, "."))
+		return cmdline.Usagef("%s:%d: unknown table [%s]; profiles are tables such as [profiles.prod]", f.Path, line, strings.Join(names, "."))
 	}
 	if len(names) == 2 {
 		f.heads = append(f.heads, Entry{profile: names[1], line: line})
@@ -133,7 +132,7 @@ func (f *File) addHead(names []string, line int) error {
 	return nil
 }
 
-// add takes up a key and its value.
+// add adds a key and its value.
 func (f *File) add(parser *unstable.Parser, names []string, line int, node *unstable.Node) error {
 	if slices.Contains(formerNames, names[0]) {
 		return nil
@@ -163,17 +162,17 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	return nil
 }
 
-// unknown is the error of a key that has no meaning in its place.
+// unknown returns the error of a key that is not allowed in its table.
 func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
 	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
 	if s, known := Named(names[len(names)-1]); known && s.OfProfiles && !inProfile {
-		return cmdline.Usagef("%s:%d: %s stands in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
+		return cmdline.Usagef("%s:%d: %s belongs in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
 	}
 	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), record.DidYouMean(near))
 }
 
-// Lookup finds a key, nil where it is not there.
+// Lookup returns a key of a profile; nil if it is not set.
 func (f *File) Lookup(profile, key string) *Entry {
 	for i := range f.entries {
 		if f.entries[i].profile == profile && f.entries[i].key == key {
@@ -183,7 +182,7 @@ func (f *File) Lookup(profile, key string) *Entry {
 	return nil
 }
 
-// Profiles lists the names of Profiles in the order of the file.
+// Profiles returns the names of the profiles in the order of the file.
 func (f *File) Profiles() []string {
 	var names []string
 	for _, e := range slices.Concat(f.heads, f.entries) {
@@ -194,10 +193,10 @@ func (f *File) Profiles() []string {
 	return names
 }
 
-// Has reports whether there is a profile of that name.
+// Has reports whether the file has a profile.
 func (f *File) Has(profile string) bool { return slices.Contains(f.Profiles(), profile) }
 
-// ReadWith reads the configuration, which must have a profile.
+// ReadWith reads the configuration and fails if it does not have the profile.
 func ReadWith(env func(string) string, profile string) (*File, error) {
 	f, err := Read(env)
 	if err != nil {
@@ -210,14 +209,15 @@ func (f *File) mustHave(profile string) error {
 	if f.Has(profile) {
 		return nil
 	}
-	return cmdline.Usagef("there is no profile %q%s; whctl profile list shows them", profile, record.DidYouMean(record.Suggest(profile, f.Profiles())))
+	return cmdline.Usagef("there is no profile %q%s; list them with whctl profile list", profile, record.DidYouMean(record.Suggest(profile, f.Profiles())))
 }
 
-// The file belongs to people, so changes leave comments and order alone: they
-// replace a value, add a line or take lines away. What comes out is read again
-// before it is kept.
+// The file is edited by hand too, so changes preserve comments and order: they
+// replace a value, add a line or remove lines. The result is parsed again before
+// it is saved.
 
-// Set changes a setting of a profile, or one at the top of the file.
+// Set returns the file with a changed setting of a profile, or a changed top-level
+// setting if profile is empty.
 func (f *File) Set(profile string, s Setting, text string) (*File, error) {
 	want := f.contents()
 	want[profile+"\x00"+s.Name] = text
@@ -225,13 +225,13 @@ func (f *File) Set(profile string, s Setting, text string) (*File, error) {
 	return f.become(f.withLine(profile, s.Name, line), want)
 }
 
-// Use is the file with a profile as the one that is used.
+// Use returns the file with a profile as the default.
 func (f *File) Use(profile string) (*File, error) {
 	s, _ := Named("profile")
 	return f.Set("", s, profile)
 }
 
-// withLine is the text with a key's line, in place of the one that it has.
+// withLine returns the text with the line of a key added or replaced.
 func (f *File) withLine(profile, key, line string) []byte {
 	if e := f.Lookup(profile, key); e != nil {
 		if dotted := bytes.LastIndexByte(bytes.SplitN(f.text[e.start:e.end], []byte("="), 2)[0], '.'); dotted >= 0 {
@@ -249,7 +249,7 @@ func (f *File) withLine(profile, key, line string) []byte {
 			return join(slices.Insert(lines, at, line))
 		}
 	}
-	if at := f.lastLine(Entry{profile: profile}); at > 0 { // by dotted keys alone, at the top of the file
+	if at := f.lastLine(Entry{profile: profile}); at > 0 { // the profile only has dotted keys at the top of the file
 		return join(slices.Insert(lines, at, profileKey(profile)+"."+line))
 	}
 	if len(lines) > 0 && lines[len(lines)-1] != "" {
@@ -258,7 +258,7 @@ func (f *File) withLine(profile, key, line string) []byte {
 	return join(append(lines, "["+profileKey(profile)+"]", line))
 }
 
-// atTop is the text with a line behind those of the file's top.
+// atTop returns the text with a line added after the top-level settings.
 func (f *File) atTop(lines []string, line string) []byte {
 	last := f.lastLine(Entry{})
 	if last == 0 && len(lines) > 0 {
@@ -267,7 +267,7 @@ func (f *File) atTop(lines []string, line string) []byte {
 	return join(slices.Insert(lines, last, line))
 }
 
-// lastLine is the number of the last line with a key of a profile's table.
+// lastLine returns the number of the last line with a key of a profile's table.
 func (f *File) lastLine(head Entry) int {
 	last := head.line
 	for _, e := range f.entries {
@@ -278,26 +278,27 @@ func (f *File) lastLine(head Entry) int {
 	return last
 }
 
-// Without is the file without a profile, and without its choice.
+// Without returns the file without a profile. The default is removed if it is this
+// profile.
 func (f *File) Without(profile string) (*File, error) {
 	want := f.contents()
-	gone := map[int]bool{}
+	removed := map[int]bool{}
 	for _, e := range slices.Concat(f.heads, f.entries) {
 		if e.profile == profile || e.profile == "" && e.key == "profile" && e.Text == profile {
-			gone[e.line] = true
+			removed[e.line] = true
 			delete(want, e.profile+"\x00"+e.key)
 		}
 	}
-	var kept []string
+	var rest []string
 	for i, line := range f.lines() {
-		if !gone[i+1] {
-			kept = append(kept, line)
+		if !removed[i+1] {
+			rest = append(rest, line)
 		}
 	}
-	return f.become(join(kept), want)
+	return f.become(join(rest), want)
 }
 
-// contents are the keys of all profiles with their values.
+// contents returns the keys of all profiles with their values.
 func (f *File) contents() map[string]string {
 	all := make(map[string]string)
 	for _, e := range f.entries {
@@ -306,18 +307,17 @@ func (f *File) contents() map[string]string {
 	return all
 }
 
-// become reads the text that a change has made, and refuses one that does not
-// hold what the change is to make of it: the file is then written in a way that only its owner can
-// change.
+// become parses a changed text and fails if its contents are not as expected. The
+// file then has a layout that can only be edited by hand.
 func (f *File) become(text []byte, want map[string]string) (*File, error) {
 	changed, err := Parse(f.Path, text)
 	if err != nil || !maps.Equal(changed.contents(), want) {
-		return nil, fmt.Errorf("%s is written in a way that this change cannot be made in; whctl config edit opens it", f.Path)
+		return nil, fmt.Errorf("cannot make this change in %s because of its layout; edit it with whctl config edit", f.Path)
 	}
 	return changed, nil
 }
 
-// Save writes the file in place of the old one.
+// Save replaces the file on disk.
 func (f *File) Save() error {
 	if f.Path == "" {
 		return ErrNoPlace
@@ -325,10 +325,10 @@ func (f *File) Save() error {
 	return output.ReplaceFile(f.Path, f.text, output.PrivateFile)
 }
 
-// ErrNoPlace is the error of saving where there is no directory for it.
-var ErrNoPlace = errors.New("there is no home directory for the configuration; " + EnvConfig + " can name a file")
+// ErrNoPlace is returned if there is no directory for the configuration.
+var ErrNoPlace = errors.New("there is no home directory for the configuration; set " + EnvConfig + " to the path of a file")
 
-// lines are the lines of the file without their ends.
+// lines returns the lines of the file without line breaks.
 func (f *File) lines() []string {
 	text := strings.TrimSuffix(strings.ReplaceAll(string(f.text), "\r\n", "\n"), "\n")
 	if text == "" {
@@ -346,13 +346,14 @@ func join(lines []string) []byte {
 
 var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// profileKey is the name of a profile's table.
+// profileKey returns the name of a profile's table.
 func profileKey(profile string) string { return profilesTable + "." + profile }
 
-// CheckName keeps names to what can be typed without quotes anywhere.
+// CheckName returns an error if a profile name would need quotes in a shell or in
+// TOML.
 func CheckName(name string) error {
 	if !bareKey.MatchString(name) {
-		return cmdline.Usagef("a profile's name is made of letters, digits, - and _, not %q", name)
+		return cmdline.Usagef("a profile name consists of letters, digits, - and _, not %q", name)
 	}
 	return nil
 }

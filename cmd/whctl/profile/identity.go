@@ -12,40 +12,40 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Identity is who asks: a key, a user with a password, or a session; and how
-// that is known.
+// Identity holds the credentials of requests: an API key, a user with a password,
+// or a session.
 type Identity struct {
-	Source string // in words
+	Source string // of the credentials, such as "file key.txt"
 
 	token, user, password, session string
 
-	stored *Login // where it comes from there
+	stored *Login // nil if the credentials are not from a stored login
 }
 
-// IdentityFlags say where secrets are. None holds one, since everyone on the
-// machine can read command lines.
+// IdentityFlags returns the flags that locate secrets. No flag takes the secret
+// itself, because all users of a machine can read command lines.
 func IdentityFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "token-file", Usage: "`FILE` that holds an API key (WHCTL_TOKEN)"},
+		&cli.StringFlag{Name: "token-file", Usage: "read an API key from `FILE` (WHCTL_TOKEN)"},
 		&cli.BoolFlag{Name: "password-stdin", Usage: "read the user's password from standard input, one line"},
-		&cli.StringFlag{Name: "password-file", Usage: "`FILE` that holds the user's password (WHCTL_PASSWORD)"},
+		&cli.StringFlag{Name: "password-file", Usage: "read the user's password from `FILE` (WHCTL_PASSWORD)"},
 	}
 }
 
-// Identity finds out who asks.
+// Identity returns the credentials. They are determined once.
 func (k *Connector) Identity(c *cli.Context) (Identity, error) {
 	if k.identity == nil {
-		who, err := k.findIdentity(c)
+		found, err := k.findIdentity(c)
 		if err != nil {
 			return Identity{}, err
 		}
-		k.identity = &who
+		k.identity = &found
 	}
 	return *k.identity, nil
 }
 
-// findIdentity goes by a key, by a password that is given with this command, or
-// by what whctl login has stored for the same service and user.
+// findIdentity returns the first of: an API key, a password given with this
+// command, and the login stored for the same service and user.
 func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 	if path := c.String("token-file"); path != "" {
 		token, err := SecretFile(path)
@@ -63,12 +63,13 @@ func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 	}
 	user := k.settings.Text("user")
 	if user == "" {
-		return Identity{}, cmdline.Usagef("%s is of no user: --user or %s names one", source, EnvUser)
+		return Identity{}, cmdline.Usagef("%s has a password but no user is set; use --user or %s", source, EnvUser)
 	}
 	return Identity{user: user, password: password, Source: source}, nil
 }
 
-// GivenPassword is the password that comes with the command.
+// GivenPassword returns the password of the flags or of the environment, with its
+// source; empty if there is none.
 func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err error) {
 	path := c.String("password-file")
 	switch {
@@ -84,7 +85,7 @@ func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err 
 	return k.Env(EnvPassword), "variable " + EnvPassword, nil
 }
 
-// Password is that of the user who has signed in with one; empty for others.
+// Password returns the password of the credentials; empty if there is none.
 func (k *Connector) Password() string {
 	if k.identity == nil {
 		return ""
@@ -92,7 +93,7 @@ func (k *Connector) Password() string {
 	return k.identity.password
 }
 
-// SecretFile reads the secret that is all of a file.
+// SecretFile reads a secret, which is the first line of a file.
 func SecretFile(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -102,20 +103,21 @@ func SecretFile(path string) (string, error) {
 	return SecretLine(file, path)
 }
 
-// SecretLine reads one line, without its end.
+// SecretLine reads a secret, which is the first line, without the line break. name
+// is the source in errors.
 func SecretLine(from io.Reader, name string) (string, error) {
 	line, err := cmdline.FirstLine(from)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	if line == "" {
-		return "", cmdline.Usagef("%s holds no secret: its first line is empty", name)
+		return "", cmdline.Usagef("%s has no secret: the first line is empty", name)
 	}
 	return line, nil
 }
 
-// storedIdentity is what whctl login has stored for the profile. It is used for
-// the service and the user that it was made for, and for no other.
+// storedIdentity returns the login stored for the profile. It is only used for the
+// service and the user that it was created for.
 func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
 	none := Identity{Source: "nowhere"}
 	logins, err := k.Vault.ReadLogins()
@@ -128,7 +130,7 @@ func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
 	}
 	secret, err := k.Vault.SecretOf(c.Context, stored)
 	if err != nil {
-		k.Notice(c, "the stored login cannot be read: %s", err)
+		k.Notice(c, "cannot read the stored login: %s", err)
 		return none, nil
 	}
 	return Identity{
@@ -137,39 +139,39 @@ func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
 	}, nil
 }
 
-// keepSession stores a session that took the place of one that was over.
-func (k *Connector) keepSession(c *cli.Context, who Identity, session string) {
-	if who.stored == nil {
+// storeSession stores a renewed session.
+func (k *Connector) storeSession(c *cli.Context, i Identity, session string) {
+	if i.stored == nil {
 		return
 	}
-	secret := Secret{Session: session, Password: who.password}
-	if err := k.Vault.Store(c.Context, who.stored, secret); err != nil {
-		k.Notice(c, "the new session cannot be stored: %s", err)
+	secret := Secret{Session: session, Password: i.password}
+	if err := k.Vault.Store(c.Context, i.stored, secret); err != nil {
+		k.Notice(c, "cannot store the new session: %s", err)
 	}
 }
 
-// HowToSignIn is what would help where the service wants to know who asks. A key
-// that it refuses would win over any login.
+// HowToSignIn returns advice for an unauthenticated request. An API key takes
+// precedence over a login, so an invalid key must be replaced or removed.
 func (k *Connector) HowToSignIn() string {
 	if k.identity != nil && k.identity.token != "" {
-		return fmt.Sprintf("the API key is from the %s: put another one there, or take it away and sign in with whctl login", k.identity.Source)
+		return fmt.Sprintf("the API key is from the %s; replace it, or remove it and sign in with whctl login", k.identity.Source)
 	}
 	line := []string{"whctl", "login"}
 	if s := k.settings; s != nil {
 		if s.Profile != "" {
 			line = append(line, "--profile", s.Profile)
 		}
-		if kept := s.File.Lookup(s.Profile, "url"); s.Values["url"].Origin != "default" && (kept == nil || kept.Text != s.Text("url")) {
+		if saved := s.File.Lookup(s.Profile, "url"); s.Values["url"].Origin != "default" && (saved == nil || saved.Text != s.Text("url")) {
 			line = append(line, "--url", s.Text("url"))
 		}
-		if kept, user := s.File.Lookup(s.Profile, "user"), s.Text("user"); user != "" && (kept == nil || kept.Text != user) {
+		if saved, user := s.File.Lookup(s.Profile, "user"), s.Text("user"); user != "" && (saved == nil || saved.Text != user) {
 			line = append(line, "--user", user)
 		}
 	}
-	return fmt.Sprintf("sign in: %s   (scripts: an API key in %s)", strings.Join(line, " "), EnvToken)
+	return fmt.Sprintf("sign in: %s   (in scripts, set an API key in %s)", strings.Join(line, " "), EnvToken)
 }
 
-// Until says until when a session is good; empty where it does not end.
+// Until formats the expiry of a session; empty if it does not expire.
 func Until(session *wire.CurrentSession) string {
 	if session.ExpiryDateTime == "" {
 		return ""

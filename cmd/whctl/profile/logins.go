@@ -9,35 +9,35 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// Logins are the stored Logins, one for each profile, in a file beside the
-// configuration. The file says where each one's secret is, and holds it only
-// where --insecure-storage has allowed that.
+// Logins holds the stored logins, one per profile. They are in a file next to the
+// configuration; the secrets are in the keyring, or in the file with
+// --insecure-storage.
 type Logins struct {
 	Path string
 	All  map[string]*Login // by profile
 }
 
-// Login is one of them.
+// Login is the stored login of a profile.
 type Login struct {
 	Profile string
 	URL     string `toml:"url"`
 	User    string `toml:"user"`
-	Store   string `toml:"store"` // where its secret is
+	Store   string `toml:"store"` // location of the secret: InKeyring or InFile
 
 	Session  string `toml:"session,omitempty"`
 	Password string `toml:"password,omitempty"`
 }
 
-// The places for secrets.
+// Locations of secrets.
 const (
 	InKeyring = "keyring"
 	InFile    = "file"
 )
 
-// NoProfile is the name of the login that belongs to no profile.
+// NoProfile is the name of the login that does not belong to a profile.
 const NoProfile = "default"
 
-// Of is the login Of the profile in force, nil where there is none, or one for
+// Of returns the login of the current profile; nil if there is none, or if it is for
 // another service or user.
 func (l *Logins) Of(s *Settings) *Login {
 	one := l.All[cmp.Or(s.Profile, NoProfile)]
@@ -50,7 +50,7 @@ func (l *Logins) Of(s *Settings) *Login {
 	return one
 }
 
-// trimmedURL is an address in the spelling of the client.
+// trimmedURL returns an address without trailing slashes, as the client spells it.
 func trimmedURL(address string) string { return strings.TrimRight(address, "/") }
 
 func (l *Logins) save() error {
@@ -64,10 +64,10 @@ func (l *Logins) save() error {
 	return output.ReplaceFile(l.Path, text, output.PrivateFile)
 }
 
-// account is the name of the login in the keyring.
+// account returns the name of the login in the keyring.
 func (l *Login) account() string { return l.Profile + " " + l.User + "@" + l.URL }
 
-// Place says where the login's secret is.
+// Place describes the location of the login's secret.
 func (l *Login) Place(path string) string {
 	if l.Store == InKeyring {
 		return "keyring"

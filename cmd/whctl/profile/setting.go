@@ -22,37 +22,37 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Setting is one thing that a flag, a variable and the configuration file can
-// say.
+// Setting is a setting that can come from a flag, an environment variable or the
+// configuration file.
 type Setting struct {
-	Name       string // its key in the file
-	OfProfiles bool   // is in the table of a profile, else at the top of the file
-	Flag       string // of every command, or of those that print; empty for none
-	env        string // empty for none
+	Name       string // key in the file
+	OfProfiles bool   // set in the table of a profile, else at the top level
+	Flag       string // global flag; empty for none
+	env        string // environment variable; empty for none
 	Form       *Form
 	initial    string
 	Meaning    string
 }
 
-// Table is the only list of them: flags, variables, file, help and
-// completion are made of it.
+// Table lists all settings. Flags, variables, file, help and completion are derived
+// from it.
 var Table = []Setting{
 	{Name: "profile", Flag: "profile", env: "WHCTL_PROFILE", Form: anyText, Meaning: "profile of the configuration to use"},
-	{Name: "format", env: "WHCTL_FORMAT", Form: FormatName, Meaning: "format of rows; --format wins"},
-	{Name: "theme", env: "WHCTL_THEME", Form: themeName, initial: theme.Auto, Meaning: "colours of whctl tui; --theme wins"},
-	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, initial: client.DefaultTimeout.String(), Meaning: "how long a reply may take to begin"},
+	{Name: "format", env: "WHCTL_FORMAT", Form: FormatName, Meaning: "output format; overridden by --format"},
+	{Name: "theme", env: "WHCTL_THEME", Form: themeName, initial: theme.Auto, Meaning: "colour theme of whctl tui; overridden by --theme"},
+	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, initial: client.DefaultTimeout.String(), Meaning: "maximum wait for the start of a reply"},
 	{Name: "url", OfProfiles: true, Flag: "url", env: EnvURL, Form: address, initial: client.DefaultURL, Meaning: "address of the service"},
 	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, Meaning: "user name"},
-	{Name: "colour", OfProfiles: true, Form: colourName, Meaning: "colour of the profile's name in questions"},
-	{Name: "read_only", OfProfiles: true, Flag: "read-only", env: "WHCTL_READ_ONLY", Form: YesNo, initial: "false", Meaning: "refuse whatever could change something"},
-	{Name: "protected", OfProfiles: true, Form: YesNo, initial: "false", Meaning: "before changes, ask for the profile's name"},
-	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, Meaning: "PEM file of certificates to trust beside the system's"},
-	{Name: "insecure_tls", OfProfiles: true, Flag: "insecure-tls", Form: YesNo, initial: "false", Meaning: "trust every certificate; for tests only"},
+	{Name: "colour", OfProfiles: true, Form: colourName, Meaning: "colour of the profile's name in prompts"},
+	{Name: "read_only", OfProfiles: true, Flag: "read-only", env: "WHCTL_READ_ONLY", Form: YesNo, initial: "false", Meaning: "refuse all commands that change something"},
+	{Name: "protected", OfProfiles: true, Form: YesNo, initial: "false", Meaning: "require the profile's name to be typed before changes"},
+	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, Meaning: "PEM file of certificates to trust in addition to the system's"},
+	{Name: "insecure_tls", OfProfiles: true, Flag: "insecure-tls", Form: YesNo, initial: "false", Meaning: "do not verify certificates; for tests only"},
 	{Name: "default_take", OfProfiles: true, Form: count, initial: strconv.Itoa(TableRows), Meaning: "rows of a table on a terminal"},
-	{Name: "time_zone", OfProfiles: true, Form: zone, initial: "Local", Meaning: "zone in which today begins, such as Europe/Berlin"},
+	{Name: "time_zone", OfProfiles: true, Form: zone, initial: "Local", Meaning: "time zone of dates and times, such as Europe/Berlin"},
 }
 
-// Named looks a setting up by its key.
+// Named returns the setting with a name.
 func Named(name string) (Setting, bool) {
 	i := slices.IndexFunc(Table, func(s Setting) bool { return s.Name == name })
 	if i < 0 {
@@ -61,24 +61,24 @@ func Named(name string) (Setting, bool) {
 	return Table[i], true
 }
 
-// Names lists the keys, or those of profiles, or the others.
-func Names(which func(Setting) bool) []string {
+// Names returns the names of the settings that a predicate selects.
+func Names(selects func(Setting) bool) []string {
 	var names []string
 	for _, s := range Table {
-		if which(s) {
+		if selects(s) {
 			names = append(names, s.Name)
 		}
 	}
 	return names
 }
 
-// Unknown is the error of a key that there is none of.
+// Unknown returns the error of an unknown setting.
 func Unknown(name string) error {
 	names := Names(func(Setting) bool { return true })
-	return cmdline.Usagef("no setting %q%s; settings: %s", name, record.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
+	return cmdline.Usagef("unknown setting %q%s; settings: %s", name, record.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
 }
 
-// Flags are the flags of every command that are settings.
+// Flags returns the global flags of settings.
 func Flags() []cli.Flag {
 	var flags []cli.Flag
 	for _, s := range Table {
@@ -98,15 +98,15 @@ func Flags() []cli.Flag {
 	return flags
 }
 
-// Form is what a setting's text must look like.
+// Form describes the valid texts of a setting.
 type Form struct {
-	example string // as the file has it
+	example string // in the syntax of the file
 	plain   bool   // without quotes in the file
 	check   func(text string) error
-	choices func() []string // what a text can be; nil where that is no list
+	choices func() []string // the valid texts; nil if there is no list
 }
 
-// The forms.
+// Forms of settings.
 var (
 	anyText = &Form{}
 	address = &Form{example: `an address such as "https://erp01:5050", without user and password`, check: func(text string) error {
@@ -134,7 +134,7 @@ var (
 	themeName  = &Form{choices: theme.Themes}
 )
 
-// must is the error of a text that is not valid.
+// must returns an error unless the text is valid.
 func must(valid bool, be string) error {
 	if valid {
 		return nil
@@ -142,7 +142,7 @@ func must(valid bool, be string) error {
 	return errors.New("must be " + be)
 }
 
-// Choices are what a text can be; nil where that is no list.
+// Choices returns the valid texts; nil if there is no list.
 func (f *Form) Choices() []string {
 	if f.choices == nil {
 		return nil
@@ -150,7 +150,7 @@ func (f *Form) Choices() []string {
 	return f.choices()
 }
 
-// Check reports what would be right where the text is not.
+// Check returns an error with the valid form if the text is invalid.
 func (f *Form) Check(text string) error {
 	switch {
 	case f.check != nil:
@@ -161,7 +161,7 @@ func (f *Form) Check(text string) error {
 	return nil
 }
 
-// inWords says how values look in the file.
+// inWords describes the values in the file.
 func (f *Form) inWords() string {
 	if f.choices != nil {
 		return "one of " + strings.Join(f.choices(), ", ")
@@ -169,7 +169,7 @@ func (f *Form) inWords() string {
 	return cmp.Or(f.example, "a text in quotes")
 }
 
-// inFile is a value as the file has it.
+// inFile returns a value in the syntax of the file.
 func (f *Form) inFile(text string) string {
 	if f.plain {
 		return text
@@ -184,13 +184,13 @@ func (f *Form) inFile(text string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(encoded), "x = "), "\n")
 }
 
-// Colours are those of profiles, as terminals number them.
+// Colours has the colours of profiles with their ANSI codes.
 var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
 
-// TableRows is how many rows a table on a terminal has, unless asked otherwise.
+// TableRows is the default number of rows of a table on a terminal.
 const TableRows = 50
 
-// IsLoopback reports whether a host is the computer that asks.
+// IsLoopback reports whether a host is the local machine.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if at, err := netip.ParseAddr(host); err == nil {

@@ -10,39 +10,39 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Settings are what is in force, each with where that was said.
+// Settings holds the effective settings with their sources.
 type Settings struct {
 	File    *File
-	Profile string // empty where none is used
+	Profile string // empty if there is no current profile
 	Values  map[string]Value
 }
 
-// Value is the text of a setting and its origin.
+// Value is the text of a setting and its source.
 type Value struct{ Text, Origin string }
 
-// Text is the text of a setting.
+// Text returns the text of a setting.
 func (s *Settings) Text(name string) string { return s.Values[name].Text }
 
-// Yes is a setting that is true or false. It cannot fail, nor can Count, Span and
-// Zone: the texts were checked.
+// Yes returns the value of a boolean setting. Yes, Count, Span and Zone ignore
+// errors, because all texts have been checked.
 func (s *Settings) Yes(name string) bool {
 	yes, _ := strconv.ParseBool(s.Text(name))
 	return yes
 }
 
-// Count is a setting that is a number.
+// Count returns the value of a numeric setting.
 func (s *Settings) Count(name string) int64 {
 	n, _ := strconv.ParseInt(s.Text(name), 10, 64)
 	return n
 }
 
-// Span is a setting that is a duration.
+// Span returns the value of a duration setting.
 func (s *Settings) Span(name string) time.Duration {
 	d, _ := time.ParseDuration(s.Text(name))
 	return d
 }
 
-// Zone is the time zone in force.
+// Zone returns the effective time zone.
 func (s *Settings) Zone() *time.Location {
 	zone, err := time.LoadLocation(s.Text("time_zone"))
 	if err != nil {
@@ -51,9 +51,9 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// resolve reads the settings. A command that makes a profile may name
-// one that does not exist yet.
-func resolve(c *cli.Context, env func(string) string, mayMake bool) (*Settings, error) {
+// resolve determines the effective settings. With mayCreate, the profile need not
+// exist.
+func resolve(c *cli.Context, env func(string) string, mayCreate bool) (*Settings, error) {
 	file, err := Read(env)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func resolve(c *cli.Context, env func(string) string, mayMake bool) (*Settings, 
 			return nil, err
 		}
 		if one.Name == "profile" {
-			if err := s.choose(mayMake); err != nil {
+			if err := s.choose(mayCreate); err != nil {
 				return nil, err
 			}
 		}
@@ -72,7 +72,7 @@ func resolve(c *cli.Context, env func(string) string, mayMake bool) (*Settings, 
 	return s, nil
 }
 
-// find finds the value of one setting, and checks it.
+// find determines and checks the value of a setting.
 func (s *Settings) find(c *cli.Context, env func(string) string, one Setting) error {
 	value := Value{one.initial, "default"}
 	if in := s.File.Lookup(s.Section(one), one.Name); in != nil {
@@ -93,7 +93,7 @@ func (s *Settings) find(c *cli.Context, env func(string) string, one Setting) er
 	return nil
 }
 
-// Section is the profile that holds a setting, empty for the file's top.
+// Section returns the profile that has the setting; empty for top-level settings.
 func (s *Settings) Section(one Setting) string {
 	if !one.OfProfiles {
 		return ""
@@ -101,13 +101,12 @@ func (s *Settings) Section(one Setting) string {
 	return s.Profile
 }
 
-// choose takes the profile that is named, which must exist unless it may be
-// made.
-func (s *Settings) choose(mayMake bool) error {
+// choose sets the current profile. It must exist unless it may be created.
+func (s *Settings) choose(mayCreate bool) error {
 	named := s.Values["profile"]
 	switch {
 	case named.Text == "":
-	case mayMake:
+	case mayCreate:
 		if err := CheckName(named.Text); err != nil {
 			return err
 		}
@@ -120,7 +119,7 @@ func (s *Settings) choose(mayMake bool) error {
 	return nil
 }
 
-// Settings are what the file says of a profile, and what is initially so.
+// Settings returns the settings of a profile in the file, and the defaults.
 func (f *File) Settings(profile string) *Settings {
 	s := &Settings{File: f, Profile: profile, Values: make(map[string]Value)}
 	for _, one := range Table {

@@ -16,57 +16,57 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// KeyringPatience is how long the keyring of the system gets: it may wait for
-// a user to unlock it, where there is none.
-const KeyringPatience = 3 * time.Second
+// KeyringTimeout limits calls to the system's keyring, which may wait to be
+// unlocked on a machine without a user.
+const KeyringTimeout = 3 * time.Second
 
-// KeyringService is the name under which the keyring has our secrets.
+// KeyringService is the service name of the secrets in the keyring.
 const KeyringService = "whctl"
 
-// Vault keeps logins: in the keyring of the system, or in a file beside the
+// Vault stores logins in the system's keyring, or in a file next to the
 // configuration.
 type Vault struct {
-	Env      func(string) string
-	Patience time.Duration // with the keyring
+	Env     func(string) string
+	Timeout time.Duration // of calls to the keyring
 }
 
-// Secret is what a login is worth, kept apart from what it is of.
+// Secret holds the secrets of a login.
 type Secret struct {
 	Session  string
 	Password string `json:",omitempty"` // with --remember
 }
 
-// askKeyring runs one call of the keyring, which cannot be interrupted. One that is
-// left behind ends with the process.
-func (v Vault) askKeyring(ctx context.Context, call func() (string, error)) (string, error) {
-	type answer struct {
+// callKeyring runs a call to the keyring with a timeout. Calls cannot be
+// interrupted; an abandoned call ends with the process.
+func (v Vault) callKeyring(ctx context.Context, call func() (string, error)) (string, error) {
+	type result struct {
 		text string
 		err  error
 	}
-	done := make(chan answer, 1)
+	done := make(chan result, 1)
 	go func() {
 		text, err := call()
-		done <- answer{text, err}
+		done <- result{text, err}
 	}()
 	select {
-	case a := <-done:
-		return a.text, KeyringError(a.err)
-	case <-time.After(v.Patience):
-		return "", fmt.Errorf("the keyring did not answer within %s", v.Patience)
+	case r := <-done:
+		return r.text, KeyringError(r.err)
+	case <-time.After(v.Timeout):
+		return "", fmt.Errorf("the keyring did not respond within %s", v.Timeout)
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 }
 
-// KeyringError says in a line why the keyring does not do its work here.
+// KeyringError returns an error of the keyring in plain terms, on one line.
 func KeyringError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, keyring.ErrNotFound):
-		return errors.New("the keyring does not hold it")
+		return errors.New("the keyring has no such secret")
 	case runtime.GOOS == "windows" && strings.Contains(err.Error(), "logon session"):
-		return errors.New("no keyring in this session: Windows refuses it to network logons such as SSH")
+		return errors.New("no keyring in this session: Windows denies it to network logons such as SSH")
 	case runtime.GOOS == "linux":
 		return fmt.Errorf("no keyring in this session: no D-Bus secret service (%w)", err)
 	}
@@ -78,24 +78,24 @@ func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 	if err != nil {
 		return err
 	}
-	_, err = v.askKeyring(ctx, func() (string, error) { return "", keyring.Set(KeyringService, account, string(text)) })
+	_, err = v.callKeyring(ctx, func() (string, error) { return "", keyring.Set(KeyringService, account, string(text)) })
 	return err
 }
 
 func (v Vault) keyringGet(ctx context.Context, account string) (s Secret, err error) {
-	text, err := v.askKeyring(ctx, func() (string, error) { return keyring.Get(KeyringService, account) })
+	text, err := v.callKeyring(ctx, func() (string, error) { return keyring.Get(KeyringService, account) })
 	if err != nil {
 		return s, err
 	}
 	if json.Unmarshal([]byte(text), &s) != nil {
-		return s, errors.New("the keyring holds something else")
+		return s, errors.New("the keyring has an unexpected value")
 	}
 	return s, nil
 }
 
-// keyringDelete takes a secret away. One that is not there is no error.
+// keyringDelete deletes a secret. A missing secret is not an error.
 func (v Vault) keyringDelete(ctx context.Context, account string) error {
-	_, err := v.askKeyring(ctx, func() (string, error) {
+	_, err := v.callKeyring(ctx, func() (string, error) {
 		err := keyring.Delete(KeyringService, account)
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
@@ -105,9 +105,9 @@ func (v Vault) keyringDelete(ctx context.Context, account string) error {
 	return err
 }
 
-// TryKeyring asks the keyring for something that is not there.
+// TryKeyring checks the keyring by looking up a secret that does not exist.
 func (v Vault) TryKeyring(ctx context.Context) error {
-	_, err := v.askKeyring(ctx, func() (string, error) {
+	_, err := v.callKeyring(ctx, func() (string, error) {
 		text, err := keyring.Get(KeyringService, "doctor")
 		if errors.Is(err, keyring.ErrNotFound) {
 			err = nil
@@ -117,7 +117,7 @@ func (v Vault) TryKeyring(ctx context.Context) error {
 	return err
 }
 
-// ReadLogins reads the stored logins. A file that does not exist has none.
+// ReadLogins reads the stored logins. A missing file has none.
 func (v Vault) ReadLogins() (*Logins, error) {
 	config := Path(v.Env)
 	l := &Logins{All: make(map[string]*Login)}
@@ -130,7 +130,7 @@ func (v Vault) ReadLogins() (*Logins, error) {
 		return nil, err
 	}
 	if err := toml.Unmarshal(text, &l.All); err != nil {
-		return nil, fmt.Errorf("%s is damaged; whctl login makes it anew once it is deleted", l.Path)
+		return nil, fmt.Errorf("%s is corrupt; delete it and run whctl login again", l.Path)
 	}
 	for name, one := range l.All {
 		one.Profile = name
@@ -138,7 +138,7 @@ func (v Vault) ReadLogins() (*Logins, error) {
 	return l, nil
 }
 
-// SecretOf fetches a login's secret from where it is.
+// SecretOf returns the secret of a login from its location.
 func (v Vault) SecretOf(ctx context.Context, l *Login) (Secret, error) {
 	if l.Store == InKeyring {
 		return v.keyringGet(ctx, l.account())
@@ -146,27 +146,27 @@ func (v Vault) SecretOf(ctx context.Context, l *Login) (Secret, error) {
 	return Secret{Session: l.Session, Password: l.Password}, nil
 }
 
-// Store puts a login and its secret where the login says.
+// Store stores a login, and its secret in the login's location.
 func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
 	logins, err := v.ReadLogins()
 	if err != nil {
 		return err
 	}
-	kept := *l
-	kept.Session, kept.Password = "", ""
+	saved := *l
+	saved.Session, saved.Password = "", ""
 	if l.Store == InKeyring {
 		if err := v.keyringSet(ctx, l.account(), s); err != nil {
 			return err
 		}
 	} else {
-		kept.Session, kept.Password = s.Session, s.Password
+		saved.Session, saved.Password = s.Session, s.Password
 	}
-	logins.All[l.Profile] = &kept
+	logins.All[l.Profile] = &saved
 	return logins.save()
 }
 
-// Forget deletes a login and its secret. Where the keyring fails, the login is
-// gone all the same, and nothing looks for the secret again.
+// Forget deletes a login and its secret. If the keyring fails, the login is deleted
+// nevertheless, and the orphaned secret is not used again.
 func (v Vault) Forget(ctx context.Context, l *Login) error {
 	logins, err := v.ReadLogins()
 	if err != nil {
