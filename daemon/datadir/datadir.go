@@ -1,5 +1,5 @@
-// Package datadir guards the directory of the daemon's files: who works with
-// them at the moment, and how much room is left for them.
+// Package datadir locks the directory with the daemon's files and reports its free disk
+// space.
 package datadir
 
 import (
@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// lockName is the file whose lock says who works with the directory. The
-	// system ends the lock with the process, however that ends.
+	// lockName is the file whose lock protects the files of the directory. The
+	// operating system releases the lock when the process ends.
 	lockName = "whd.lock"
-	// servingName is the file whose lock belongs to the one daemon of the
-	// directory. Its text describes that daemon.
+	// servingName is the file that the directory's only daemon locks. It contains a
+	// description of that daemon.
 	servingName = "serve.lock"
-	// unfinishedName is there while files are being replaced.
+	// unfinishedName exists while files are being replaced.
 	unfinishedName = "restore-unfinished"
 )
 
-// ErrInUse is what is wrapped where somebody else works with the directory.
+// ErrInUse is wrapped by errors for a directory that another process has locked.
 var ErrInUse = errors.New("the directory is in use")
 
-// Lock is the right to work with a directory until Release.
+// Lock is a lock on a directory, held until Release.
 type Lock struct{ file *os.File }
 
-// Share takes a right that daemons and commands may have at the same time. It
-// fails while somebody replaces the files, and where that was cut short.
+// Share takes a shared lock, which several daemons and commands may hold. It fails while
+// another process replaces the files, or if replacing them was interrupted.
 func Share(dir string) (*Lock, error) {
 	l, err := take(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or rewritten by whd compact; try again when that has ended")
 	if err != nil {
@@ -42,22 +42,22 @@ func Share(dir string) (*Lock, error) {
 	return l, nil
 }
 
-// Own takes the right that nobody else may have meanwhile.
+// Own takes an exclusive lock.
 func Own(dir string) (*Lock, error) {
-	return take(dir, lockName, true, fmt.Sprintf("a command or a daemon works with the files in %s; stop it first%s", dir, served(dir, "the last daemon there was ")))
+	return take(dir, lockName, true, fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s", dir, served(dir, "the last daemon there was ")))
 }
 
-// Serve takes the right to be the directory's daemon, which one process has at
-// a time. The error names the process that has it by its description.
+// Serve takes the lock of the directory's daemon. The error contains the description of
+// the process that holds it.
 func Serve(dir, description string) (*Lock, error) {
-	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or give this one a data directory of its own", dir, served(dir, "")))
+	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, served(dir, "")))
 	if err == nil {
-		_ = l.Describe(description) // on a full disk the lock holds without it
+		_ = l.Describe(description) // optional, e.g. on a full disk
 	}
 	return l, err
 }
 
-// Describe changes the description that others read.
+// Describe sets the description that other processes read.
 func (l *Lock) Describe(text string) error {
 	err := l.file.Truncate(0)
 	if err == nil {
@@ -66,22 +66,22 @@ func (l *Lock) Describe(text string) error {
 	return err
 }
 
-// storeMark is the text of the lock file once the directory has held a store.
+// storeMark is the content of the lock file once the directory has contained a store.
 const storeMark = "store"
 
-// MarkStore remembers that the directory holds a store now. Where that cannot
-// be written, the next process does it.
+// MarkStore records that the directory contains a store. If it cannot be written, the
+// next process tries again.
 func (l *Lock) MarkStore() {
 	if !l.HasStore() {
 		_ = l.Describe(storeMark)
 	}
 }
 
-// HasStore reports whether the directory has held a store.
+// HasStore reports whether the directory has ever contained a store.
 func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeMark }
 
-// served is the description of the last daemon of the directory, in brackets. That
-// may have ended.
+// served returns the description of the directory's last daemon in brackets, which may
+// have ended.
 func served(dir, before string) string {
 	if t := text(filepath.Join(dir, servingName)); t != "" {
 		return " (" + before + t + ")"
@@ -89,7 +89,7 @@ func served(dir, before string) string {
 	return ""
 }
 
-// text is what a lock's file says, nothing where it cannot be read.
+// text returns the content of a lock file, empty if it cannot be read.
 func text(path string) string {
 	b, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(b))
@@ -112,8 +112,8 @@ func take(dir, name string, alone bool, inUse string) (*Lock, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// openLock opens the file, which is made once and belongs to whom the directory
-// does: a command that root has run must not keep the daemon out.
+// openLock opens the lock file. If it creates the file, it sets its owner to that of the
+// directory, so that a command run by root does not lock the daemon out.
 func openLock(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -128,7 +128,7 @@ func openLock(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Release gives the right back. Calling it again does nothing.
+// Release releases the lock. It may be called several times.
 func (l *Lock) Release() error {
 	if err := l.file.Close(); !errors.Is(err, os.ErrClosed) {
 		return err
@@ -136,15 +136,15 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// CutShort reports whether the files in the directory may be of different stores,
-// since replacing them did not come to its end.
+// CutShort reports whether replacing the files was interrupted, so that they may belong to
+// different stores.
 func CutShort(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, unfinishedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Unfinished marks the directory: until the mark is finished nobody works with
-// its files, not even after a crash.
+// Unfinished marks the directory until finish is called: while it is marked, Share fails,
+// even after a crash.
 func (l *Lock) Unfinished() (finish func() error, err error) {
 	dir := filepath.Dir(l.file.Name())
 	mark := filepath.Join(dir, unfinishedName)
@@ -154,8 +154,8 @@ func (l *Lock) Unfinished() (finish func() error, err error) {
 	return func() error { return errors.Join(Sync(dir), os.Remove(mark), Sync(dir)) }, Sync(dir)
 }
 
-// Sync has the names in a directory outlive a crash of the machine. Windows
-// writes them by itself, and has no call for it.
+// Sync writes directory entries to disk so that they survive a power failure. Windows
+// does so automatically and has no function for it.
 func Sync(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -20,7 +20,7 @@ func TestWhoMayWork(t *testing.T) {
 	}
 	for _, l := range []*datadir.Lock{first, second} {
 		if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
-			t.Errorf("while others work: %v", err)
+			t.Errorf("while shared: %v", err)
 		}
 		if err := l.Release(); err != nil {
 			t.Fatal(err)
@@ -31,10 +31,10 @@ func TestWhoMayWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := datadir.Share(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or rewritten by whd compact") {
-		t.Errorf("while the files are replaced: %v", err)
+		t.Errorf("while exclusive: %v", err)
 	}
 	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) {
-		t.Errorf("twice: %v", err)
+		t.Errorf("second exclusive lock: %v", err)
 	}
 	for range 2 {
 		if err := own.Release(); err != nil {
@@ -43,8 +43,8 @@ func TestWhoMayWork(t *testing.T) {
 	}
 }
 
-// One daemon at a time serves a directory, and the others learn which. Commands
-// are not kept out.
+// TestServe: one daemon at a time serves a directory, and errors contain its description.
+// Commands are not affected.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
 	first, err := datadir.Serve(dir, "pid 1")
@@ -63,7 +63,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "; stop it first (the last daemon there was pid 1, listening on 127.0.0.1:5050)") {
-		t.Errorf("alone beside a daemon: %v", err)
+		t.Errorf("exclusive while a daemon serves: %v", err)
 	}
 	if err := errors.Join(command.Release(), first.Release()); err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// What was cut short stays so, whoever comes next.
+// TestUnfinished: an interrupted replacement prevents shared locks until it is finished.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
 	own, err := datadir.Own(dir)
@@ -111,6 +111,6 @@ func TestFree(t *testing.T) {
 		t.Errorf("%d bytes are free (%v)", n, err)
 	}
 	if _, err := datadir.Free(t.TempDir() + "/missing"); err == nil {
-		t.Error("a directory that is not there has room")
+		t.Error("no error for a missing directory")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// errLocked is how the system says that somebody else has the lock.
+// errLocked is the error of the operating system for a lock held by another process.
 var errLocked error = syscall.EWOULDBLOCK
 
 func lock(file *os.File, alone bool) error {
@@ -23,8 +23,8 @@ func lock(file *os.File, alone bool) error {
 	}
 }
 
-// Entrust gives files that root has made to whom the directory belongs: the
-// daemon that works there is seldom root.
+// Entrust changes the owner of files created by root to that of the directory, since the
+// daemon usually runs as another user.
 func Entrust(dir string, paths ...string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -34,14 +34,14 @@ func Entrust(dir string, paths ...string) error {
 		return &os.PathError{Op: "stat", Path: dir, Err: err}
 	}
 	for _, path := range paths {
-		if err := os.Lchown(path, int(s.Uid), int(s.Gid)); err != nil { // never through a link
+		if err := os.Lchown(path, int(s.Uid), int(s.Gid)); err != nil { // does not follow links
 			return err
 		}
 	}
 	return nil
 }
 
-// Free is the room, in bytes, that is left for files in the directory.
+// Free returns the free disk space of the directory in bytes.
 func Free(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errLocked is how the system says that somebody else has the lock.
+// errLocked is the error of the operating system for a lock held by another process.
 var errLocked error = windows.ERROR_LOCK_VIOLATION
 
 func lock(file *os.File, alone bool) error {
@@ -14,14 +14,14 @@ func lock(file *os.File, alone bool) error {
 	if alone {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	at := windows.Overlapped{OffsetHigh: 1} // far behind the text, since what is locked cannot be read
+	at := windows.Overlapped{OffsetHigh: 1} // beyond the text, since locked bytes cannot be read
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
 }
 
-// Entrust does nothing: files have the rights that their directory hands down.
+// Entrust does nothing: files inherit the permissions of their directory.
 func Entrust(string, ...string) error { return nil }
 
-// Free is the room, in bytes, that is left for files in the directory.
+// Free returns the free disk space of the directory in bytes.
 func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -45,8 +45,8 @@ func TestDate(t *testing.T) {
 	}
 }
 
-// TestDateComparesAsShown: a datetime column answers as if it held what is
-// shown of it, though the server compares the exact third.
+// TestDateComparesAsShown: comparisons with a datetime column use its values as shown,
+// although the server compares exact fractions.
 func TestDateComparesAsShown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		day := time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -61,7 +61,7 @@ func TestDateComparesAsShown(t *testing.T) {
 			record.Equal, record.NotEqualTo, record.GreaterThan, record.GreaterThanOrEqualTo, record.LessThan, record.LessThanOrEqualTo,
 		}).Draw(t, "operator")
 		castTo, text := TSQL().Date(Column{Type: "datetime"}, op, operand.Format(layout))
-		stored := shown // a datetime is compared with a datetime by ticks
+		stored := shown // two datetimes are compared by ticks
 		if strings.HasPrefix(castTo, "datetime2") {
 			stored = exact
 		}

@@ -1,4 +1,4 @@
-// Package dialect holds what differs between the databases' SQL, as data.
+// Package dialect describes the differences between the SQL of the databases as data.
 package dialect
 
 import (
@@ -7,49 +7,49 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Dialect is one database's way of writing SQL.
+// Dialect describes the SQL of a database.
 type Dialect struct {
 	Name       string
 	OpenQuote  string // around identifiers
 	CloseQuote string
-	Param      string // before a parameter's number
+	Param      string // prefix of a parameter's number
 	CountAll   string // counts rows in 64 bits
 
-	MaxPattern int // UTF-16 code units of a LIKE pattern; 0 for no limit
+	MaxPattern int // maximum length of a LIKE pattern in UTF-16 code units; 0 for no limit
 
-	DateType string // dates are cast to it, if any
-	Decimal  bool   // decimal operands are cast to decimal(p,s) with their own digits
+	DateType string // type that dates are cast to; empty for none
+	Decimal  bool   // decimal operands are cast to decimal(p,s) with the precision and scale of their digits
 
-	WholeBytes Cast // around a column of bytes and before the parameter that it equals: compares their lengths too, where = takes bytes for equal that only zeros at the end tell apart
+	WholeBytes Cast // added to a comparison of binary values, around the column and before the parameter: compares the lengths, if = ignores trailing zeros
 
 	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
-	PageTake      Cast   // around the parameter of Take
-	PageSkip      Cast   // around the parameter of Skip
-	PageAll       string // stands for Take where only Skip is given
+	PageTake      Cast   // around the parameter for Take
+	PageSkip      Cast   // around the parameter for Skip
+	PageAll       string // replaces Take if only Skip is given
 
-	Count    Cast // around a column, counts in 64 bits
+	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
 	Integer  Cast // around an integer column inside Sum and Avg
 
-	MaxParams int // of one statement
+	MaxParams int // maximum number of parameters of a statement
 
-	List List // how a long list of values is written
+	List List // how long lists of values are passed
 
-	Columns []Column // of the table, by field, where they are known
+	Columns []Column // columns of the table by field, if known
 }
 
-// Column is a column of the table as the database has it.
+// Column is a column of the table in the database.
 type Column struct {
-	Type      string // as SQL writes it; empty where it is not known
-	Collation string // of text
+	Type      string // in SQL; empty if unknown
+	Collation string // of text columns
 
-	// Items is the type of a list's items for a field of type t, such that it
-	// holds all of these texts and the column need not be converted to be compared
-	// with them. Where it is nil or gives none the items have their usual type.
+	// Items returns the type of list items for a field of type t that holds all
+	// texts and is compared without converting the column. If it is nil or returns "",
+	// the items have their default type.
 	Items func(t record.Type, texts []string) string
 }
 
-// Column is what is known of a field's column.
+// Column returns the column of a field, the zero Column if it is unknown.
 func (d *Dialect) Column(field int) Column {
 	if field < len(d.Columns) {
 		return d.Columns[field]
@@ -57,21 +57,21 @@ func (d *Dialect) Column(field int) Column {
 	return Column{}
 }
 
-// Cast is text around an expression.
+// Cast is the text before and after an expression.
 type Cast struct{ Before, After string }
 
-// Match is a comparison of a column with a parameter, the same in both databases.
-// Where Pattern is set the operand is made a LIKE pattern: its wildcards escaped,
-// then Prefix and Suffix around it.
+// Match is a comparison of a column with a parameter, the same in both databases. If
+// Pattern is set, the operand is converted to a LIKE pattern: its wildcards are escaped,
+// and Prefix and Suffix are added.
 type Match struct {
-	SQL            string // the operator
+	SQL            string // operator
 	Pattern        bool
 	Prefix, Suffix string
 }
 
 const like = " LIKE "
 
-// Matches are the comparisons by operator, of those with one operand.
+// Matches are the comparisons with one operand, by operator.
 var Matches = [record.In + 1]Match{
 	record.Equal:                {SQL: " = "},
 	record.GreaterThanOrEqualTo: {SQL: " >= "},
@@ -85,9 +85,9 @@ var Matches = [record.In + 1]Match{
 	record.Contains:             {SQL: like, Pattern: true, Prefix: "%", Suffix: "%"},
 }
 
-// SQLite is the embedded store's dialect. Its text and decimal columns carry
-// the collations TSQL and DEC, so plain operators compare them as SQL Server
-// would, and package sqlite has LIKE do so.
+// SQLite returns the dialect of the embedded file. Its text and decimal columns have the
+// collations TSQL and DEC, so that operators compare like SQL Server; package sqlite
+// does the same for LIKE.
 func SQLite() *Dialect {
 	return &Dialect{
 		Name:          "sqlite",
@@ -106,7 +106,7 @@ func SQLite() *Dialect {
 	}
 }
 
-// TSQL is SQL Server's dialect, kept to what Babelfish runs too.
+// TSQL returns the dialect of SQL Server, restricted to features that Babelfish supports.
 func TSQL() *Dialect {
 	return &Dialect{
 		Name:       "tsql",
@@ -114,7 +114,7 @@ func TSQL() *Dialect {
 		CloseQuote: "]",
 		Param:      "@p",
 		CountAll:   "COUNT_BIG(*)",
-		MaxPattern: 4000, // a longer one is an error there
+		MaxPattern: 4000, // longer patterns are an error
 		DateType:   "datetime2(7)",
 		WholeBytes: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
@@ -124,13 +124,13 @@ func TSQL() *Dialect {
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},
 		Integer:    Cast{"CAST(", " AS decimal(38,0))"},
-		MaxParams:  2098, // 2,100 of a call less the two of sp_executesql itself
+		MaxParams:  2098, // 2,100 per call, minus two for sp_executesql
 		List:       openJSON(),
 	}
 }
 
-// Quote writes an identifier. Identifiers come from the registry and the
-// settings only, never from a request.
+// Quote appends a quoted identifier. Identifiers are from the registry and the settings,
+// not from requests.
 func (d *Dialect) Quote(dst []byte, name string) []byte {
 	dst = append(dst, d.OpenQuote...)
 	for i := range len(name) {
@@ -144,11 +144,11 @@ func (d *Dialect) Quote(dst []byte, name string) []byte {
 
 var escapeLike = strings.NewReplacer("[", "[[]", "%", "[%]", "_", "[_]")
 
-// IsLike reports whether the operand is a LIKE pattern.
+// IsLike reports whether the match uses LIKE.
 func (m Match) IsLike() bool { return m.SQL == like }
 
-// Operand makes the text that is sent for a match: the literal text, or a LIKE
-// pattern that matches it literally.
+// Operand returns the parameter for a match: the text itself, or a LIKE pattern that
+// matches it literally.
 func (m Match) Operand(text string) string {
 	if !m.Pattern {
 		return text

@@ -11,8 +11,8 @@ import (
 
 func both() []*Dialect { return []*Dialect{TSQL(), SQLite()} }
 
-// TestMatches: every operator that compares with one value has its SQL, and
-// Between and In, which are written out elsewhere, have none.
+// TestMatches: every operator with one operand has SQL; Between and In, which are compiled
+// separately, have none.
 func TestMatches(t *testing.T) {
 	for _, o := range record.Operators() {
 		if written := Matches[o].SQL != ""; written != (o.Arity() == record.One) {
@@ -39,7 +39,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestQuoteKeepsInside: no name ends its own quotes.
+// TestQuoteKeepsInside: a name cannot end its quotes.
 func TestQuoteKeepsInside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom([]rune(`ab]["';-é`))).Draw(t, "name")
@@ -70,8 +70,8 @@ func TestOperand(t *testing.T) {
 	}
 }
 
-// TestOperandIsLiteral: no wildcard of the text stands outside of brackets, and
-// without the brackets the text is what it was.
+// TestOperandIsLiteral: all wildcards of the text are in brackets, and without the brackets
+// the text is unchanged.
 func TestOperandIsLiteral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune(`ab%_[]^-é`))).Draw(t, "text")

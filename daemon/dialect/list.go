@@ -2,22 +2,22 @@ package dialect
 
 import "github.com/bizhook/whd/client/record"
 
-// List is how a database takes a list of values in one parameter, which keeps
-// it from making a plan for each length and from running out of parameters:
+// List describes how a list of values is passed in one parameter, so that its length
+// neither affects the query plan nor exceeds the number of parameters:
 //
 //	column Before Collate collation From parameter With type After
 type List struct {
-	Longest int // items that are still parameters of their own; 0 for any number
+	Longest int // maximum length of a list passed as separate parameters; 0 for any length
 
 	Before, Collate, From, With, After string
 
-	Collation string                 // of texts where the column's is not known
-	Items     map[record.Type]string // the items' usual type; decimals have that of their digits
+	Collation string                 // of texts if the column's is unknown
+	Items     map[record.Type]string // default types of items; the type of decimals depends on their digits
 }
 
-// openJSON takes a JSON array. Its items are given a type near the column's, and
-// its collation, since the server would convert the column otherwise, or refuse to
-// compare texts of two collations.
+// openJSON passes a list as a JSON array. The items get a type close to the column's, and
+// its collation, since otherwise the server would convert the column, or reject the
+// comparison of different collations.
 func openJSON() List {
 	return List{
 		Longest:   50,

@@ -1,5 +1,5 @@
-// Package row is how rows travel from a store to an encoder: one at a time,
-// without a copy where the driver allows it.
+// Package row defines how rows are passed from a store to an encoder: one at a time,
+// without copying if the driver allows it.
 package row
 
 import (
@@ -10,32 +10,32 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Cell is one value. Which of its members holds the value follows from the
-// column's record.Type:
+// Cell is one value. The record.Type of its column determines which field contains the
+// value:
 //
 //	Int Short Byte Long Bool    Int (a bool is 0 or 1)
 //	TimeSpan                    Int, in units of 100 ns
 //	Bytes                       Data, the bytes themselves
-//	everything else             Data, the value's text as JSON has it, unquoted:
-//	                            digits of a decimal, seven-digit date (also of an
-//	                            Epoch), hyphened guid
+//	all other types             Data, the value's text as in JSON, unquoted:
+//	                            digits of a decimal, date with seven fractional digits (also of an
+//	                            Epoch), hyphenated GUID
 //
-// Data belongs to the source and is valid until its next Next or Close.
+// Data is owned by the source and valid until the next call of Next or Close.
 type Cell struct {
 	Null bool
 	Int  int64
 	Data []byte
 }
 
-// Source yields rows. Next returns the cells of the next row in the order of
-// the plan's columns, and nil cells at the end. Close is safe to call twice,
-// stops the statement and gives its connection back.
+// Source is an iterator over rows. Next returns the cells of the next row in the order of
+// the plan's columns, nil after the last row. Close stops the statement and releases its
+// connection; it may be called twice.
 type Source interface {
 	Next() ([]Cell, error)
 	Close() error
 }
 
-// Text is the value as JSON has it, without quotes.
+// Text returns the value as in JSON, without quotes.
 func (c Cell) Text(t record.Type) string {
 	switch {
 	case c.Null:

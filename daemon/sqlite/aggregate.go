@@ -8,8 +8,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sumStep adds a value to the sum that lives in SQLite's memory, zeroed before
-// the first row.
+// sumStep adds a value to the sum, which SQLite allocates and clears before the first row.
 func sumStep(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	value := *(*uintptr)(pointer(arguments))
 	if sqlite3.Xsqlite3_value_type(tls, value) == sqlite3.SQLITE_NULL {
@@ -44,8 +43,8 @@ func avgFinal(tls *libc.TLS, ctx uintptr) {
 	resultText(tls, ctx, mean)
 }
 
-// aggregate is the sum that belongs to a run of an aggregate; size 0 asks for
-// one only if there is one.
+// aggregate returns the sum of the current aggregation. With size 0 it returns nil if
+// there is none.
 func aggregate(tls *libc.TLS, ctx uintptr, size int32) *tsql.Sum {
 	return (*tsql.Sum)(pointer(sqlite3.Xsqlite3_aggregate_context(tls, ctx, size)))
 }
@@ -65,6 +64,6 @@ func resultError(tls *libc.TLS, ctx uintptr, err error) {
 		sqlite3.Xsqlite3_result_error_nomem(tls, ctx)
 		return
 	}
-	sqlite3.Xsqlite3_result_error(tls, ctx, message, -1) // makes a copy
+	sqlite3.Xsqlite3_result_error(tls, ctx, message, -1) // copies the message
 	sqlite3.Xsqlite3_free(tls, message)
 }

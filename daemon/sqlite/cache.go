@@ -2,18 +2,18 @@ package sqlite
 
 import "slices"
 
-// cacheSize is the number of statements that a connection keeps.
+// cacheSize is the maximum number of cached statements of a connection.
 const cacheSize = 100
 
-// cacheableText is the length of SQL text above which a statement is not kept:
-// those with thousands of parameters take megabytes and seldom come again.
+// cacheableText is the maximum length of the SQL of a cached statement: longer statements
+// have thousands of parameters, need megabytes and are rarely repeated.
 const cacheableText = 4 << 10
 
-// cache holds the statements of a connection, the one that was handed out last at
-// the end. There are several of one text where they were in use at the same time.
+// cache contains the statements of a connection, the most recently used last. It may
+// contain several for the same SQL if they were in use at the same time.
 type cache []*Stmt
 
-// take hands out a statement that is not in use, or nil.
+// take returns a statement that is not in use and marks it as used, or returns nil.
 func (h *cache) take(sql string) *Stmt {
 	for i, s := range slices.Backward(*h) {
 		if !s.inUse && s.sql == sql {
@@ -25,8 +25,8 @@ func (h *cache) take(sql string) *Stmt {
 	return nil
 }
 
-// add takes over a new statement, handed out. Where all are in use the cache is
-// larger for a while.
+// add adds a new statement, which is in use. The cache exceeds its size while all
+// statements are in use.
 func (h *cache) add(s *Stmt) {
 	s.inUse = true
 	*h = append(*h, s)
@@ -39,14 +39,15 @@ func (h *cache) add(s *Stmt) {
 	}
 }
 
+// remove removes a statement and finalizes it.
 func (h *cache) remove(gone *Stmt) {
 	*h = slices.DeleteFunc(*h, func(s *Stmt) bool { return s == gone })
 	gone.finalize()
 }
 
-// reset ends every statement that is in use.
+// reset resets every statement in use.
 func (h *cache) reset() {
-	for _, s := range slices.Clone(*h) { // what is reset may leave the cache
+	for _, s := range slices.Clone(*h) { // Reset may remove a statement
 		if s.inUse {
 			s.Reset()
 		}

@@ -14,31 +14,30 @@ func (s *Stmt) Null(i int) bool {
 	return sqlite3.Xsqlite3_column_type(s.c.tls, s.handle, int32(i)) == sqlite3.SQLITE_NULL
 }
 
-// Int is column i as a number, 0 if it is NULL.
+// Int returns column i as an integer, 0 if it is NULL.
 func (s *Stmt) Int(i int) int64 {
 	return sqlite3.Xsqlite3_column_int64(s.c.tls, s.handle, int32(i))
 }
 
-// Text is a copy of column i as text, empty if it is NULL.
+// Text returns a copy of column i as text, empty if it is NULL.
 func (s *Stmt) Text(i int) string { return string(s.view(i)) }
 
-// Bytes is a copy of column i, nil if it is NULL or empty.
+// Bytes returns a copy of column i, nil if it is NULL or empty.
 func (s *Stmt) Bytes(i int) []byte { return append([]byte(nil), s.view(i)...) }
 
-// view is column i in SQLite's memory, valid until the next Step or Reset.
+// view returns column i in SQLite's memory, valid until the next Step or Reset.
 func (s *Stmt) view(i int) []byte {
 	return valueText(s.c.tls, sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, int32(i)))
 }
 
-// Cells fills one cell for each type, the first with the row's first column.
-// Data points into SQLite's memory and is valid until the next Step or Reset.
-// Cells beyond the row's columns, and all of them where there is no row, are
-// null.
+// Cells sets a cell for each type, starting with the row's first column. Data points to
+// SQLite's memory and is valid until the next Step or Reset. Cells beyond the row's
+// columns are null, as are all cells if there is no row.
 //
-// The values of a row lie side by side in SQLite's memory, in a structure
-// that its Go translation exports. Reading that costs a fraction of asking
-// SQLite's functions for each value; they are asked where a value is stored
-// otherwise than its column's type suggests.
+// The values of a row are adjacent in SQLite's memory, in a structure that the Go
+// translation exports. Reading that is much faster than calling SQLite's functions for
+// each value; they are only called if the storage class of a value differs from its
+// column's type.
 func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
 	tls := s.c.tls
 	held := int(sqlite3.Xsqlite3_data_count(tls, s.handle))
@@ -68,18 +67,18 @@ func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
 	}
 }
 
-// wholeTypes has a bit for each type whose values are whole numbers in a cell.
+// wholeTypes has a bit for each type whose values are integers in a cell.
 const wholeTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
 
-// bytesInPlace reports whether a value is held as UTF-8 text, or as a blob that
-// is not partly a count of zeros.
+// bytesInPlace reports whether a value is stored as UTF-8 text, or as a blob without a
+// zero-filled tail that is not stored.
 func bytesInPlace(mem *sqlite3.TMem) bool {
 	return mem.Fflags&sqlite3.MEM_Str != 0 && mem.Fenc == sqlite3.SQLITE_UTF8 ||
 		mem.Fflags&(sqlite3.MEM_Blob|sqlite3.MEM_Zero) == sqlite3.MEM_Blob
 }
 
-// valueText is a value's text or bytes in SQLite's memory, made where it is
-// held otherwise.
+// valueText returns a value's text or bytes in SQLite's memory, converted to text if it
+// has another storage class.
 func valueText(tls *libc.TLS, value uintptr) []byte {
 	if mem := (*sqlite3.TMem)(pointer(value)); bytesInPlace(mem) {
 		return memory(mem.Fz, int(mem.Fn))

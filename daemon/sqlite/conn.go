@@ -1,7 +1,7 @@
-// Package sqlite is a thin layer over SQLite's own interface: connections,
-// prepared statements whose rows are read without a copy, and a pool. Every
-// connection knows the collations TSQL (text) and DEC (digits of decimals) and
-// the functions of function.go, all with the rules of package tsql.
+// Package sqlite is a thin layer on SQLite's C interface. It provides connections,
+// prepared statements whose rows are read without copying, and a pool. Every connection
+// has the collations TSQL (text) and DEC (decimal digits) and the functions of
+// function.go, which implement the rules of package tsql.
 package sqlite
 
 import (
@@ -15,31 +15,31 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Version is the version of SQLite that the engine was translated from.
+// Version is the version of SQLite.
 const Version = sqlite3.SQLITE_VERSION
 
-// Options say how a database file is opened.
+// Options configure how a database file is opened.
 type Options struct {
 	ReadOnly    bool          // the file must exist; nothing can be written
 	Existing    bool          // the file must exist
-	BusyTimeout time.Duration // how long a statement waits for another's lock
+	BusyTimeout time.Duration // how long a statement waits for a lock
 	Pragmas     []string      // run in order on every connection, as "name = value"
 }
 
-// Conn is a connection. One goroutine at a time may use it; only Interrupt may
-// be called from others.
+// Conn is a connection. It must be used by one goroutine at a time; only Interrupt may be
+// called concurrently.
 type Conn struct {
 	tls   *libc.TLS
 	db    uintptr // *sqlite3, 0 once closed
 	cache cache
 
-	scratch uintptr // scratchSize bytes for values on their way to SQLite
+	scratch uintptr // scratchSize bytes for values passed to SQLite
 
-	closing sync.Mutex // guards db against Interrupt during Close
+	closing sync.Mutex // protects db against Interrupt during Close
 }
 
-// Open opens the database file at path, and creates it unless it is to be read
-// only or must exist. A connection that can write puts the file into WAL mode.
+// Open opens the database file at path. It creates the file unless o.ReadOnly or
+// o.Existing is set. A connection that can write enables WAL mode.
 func Open(path string, o Options) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS()}
 	if err := c.open(path, o); err != nil {
@@ -67,7 +67,7 @@ func (c *Conn) open(path string, o Options) error {
 	out := c.tls.Alloc(wordSize)
 	defer c.tls.Free(wordSize)
 	rc := sqlite3.Xsqlite3_open_v2(c.tls, name, out, flags, 0)
-	c.db = *(*uintptr)(pointer(out)) // a handle comes with most failures too, for the message
+	c.db = *(*uintptr)(pointer(out)) // most errors return a handle too, for the message
 	if rc != sqlite3.SQLITE_OK {
 		return c.fail(rc)
 	}
@@ -80,7 +80,7 @@ func (c *Conn) open(path string, o Options) error {
 func (c *Conn) configure(o Options) error {
 	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(o.BusyTimeout.Milliseconds()))
 	for _, option := range []int32{sqlite3.SQLITE_DBCONFIG_DQS_DDL, sqlite3.SQLITE_DBCONFIG_DQS_DML} {
-		// Else a mistyped column in double quotes would be taken for text.
+		// Otherwise a misspelled column in double quotes would be a string literal.
 		if err := c.disable(option); err != nil {
 			return err
 		}
@@ -101,15 +101,15 @@ func (c *Conn) configure(o Options) error {
 }
 
 func (c *Conn) disable(option int32) error {
-	const room = 2 * 8 // two arguments of sqlite3_db_config: the new state, and where to report it
+	const room = 2 * 8 // two arguments of sqlite3_db_config: the new state and a pointer for the result
 	list := c.tls.Alloc(room)
 	defer c.tls.Free(room)
 	rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(list, int32(0), uintptr(0)))
 	return c.check(rc)
 }
 
-// Close finalises every statement and closes the connection. Calling it again
-// does nothing.
+// Close finalizes all statements and closes the connection. It may be called several
+// times.
 func (c *Conn) Close() error {
 	c.closing.Lock()
 	defer c.closing.Unlock()
@@ -124,28 +124,27 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Interrupt makes the statement that is running fail soon, see
-// Error.Interrupted. It does nothing when none is running, so it can come too
-// early; Watch does not. It may be called from any goroutine at any time.
+// Interrupt makes the running statement fail, see Error.Interrupted. It has no effect if
+// none is running, so it may be too early; InterruptOn repeats it. It may be called from
+// any goroutine at any time.
 func (c *Conn) Interrupt() {
 	c.closing.Lock()
 	defer c.closing.Unlock()
 	if c.db == 0 {
 		return
 	}
-	tls := libc.NewTLS() // the connection's own is in use by its goroutine
+	tls := libc.NewTLS() // the connection's TLS is in use by its goroutine
 	defer tls.Close()
 	sqlite3.Xsqlite3_interrupt(tls, c.db)
 }
 
-// Watch interrupts whatever the connection runs once ctx is done, until stop is
-// called. When stop has returned no interrupt comes any more, so that the next
-// user of the connection is safe.
+// Watch interrupts running statements when ctx is done, until stop is called. After stop
+// has returned there are no more interrupts, so the connection can be reused.
 func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	stopping, stopped := make(chan struct{}), make(chan struct{})
 	unhook := context.AfterFunc(ctx, func() {
 		defer close(stopped)
-		// Again and again, since an interrupt between two steps is lost.
+		// Repeat, since an interrupt between two steps is lost.
 		again := time.NewTicker(10 * time.Millisecond)
 		defer again.Stop()
 		for {
@@ -165,8 +164,7 @@ func (c *Conn) Watch(ctx context.Context) (stop func()) {
 	})
 }
 
-// Exec runs a script of statements without parameters. It stops at the first
-// that fails.
+// Exec executes statements without parameters and stops at the first error.
 func (c *Conn) Exec(sql string) error {
 	script, err := c.cstring(sql)
 	if err != nil {
@@ -188,7 +186,7 @@ func (c *Conn) Exec(sql string) error {
 	}
 }
 
-// Query runs a statement and calls read at each of its rows, which may be nil.
+// Query executes a statement and calls read, unless that is nil, for each row.
 func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 	s, err := c.Prepare(sql)
 	if err != nil {
@@ -209,8 +207,8 @@ func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 	}
 }
 
-// QueryInt is the first column of a statement's first row. It reports whether
-// there is one.
+// QueryInt returns the first column of a statement's first row, and whether there is a
+// row.
 func (c *Conn) QueryInt(sql string, args ...any) (n int64, found bool, err error) {
 	s, err := c.Prepare(sql)
 	if err != nil {
@@ -222,7 +220,7 @@ func (c *Conn) QueryInt(sql string, args ...any) (n int64, found bool, err error
 	return s.Int(0), found, err
 }
 
-// run steps a statement to its end and finalises it.
+// run steps a statement to its end and finalizes it.
 func (c *Conn) run(handle uintptr) error {
 	rc := int32(sqlite3.SQLITE_ROW)
 	for rc == sqlite3.SQLITE_ROW {
@@ -232,12 +230,12 @@ func (c *Conn) run(handle uintptr) error {
 	if rc != sqlite3.SQLITE_DONE {
 		err = c.fail(rc)
 	}
-	sqlite3.Xsqlite3_finalize(c.tls, handle) // repeats the failure of the step
+	sqlite3.Xsqlite3_finalize(c.tls, handle) // repeats the error of the step
 	return err
 }
 
-// compile prepares the first statement of the zero-terminated text at sql. The
-// handle is 0 if there is only white space or a comment. tail is what follows.
+// compile prepares the first statement of the zero-terminated text at sql. handle is 0 if
+// there is only white space or a comment. tail is the remaining text.
 func (c *Conn) compile(sql uintptr, flags uint32) (handle, tail uintptr, err error) {
 	if c.db == 0 {
 		return 0, 0, misuse("the connection is closed")
@@ -251,18 +249,18 @@ func (c *Conn) compile(sql uintptr, flags uint32) (handle, tail uintptr, err err
 	return *(*uintptr)(pointer(out)), *(*uintptr)(pointer(out + uintptr(wordSize))), nil
 }
 
-// Changes is the number of rows that the last INSERT, UPDATE or DELETE changed.
+// Changes returns the number of rows changed by the last INSERT, UPDATE or DELETE.
 func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) }
 
-// InTransaction reports whether a transaction was begun and not yet ended.
+// InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 
 const wordSize = int(unsafe.Sizeof(uintptr(0)))
 
-// Quote writes a name so that SQL takes it for one.
+// Quote quotes an identifier.
 func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// check turns a result code into an error, nil for success.
+// check returns the error of a result code, nil for success.
 func (c *Conn) check(rc int32) error {
 	if rc == sqlite3.SQLITE_OK {
 		return nil
@@ -270,8 +268,8 @@ func (c *Conn) check(rc int32) error {
 	return c.fail(rc)
 }
 
-// fail is the error of a result code, with the connection's message if that
-// belongs to it.
+// fail returns the error of a result code, with the connection's message if it belongs to
+// that code.
 func (c *Conn) fail(rc int32) *Error {
 	text := sqlite3.Xsqlite3_errstr(c.tls, rc)
 	if c.db != 0 && sqlite3.Xsqlite3_errcode(c.tls, c.db)&0xff == rc&0xff {
@@ -281,8 +279,7 @@ func (c *Conn) fail(rc int32) *Error {
 	return &Error{Code: int(rc), Message: libc.GoString(text)}
 }
 
-// cstring is copyIn for names and statements, in which a zero byte would hide
-// what follows.
+// cstring is copyIn for names and statements, which must not contain a zero byte.
 func (c *Conn) cstring(s string) (uintptr, error) {
 	if c.tls == nil {
 		return 0, misuse("the connection is closed")

@@ -10,18 +10,18 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// DriverName is that of the database/sql driver, which comes with this package.
+// DriverName is the name of the database/sql driver that this package imports.
 const DriverName = "sqlite"
 
-// IsDuplicate reports whether an error of the database/sql driver means that a
-// row has a key that another one has already.
+// IsDuplicate reports whether an error of the database/sql driver is a violation of a
+// unique key.
 func IsDuplicate(err error) bool { return known(err).Duplicate() }
 
-// IsDamaged reports whether an error, also of the database/sql driver, means
-// that the file does not hold what it should. Trying again does not help.
+// IsDamaged reports whether an error of this package or of the database/sql driver means
+// that the file is corrupt. A retry does not help.
 func IsDamaged(err error) bool { return Reason(err) == reasons[sqlite3.SQLITE_CORRUPT] }
 
-// reasons are why a file cannot be used.
+// reasons describes why a file cannot be used.
 var reasons = map[int]string{
 	sqlite3.SQLITE_CORRUPT:  "the file is damaged",
 	sqlite3.SQLITE_NOTADB:   "the file is damaged",
@@ -32,11 +32,11 @@ var reasons = map[int]string{
 	sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
 }
 
-// Reason says in a few words why an error, also of the database/sql driver, kept
-// a file from being used; nothing of other errors.
+// Reason describes in a few words why a file cannot be used, for an error of this package
+// or of the database/sql driver. It is empty for other errors.
 func Reason(err error) string { return reasons[known(err).primary()] }
 
-// known is SQLite's error inside err, without its message; zero if there is none.
+// known returns the code of the SQLite error wrapped by err; zero if there is none.
 func known(err error) *Error {
 	if e, is := errors.AsType[*sqlite.Error](err); is {
 		return &Error{Code: e.Code()}
@@ -45,14 +45,14 @@ func known(err error) *Error {
 	return cmp.Or(e, &Error{})
 }
 
-// RegisterDriver makes the collations known to the database/sql driver "sqlite",
-// for every connection that it opens from then on: a statement that touches a
-// column of an unknown collation fails. The functions are for the plans of package
-// query, which Conn runs. Calling it again changes nothing.
+// RegisterDriver registers the collations with the database/sql driver "sqlite", for all
+// connections opened afterwards: statements on columns with unknown collations fail. The
+// functions are not registered, since only Conn executes the plans of package query. It
+// may be called several times.
 func RegisterDriver() error { return registered() }
 
-// registered runs once, since the driver's own registry is of the process and
-// refuses a second entry.
+// registered runs once, since the driver's registry is global and rejects a second
+// registration.
 var registered = sync.OnceValue(func() error {
 	return errors.Join(
 		sqlite.RegisterCollationUtf8(collateText, tsql.CompareStrings),

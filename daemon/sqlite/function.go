@@ -8,17 +8,17 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The names that every connection knows beyond SQLite's own, or in their place.
+// The collations and functions of every connection, in addition to or instead of SQLite's.
 const (
 	collateText    = "TSQL"
 	collateDecimal = "DEC"
 
-	functionLike = "like"    // like(pattern, text), which is text LIKE pattern
-	functionSum  = "dec_sum" // dec_sum(x), an aggregate
-	functionAvg  = "dec_avg" // dec_avg(x), an aggregate
+	functionLike = "like"    // like(pattern, text) implements text LIKE pattern
+	functionSum  = "dec_sum" // aggregate dec_sum(x)
+	functionAvg  = "dec_avg" // aggregate dec_avg(x)
 )
 
-// register makes the collations and functions known to the connection.
+// register registers the collations and functions with the connection.
 func (c *Conn) register() error {
 	for name, compare := range map[string]uintptr{
 		collateText:    function(compareText),
@@ -71,12 +71,12 @@ func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintp
 	return int32(tsql.CompareDecimal(memory(a, int(n)), memory(b, int(m))))
 }
 
-// like takes the place of SQLite's own function. The compiled pattern is kept with the statement as long as
-// that runs with the same one.
+// like replaces SQLite's own function. The compiled pattern is cached with the statement
+// while its pattern argument is constant.
 func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	pattern, text, ok := operands(tls, arguments)
 	if !ok {
-		return // the result is NULL unless it is set
+		return // the result is NULL by default
 	}
 	kept, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
 	if kept != 0 {
@@ -91,8 +91,8 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	}
 }
 
-// keepPattern copies a pattern into SQLite's memory: the number of words, then
-// the words. Go's own memory must not be held from there.
+// keepPattern copies a pattern to SQLite's memory, since C data must not refer to Go
+// memory: the number of words, followed by the words.
 func keepPattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
 	words := p.Words()
 	kept := sqlite3.Xsqlite3_malloc64(tls, uint64(4*(len(words)+1)))
@@ -104,13 +104,14 @@ func keepPattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
 	return kept
 }
 
+// keptPattern returns the pattern stored by keepPattern.
 func keptPattern(kept uintptr) tsql.Pattern {
 	count := *(*uint32)(pointer(kept))
 	return tsql.PatternOf(unsafe.Slice((*uint32)(pointer(kept)), count+1)[1:])
 }
 
-// operands are the two arguments of a function in SQLite's memory; ok is false
-// if one of them is NULL.
+// operands returns the two arguments of a function in SQLite's memory; ok is false if one
+// of them is NULL.
 func operands(tls *libc.TLS, arguments uintptr) (a, b []byte, ok bool) {
 	values := (*[2]uintptr)(pointer(arguments))
 	for _, v := range values {
@@ -121,12 +122,12 @@ func operands(tls *libc.TLS, arguments uintptr) (a, b []byte, ok bool) {
 	return valueText(tls, values[0]), valueText(tls, values[1]), true
 }
 
-// longText is the length from which on a match asks whether the statement was
-// interrupted. SQLite itself asks between rows only.
+// longText is the length from which a match checks whether the statement was interrupted.
+// SQLite only checks between rows.
 const longText = 64 << 10
 
-// interrupted reports whether the statement that a function runs in was
-// interrupted. It is nil for texts that take no time.
+// interrupted returns a function that reports whether the running statement was
+// interrupted. It returns nil for texts that are matched quickly.
 func interrupted(tls *libc.TLS, ctx uintptr, text []byte) func() bool {
 	if len(text) < longText {
 		return nil
@@ -135,7 +136,7 @@ func interrupted(tls *libc.TLS, ctx uintptr, text []byte) func() bool {
 	return func() bool { return sqlite3.Xsqlite3_is_interrupted(tls, db) != 0 }
 }
 
-// result is that of a match, unless stop ended it.
+// result sets the result of a match, or the interrupt error if stop ended it.
 func result(tls *libc.TLS, ctx uintptr, yes bool, stop func() bool) {
 	if stop != nil && stop() {
 		sqlite3.Xsqlite3_result_error_code(tls, ctx, sqlite3.SQLITE_INTERRUPT)

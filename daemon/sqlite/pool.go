@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// ErrPoolClosed is the answer of a pool after Close.
+// ErrPoolClosed is returned by a closed pool.
 var ErrPoolClosed = errors.New("sqlite: the pool is closed")
 
-// maxIdle is the number of connections kept open for later; each may hold two
-// megabytes of pages. More are opened when they are needed.
+// maxIdle is the maximum number of idle connections; each may use two megabytes for
+// pages.
 const maxIdle = 16
 
-// Pool lends out connections to one database file. They are opened when they
-// are first needed, and the one that came back last is lent first, since its
-// cached pages and statements are the freshest.
+// Pool is a pool of connections to one database file. Connections are opened on demand.
+// The most recently used idle connection is reused first, since its page and statement
+// caches are the most current.
 type Pool struct {
 	path    string
 	options Options
-	slots   chan struct{} // one element per connection lent out
+	slots   chan struct{} // one element per connection in use
 
 	mu       sync.Mutex
 	idle     []*Conn
@@ -27,14 +27,14 @@ type Pool struct {
 	closed   chan struct{} // closed with the pool
 }
 
-// NewPool makes a pool of at most size connections. It opens one of them, so
-// that a file that cannot be opened is noticed now.
+// NewPool returns a pool of at most size connections. It opens one of them to report a
+// file that cannot be opened.
 func NewPool(path string, o Options, size int) (*Pool, error) {
 	first, err := Open(path, o)
 	if err != nil {
 		return nil, err
 	}
-	o.Existing = true // a file that is deleted later is not created again
+	o.Existing = true // do not create the file again if it is deleted later
 	return &Pool{
 		path:    path,
 		options: o,
@@ -44,7 +44,7 @@ func NewPool(path string, o Options, size int) (*Pool, error) {
 	}, nil
 }
 
-// Get lends a connection, and waits for one while all are lent out.
+// Get returns a connection. It waits while all of them are in use.
 func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	return c, err
 }
 
-// lend takes an idle connection or opens one.
+// lend returns an idle connection or opens one.
 func (p *Pool) lend() (*Conn, error) {
 	p.mu.Lock()
 	if p.isClosed {
@@ -80,9 +80,9 @@ func (p *Pool) lend() (*Conn, error) {
 	return Open(p.path, p.options)
 }
 
-// Put takes a connection back. Statements still in use are reset and an open
-// transaction is rolled back. Every connection that Get returned must come back
-// once, also after Close.
+// Put returns a connection to the pool. Statements in use are reset and an open
+// transaction is rolled back. Every connection returned by Get must be put back exactly
+// once, even after Close.
 func (p *Pool) Put(c *Conn) {
 	c.cache.reset()
 	broken := c.InTransaction() && c.Exec("ROLLBACK") != nil
@@ -96,8 +96,8 @@ func (p *Pool) Put(c *Conn) {
 	<-p.slots
 }
 
-// Close closes the idle connections at once and those lent out as they come
-// back. Get fails from now on.
+// Close closes idle connections, and those in use when they are put back. Get fails
+// afterwards.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Stmt is a prepared statement of a connection. It is in use from Prepare,
-// Bind or Step until Reset, which gives it back to the connection's cache: then
-// the next Prepare of the same text may return it to another caller.
+// Stmt is a prepared statement of a connection. It is in use from Prepare, Bind or Step
+// until Reset, which returns it to the connection's cache: afterwards Prepare may return
+// it to another caller.
 type Stmt struct {
 	c      *Conn
-	handle uintptr // *sqlite3_stmt, 0 once finalised
-	err    error   // the first failure to bind
+	handle uintptr // *sqlite3_stmt, 0 once finalized
+	err    error   // first error of a bind
 
 	sql   string
 	inUse bool
 }
 
-// Prepare returns a statement for the SQL text, which must be a single one. It
-// is taken from the connection's cache where it has one that is not in use.
+// Prepare returns a statement for sql, which must be a single statement. It reuses a
+// statement of the connection's cache that is not in use.
 func (c *Conn) Prepare(sql string) (*Stmt, error) {
 	if s := c.cache.take(sql); s != nil {
 		return s, nil
@@ -43,12 +43,11 @@ func (c *Conn) Prepare(sql string) (*Stmt, error) {
 }
 
 func (s *Stmt) finalize() {
-	sqlite3.Xsqlite3_finalize(s.c.tls, s.handle) // repeats the failure of the last step
+	sqlite3.Xsqlite3_finalize(s.c.tls, s.handle) // repeats the error of the last step
 	s.handle = 0
 }
 
-// BindInt sets parameter i, counted from 1. A failure to bind is returned by
-// the next Step.
+// BindInt sets parameter i, counted from 1. An error is returned by the next Step.
 func (s *Stmt) BindInt(i int, v int64) {
 	if s.bindable() {
 		s.bound(sqlite3.Xsqlite3_bind_int64(s.c.tls, s.handle, int32(i), v))
@@ -62,8 +61,8 @@ func (s *Stmt) BindNull(i int) {
 	}
 }
 
-// BindText sets parameter i to a copy of v. Empty text is text, not NULL, and
-// zero bytes are kept.
+// BindText sets parameter i to a copy of v. Empty text is not NULL. Zero bytes are
+// preserved.
 func (s *Stmt) BindText(i int, v string) {
 	if !s.bindable() {
 		return
@@ -76,8 +75,7 @@ func (s *Stmt) BindText(i int, v string) {
 	s.bound(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free, sqlite3.SQLITE_UTF8))
 }
 
-// BindBytes sets parameter i to a copy of v. No bytes are an empty blob, also
-// where v is nil.
+// BindBytes sets parameter i to a copy of v. A nil or empty v is an empty blob, not NULL.
 func (s *Stmt) BindBytes(i int, v []byte) {
 	if !s.bindable() {
 		return
@@ -90,8 +88,8 @@ func (s *Stmt) BindBytes(i int, v []byte) {
 	s.bound(sqlite3.Xsqlite3_bind_blob64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free))
 }
 
-// Bind sets the parameters from the first on to values that are nil, string,
-// int64 or []byte.
+// Bind sets the parameters, from the first, to values of type nil, string, int64 or
+// []byte.
 func (s *Stmt) Bind(values ...any) {
 	for i, v := range values {
 		switch v := v.(type) {
@@ -104,14 +102,14 @@ func (s *Stmt) Bind(values ...any) {
 		case []byte:
 			s.BindBytes(i+1, v)
 		default:
-			panic(fmt.Sprintf("sqlite: a value of type %T cannot be bound", v))
+			panic(fmt.Sprintf("sqlite: cannot bind a value of type %T", v))
 		}
 	}
 }
 
-// lend puts v where SQLite can read it during the next call: short values into
-// the connection's own memory, of which SQLite makes its copy, long ones into
-// memory that SQLite takes over and frees.
+// lend passes v to SQLite for the next call: short values in the connection's scratch
+// memory, which SQLite copies, long values in new memory, which SQLite takes over and
+// frees.
 func (c *Conn) lend(v string) (data, free uintptr, ok bool) {
 	if len(v) <= scratchSize {
 		copy(memory(c.scratch, scratchSize), v)
@@ -126,7 +124,7 @@ const scratchSize = 4096
 func (s *Stmt) bindable() bool {
 	s.inUse = true
 	if s.err == nil && s.handle == 0 {
-		s.err = misuse("the statement is finalised")
+		s.err = misuse("the statement is finalized")
 	}
 	return s.err == nil
 }
@@ -137,8 +135,8 @@ func (s *Stmt) bound(rc int32) {
 	}
 }
 
-// Step runs the statement up to its next row and reports whether there is one.
-// After the last row and after an error only Reset makes sense.
+// Step executes the statement up to its next row and reports whether there is one. After
+// the last row or an error, call Reset.
 func (s *Stmt) Step() (bool, error) {
 	if !s.bindable() {
 		return false, s.err
@@ -153,14 +151,13 @@ func (s *Stmt) Step() (bool, error) {
 	}
 }
 
-// Reset ends the run of the statement, sets every parameter to NULL and gives
-// the statement back to the cache. Its error is a failure to bind that no Step
-// has seen.
+// Reset ends the execution of the statement, sets all parameters to NULL and returns the
+// statement to the cache. It returns an error of a bind that no Step has returned.
 func (s *Stmt) Reset() error {
 	err := s.err
 	s.err = nil
 	if s.handle != 0 {
-		sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats the failure of the last step
+		sqlite3.Xsqlite3_reset(s.c.tls, s.handle) // repeats the error of the last step
 		sqlite3.Xsqlite3_clear_bindings(s.c.tls, s.handle)
 	}
 	s.inUse = false
@@ -170,5 +167,5 @@ func (s *Stmt) Reset() error {
 	return err
 }
 
-// Columns is the number of columns of a row.
+// Columns returns the number of columns of a row.
 func (s *Stmt) Columns() int { return int(sqlite3.Xsqlite3_column_count(s.c.tls, s.handle)) }
