@@ -71,7 +71,7 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 func (d *Daemon) lockDirectory(context.Context) error {
 	err := os.MkdirAll(d.config.DataDir, 0o700)
 	if err == nil {
-		d.directory, err = datadir.Serve(d.config.DataDir, describe(d.config.Listen))
+		d.directory, err = datadir.LockServing(d.config.DataDir, describe(d.config.Listen))
 	}
 	if err != nil {
 		return fault.Wrap(err, fault.Unavailable, "cannot use the data directory")
@@ -289,7 +289,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 	}
 	d.address = listener.Addr()
 	d.webhooks.address = d.address
-	_ = d.directory.Describe(describe(d.address.String())) // see datadir.Serve
+	_ = d.directory.Describe(describe(d.address.String())) // see datadir.LockServing
 	if err := d.webhooks.start(ctx, &d.lifecycle); err != nil {
 		return errors.Join(err, listener.Close())
 	}

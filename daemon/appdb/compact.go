@@ -24,7 +24,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 		return 0, 0, err
 	}
 	dir := filepath.Dir(path)
-	if free, err := datadir.Free(dir); err != nil || free < 2*before {
+	if free, err := datadir.FreeSpace(dir); err != nil || free < 2*before {
 		return before, 0, errors.Join(err, fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: free some space or move the directory to a larger disk",
 			path, before>>19+1, free>>20))
 	}
@@ -32,7 +32,7 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	if err != nil {
 		return before, 0, err
 	}
-	defer conn.Watch(ctx)()
+	defer conn.InterruptOn(ctx)()
 	err = conn.Exec(fmt.Sprintf(`PRAGMA temp_store_directory = '%s'; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)`,
 		strings.ReplaceAll(dir, "'", "''")))
 	if err = errors.Join(err, conn.Close()); err != nil {

@@ -74,7 +74,7 @@ func TestRestoreWhereAStoreIs(t *testing.T) {
 	fill(t, to.Dir)
 	refused(t, to, file, "already contains a store: records.db, whd.db, demo-key; --force")
 	to.Force = true
-	working, err := datadir.Share(to.Dir)
+	working, err := datadir.LockShared(to.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +105,14 @@ func TestBackToHalfAStore(t *testing.T) {
 	must(0, os.WriteFile(filepath.Join(to.Dir, "below", "file"), nil, 0o600))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "records.db"), nil, 0o600))(t)
 	refused(t, to, file, "below/file")
-	whole := must(datadir.Share(to.Dir))(t)
+	whole := must(datadir.LockShared(to.Dir))(t)
 	must(0, whole.Release())(t)
 
-	own := must(datadir.Own(to.Dir))(t)
-	must(own.Unfinished())(t)
+	own := must(datadir.LockExclusive(to.Dir))(t)
+	must(own.MarkUnfinished())(t)
 	must(0, own.Release())(t)
 	refused(t, to, file, "below/file")
-	if _, err := datadir.Share(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
+	if _, err := datadir.LockShared(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
 		t.Errorf("the mark is gone (%v)", err)
 	}
 	to.OtherFiles = nil

@@ -46,7 +46,7 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
 		return r, err
 	}
-	lock, err := datadir.Own(t.Dir)
+	lock, err := datadir.LockExclusive(t.Dir)
 	if err != nil {
 		return r, err
 	}
@@ -142,7 +142,7 @@ func checkFreeSpace(members []Member, dir string) error {
 	for _, m := range members {
 		need += m.Size
 	}
-	if free, err := datadir.Free(dir); err == nil && free < need {
+	if free, err := datadir.FreeSpace(dir); err == nil && free < need {
 		return fmt.Errorf("not enough space in %s: %d bytes required, %d free", filepath.Dir(dir), need, free)
 	}
 	return nil
@@ -152,8 +152,8 @@ func checkFreeSpace(members []Member, dir string) error {
 // If a file cannot be moved, all moves are undone. A marker file keeps daemons from
 // opening the store if the process ends in between.
 func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, members []Member) (replacedDir string, err error) {
-	wasComplete := !datadir.CutShort(t.Dir) // if an earlier restore was interrupted, undoing this one does not complete it
-	finish, err := lock.Unfinished()
+	wasComplete := !datadir.ReplaceInterrupted(t.Dir) // if an earlier restore was interrupted, undoing this one does not complete it
+	finish, err := lock.MarkUnfinished()
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, m
 	if len(existing) > 0 {
 		replacedDir = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
 		if err = os.Mkdir(replacedDir, 0o700); err == nil {
-			err = datadir.Entrust(t.Dir, replacedDir)
+			err = datadir.MatchOwner(t.Dir, replacedDir)
 		}
 	}
 	for _, name := range existing {
@@ -172,7 +172,7 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, m
 	for _, m := range members {
 		from := filepath.Join(tempDir, m.Name)
 		if err == nil {
-			err = datadir.Entrust(t.Dir, from)
+			err = datadir.MatchOwner(t.Dir, from)
 		}
 		if err == nil {
 			err = done.move(from, filepath.Join(t.Dir, m.Name))

@@ -40,7 +40,7 @@ func copyDatabase(ctx context.Context, from, to string) error {
 		return err
 	}
 	defer conn.Close()
-	defer conn.Watch(ctx)()
+	defer conn.InterruptOn(ctx)()
 	return conn.Exec("VACUUM INTO '" + strings.ReplaceAll(to, "'", "''") + "'")
 }
 
@@ -53,7 +53,7 @@ func checkIntegrity(ctx context.Context, path string, reindex bool) (schema int6
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	defer conn.Watch(ctx)()
+	defer conn.InterruptOn(ctx)()
 	if reindex {
 		if err := conn.Exec("REINDEX"); err != nil {
 			return 0, err
@@ -82,7 +82,7 @@ func Version(ctx context.Context, path string) (n int64, err error) {
 		return 0, err
 	}
 	defer conn.Close()
-	defer conn.Watch(ctx)()
+	defer conn.InterruptOn(ctx)()
 	return version(conn)
 }
 

@@ -19,14 +19,14 @@ func newTempDir(dir, purpose string) (path string, remove func() error, err erro
 			continue
 		}
 		stale := filepath.Join(dir, entry.Name())
-		if lock, err := datadir.Own(stale); err == nil {
+		if lock, err := datadir.LockExclusive(stale); err == nil {
 			_ = errors.Join(lock.Release(), os.RemoveAll(stale)) // retried next time on failure
 		}
 	}
 	if path, err = os.MkdirTemp(dir, "."+purpose+".*.draft"); err != nil {
 		return "", nil, err
 	}
-	lock, err := datadir.Own(path)
+	lock, err := datadir.LockExclusive(path)
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(path))
 	}

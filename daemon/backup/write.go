@@ -35,7 +35,7 @@ func Write(ctx context.Context, s Source, file string) (Manifest, error) {
 	if err := s.checkComplete(); err != nil {
 		return Manifest{}, err
 	}
-	lock, err := datadir.Share(s.Dir)
+	lock, err := datadir.LockShared(s.Dir)
 	if err != nil {
 		return Manifest{}, err
 	}

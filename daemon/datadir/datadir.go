@@ -29,28 +29,28 @@ var ErrInUse = errors.New("the directory is in use")
 // Lock is a lock on a directory, held until Release.
 type Lock struct{ file *os.File }
 
-// Share takes a shared lock, which several daemons and commands may hold. It fails while
+// LockShared takes a shared lock, which several daemons and commands may hold. It fails while
 // another process replaces the files, or if replacing them was interrupted.
-func Share(dir string) (*Lock, error) {
-	l, err := take(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or rewritten by whd compact; try again when that has ended")
+func LockShared(dir string) (*Lock, error) {
+	l, err := lockFile(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or rewritten by whd compact; try again when that has ended")
 	if err != nil {
 		return nil, err
 	}
-	if CutShort(dir) {
+	if ReplaceInterrupted(dir) {
 		return nil, errors.Join(fmt.Errorf("a restore into %s was cut short, so its files may be of different stores; run whd restore --force again", dir), l.Release())
 	}
 	return l, nil
 }
 
-// Own takes an exclusive lock.
-func Own(dir string) (*Lock, error) {
-	return take(dir, lockName, true, fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s", dir, served(dir, "the last daemon there was ")))
+// LockExclusive takes an exclusive lock.
+func LockExclusive(dir string) (*Lock, error) {
+	return lockFile(dir, lockName, true, fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s", dir, lastDaemon(dir, "the last daemon there was ")))
 }
 
-// Serve takes the lock of the directory's daemon. The error contains the description of
+// LockServing takes the lock of the directory's daemon. The error contains the description of
 // the process that holds it.
-func Serve(dir, description string) (*Lock, error) {
-	l, err := take(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, served(dir, "")))
+func LockServing(dir, description string) (*Lock, error) {
+	l, err := lockFile(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, lastDaemon(dir, "")))
 	if err == nil {
 		_ = l.Describe(description) // optional, e.g. on a full disk
 	}
@@ -66,23 +66,23 @@ func (l *Lock) Describe(text string) error {
 	return err
 }
 
-// storeMark is the content of the lock file once the directory has contained a store.
-const storeMark = "store"
+// storeText is the content of the lock file once the directory has contained a store.
+const storeText = "store"
 
 // MarkStore records that the directory contains a store. If it cannot be written, the
 // next process tries again.
 func (l *Lock) MarkStore() {
 	if !l.HasStore() {
-		_ = l.Describe(storeMark)
+		_ = l.Describe(storeText)
 	}
 }
 
 // HasStore reports whether the directory has ever contained a store.
-func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeMark }
+func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeText }
 
-// served returns the description of the directory's last daemon in brackets, which may
+// lastDaemon returns the description of the directory's last daemon in brackets, which may
 // have ended.
-func served(dir, before string) string {
+func lastDaemon(dir, before string) string {
 	if t := text(filepath.Join(dir, servingName)); t != "" {
 		return " (" + before + t + ")"
 	}
@@ -95,13 +95,13 @@ func text(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// take locks a file of the directory, without waiting.
-func take(dir, name string, alone bool, inUse string) (*Lock, error) {
+// lockFile locks a file of the directory, without waiting.
+func lockFile(dir, name string, exclusive bool, inUse string) (*Lock, error) {
 	file, err := openLock(filepath.Join(dir, name))
 	if err != nil {
 		return nil, err
 	}
-	switch err = lock(file, alone); {
+	switch err = lock(file, exclusive); {
 	case err == nil:
 		return &Lock{file}, nil
 	case errors.Is(err, errLocked):
@@ -122,7 +122,7 @@ func openLock(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Entrust(filepath.Dir(path), path); err != nil {
+	if err := MatchOwner(filepath.Dir(path), path); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
@@ -136,16 +136,16 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// CutShort reports whether replacing the files was interrupted, so that they may belong to
+// ReplaceInterrupted reports whether replacing the files was interrupted, so that they may belong to
 // different stores.
-func CutShort(dir string) bool {
+func ReplaceInterrupted(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, unfinishedName))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Unfinished marks the directory until finish is called: while it is marked, Share fails,
+// MarkUnfinished marks the directory until finish is called: while it is marked, Share fails,
 // even after a crash.
-func (l *Lock) Unfinished() (finish func() error, err error) {
+func (l *Lock) MarkUnfinished() (finish func() error, err error) {
 	dir := filepath.Dir(l.file.Name())
 	mark := filepath.Join(dir, unfinishedName)
 	if err := os.WriteFile(mark, nil, 0o600); err != nil {

@@ -8,32 +8,32 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
-func TestWhoMayWork(t *testing.T) {
+func TestLocks(t *testing.T) {
 	dir := t.TempDir()
-	first, err := datadir.Share(dir)
+	first, err := datadir.LockShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := datadir.Share(dir)
+	second, err := datadir.LockShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range []*datadir.Lock{first, second} {
-		if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
+		if _, err := datadir.LockExclusive(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "stop it first") {
 			t.Errorf("while shared: %v", err)
 		}
 		if err := l.Release(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	own, err := datadir.Own(dir)
+	own, err := datadir.LockExclusive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Share(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or rewritten by whd compact") {
+	if _, err := datadir.LockShared(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or rewritten by whd compact") {
 		t.Errorf("while exclusive: %v", err)
 	}
-	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) {
+	if _, err := datadir.LockExclusive(dir); !errors.Is(err, datadir.ErrInUse) {
 		t.Errorf("second exclusive lock: %v", err)
 	}
 	for range 2 {
@@ -47,28 +47,28 @@ func TestWhoMayWork(t *testing.T) {
 // Commands are not affected.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
-	first, err := datadir.Serve(dir, "pid 1")
+	first, err := datadir.LockServing(dir, "pid 1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Describe("pid 1, listening on 127.0.0.1:5050"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = datadir.Serve(dir, "pid 2")
+	_, err = datadir.LockServing(dir, "pid 2")
 	if !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "another whd serves "+dir+" (pid 1, listening on 127.0.0.1:5050)") {
 		t.Errorf("the second daemon: %v", err)
 	}
-	command, err := datadir.Share(dir)
+	command, err := datadir.LockShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Own(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "; stop it first (the last daemon there was pid 1, listening on 127.0.0.1:5050)") {
+	if _, err := datadir.LockExclusive(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "; stop it first (the last daemon there was pid 1, listening on 127.0.0.1:5050)") {
 		t.Errorf("exclusive while a daemon serves: %v", err)
 	}
 	if err := errors.Join(command.Release(), first.Release()); err != nil {
 		t.Fatal(err)
 	}
-	next, err := datadir.Serve(dir, "pid 3")
+	next, err := datadir.LockServing(dir, "pid 3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,24 +80,24 @@ func TestServe(t *testing.T) {
 // TestUnfinished: an interrupted replacement prevents shared locks until it is finished.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
-	own, err := datadir.Own(dir)
+	own, err := datadir.LockExclusive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	finish, err := own.Unfinished()
+	finish, err := own.MarkUnfinished()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := own.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.Share(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := datadir.LockShared(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("after a crash: %v", err)
 	}
 	if err := finish(); err != nil {
 		t.Fatal(err)
 	}
-	l, err := datadir.Share(dir)
+	l, err := datadir.LockShared(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,10 +107,10 @@ func TestUnfinished(t *testing.T) {
 }
 
 func TestFree(t *testing.T) {
-	if n, err := datadir.Free(t.TempDir()); err != nil || n <= 0 {
+	if n, err := datadir.FreeSpace(t.TempDir()); err != nil || n <= 0 {
 		t.Errorf("%d bytes are free (%v)", n, err)
 	}
-	if _, err := datadir.Free(t.TempDir() + "/missing"); err == nil {
+	if _, err := datadir.FreeSpace(t.TempDir() + "/missing"); err == nil {
 		t.Error("no error for a missing directory")
 	}
 }

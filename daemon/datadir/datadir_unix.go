@@ -11,21 +11,21 @@ import (
 // errLocked is the error of the operating system for a lock held by another process.
 var errLocked error = syscall.EWOULDBLOCK
 
-func lock(file *os.File, alone bool) error {
-	how := syscall.LOCK_SH
-	if alone {
-		how = syscall.LOCK_EX
+func lock(file *os.File, exclusive bool) error {
+	mode := syscall.LOCK_SH
+	if exclusive {
+		mode = syscall.LOCK_EX
 	}
 	for {
-		if err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+		if err := syscall.Flock(int(file.Fd()), mode|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}
 }
 
-// Entrust changes the owner of files created by root to that of the directory, since the
+// MatchOwner changes the owner of files created by root to that of the directory, since the
 // daemon usually runs as another user.
-func Entrust(dir string, paths ...string) error {
+func MatchOwner(dir string, paths ...string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -41,8 +41,8 @@ func Entrust(dir string, paths ...string) error {
 	return nil
 }
 
-// Free returns the free disk space of the directory in bytes.
-func Free(dir string) (int64, error) {
+// FreeSpace returns the free disk space of the directory in bytes.
+func FreeSpace(dir string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, err

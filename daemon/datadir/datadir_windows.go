@@ -9,20 +9,20 @@ import (
 // errLocked is the error of the operating system for a lock held by another process.
 var errLocked error = windows.ERROR_LOCK_VIOLATION
 
-func lock(file *os.File, alone bool) error {
+func lock(file *os.File, exclusive bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
-	if alone {
+	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
 	at := windows.Overlapped{OffsetHigh: 1} // beyond the text, since locked bytes cannot be read
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, &at)
 }
 
-// Entrust does nothing: files inherit the permissions of their directory.
-func Entrust(string, ...string) error { return nil }
+// MatchOwner does nothing: files inherit the permissions of their directory.
+func MatchOwner(string, ...string) error { return nil }
 
-// Free returns the free disk space of the directory in bytes.
-func Free(dir string) (int64, error) {
+// FreeSpace returns the free disk space of the directory in bytes.
+func FreeSpace(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err

@@ -10,37 +10,37 @@ import (
 // digit of the milliseconds. Since 2016 the server compares the exact fraction with
 // datetime2 values, so that a shown value is not equal to its column. Such columns are
 // therefore compared with a datetime, which must be an existing value.
-const oldDate = "datetime"
+const datetimeType = "datetime"
 
 const (
-	layout    = "2006-01-02T15:04:05.0000000" // of operands
-	oldLayout = "2006-01-02T15:04:05.000"     // of datetime literals
-	oldYear   = 1753                          // first year of datetime
+	layout          = "2006-01-02T15:04:05.0000000" // of operands
+	datetimeLayout  = "2006-01-02T15:04:05.000"     // of datetime literals
+	minDatetimeYear = 1753                          // first year of datetime
 )
 
 // Date converts the operand of a comparison with a date column, and returns the type to
 // cast it to, if any. For columns that hold every date it returns the operand itself.
 func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fitted string) {
 	at, err := time.Parse(layout, operand)
-	if c.Type != oldDate || err != nil {
+	if c.Type != datetimeType || err != nil {
 		return d.DateType, operand
 	}
-	below, above := oldNeighbours(at)
+	below, above := datetimeNeighbours(at)
 	exists := below.Equal(at)
 	switch {
-	case below.Year() < oldYear || above.Year() > 9999:
+	case below.Year() < minDatetimeYear || above.Year() > 9999:
 		return d.DateType, operand // outside the range of datetime
 	case !exists && (op == record.Equal || op == record.NotEqualTo):
-		return d.DateType, neverOld(at)
+		return d.DateType, noDatetime(at)
 	case !exists && (op == record.GreaterThanOrEqualTo || op == record.LessThan):
-		return oldDate, above.Format(oldLayout)
+		return datetimeType, above.Format(datetimeLayout)
 	}
-	return oldDate, below.Format(oldLayout)
+	return datetimeType, below.Format(datetimeLayout)
 }
 
-// oldNeighbours returns the datetime values around a date: the last that is not after it,
+// datetimeNeighbours returns the datetime values around a date: the last that is not after it,
 // and the next.
-func oldNeighbours(at time.Time) (below, above time.Time) {
+func datetimeNeighbours(at time.Time) (below, above time.Time) {
 	start := at.Truncate(10 * time.Millisecond)
 	below = start
 	for _, ms := range []time.Duration{3, 7, 10} {
@@ -52,8 +52,8 @@ func oldNeighbours(at time.Time) (below, above time.Time) {
 	return below, above
 }
 
-// neverOld returns a date close to at that does not equal any datetime, however its last
+// noDatetime returns a date close to at that does not equal any datetime, however its last
 // digit is interpreted.
-func neverOld(at time.Time) string {
+func noDatetime(at time.Time) string {
 	return at.Truncate(time.Second).Add(time.Millisecond).Format(layout)
 }

@@ -20,7 +20,7 @@ type Dialect struct {
 	DateType string // type that dates are cast to; empty for none
 	Decimal  bool   // decimal operands are cast to decimal(p,s) with the precision and scale of their digits
 
-	WholeBytes Cast // added to a comparison of binary values, around the column and before the parameter: compares the lengths, if = ignores trailing zeros
+	ByteLength Cast // added to a comparison of binary values, around the column and before the parameter: compares the lengths, if = ignores trailing zeros
 
 	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
 	PageTake      Cast   // around the parameter for Take
@@ -116,7 +116,7 @@ func TSQL() *Dialect {
 		CountAll:   "COUNT_BIG(*)",
 		MaxPattern: 4000, // longer patterns are an error
 		DateType:   "datetime2(7)",
-		WholeBytes: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
+		ByteLength: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
 		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
 		PageSkip:   Cast{" OFFSET ", " ROWS"},

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-func both() []*Dialect { return []*Dialect{TSQL(), SQLite()} }
+func dialects() []*Dialect { return []*Dialect{TSQL(), SQLite()} }
 
 // TestMatches: every operator with one operand has SQL; Between and In, which are compiled
 // separately, have none.
@@ -43,7 +43,7 @@ func TestQuote(t *testing.T) {
 func TestQuoteKeepsInside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom([]rune(`ab]["';-é`))).Draw(t, "name")
-		for _, d := range both() {
+		for _, d := range dialects() {
 			quoted := string(d.Quote(nil, name))
 			inside := strings.TrimSuffix(strings.TrimPrefix(quoted, d.OpenQuote), d.CloseQuote)
 			if strings.ReplaceAll(inside, d.CloseQuote+d.CloseQuote, d.CloseQuote) != name ||

@@ -7,7 +7,7 @@ import "github.com/bizhook/whd/client/record"
 //
 //	column Before Collate collation From parameter With type After
 type List struct {
-	Longest int // maximum length of a list passed as separate parameters; 0 for any length
+	MaxInline int // maximum length of a list passed as separate parameters; 0 for any length
 
 	Before, Collate, From, With, After string
 
@@ -20,7 +20,7 @@ type List struct {
 // comparison of different collations.
 func openJSON() List {
 	return List{
-		Longest:   50,
+		MaxInline: 50,
 		Before:    " IN (SELECT v",
 		Collate:   " COLLATE ",
 		From:      " FROM OPENJSON(",

@@ -10,10 +10,10 @@ import (
 // fileBills is a billSession on an embedded file.
 type fileBills struct {
 	billDialect
-	ctx     context.Context
-	backend *fileRecords
-	conn    *sqlite.Conn
-	unwatch func()
+	ctx           context.Context
+	backend       *fileRecords
+	conn          *sqlite.Conn
+	stopInterrupt func()
 }
 
 func (s *fileBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {
@@ -56,7 +56,7 @@ func (s *fileBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }
 
 // close returns the connection to the pool, which rolls back an open transaction.
 func (s *fileBills) close() {
-	s.unwatch()
+	s.stopInterrupt()
 	s.backend.Pool.Put(s.conn)
 }
 

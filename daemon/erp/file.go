@@ -174,7 +174,7 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 		return 0, executor.Classify(err)
 	}
 	defer b.Pool.Put(conn) // rolls back an uncommitted transaction
-	defer conn.Watch(ctx)()
+	defer conn.InterruptOn(ctx)()
 	if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return 0, executor.Classify(err)
 	}
@@ -263,7 +263,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	if err != nil {
 		return nil, err
 	}
-	s := &fileBills{billDialect: fileBillDialect(b.Table), ctx: ctx, backend: b, conn: conn, unwatch: conn.Watch(ctx)}
+	s := &fileBills{billDialect: fileBillDialect(b.Table), ctx: ctx, backend: b, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
 	if write {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			s.close()

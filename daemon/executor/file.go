@@ -39,7 +39,7 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 	if err != nil {
 		return nil, Classify(err)
 	}
-	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, unwatch: conn.Watch(ctx)}
+	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
 	if !several {
 		return s, nil
 	}
@@ -64,12 +64,12 @@ func (f *File) Ping(ctx context.Context) error {
 func (f *File) Close() error { return f.Pool.Close() }
 
 type fileSession struct {
-	ctx     context.Context
-	file    *File
-	kind    *record.Kind
-	conn    *sqlite.Conn
-	unwatch func()
-	guard   guard
+	ctx           context.Context
+	file          *File
+	kind          *record.Kind
+	conn          *sqlite.Conn
+	stopInterrupt func()
+	guard         guard
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) {
@@ -97,7 +97,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 
 func (s *fileSession) close() {
 	s.guard.stop()
-	s.unwatch()
+	s.stopInterrupt()
 	s.file.Pool.Put(s.conn)
 }
 
@@ -136,7 +136,7 @@ func (r *fileRows) Next() ([]row.Cell, error) {
 	if err != nil || !more {
 		return nil, r.session.classify(err)
 	}
-	r.stmt.Cells(r.cells, r.types)
+	r.stmt.ReadRow(r.cells, r.types)
 	return r.cells, nil
 }
 

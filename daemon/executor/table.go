@@ -76,7 +76,7 @@ func newColumns(kind *record.Kind, columns []mssql.Column, supportsJSON bool) *C
 		}
 	}
 	if !supportsJSON {
-		k.dialect.List.Longest = 0
+		k.dialect.List.MaxInline = 0
 	}
 	return k
 }

@@ -39,7 +39,7 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
 		all = append(all, result(check.Warning, "%s is open to other users (%v); chmod 700 keeps the company's records from them", dir, info.Mode().Perm())...)
 	}
-	free, err := datadir.Free(dir)
+	free, err := datadir.FreeSpace(dir)
 	switch {
 	case err != nil:
 		all = append(all, result(check.Warning, "the room that is left in %s cannot be told: %v", dir, err)...)

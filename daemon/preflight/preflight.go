@@ -99,7 +99,7 @@ func checkStore(_ context.Context, r *run) []check.Result {
 // make what is missing, perhaps in a directory that is not meant, or bring tables
 // up to date of which there is no backup yet.
 func openable(ctx context.Context, c config.Config) error {
-	if c.Store != config.Embedded || datadir.CutShort(c.DataDir) { // which opening it says
+	if c.Store != config.Embedded || datadir.ReplaceInterrupted(c.DataDir) { // which opening it says
 		return nil
 	}
 	files, err := storage.Files()

@@ -181,7 +181,7 @@ func (b *builder) match(c Condition) {
 	b.column(c.Field)
 	b.text(m.SQL)
 	b.operand(c.Field, c.Operator, operand)
-	if around := b.d.WholeBytes; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
+	if around := b.d.ByteLength; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
 		b.text(around.Before)
 		b.column(c.Field)
 		b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")

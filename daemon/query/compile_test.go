@@ -80,7 +80,7 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 				return fmt.Errorf("%s is not in the registry", part)
 			}
 		case strings.HasPrefix(part, d.Param):
-			if d.WholeBytes.After != "" && strings.HasSuffix(before, d.WholeBytes.After) {
+			if d.ByteLength.After != "" && strings.HasSuffix(before, d.ByteLength.After) {
 				break // a parameter that is used again
 			}
 			params++
@@ -164,7 +164,7 @@ func TestCompileArguments(t *testing.T) {
 
 // inOne returns the values of a condition that are passed as one parameter.
 func inOne(d *dialect.Dialect, kind *record.Kind, c Condition) ([]wire.Value, bool) {
-	if c.Operator != record.In || d.List.Longest == 0 || len(c.Operands) <= d.List.Longest {
+	if c.Operator != record.In || d.List.MaxInline == 0 || len(c.Operands) <= d.List.MaxInline {
 		return nil, false
 	}
 	t := kind.Fields[c.Field].Type

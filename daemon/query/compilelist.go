@@ -28,7 +28,7 @@ func (b *builder) in(c Condition) {
 // can represent all values.
 func (b *builder) list(c Condition) bool {
 	t, how := b.plan.Kind.Fields[c.Field].Type.Held(), b.d.List
-	if how.Longest == 0 || len(c.Operands) <= how.Longest {
+	if how.MaxInline == 0 || len(c.Operands) <= how.MaxInline {
 		return false
 	}
 	items, values := itemType(b.d, t, b.d.Column(c.Field), c.Operands)

@@ -56,7 +56,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 	cells := make([]row.Cell, len(totalsTypes))
 	scan("bare", func(*Stmt) {})
-	scan("cells", func(s *Stmt) { s.Cells(cells, totalsTypes) })
+	scan("cells", func(s *Stmt) { s.ReadRow(cells, totalsTypes) })
 }
 
 // BenchmarkStatement measures what each rule of package tsql costs per row.

@@ -13,8 +13,8 @@ const cacheableText = 4 << 10
 // contain several for the same SQL if they were in use at the same time.
 type cache []*Stmt
 
-// take returns a statement that is not in use and marks it as used, or returns nil.
-func (h *cache) take(sql string) *Stmt {
+// get returns a statement that is not in use and marks it as used, or returns nil.
+func (h *cache) get(sql string) *Stmt {
 	for i, s := range slices.Backward(*h) {
 		if !s.inUse && s.sql == sql {
 			s.inUse = true
@@ -40,9 +40,9 @@ func (h *cache) add(s *Stmt) {
 }
 
 // remove removes a statement and finalizes it.
-func (h *cache) remove(gone *Stmt) {
-	*h = slices.DeleteFunc(*h, func(s *Stmt) bool { return s == gone })
-	gone.finalize()
+func (h *cache) remove(removed *Stmt) {
+	*h = slices.DeleteFunc(*h, func(s *Stmt) bool { return s == removed })
+	removed.finalize()
 }
 
 // reset resets every statement in use.

@@ -101,9 +101,9 @@ func (c *Conn) configure(o Options) error {
 }
 
 func (c *Conn) disable(option int32) error {
-	const room = 2 * 8 // two arguments of sqlite3_db_config: the new state and a pointer for the result
-	list := c.tls.Alloc(room)
-	defer c.tls.Free(room)
+	const dst = 2 * 8 // two arguments of sqlite3_db_config: the new state and a pointer for the result
+	list := c.tls.Alloc(dst)
+	defer c.tls.Free(dst)
 	rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(list, int32(0), uintptr(0)))
 	return c.check(rc)
 }
@@ -138,27 +138,27 @@ func (c *Conn) Interrupt() {
 	sqlite3.Xsqlite3_interrupt(tls, c.db)
 }
 
-// Watch interrupts running statements when ctx is done, until stop is called. After stop
+// InterruptOn interrupts running statements when ctx is done, until stop is called. After stop
 // has returned there are no more interrupts, so the connection can be reused.
-func (c *Conn) Watch(ctx context.Context) (stop func()) {
+func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
 	stopping, stopped := make(chan struct{}), make(chan struct{})
-	unhook := context.AfterFunc(ctx, func() {
+	stopAfterFunc := context.AfterFunc(ctx, func() {
 		defer close(stopped)
 		// Repeat, since an interrupt between two steps is lost.
-		again := time.NewTicker(10 * time.Millisecond)
-		defer again.Stop()
+		ticker := time.NewTicker(10 * time.Millisecond)
+		defer ticker.Stop()
 		for {
 			c.Interrupt()
 			select {
 			case <-stopping:
 				return
-			case <-again.C:
+			case <-ticker.C:
 			}
 		}
 	})
 	return sync.OnceFunc(func() {
 		close(stopping)
-		if !unhook() {
+		if !stopAfterFunc() {
 			<-stopped
 		}
 	})

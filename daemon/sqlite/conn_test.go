@@ -163,7 +163,7 @@ func TestExec(t *testing.T) {
 func TestErrors(t *testing.T) {
 	c := open(t)
 	exec(t, c, "CREATE TABLE a(x TEXT NOT NULL)")
-	for sql, is := range map[string]func(*Error) bool{
+	for sql, ok := range map[string]func(*Error) bool{
 		"SELECT * FROM nowhere":               (*Error).NoTable,
 		"SELECT z FROM a":                     (*Error).NoColumn,
 		`SELECT "z" FROM a`:                   (*Error).NoColumn, // never taken for text
@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 		"INSERT INTO a VALUES (NULL)":         (*Error).Constraint,
 		"PRAGMA max_page_count = 3; " + large: func(e *Error) bool { return Reason(e) == "the disk is full" },
 	} {
-		if e := failure(t, c.Exec(sql)); !is(e) || e.Duplicate() || e.Busy() || e.Interrupted() {
+		if e := failure(t, c.Exec(sql)); !ok(e) || e.Duplicate() || e.Busy() || e.Interrupted() {
 			t.Errorf("%s: %v is not told apart", sql, e)
 		}
 	}
@@ -232,12 +232,12 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestWatch cancels before the statement begins, when an interrupt has nothing
+// TestInterruptOn cancels before the statement begins, when an interrupt has nothing
 // to end yet.
-func TestWatch(t *testing.T) {
+func TestInterruptOn(t *testing.T) {
 	c := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	stop := c.Watch(ctx)
+	stop := c.InterruptOn(ctx)
 	if got := query(t, c, "SELECT 1"); got != "1" {
 		t.Errorf("while watched: %s", got)
 	}
@@ -250,13 +250,13 @@ func TestWatch(t *testing.T) {
 	if got := query(t, c, "SELECT 2"); got != "2" {
 		t.Errorf("afterwards: %s", got)
 	}
-	c.Watch(context.Background())()
+	c.InterruptOn(context.Background())()
 }
 
-// TestWatchInsideMatch interrupts a statement within one call of a function, as
+// TestInterruptOnInsideMatch interrupts a statement within one call of a function, as
 // SQLite itself looks for interrupts only between rows: the function returns
 // once it sees that it was interrupted.
-func TestWatchInsideMatch(t *testing.T) {
+func TestInterruptOnInsideMatch(t *testing.T) {
 	c := open(t)
 	long := make([]byte, longText)
 	probe := func(tls *libc.TLS, ctx uintptr, _ int32, _ uintptr) {
@@ -270,7 +270,7 @@ func TestWatchInsideMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	defer c.Watch(ctx)()
+	defer c.InterruptOn(ctx)()
 	cancel()
 	if e := failure(t, c.Exec("SELECT probe()")); !e.Interrupted() {
 		t.Error(e)

@@ -15,7 +15,7 @@ const DriverName = "sqlite"
 
 // IsDuplicate reports whether an error of the database/sql driver is a violation of a
 // unique key.
-func IsDuplicate(err error) bool { return known(err).Duplicate() }
+func IsDuplicate(err error) bool { return sqliteError(err).Duplicate() }
 
 // IsDamaged reports whether an error of this package or of the database/sql driver means
 // that the file is corrupt. A retry does not help.
@@ -34,11 +34,11 @@ var reasons = map[int]string{
 
 // Reason describes in a few words why a file cannot be used, for an error of this package
 // or of the database/sql driver. It is empty for other errors.
-func Reason(err error) string { return reasons[known(err).primary()] }
+func Reason(err error) string { return reasons[sqliteError(err).primary()] }
 
-// known returns the code of the SQLite error wrapped by err; zero if there is none.
-func known(err error) *Error {
-	if e, is := errors.AsType[*sqlite.Error](err); is {
+// sqliteError returns the code of the SQLite error wrapped by err; zero if there is none.
+func sqliteError(err error) *Error {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return &Error{Code: e.Code()}
 	}
 	e, _ := errors.AsType[*Error](err)
@@ -49,11 +49,11 @@ func known(err error) *Error {
 // connections opened afterwards: statements on columns with unknown collations fail. The
 // functions are not registered, since only Conn executes the plans of package query. It
 // may be called several times.
-func RegisterDriver() error { return registered() }
+func RegisterDriver() error { return registerOnce() }
 
-// registered runs once, since the driver's registry is global and rejects a second
+// registerOnce runs once, since the driver's registry is global and rejects a second
 // registration.
-var registered = sync.OnceValue(func() error {
+var registerOnce = sync.OnceValue(func() error {
 	return errors.Join(
 		sqlite.RegisterCollationUtf8(collateText, tsql.CompareStrings),
 		sqlite.RegisterCollationUtf8(collateDecimal, tsql.CompareDecimalStrings),

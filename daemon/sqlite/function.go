@@ -78,36 +78,36 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	if !ok {
 		return // the result is NULL by default
 	}
-	kept, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
-	if kept != 0 {
-		compiled := keptPattern(kept)
+	stored, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
+	if stored != 0 {
+		compiled := loadPattern(stored)
 		result(tls, ctx, compiled.MatchUntil(text, stop), stop)
 		return
 	}
 	compiled := tsql.CompileLike(string(pattern))
 	result(tls, ctx, compiled.MatchUntil(text, stop), stop)
-	if keep := keepPattern(tls, compiled); keep != 0 {
+	if keep := storePattern(tls, compiled); keep != 0 {
 		sqlite3.Xsqlite3_set_auxdata(tls, ctx, 0, keep, function(sqlite3.Xsqlite3_free))
 	}
 }
 
-// keepPattern copies a pattern to SQLite's memory, since C data must not refer to Go
+// storePattern copies a pattern to SQLite's memory, since C data must not refer to Go
 // memory: the number of words, followed by the words.
-func keepPattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
+func storePattern(tls *libc.TLS, p *tsql.Pattern) uintptr {
 	words := p.Words()
-	kept := sqlite3.Xsqlite3_malloc64(tls, uint64(4*(len(words)+1)))
-	if kept != 0 {
-		room := unsafe.Slice((*uint32)(pointer(kept)), len(words)+1)
-		room[0] = uint32(len(words))
-		copy(room[1:], words)
+	stored := sqlite3.Xsqlite3_malloc64(tls, uint64(4*(len(words)+1)))
+	if stored != 0 {
+		dst := unsafe.Slice((*uint32)(pointer(stored)), len(words)+1)
+		dst[0] = uint32(len(words))
+		copy(dst[1:], words)
 	}
-	return kept
+	return stored
 }
 
-// keptPattern returns the pattern stored by keepPattern.
-func keptPattern(kept uintptr) tsql.Pattern {
-	count := *(*uint32)(pointer(kept))
-	return tsql.PatternOf(unsafe.Slice((*uint32)(pointer(kept)), count+1)[1:])
+// loadPattern returns the pattern stored by storePattern.
+func loadPattern(stored uintptr) tsql.Pattern {
+	count := *(*uint32)(pointer(stored))
+	return tsql.PatternOf(unsafe.Slice((*uint32)(pointer(stored)), count+1)[1:])
 }
 
 // operands returns the two arguments of a function in SQLite's memory; ok is false if one

@@ -71,9 +71,9 @@ func TestRules(t *testing.T) {
 	checkRules(t, true, func(sql string) string { return query(t, c, sql) })
 }
 
-// TestRulesOfDriver: migrations and backups work on the same files through
+// TestRulesWithDriver: migrations and backups work on the same files through
 // database/sql.
-func TestRulesOfDriver(t *testing.T) {
+func TestRulesWithDriver(t *testing.T) {
 	for range 2 {
 		if err := RegisterDriver(); err != nil {
 			t.Fatal(err)
@@ -185,7 +185,7 @@ func TestPatternPerRun(t *testing.T) {
 	}
 }
 
-func TestAggregatesRefuse(t *testing.T) {
+func TestAggregateErrors(t *testing.T) {
 	c := open(t)
 	for sql, want := range map[string]string{
 		"SELECT dec_sum('1.5'), dec_sum('x')":               "not a decimal",

@@ -7,7 +7,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Cells reads the values of a row where the engine keeps them. This is the
+// ReadRow reads the values of a row where the engine keeps them. This is the
 // version whose layout was looked at: another one may keep them elsewhere. Read
 // sqlite3_column_value and struct sqlite3_value (vdbeapi.c, vdbeInt.h) of the new
 // version before changing it here.

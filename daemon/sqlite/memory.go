@@ -34,8 +34,8 @@ func function[F any](f F) uintptr {
 func copyIn(tls *libc.TLS, s string) uintptr {
 	p := sqlite3.Xsqlite3_malloc64(tls, uint64(len(s))+1)
 	if p != 0 {
-		room := unsafe.Slice((*byte)(pointer(p)), len(s)+1)
-		room[copy(room, s)] = 0
+		dst := unsafe.Slice((*byte)(pointer(p)), len(s)+1)
+		dst[copy(dst, s)] = 0
 	}
 	return p
 }

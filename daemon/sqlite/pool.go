@@ -56,15 +56,15 @@ func (p *Pool) Get(ctx context.Context) (*Conn, error) {
 	case <-p.closed:
 		return nil, ErrPoolClosed
 	}
-	c, err := p.lend()
+	c, err := p.passValue()
 	if err != nil {
 		<-p.slots
 	}
 	return c, err
 }
 
-// lend returns an idle connection or opens one.
-func (p *Pool) lend() (*Conn, error) {
+// passValue returns an idle connection or opens one.
+func (p *Pool) passValue() (*Conn, error) {
 	p.mu.Lock()
 	if p.isClosed {
 		p.mu.Unlock()

@@ -21,7 +21,7 @@ type Stmt struct {
 // Prepare returns a statement for sql, which must be a single statement. It reuses a
 // statement of the connection's cache that is not in use.
 func (c *Conn) Prepare(sql string) (*Stmt, error) {
-	if s := c.cache.take(sql); s != nil {
+	if s := c.cache.get(sql); s != nil {
 		return s, nil
 	}
 	text, err := c.cstring(sql)
@@ -50,14 +50,14 @@ func (s *Stmt) finalize() {
 // BindInt sets parameter i, counted from 1. An error is returned by the next Step.
 func (s *Stmt) BindInt(i int, v int64) {
 	if s.bindable() {
-		s.bound(sqlite3.Xsqlite3_bind_int64(s.c.tls, s.handle, int32(i), v))
+		s.checkBind(sqlite3.Xsqlite3_bind_int64(s.c.tls, s.handle, int32(i), v))
 	}
 }
 
 // BindNull sets parameter i to NULL.
 func (s *Stmt) BindNull(i int) {
 	if s.bindable() {
-		s.bound(sqlite3.Xsqlite3_bind_null(s.c.tls, s.handle, int32(i)))
+		s.checkBind(sqlite3.Xsqlite3_bind_null(s.c.tls, s.handle, int32(i)))
 	}
 }
 
@@ -67,12 +67,12 @@ func (s *Stmt) BindText(i int, v string) {
 	if !s.bindable() {
 		return
 	}
-	data, free, ok := s.c.lend(v)
+	data, free, ok := s.c.passValue(v)
 	if !ok {
-		s.bound(sqlite3.SQLITE_NOMEM)
+		s.checkBind(sqlite3.SQLITE_NOMEM)
 		return
 	}
-	s.bound(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free, sqlite3.SQLITE_UTF8))
+	s.checkBind(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free, sqlite3.SQLITE_UTF8))
 }
 
 // BindBytes sets parameter i to a copy of v. A nil or empty v is an empty blob, not NULL.
@@ -80,12 +80,12 @@ func (s *Stmt) BindBytes(i int, v []byte) {
 	if !s.bindable() {
 		return
 	}
-	data, free, ok := s.c.lend(stringView(v))
+	data, free, ok := s.c.passValue(stringView(v))
 	if !ok {
-		s.bound(sqlite3.SQLITE_NOMEM)
+		s.checkBind(sqlite3.SQLITE_NOMEM)
 		return
 	}
-	s.bound(sqlite3.Xsqlite3_bind_blob64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free))
+	s.checkBind(sqlite3.Xsqlite3_bind_blob64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free))
 }
 
 // Bind sets the parameters, from the first, to values of type nil, string, int64 or
@@ -107,10 +107,10 @@ func (s *Stmt) Bind(values ...any) {
 	}
 }
 
-// lend passes v to SQLite for the next call: short values in the connection's scratch
+// passValue passes v to SQLite for the next call: short values in the connection's scratch
 // memory, which SQLite copies, long values in new memory, which SQLite takes over and
 // frees.
-func (c *Conn) lend(v string) (data, free uintptr, ok bool) {
+func (c *Conn) passValue(v string) (data, free uintptr, ok bool) {
 	if len(v) <= scratchSize {
 		copy(memory(c.scratch, scratchSize), v)
 		return c.scratch, sqlite3.SQLITE_TRANSIENT, true
@@ -129,7 +129,7 @@ func (s *Stmt) bindable() bool {
 	return s.err == nil
 }
 
-func (s *Stmt) bound(rc int32) {
+func (s *Stmt) checkBind(rc int32) {
 	if rc != sqlite3.SQLITE_OK {
 		s.err = s.c.fail(rc)
 	}

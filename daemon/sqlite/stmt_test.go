@@ -129,7 +129,7 @@ func TestBindErrorsStick(t *testing.T) {
 	s.Reset()
 }
 
-func TestPrepareRefuses(t *testing.T) {
+func TestPrepareErrors(t *testing.T) {
 	c := open(t)
 	for _, sql := range []string{"", "-- nothing", "SELECT 1; SELECT 2", "SELEC 1", "SELECT 1\x00"} {
 		if _, err := c.Prepare(sql); err == nil {
@@ -171,16 +171,16 @@ func TestStatementCache(t *testing.T) {
 	first.Reset()
 }
 
-// TestCacheBelowPressure holds more statements than the cache has room for.
-func TestCacheBelowPressure(t *testing.T) {
+// TestCacheFull holds more statements than the cache has room for.
+func TestCacheFull(t *testing.T) {
 	c := open(t)
-	var held []*Stmt
+	var count []*Stmt
 	for range cacheSize + 20 {
 		s := prepare(t, c, "SELECT 1")
 		step(t, s, true)
-		held = append(held, s)
+		count = append(count, s)
 	}
-	for _, s := range held {
+	for _, s := range count {
 		if s.Int(0) != 1 {
 			t.Fatal("a running statement lost its row")
 		}

@@ -82,7 +82,7 @@ func (s *Store) open(ctx context.Context) error {
 		return s.openServer(ctx)
 	}
 	var err error
-	if s.lock, err = datadir.Share(s.config.Dir); err != nil {
+	if s.lock, err = datadir.LockShared(s.config.Dir); err != nil {
 		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
 	}
 	if err := s.checkFiles(); err != nil {

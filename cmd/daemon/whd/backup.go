@@ -84,12 +84,12 @@ func (p backups) compact(c *urfave.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := datadir.Own(conf.DataDir)
+	lock, err := datadir.LockExclusive(conf.DataDir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
-	if datadir.CutShort(conf.DataDir) {
+	if datadir.ReplaceInterrupted(conf.DataDir) {
 		return fmt.Errorf("a restore into %s was interrupted; run whd restore --force again first", conf.DataDir)
 	}
 	for _, f := range files {

@@ -27,7 +27,7 @@ func TestCompactCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.do(0, "a password of ann\n", "user create ann --role reader --password-stdin")
-	lock, err := datadir.Share(o.dir)
+	lock, err := datadir.LockShared(o.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

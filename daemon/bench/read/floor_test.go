@@ -158,7 +158,7 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 		if !more {
 			break
 		}
-		stmt.Cells(cells, a.Types)
+		stmt.ReadRow(cells, a.Types)
 		if rows > 0 {
 			out = append(out, ',')
 		}

@@ -103,7 +103,7 @@ func (f *File) write(ctx context.Context, work func(*sqlite.Conn) error) error {
 		}
 		f.conn = conn
 	}
-	defer f.conn.Watch(ctx)()
+	defer f.conn.InterruptOn(ctx)()
 	err := work(f.conn)
 	if f.conn.InTransaction() {
 		err = errors.Join(err, f.conn.Exec("ROLLBACK"))

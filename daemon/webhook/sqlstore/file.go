@@ -85,7 +85,7 @@ func (f *fileWriter) locked(ctx context.Context, write func() error) error {
 // transact runs work in a transaction. Once the commit has started, ctx no longer
 // cancels it.
 func (f *fileWriter) transact(ctx context.Context, work func() error) error {
-	stopInterrupt := f.conn.Watch(ctx)
+	stopInterrupt := f.conn.InterruptOn(ctx)
 	err := f.conn.Exec("BEGIN IMMEDIATE")
 	if err == nil {
 		err = work()

@@ -36,7 +36,7 @@ func readCells(tb testing.TB, c *Conn, sql string, types ...record.Type) string 
 		if !more {
 			return strings.Join(rows, ",")
 		}
-		s.Cells(cells, types)
+		s.ReadRow(cells, types)
 		var shown []string
 		for i, cell := range cells {
 			shown = append(shown, cellText(cell, types[i]))
@@ -117,13 +117,13 @@ func TestCellsStayInsideTheRow(t *testing.T) {
 	}
 	s := prepare(t, c, "SELECT 1")
 	cells := make([]row.Cell, 1)
-	s.Cells(cells, []record.Type{record.Int})
+	s.ReadRow(cells, []record.Type{record.Int})
 	if !cells[0].Null {
 		t.Error("there is a cell before the first row")
 	}
 	step(t, s, true)
 	step(t, s, false)
-	if s.Cells(cells, []record.Type{record.Int}); !cells[0].Null {
+	if s.ReadRow(cells, []record.Type{record.Int}); !cells[0].Null {
 		t.Error("there is a cell behind the last row")
 	}
 	s.Reset()
@@ -153,7 +153,7 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 		if more, err := s.Step(); !more || err != nil {
 			t.Fatal(more, err)
 		}
-		s.Cells(cells, types)
+		s.ReadRow(cells, types)
 	}); n != 0 {
 		t.Errorf("%v allocations a row", n)
 	}

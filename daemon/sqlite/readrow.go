@@ -30,7 +30,7 @@ func (s *Stmt) view(i int) []byte {
 	return valueText(s.c.tls, sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, int32(i)))
 }
 
-// Cells sets a cell for each type, starting with the row's first column. Data points to
+// ReadRow sets a cell for each type, starting with the row's first column. Data points to
 // SQLite's memory and is valid until the next Step or Reset. Cells beyond the row's
 // columns are null, as are all cells if there is no row.
 //
@@ -38,17 +38,17 @@ func (s *Stmt) view(i int) []byte {
 // translation exports. Reading that is much faster than calling SQLite's functions for
 // each value; they are only called if the storage class of a value differs from its
 // column's type.
-func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
+func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 	tls := s.c.tls
-	held := int(sqlite3.Xsqlite3_data_count(tls, s.handle))
+	count := int(sqlite3.Xsqlite3_data_count(tls, s.handle))
 	value := sqlite3.Xsqlite3_column_value(tls, s.handle, 0)
 	cells = cells[:len(types)]
 	for i, t := range types {
 		cell, mem := &cells[i], (*sqlite3.TMem)(pointer(value))
 		switch {
-		case i >= held || mem.Fflags&sqlite3.MEM_Null != 0:
+		case i >= count || mem.Fflags&sqlite3.MEM_Null != 0:
 			*cell = row.Cell{Null: true}
-		case wholeTypes>>t&1 == 0:
+		case integerTypes>>t&1 == 0:
 			cell.Null = false
 			if bytesInPlace(mem) {
 				cell.Data = memory(mem.Fz, int(mem.Fn))
@@ -67,8 +67,8 @@ func (s *Stmt) Cells(cells []row.Cell, types []record.Type) {
 	}
 }
 
-// wholeTypes has a bit for each type whose values are integers in a cell.
-const wholeTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
+// integerTypes has a bit for each type whose values are integers in a cell.
+const integerTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
 
 // bytesInPlace reports whether a value is stored as UTF-8 text, or as a blob without a
 // zero-filled tail that is not stored.
