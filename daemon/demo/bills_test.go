@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 )
 
-// billColumn is every value of a column of one of the tables of bills.
+// billColumn returns all values of a column of one of the bill tables.
 func billColumn(t *testing.T, name, column string) []any {
 	t.Helper()
 	table, _ := erp.BillTables().Lookup(name)
@@ -24,8 +24,8 @@ func billColumn(t *testing.T, name, column string) []any {
 	return values
 }
 
-// TestBillTables keeps the rows in step with the tables, and proves that they
-// can be stored and found.
+// TestBillTables checks that the rows match the table definitions and can be stored and
+// found.
 func TestBillTables(t *testing.T) {
 	if got, want := len(billTables), len(erp.BillTables().Kinds()); got != want {
 		t.Errorf("%d tables, want %d", got, want)
@@ -41,7 +41,7 @@ func TestBillTables(t *testing.T) {
 		seen := make(map[string]bool)
 		for cells := range Rows(table) {
 			if id := strings.ToUpper(fmt.Sprint(cells[0])); seen[id] || id == "" {
-				t.Fatalf("%s: %v stands twice or not at all", table.Name, cells[0])
+				t.Fatalf("%s: %v is duplicated or missing", table.Name, cells[0])
 			} else {
 				seen[id] = true
 			}
@@ -54,8 +54,7 @@ func TestBillTables(t *testing.T) {
 	}
 }
 
-// TestBillReferences follows every id, also those of the kinds that point at
-// bills.
+// TestBillReferences checks all foreign keys, including those from record kinds to bills.
 func TestBillReferences(t *testing.T) {
 	for _, c := range []struct {
 		from  string
@@ -70,26 +69,26 @@ func TestBillReferences(t *testing.T) {
 		{"BM_Inputs", column(t, "BM_Inputs", "SubAssembly"), erp.BillsTable},
 		{"BM_InputCustomFields", column(t, "BM_InputCustomFields", "SY_Plugin_RecID"), erp.PluginsTable},
 	} {
-		known := make(map[any]bool)
+		ids := make(map[any]bool)
 		for _, id := range billColumn(t, c.table, "RecID") {
-			known[id] = true
+			ids[id] = true
 		}
 		for _, id := range c.ids {
-			if id != nil && id != "" && !known[id] {
-				t.Fatalf("%s points at %v, which is not in %s", c.from, id, c.table)
+			if id != nil && id != "" && !ids[id] {
+				t.Fatalf("%s refers to %v, which is not in %s", c.from, id, c.table)
 			}
 		}
 	}
 }
 
-// TestBillValuesStandOnce: a stage has a field's value at most once.
-func TestBillValuesStandOnce(t *testing.T) {
+// TestBillValuesUnique: a stage has at most one value of a field.
+func TestBillValuesUnique(t *testing.T) {
 	stages, fields := billColumn(t, erp.ValuesTable, "BM_Stages_RecID"), billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID")
 	seen := make(map[string]bool)
 	for i := range stages {
 		place := fmt.Sprint(stages[i], fields[i])
 		if seen[place] {
-			t.Fatalf("row %d is of the same field as another", i)
+			t.Fatalf("row %d has the same stage and field as another", i)
 		}
 		seen[place] = true
 	}
@@ -99,7 +98,7 @@ func TestBillValuesStandOnce(t *testing.T) {
 	}
 }
 
-// TestBillRowsGolden shows what the rows look like.
+// TestBillRowsGolden compares sample rows with a golden file.
 func TestBillRowsGolden(t *testing.T) {
 	var got strings.Builder
 	for _, table := range erp.BillTables().Kinds() {
@@ -107,7 +106,7 @@ func TestBillRowsGolden(t *testing.T) {
 		n := 0
 		for cells := range Rows(table) {
 			if n++; n <= 8 {
-				got.WriteString(spell(cells))
+				got.WriteString(formatRow(cells))
 			}
 		}
 	}

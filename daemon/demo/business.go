@@ -2,7 +2,7 @@ package demo
 
 import "fmt"
 
-// The sizes of groups: how many rows follow each other with the same parent.
+// Group sizes: numbers of consecutive rows with the same parent.
 var (
 	receiptSizes  = []int{1, 3, 2, 1, 4, 1, 2}
 	stageSizes    = []int{4, 6, 3, 5, 8, 4}
@@ -11,15 +11,14 @@ var (
 	colourSizes   = []int{8}
 )
 
-// business is the whole of it: how every field of every kind is made, and
-// which extremes it shows.
+// business defines how each field of each kind is generated, and its extreme values.
 var business = []table{
 	{"CR_BatchTransDocuments", 2400, []field{
 		{"RecID", key(recID, migratedRecID), nil},
 		{"CR_BatchTrans_ReceiptID", optional(2, parent(receipts, receiptSizes)), nil},
 		{"DocumentTypeID", optional(3, func(r row) any { return documentTypes.at(documentOf(r).sort) }), nil},
 		{"LastSavedDateTime", savedExactly, dates},
-		{"LastSavedByStaffID", optional(1, one(staff)), nil},
+		{"LastSavedByStaffID", optional(1, memberOf(staff)), nil},
 		{"FileBinary", documentContents, blobs},
 		{"Description", blank(4, func(r row) any { return documentOf(r).title }), texts},
 		{"PhysicalFileName", func(r row) any { return documentOf(r).file }, texts},
@@ -29,10 +28,10 @@ var business = []table{
 		{"KitStockTakeID", key(serialID, migratedRecID), nil},
 		{"KitStockTakeNo", numbered("KST-%06d"), texts},
 		{"KitStockTakeNotes", optional(30, phrase(stockTakeNotes)), texts},
-		{"KitStockTakeStatus", optional(10, chance(80)), nil},
+		{"KitStockTakeStatus", optional(10, randomBool(80)), nil},
 		{"KitStockTakeDate", day, dates},
-		{"StaffID", optional(2, one(staff)), nil},
-		{"IN_LogicalID", optional(2, one(warehouses)), nil},
+		{"StaffID", optional(2, memberOf(staff)), nil},
+		{"IN_LogicalID", optional(2, memberOf(warehouses)), nil},
 		{"LastSavedDateTime", saved, dates},
 	}},
 	{"BM_InputCustomFields", 60, []field{
@@ -41,7 +40,7 @@ var business = []table{
 		{"SettingDescription", blank(10, func(r row) any { return setting(r).description }), texts},
 		{"CellType", optional(5, func(r row) any { return setting(r).cell }), ints},
 		{"FieldParameter", func(r row) any { return setting(r).parameter }, texts},
-		{"SY_Plugin_RecID", one(plugins), nil},
+		{"SY_Plugin_RecID", memberOf(plugins), nil},
 		{"LastSavedDateTime", saved, dates},
 		{"DisplayOrder", optional(10, number(1, 40)), ints},
 	}},
@@ -59,25 +58,25 @@ var business = []table{
 		{"CreditorClassificationID", key(serialID, migratedRecID), nil},
 		{"LastSavedDateTime", optional(15, saved), dates},
 		{"Description", creditorClassification, texts},
-		{"LedgerIDCreditorControl", optional(12, one(ledgers)), nil},
-		{"LedgerIDCreditorPurchases", optional(12, one(ledgers)), nil},
-		{"LedgerIDCreditorDiscounts", optional(10, one(ledgers)), nil},
-		{"LedgerIDCreditorSourcedPayments", optional(10, one(ledgers)), nil},
-		{"LedgerIDCreditorSourcedDebitAdjustment", optional(10, one(ledgers)), nil},
-		{"LedgerIDCreditorSourcedPurchase", optional(10, one(ledgers)), nil},
-		{"LedgerIDCreditorSourcedCreditAdjustment", optional(10, one(ledgers)), nil},
-		{"LedgerIDCreditorFreight", optional(20, one(ledgers)), nil},
-		{"LedgerIDCreditorInsurance", optional(40, one(ledgers)), nil},
-		{"LedgerIDCreditorDuty", optional(40, one(ledgers)), nil},
-		{"LedgerIDCreditorRealisedGainLoss", optional(30, one(ledgers)), nil},
-		{"LedgerIDCreditorUnRealisedGainLoss", optional(30, one(ledgers)), nil},
+		{"LedgerIDCreditorControl", optional(12, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorPurchases", optional(12, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorDiscounts", optional(10, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorSourcedPayments", optional(10, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorSourcedDebitAdjustment", optional(10, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorSourcedPurchase", optional(10, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorSourcedCreditAdjustment", optional(10, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorFreight", optional(20, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorInsurance", optional(40, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorDuty", optional(40, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorRealisedGainLoss", optional(30, memberOf(ledgers)), nil},
+		{"LedgerIDCreditorUnRealisedGainLoss", optional(30, memberOf(ledgers)), nil},
 		{"TermsDays", optional(15, termsDays), shorts},
 		{"TermsType", number(0, 3), shorts},
-		{"PO_Workflows_RecID", optional(50, one(workflows)), nil},
-		{"IsDefault", func(r row) any { return truth(r.n == 0) }, nil},
+		{"PO_Workflows_RecID", optional(50, memberOf(workflows)), nil},
+		{"IsDefault", func(r row) any { return boolToInt(r.n == 0) }, nil},
 	}},
 	{"JB_EstimateResourceLines", 5000, []field{
-		{"RecID", key(bigGUID, migratedGUID), nil},
+		{"RecID", key(upperGUID, migratedGUID), nil},
 		{"JB_JobStages_RecID", optional(1, parent(jobStages, estimateSizes)), nil},
 		{"JB_Resources_RecID", optional(1, func(r row) any { return jobResources.at(resource(r)) }), nil},
 		{"TransactionDate", day, dates},
@@ -86,10 +85,10 @@ var business = []table{
 		{"UnitCharge", unitCharge, decimals},
 		{"Remark", optional(25, blank(10, phrase(remarks))), texts},
 		{"LastSavedDateTime", savedExactly, dates},
-		{"HR_Staff_RecID", optional(15, one(staff)), nil},
+		{"HR_Staff_RecID", optional(15, memberOf(staff)), nil},
 		{"RowHash", rowVersion, hashes},
 		{"Units", func(r row) any { return resources[resource(r)].units }, texts},
-		{"JB_EstimateLines_RecID", optional(30, one(estimateLines)), nil},
+		{"JB_EstimateLines_RecID", optional(30, memberOf(estimateLines)), nil},
 	}},
 	{"SO_Totals", 12000, []field{
 		{"InvoiceID", key(invoiceID, "D%06d"), nil},
@@ -105,11 +104,11 @@ var business = []table{
 		{"RecID", key(recID, migratedRecID), nil},
 		{"BM_Stages_RecID", optional(1, parent(billStages, stageSizes)), nil},
 		{"ItemNo", line(stageSizes), ints},
-		{"InventoryID", optional(3, one(items)), nil},
-		{"IsRatio", chance(12), nil},
+		{"InventoryID", optional(3, memberOf(items)), nil},
+		{"IsRatio", randomBool(12), nil},
 		{"Quantity", money(unit/20, 24*unit, unit/20), decimals},
 		{"Note", optional(40, blank(15, phrase(inputNotes))), texts},
-		{"SubAssembly", optional(70, blank(40, one(bills))), nil},
+		{"SubAssembly", optional(70, blank(40, memberOf(bills))), nil},
 		{"SubAssemblyExplodePolicy", number(0, 2), octets},
 		{"RowHash", rowVersion, hashes},
 	}},
@@ -147,7 +146,7 @@ var business = []table{
 		{"RecID", key(guidID, migratedGUID), nil},
 		{"InventoryID", optional(1, func(r row) any { return items.at(r.n / warehouses.size) }), nil},
 		{"LogicalID", optional(1, func(r row) any { return warehouses.at(r.n) }), nil},
-		{"Available", optional(4, chance(82)), nil},
+		{"Available", optional(4, randomBool(82)), nil},
 	}},
 }
 
@@ -156,21 +155,21 @@ func creditorClassification(r row) any {
 }
 
 func termsDays(r row) any {
-	return pick(r.own(), []any{int64(0), int64(7), int64(14), int64(30), int64(30), int64(60)})
+	return pick(r.fieldRandom(), []any{int64(0), int64(7), int64(14), int64(30), int64(30), int64(60)})
 }
 
-// colour is the next one of the row's style.
+// colour returns the next colour of the row's style.
 func colour(r row) int {
 	style, line := group(r.n, colourSizes...)
 	return (style*3 + line) % len(colours)
 }
 
 func filterName(r row) any {
-	d := r.dice("filter")
-	return fill(d, pick(d, filterConditions).name)
+	d := r.random("filter")
+	return expandTemplate(d, pick(d, filterConditions).name)
 }
 
 func filterCondition(r row) any {
-	d := r.dice("filter")
-	return fill(d, pick(d, filterConditions).condition)
+	d := r.random("filter")
+	return expandTemplate(d, pick(d, filterConditions).condition)
 }

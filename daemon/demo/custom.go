@@ -2,44 +2,43 @@ package demo
 
 import "fmt"
 
-// labourContents makes the contents of each custom field of a labour line:
+// labourContents generates the contents of each custom field of a labour line:
 // kilometres, serial number, signature, under warranty, photo, note.
 var labourContents = []maker{
-	func(r row) any { d := r.own(); return fmt.Sprintf("%d.%d", d.IntN(240), d.IntN(10)) },
-	func(r row) any { return fmt.Sprintf("SN-%04X-%05d", r.own().IntN(1<<16), r.n) },
-	optional(10, words(people)),
-	words([]string{"True", "False", "False", ""}),
+	func(r row) any { d := r.fieldRandom(); return fmt.Sprintf("%d.%d", d.IntN(240), d.IntN(10)) },
+	func(r row) any { return fmt.Sprintf("SN-%04X-%05d", r.fieldRandom().IntN(1<<16), r.n) },
+	optional(10, oneOf(names)),
+	oneOf([]string{"True", "False", "False", ""}),
 	optional(55, func(r row) any { return fmt.Sprintf("https://photos.example/%06d.jpg?w=800&h=600", r.n) }),
 	optional(30, phrase(labourNotes)),
 }
 
-// binContents makes the contents of each custom field of a bin location: zone,
-// greatest load, last count, label.
+// binContents generates the contents of each custom field of a bin location: zone,
+// maximum load, last count, label.
 var binContents = []maker{
-	words([]string{"Ambient", "Ambient", "Dangerous goods", "Kühlraum", "Mezzanine"}),
-	func(r row) any { return fmt.Sprintf("%d kg", 50*(1+r.own().IntN(30))) },
+	oneOf([]string{"Ambient", "Ambient", "Dangerous goods", "Kühlraum", "Mezzanine"}),
+	func(r row) any { return fmt.Sprintf("%d kg", 50*(1+r.fieldRandom().IntN(30))) },
 	optional(20, func(r row) any { return workday(r).Format("02/01/2006") }),
 	blank(10, func(r row) any { return fmt.Sprintf("%c-%02d-%03d", 'A'+rune(r.n%8), r.n%40, r.n/40) }),
 }
 
-// contents makes what is in a custom field: row n belongs to the n-th field,
-// round and round.
+// contents generates the contents of custom fields, using makers in turn.
 func contents(makers []maker) maker {
 	return func(r row) any { return makers[r.n%len(makers)](r) }
 }
 
-// customOwner makes the id of the record that a custom field's value is of.
+// customOwner generates the id of the record to which a custom field's value belongs.
 func customOwner(l list, fields []maker) maker {
 	return func(r row) any { return l.at(r.n / len(fields)) }
 }
 
-// customField makes the id of a value's custom field.
+// customField generates the id of the custom field of a value.
 func customField(l list) maker {
 	return func(r row) any { return l.at(r.n) }
 }
 
-// definition is what a custom field is called, the type of its cell, and what
-// that type needs to know.
+// definition is a custom field: its name, description, cell type and parameter of that
+// type.
 type definition struct {
 	name, description string
 	cell              int64

@@ -1,9 +1,9 @@
-// Package demo is a small business made up in code: a wholesaler of clothing,
-// hardware and household goods, with about 50,000 records of every kind that
-// the service knows. It is what --demo shows, and what tests query.
+// Package demo generates the records of a fictional wholesaler of clothing, hardware and
+// household goods: about 50,000 records of all kinds. They are shown by --demo and queried
+// by tests.
 //
-// It is the same every time. Each value depends only on its kind, its row and
-// what it is for, so that a new field does not change the values of the others.
+// The records are deterministic. Each value depends only on its kind, row and purpose, so
+// that a new field does not change other values.
 package demo
 
 import (
@@ -14,10 +14,9 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// Rows yields the rows of a kind, each a fresh slice of values in the order of
-// the kind's fields: nil, int64 for whole numbers and bools, []byte for byte[],
-// and else the string that package wire writes. A kind that the business does
-// not know has no rows; a field that it does not know is nil.
+// Rows returns the rows of a kind, each a new slice of values in the order of the kind's
+// fields: nil, int64 for integers and bools, []byte for byte[], and otherwise a string
+// formatted by package wire. An unknown kind has no rows; an unknown field is nil.
 func Rows(kind *record.Kind) iter.Seq[[]any] {
 	t := find(kind.Name)
 	columns := make([]field, len(kind.Fields))
@@ -33,34 +32,34 @@ func Rows(kind *record.Kind) iter.Seq[[]any] {
 	}
 }
 
-// Count is the number of rows of a kind.
+// Count returns the number of rows of a kind.
 func Count(kind string) int { return find(kind).rows }
 
-// table is how the rows of one kind are made.
+// table defines how the rows of one kind are generated.
 type table struct {
 	kind   string
-	rows   int // in all: first the ordinary ones, then the extreme ones
+	rows   int // total number of rows: ordinary rows followed by extreme rows
 	fields []field
 }
 
-// field is how the values of one field are made. The extreme rows take theirs
-// from extremes, each once, as far as there are any.
+// field defines how the values of one field are generated. Extreme rows use the values in
+// extremes, each once, until there are no more.
 type field struct {
 	name     string
 	make     maker
 	extremes []any
 }
 
-// maker makes one value.
+// maker generates a value.
 type maker func(row) any
 
-// row is a place in a kind that waits for a value.
+// row identifies the row and field to generate.
 type row struct {
 	kind    string
 	field   string
-	n       int // from 0
-	of      int // the number of rows
-	extreme int // which extreme row, from 1; 0 is an ordinary one
+	n       int // index, from 0
+	of      int // number of rows
+	extreme int // number of the extreme row, from 1; 0 for an ordinary row
 }
 
 func find(kind string) table {
@@ -83,8 +82,8 @@ func (t table) field(name string) field {
 	return field{name: name, make: func(row) any { return nil }}
 }
 
-// extremes is the number of extreme rows: enough to show every extreme of
-// every field, but never a quarter of the kind or more.
+// extremes returns the number of extreme rows: enough for all extremes of every field, but
+// less than a quarter of the rows.
 func (t table) extremes() int {
 	most := 0
 	for _, f := range t.fields {
@@ -100,7 +99,7 @@ func (t table) row(n int, columns []field) []any {
 	for i, f := range columns {
 		r.field = f.name
 		if r.extreme > 0 {
-			// Shifted by the column, so that a row has different texts.
+			// Shifted by the column, so that the texts of a row differ.
 			if turn := (r.extreme - 1 + i) % extremes; turn < len(f.extremes) {
 				cells[i] = f.extremes[turn]
 				continue
@@ -111,17 +110,17 @@ func (t table) row(n int, columns []field) []any {
 	return cells
 }
 
-// dice are the random choices of a row for one purpose. They fall the same way
-// whenever they are asked for, so fields that belong together can share them.
-func (r row) dice(purpose string) *rand.Rand { return dice(r.kind+"."+purpose, r.n) }
+// random returns a random source for a row and a purpose. It is seeded by these, so that
+// related fields can use the same random numbers.
+func (r row) random(purpose string) *rand.Rand { return random(r.kind+"."+purpose, r.n) }
 
-// own are the dice of the field alone.
-func (r row) own() *rand.Rand { return r.dice(r.field) }
+// fieldRandom returns the random source of the field.
+func (r row) fieldRandom() *rand.Rand { return r.random(r.field) }
 
-func dice(purpose string, n int) *rand.Rand {
+func random(purpose string, n int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(purpose))
-	const golden = 0x9e3779b97f4a7c15 // spreads neighbouring rows over the seeds
+	const golden = 0x9e3779b97f4a7c15 // spreads the seeds of adjacent rows
 	return rand.New(rand.NewPCG(h.Sum64(), uint64(n)*golden))
 }
 

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// all is every row by its kind's name, for the tests that only look.
+// all contains the rows of each kind, for tests that do not modify them.
 var all = sync.OnceValue(func() map[string][][]any {
 	rows := make(map[string][][]any)
 	for _, kind := range record.Builtin().Kinds() {
@@ -24,22 +24,22 @@ var all = sync.OnceValue(func() map[string][][]any {
 	return rows
 })
 
-// spell is a row in a form that neither encoders nor stores can change.
-func spell(cells []any) string {
-	words := make([]string, len(cells))
+// formatRow formats a row independently of encoders and stores.
+func formatRow(cells []any) string {
+	oneOf := make([]string, len(cells))
 	for i, cell := range cells {
 		switch v := cell.(type) {
 		case nil:
-			words[i] = "-"
+			oneOf[i] = "-"
 		case string:
-			words[i] = fmt.Sprintf("%+q", v)
+			oneOf[i] = fmt.Sprintf("%+q", v)
 		case []byte:
-			words[i] = fmt.Sprintf("x%x", v)
+			oneOf[i] = fmt.Sprintf("x%x", v)
 		default:
-			words[i] = fmt.Sprint(v)
+			oneOf[i] = fmt.Sprint(v)
 		}
 	}
-	return strings.Join(words, " ") + "\n"
+	return strings.Join(oneOf, " ") + "\n"
 }
 
 func golden(t *testing.T, name, got string) {
@@ -55,24 +55,24 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; rewrite it with -update and read the difference\n%s", path, got)
+		t.Errorf("%s differs; run go test -update and review the diff\n%s", path, got)
 	}
 }
 
-func eachKind(t *testing.T, test func(t *testing.T, kind *record.Kind)) {
+func forEachKind(t *testing.T, test func(t *testing.T, kind *record.Kind)) {
 	for _, kind := range record.Builtin().Kinds() {
 		t.Run(kind.Name, func(t *testing.T) { test(t, kind) })
 	}
 }
 
-// TestDigests sees any change of any value.
+// TestDigests detects changes of any value.
 func TestDigests(t *testing.T) {
 	var got strings.Builder
 	for _, kind := range record.Builtin().Kinds() {
 		sum := sha256.New()
 		count := 0
 		for cells := range Rows(kind) {
-			sum.Write([]byte(spell(cells)))
+			sum.Write([]byte(formatRow(cells)))
 			count++
 		}
 		fmt.Fprintf(&got, "%s %d %x\n", kind.Name, count, sum.Sum(nil))
@@ -80,7 +80,7 @@ func TestDigests(t *testing.T) {
 	golden(t, "digests.golden", got.String())
 }
 
-// TestRowsGolden shows what the rows look like: the first ones of either sort.
+// TestRowsGolden compares sample rows, ordinary and extreme, with a golden file.
 func TestRowsGolden(t *testing.T) {
 	var got strings.Builder
 	for _, kind := range record.Builtin().Kinds() {
@@ -90,7 +90,7 @@ func TestRowsGolden(t *testing.T) {
 			if n < 5 || n >= ordinary && n < ordinary+8 {
 				fmt.Fprintf(&got, "%5d", n)
 				for i := range cells {
-					got.WriteString(" " + shorten(strings.TrimSuffix(spell(cells[i:i+1]), "\n")))
+					got.WriteString(" " + shorten(strings.TrimSuffix(formatRow(cells[i:i+1]), "\n")))
 				}
 				got.WriteString("\n")
 			}
@@ -108,10 +108,10 @@ func shorten(word string) string {
 
 func TestCounts(t *testing.T) {
 	total := 0
-	eachKind(t, func(t *testing.T, kind *record.Kind) {
+	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		n := len(all()[kind.Name])
 		if n != Count(kind.Name) || n == 0 {
-			t.Errorf("%d rows, Count says %d", n, Count(kind.Name))
+			t.Errorf("%d rows, Count returns %d", n, Count(kind.Name))
 		}
 		total += n
 	})
@@ -122,16 +122,16 @@ func TestCounts(t *testing.T) {
 		t.Errorf("SO_Totals has %d rows, want 12000", got)
 	}
 	if got := Count("Nothing"); got != 0 {
-		t.Errorf("a kind that is not known has %d rows", got)
+		t.Errorf("an unknown kind has %d rows", got)
 	}
 }
 
-// TestFields keeps the table in step with the registry.
+// TestFields checks that the table matches the registry.
 func TestFields(t *testing.T) {
 	if got, want := len(business), len(record.Kinds()); got != want {
 		t.Errorf("%d kinds, want %d", got, want)
 	}
-	eachKind(t, func(t *testing.T, kind *record.Kind) {
+	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		var names []string
 		for _, f := range find(kind.Name).fields {
 			names = append(names, f.name)
@@ -155,11 +155,11 @@ func TestRowsOfAnotherShape(t *testing.T) {
 		break
 	}
 	for cells := range Rows(&record.Kind{Name: "Nothing"}) {
-		t.Errorf("a kind that is not known has the row %v", cells)
+		t.Errorf("an unknown kind has the row %v", cells)
 	}
 }
 
-// TestRowsAreFresh proves that a row may be kept and changed.
+// TestRowsAreFresh checks that callers may keep and modify a row.
 func TestRowsAreFresh(t *testing.T) {
 	kind, _ := record.Builtin().Lookup("BM_Inputs")
 	for range 2 {
@@ -167,8 +167,8 @@ func TestRowsAreFresh(t *testing.T) {
 		for cells := range Rows(kind) {
 			kept = append(kept, cells)
 		}
-		if a, b := spell(kept[0]), spell(kept[1]); a == b {
-			t.Errorf("two rows are alike: %s", a)
+		if a, b := formatRow(kept[0]), formatRow(kept[1]); a == b {
+			t.Errorf("two rows are equal: %s", a)
 		}
 		for _, cells := range kept {
 			cells[0] = "changed"

@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 )
 
-// documents are the sorts of papers attached to a creditor's transactions:
-// what they are called, their file's name, and what is in it.
+// documents are the types of files attached to a creditor's transactions: title, file
+// name and content.
 var documents = []struct {
 	description string
 	file        string
@@ -24,16 +24,16 @@ var documents = []struct {
 	{"Statement {few}/2025 – {company}", "Statement {no}.PDF", pdf},
 }
 
-// document is the paper of a row.
+// document is the attached file of a row.
 type document struct {
 	sort        int
 	title, file string
 }
 
 func documentOf(r row) document {
-	d := r.dice("document")
+	d := r.random("document")
 	sort := d.IntN(len(documents))
-	return document{sort, fill(d, documents[sort].description), fill(d, documents[sort].file)}
+	return document{sort, expandTemplate(d, documents[sort].description), expandTemplate(d, documents[sort].file)}
 }
 
 func documentContents(r row) any {
@@ -50,7 +50,7 @@ func remittance(title string, n int) []byte {
 	return fmt.Appendf(nil, "Payee,Reference,Amount\r\n\"%s\",%05d,%s\r\n", payee, n, amount(n)*unit/8)
 }
 
-// pdf is a document of one empty page with a title.
+// pdf returns a PDF with one empty page and a title.
 func pdf(title string, _ int) []byte {
 	objects := []string{
 		"<</Type/Catalog/Pages 2 0 R>>",
@@ -69,7 +69,7 @@ func pdf(title string, _ int) []byte {
 	return fmt.Appendf(out, "trailer<</Size %d/Root 1 0 R/Info 4 0 R>>\nstartxref\n%d\n%%%%EOF\n", size, start)
 }
 
-// utf16Text is text as the information of a PDF has it.
+// utf16Text encodes text for the information dictionary of a PDF.
 func utf16Text(text string) []byte {
 	var out []byte
 	for _, code := range utf16.Encode([]rune(text)) {
@@ -78,8 +78,8 @@ func utf16Text(text string) []byte {
 	return out
 }
 
-// png is a picture of a few stripes. It is written here, uncompressed, since
-// what a compressor makes may change with its version.
+// png returns an image with a few stripes. It is not compressed, since the output of a
+// compressor may change with its version.
 func png(_ string, n int) []byte {
 	const width, height = 8, 8
 	var pixels []byte
@@ -94,7 +94,7 @@ func png(_ string, n int) []byte {
 	header = append(header, 8, 0, 0, 0, 0) // eight bits of grey
 	out := []byte("\x89PNG\r\n\x1a\n")
 	out = chunk(out, "IHDR", header)
-	out = chunk(out, "IDAT", stored(pixels))
+	out = chunk(out, "IDAT", zlibStored(pixels))
 	return chunk(out, "IEND", nil)
 }
 
@@ -104,8 +104,8 @@ func chunk(out []byte, name string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(append(out, body...), crc32.ChecksumIEEE(body))
 }
 
-// stored is data in the zlib format, in one block that is not compressed.
-func stored(data []byte) []byte {
+// zlibStored returns data in zlib format, in one uncompressed block.
+func zlibStored(data []byte) []byte {
 	out := []byte("\x78\x01\x01")
 	out = binary.LittleEndian.AppendUint16(out, uint16(len(data)))
 	out = binary.LittleEndian.AppendUint16(out, ^uint16(len(data)))

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// texts are those that get mangled on the way: by encoders, spreadsheets,
-// patterns, collations, terminals.
+// texts are texts that are often processed incorrectly by encoders, spreadsheets, patterns,
+// collations or terminals.
 var texts = []any{
 	"",
 	nil,
-	"=SUM(A1)",                     // a formula to a spreadsheet
-	"+61 3 5550 0137",              // and these three
+	"=SUM(A1)",                     // formula in a spreadsheet
+	"+61 3 5550 0137",              // like the next two
 	"-12,50 EUR",                   //
 	"@today",                       //
-	"100% cotton",                  // wildcards of LIKE
+	"100% cotton",                  // LIKE wildcards
 	"size_7 [boxed] 50%_[a-c][^d]", //
 	"%", "_", "[",
 	`12" pipe, 5' long, "as new"; per metre`, // every delimiter of CSV
@@ -35,31 +35,31 @@ var texts = []any{
 	`C:\Temp\new\table.txt`,
 	`{"Name":"brackets first","List":[1,2]}`,
 	"[a,b]",
-	"word\u000bprocessor\u2028line\u2029ends", // U+000B may not stand in XML
+	"word\u000bprocessor\u2028line\u2029ends", // U+000B is not allowed in XML
 	"\ufeffbyte order mark, zero\u200bwidth",
 	"'; DROP TABLE SO_Totals; --",
-	"NULL", "true", "00123", "1e5", "2019-05-01", // read as something else
+	"NULL", "true", "00123", "1e5", "2019-05-01", // may be converted to other types
 	strings.Repeat("A long remark about nothing at all. ", 150) + "End.",
 }
 
-// dates are the ends of what .NET and SQL Server hold, and days on which
-// calendars go wrong.
+// dates are the limits of .NET and SQL Server, and dates on which calendar calculations
+// often fail.
 var dates = []any{
 	"0001-01-01T00:00:00.0000000",
 	"9999-12-31T23:59:59.9999999",
-	"1753-01-01T00:00:00.0000000", // the first of datetime
-	"9999-12-31T23:59:59.9970000", // the last of datetime
+	"1753-01-01T00:00:00.0000000", // minimum of datetime
+	"9999-12-31T23:59:59.9970000", // maximum of datetime
 	"1899-12-30T00:00:00.0000000", // zero of OLE automation
 	"1900-01-01T00:00:00.0000000", // zero of SQL Server
 	"1969-12-31T23:59:59.9990000",
 	"2000-02-29T12:34:56.1234567",
 	"2024-02-29T00:00:00.0000001",
 	"2025-03-30T02:30:00.0000000", // skipped by summer time in Europe
-	"2038-01-19T03:14:08.0000000", // past 31 bits of seconds
+	"2038-01-19T03:14:08.0000000", // after the end of 31-bit seconds
 }
 
-// decimals have up to 38 digits. Each but the zeros and ones stands with its
-// opposite, so that sums stay what they were.
+// decimals have up to 38 digits. Except for zeros and ones, each has a negative
+// counterpart, so that sums are not affected.
 var decimals = []any{
 	"99999999999999999999999999999999999999",
 	"-99999999999999999999999999999999999999",
@@ -67,7 +67,7 @@ var decimals = []any{
 	"-0.00000000000000000000000000000000000001",
 	"9999999999999999999.9999999999999999999",
 	"-9999999999999999999.9999999999999999999",
-	"9007199254740993", // neither fits a float
+	"9007199254740993", // neither is exact as a float
 	"-9007199254740993",
 	"0.0000",
 	"0",
@@ -76,9 +76,9 @@ var decimals = []any{
 	"1.0000",
 }
 
-// sums are the decimals of a money column.
+// sums are the decimals of money columns.
 var sums = []any{
-	"922337203685477.5807", // the largest and smallest but one of money
+	"922337203685477.5807", // maximum and minimum plus one of money
 	"-922337203685477.5807",
 	"0.0000",
 	"0.0001",
@@ -87,14 +87,14 @@ var sums = []any{
 	"15.0000",
 }
 
-// The whole numbers at the ends of their types.
+// Integers at the limits of their types.
 var (
 	ints   = []any{int64(-1 << 31), int64(1<<31 - 1), int64(0), int64(-1), int64(1)}
 	shorts = []any{int64(-1 << 15), int64(1<<15 - 1), int64(0), int64(-1)}
 	octets = []any{int64(0), int64(255), int64(1), int64(127), int64(128)}
 )
 
-// blobs are contents that are not a document.
+// blobs are binary values other than documents.
 var blobs = []any{
 	[]byte{},
 	nil,

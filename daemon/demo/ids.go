@@ -6,16 +6,14 @@ import (
 	"strings"
 )
 
-// list is a table of the business that other tables point at. Only its ids are
-// needed.
+// list is a table that other tables refer to. Only its ids are generated.
 type list struct {
 	table string
 	size  int
 	id    func(table string, n int) string
 }
 
-// The lists. Those of kinds that are queried themselves are not here: nothing
-// points at them.
+// The lists. Record kinds are not listed here, since no table refers to them.
 var (
 	items         = list{"IN_Main", itemCount, itemID}
 	styles        = list{"IN_Style", 250, recID}
@@ -39,10 +37,10 @@ var (
 
 func (l list) at(n int) string { return l.id(l.table, n%l.size) }
 
-// recID is an id of twenty characters that shows no order.
+// recID returns an id of twenty characters without a visible order.
 func recID(table string, n int) string {
 	const characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	d := dice(table, n)
+	d := random(table, n)
 	id := make([]byte, 20)
 	for i := range id {
 		id[i] = characters[d.IntN(len(characters))]
@@ -50,11 +48,11 @@ func recID(table string, n int) string {
 	return string(id)
 }
 
-// serialID is an id of twenty characters that counts up, as those of the
-// older tables do: a site and a number, both to the base 36.
+// serialID returns an ascending id of twenty characters, as in older tables: a site and a
+// number, both in base 36.
 func serialID(table string, n int) string {
 	const sites = 36 * 36 * 36
-	return base36(int(dice(table, 0).Uint32()%sites)) + base36(n+1)
+	return base36(int(random(table, 0).Uint32()%sites)) + base36(n+1)
 }
 
 func base36(n int) string {
@@ -62,27 +60,26 @@ func base36(n int) string {
 	return strings.Repeat("0", 10-len(digits)) + digits
 }
 
-// guidID is a random guid in the form of package wire.
+// guidID returns a random GUID in the format of package wire.
 func guidID(table string, n int) string {
-	d := dice(table, n)
+	d := random(table, n)
 	high, low := d.Uint64(), d.Uint64()
-	high = high&^0xf000 | 0x4000   // version 4
-	low = low&^(3<<62) | 2<<62     // its variant
-	const rest = uint64(1)<<48 - 1 // the last group
-	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&rest)
+	high = high&^0xf000 | 0x4000       // version 4
+	low = low&^(3<<62) | 2<<62         // RFC 9562 variant
+	const nodeMask = uint64(1)<<48 - 1 // the last group
+	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&nodeMask)
 }
 
-// bigGUID is a guid as other programs write it: in capitals.
-func bigGUID(table string, n int) string { return strings.ToUpper(guidID(table, n)) }
+// upperGUID returns a GUID in upper case, as written by other programs.
+func upperGUID(table string, n int) string { return strings.ToUpper(guidID(table, n)) }
 
-// The ids of rows that came over from the system before this one. They are
-// where the extreme values are.
+// Ids of rows migrated from a previous system. These rows have the extreme values.
 const (
 	migratedRecID = "MIGRATED%012d"
 	migratedGUID  = "00000000-0000-0000-0000-%012d"
 )
 
-// The stock list, of which the last items came over as well.
+// Ids of stock items. The last items were migrated.
 const (
 	itemCount     = 1600
 	migratedItems = 20
@@ -95,8 +92,8 @@ func itemID(table string, n int) string {
 	return recID(table, n)
 }
 
-// invoiceID is a number such as D100418. Invoices from the counter have one of
-// five digits with leading zeros.
+// invoiceID returns a number such as D100418. Counter sales have five digits with leading
+// zeros.
 func invoiceID(_ string, n int) string {
 	if n%40 == 3 {
 		return fmt.Sprintf("%05d", 120+n/40)

@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// key makes the ids of the kind itself; migrated is the pattern of those of
-// the extreme rows.
+// key generates the primary keys of a kind; migrated is the format of those of extreme
+// rows.
 func key(id func(table string, n int) string, migrated string) maker {
 	return func(r row) any {
 		if r.extreme > 0 {
@@ -22,33 +22,33 @@ func key(id func(table string, n int) string, migrated string) maker {
 	}
 }
 
-// numbered makes texts that count up, such as KST-000123.
+// numbered generates ascending texts such as KST-000123.
 func numbered(format string) maker {
 	return func(r row) any { return fmt.Sprintf(format, r.n+1) }
 }
 
-// one makes the id of some member of a list.
-func one(l list) maker {
-	return func(r row) any { return l.at(r.own().IntN(l.size)) }
+// memberOf generates the id of a random member of a list.
+func memberOf(l list) maker {
+	return func(r row) any { return l.at(r.fieldRandom().IntN(l.size)) }
 }
 
-// words makes one of some texts.
-func words(from []string) maker {
-	return func(r row) any { return pick(r.own(), from) }
+// oneOf generates a random text of a list.
+func oneOf(from []string) maker {
+	return func(r row) any { return pick(r.fieldRandom(), from) }
 }
 
-// phrase makes a sentence from one of some templates.
+// phrase generates a sentence from a random template.
 func phrase(templates []string) maker {
 	return func(r row) any {
-		d := r.own()
-		return fill(d, pick(d, templates))
+		d := r.fieldRandom()
+		return expandTemplate(d, pick(d, templates))
 	}
 }
 
-// fill puts names and numbers in the places of a template.
-func fill(d *rand.Rand, template string) string {
+// expandTemplate replaces the placeholders of a template by names and numbers.
+func expandTemplate(d *rand.Rand, template string) string {
 	return strings.NewReplacer(
-		"{person}", pick(d, people),
+		"{person}", pick(d, names),
 		"{company}", pick(d, companies),
 		"{town}", pick(d, towns),
 		"{class}", pick(d, classes),
@@ -57,52 +57,52 @@ func fill(d *rand.Rand, template string) string {
 	).Replace(template)
 }
 
-// optional leaves some values out.
+// optional replaces some values by nil.
 func optional(percent int, m maker) maker {
 	return instead(percent, nil, m)
 }
 
-// blank empties some values.
+// blank replaces some values by empty text.
 func blank(percent int, m maker) maker {
 	return instead(percent, "", m)
 }
 
 func instead(percent int, value any, m maker) maker {
 	return func(r row) any {
-		if r.dice(fmt.Sprint(r.field, " instead ", value)).IntN(100) < percent {
+		if r.random(fmt.Sprint(r.field, " instead ", value)).IntN(100) < percent {
 			return value
 		}
 		return m(r)
 	}
 }
 
-// chance is true for some rows.
-func chance(percent int) maker {
-	return func(r row) any { return truth(r.own().IntN(100) < percent) }
+// randomBool generates true for a percentage of the rows.
+func randomBool(percent int) maker {
+	return func(r row) any { return boolToInt(r.fieldRandom().IntN(100) < percent) }
 }
 
-func truth(yes bool) int64 {
+func boolToInt(yes bool) int64 {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-// number makes whole numbers from lo to hi.
+// number generates integers from lo to hi.
 func number(lo, hi int) maker {
-	return func(r row) any { return int64(lo + r.own().IntN(hi-lo+1)) }
+	return func(r row) any { return int64(lo + r.fieldRandom().IntN(hi-lo+1)) }
 }
 
-// amount is a decimal with four fraction digits, as decimal(19,4) holds it.
+// amount is a decimal with four fractional digits, as in decimal(19,4).
 type amount int64
 
-// The units that amounts are made of.
+// Units of amounts.
 const (
 	cent amount = 100
 	unit amount = 10000
 )
 
-// String is the amount's digits, with all four of the fraction.
+// String returns the amount with four fractional digits.
 func (a amount) String() string {
 	sign := ""
 	if a < 0 {
@@ -111,27 +111,27 @@ func (a amount) String() string {
 	return fmt.Sprintf("%s%d.%04d", sign, a/unit, a%unit)
 }
 
-// money makes amounts from lo to hi.
+// money generates amounts from lo to hi.
 func money(lo, hi, step amount) maker {
-	return func(r row) any { return between(r.own(), lo, hi, step).String() }
+	return func(r row) any { return between(r.fieldRandom(), lo, hi, step).String() }
 }
 
 func between(d *rand.Rand, lo, hi, step amount) amount {
 	return lo + step*amount(d.Int64N(int64((hi-lo)/step)+1))
 }
 
-// The time that the records span.
+// The period of the records.
 var (
 	opened = time.Date(2019, 1, 7, 0, 0, 0, 0, time.UTC)
 	closed = time.Date(2026, 10, 30, 0, 0, 0, 0, time.UTC)
 )
 
-// workday is the day on which a row's business took place: later rows are
-// later, give or take a fortnight, and nobody works at the weekend.
+// workday returns the date of a row's transaction: ascending by row within a fortnight, and
+// not at weekends.
 func workday(r row) time.Time {
 	const fortnight = 14
 	days := int(closed.Sub(opened).Hours())/24 - 2*fortnight
-	day := opened.AddDate(0, 0, r.n*days/r.of+r.dice("workday").IntN(2*fortnight))
+	day := opened.AddDate(0, 0, r.n*days/r.of+r.random("workday").IntN(2*fortnight))
 	switch day.Weekday() {
 	case time.Saturday:
 		return day.AddDate(0, 0, -1)
@@ -141,32 +141,31 @@ func workday(r row) time.Time {
 	return day
 }
 
-// day makes the day of a row's business.
+// day generates the date of a row's transaction.
 func day(r row) any { return workday(r).Format(wire.DateLayout) }
 
-// saved makes the time at which a row was last saved, at most ten days after
-// the business, in the 1/300 s steps of SQL Server's datetime.
+// saved generates the time at which a row was last saved, at most ten days after the
+// transaction, in the 1/300 s steps of SQL Server's datetime.
 func saved(r row) any {
-	d := r.dice("saved")
+	d := r.random("saved")
 	tick := pick(d, []int{0, 3, 7})
 	return savedAt(r, time.Duration(d.IntN(100)*10+tick)*time.Millisecond)
 }
 
-// savedExactly is saved with the 100 ns steps of datetime2.
+// savedExactly is saved in the 100 ns steps of datetime2.
 func savedExactly(r row) any {
-	return savedAt(r, time.Duration(r.dice("saved exactly").IntN(10_000_000))*100)
+	return savedAt(r, time.Duration(r.random("saved exactly").IntN(10_000_000))*100)
 }
 
 func savedAt(r row, fraction time.Duration) string {
-	d := r.dice("saved at")
+	d := r.random("saved at")
 	at := workday(r).AddDate(0, 0, d.IntN(2)*d.IntN(11))
 	at = at.Add(7*time.Hour + time.Duration(d.IntN(11*3600))*time.Second)
 	return at.Add(fraction).Format(wire.DateLayout)
 }
 
-// group makes rows come in groups, such as the lines of a document: row n is
-// line number line, from 1, of group number group, from 0. The sizes of the
-// groups repeat.
+// group assigns rows to groups, such as the lines of a document: row n is the line, from 1,
+// of the group, from 0. The sizes of the groups repeat.
 func group(n int, sizes ...int) (group, line int) {
 	round := 0
 	for _, size := range sizes {
@@ -182,7 +181,7 @@ func group(n int, sizes ...int) (group, line int) {
 	return group, n + 1
 }
 
-// parent makes the id of what a row is a line of.
+// parent generates the id of the record of which a row is a line.
 func parent(l list, sizes []int) maker {
 	return func(r row) any {
 		g, _ := group(r.n, sizes...)
@@ -190,7 +189,7 @@ func parent(l list, sizes []int) maker {
 	}
 }
 
-// line makes the number of a row within its parent.
+// line generates the number of a row within its parent.
 func line(sizes []int) maker {
 	return func(r row) any {
 		_, line := group(r.n, sizes...)
@@ -198,8 +197,8 @@ func line(sizes []int) maker {
 	}
 }
 
-// rowVersion makes the eight bytes of SQL Server's rowversion, which counts
-// every change in the database.
+// rowVersion generates the eight bytes of SQL Server's rowversion, a counter of all changes
+// in the database.
 func rowVersion(r row) any {
-	return binary.BigEndian.AppendUint64(nil, uint64(2_000_000+r.n*37+r.own().IntN(37)))
+	return binary.BigEndian.AppendUint64(nil, uint64(2_000_000+r.n*37+r.fieldRandom().IntN(37)))
 }

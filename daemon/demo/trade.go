@@ -1,7 +1,6 @@
 package demo
 
-// invoiceSizes are what invoices come to, without tax; a size that stands
-// twice is twice as common.
+// invoiceSizes are amounts of invoices without tax; repeated amounts are more frequent.
 var invoiceSizes = []struct{ lo, hi amount }{
 	{8 * unit, 120 * unit},
 	{60 * unit, 900 * unit},
@@ -12,29 +11,29 @@ var invoiceSizes = []struct{ lo, hi amount }{
 	{15000 * unit, 86000 * unit},
 }
 
-// freight is what cartage costs, by carrier.
+// freight is the cost of cartage by carrier.
 var freight = [...][]amount{
 	{0, 0, 9*unit + 50*cent, 14*unit + 95*cent, 25 * unit, 48 * unit},
 	{0, 0, 0, 0, 0, 0, 0, 135 * unit, 220*unit + 40*cent},
 	{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 310 * unit},
 }
 
-// tax is a tenth, not rounded to cents, as the ERP keeps it.
+// tax returns 10 % of an amount, not rounded to cents, as stored by the ERP.
 func tax(a amount) amount { return a / 10 }
 
-// cartage is what one of the three carriers charged for an invoice.
+// cartage returns the charge of one of the three carriers for an invoice.
 func cartage(carrier int) func(row) amount {
 	purpose := [...]string{"cartage 1", "cartage 2", "cartage 3"}[carrier]
-	return func(r row) amount { return pick(r.dice(purpose), freight[carrier]) }
+	return func(r row) amount { return pick(r.random(purpose), freight[carrier]) }
 }
 
-// invoiceTotal is goods and cartage with their tax. One in 25 is a credit note.
+// invoiceTotal returns the total of goods, cartage and tax. One in 25 is a credit note.
 func invoiceTotal(r row) any {
-	d := r.dice("invoice")
+	d := r.random("invoice")
 	size := pick(d, invoiceSizes)
 	total := between(d, size.lo, size.hi, 5*cent)
 	if d.IntN(6) == 0 {
-		total = total * 2 / 3 // a discount that leaves more than cents
+		total = total * 2 / 3 // a discount that results in fractions of cents
 	}
 	for carrier := range freight {
 		total += cartage(carrier)(r)
@@ -54,15 +53,15 @@ func cartageTax(carrier int) maker {
 	return func(r row) any { return tax(cartage(carrier)(r)).String() }
 }
 
-// warehousesPerItem is how many warehouses an item is ordered for.
+// warehousesPerItem is the number of warehouses for which an item is ordered.
 const warehousesPerItem = 3
 
-// order is what is on order of an item for a warehouse. What has not been
-// delivered is due on orders that are active or not yet active.
+// order contains the quantities of an item on order for a warehouse. Quantities not yet
+// delivered are due on orders that are active or not yet active.
 type order struct{ quantity, delivered, inactive, active amount }
 
 func ordered(r row) order {
-	d := r.dice("order")
+	d := r.random("order")
 	pack := pick(d, []amount{unit, unit, 6 * unit, 12 * unit, 2*unit + unit/2})
 	o := order{quantity: pack * amount(d.IntN(60))}
 	if d.IntN(3) > 0 {
@@ -75,12 +74,12 @@ func ordered(r row) order {
 	return o
 }
 
-// orderedAmount makes one of an order's four quantities.
+// orderedAmount generates one of the four quantities of an order.
 func orderedAmount(which func(order) amount) maker {
 	return func(r row) any { return which(ordered(r)).String() }
 }
 
-// resources are what jobs are estimated in, with their unit and what one costs.
+// resources are the resources of job estimates, with unit and cost.
 var resources = []struct {
 	units string
 	cost  amount
@@ -96,18 +95,18 @@ var resources = []struct {
 	{"式", 1200 * unit},
 }
 
-// resource is the one that a line of an estimate is for.
-func resource(r row) int { return r.dice("resource").IntN(len(resources)) }
+// resource returns the resource of an estimate line.
+func resource(r row) int { return r.random("resource").IntN(len(resources)) }
 
-// resourceCost is the list price, a little more every year.
+// resourceCost returns the list price, which increases every year.
 func resourceCost(r row) amount {
 	cost := resources[resource(r)].cost
 	return cost + cost*amount(workday(r).Year()-2019)*3/100
 }
 
-// unitCharge adds a margin.
+// unitCharge returns the cost plus a margin.
 func unitCharge(r row) any {
-	margin := pick(r.own(), []amount{0, 15, 20, 25, 33, 40})
+	margin := pick(r.fieldRandom(), []amount{0, 15, 20, 25, 33, 40})
 	cost := resourceCost(r)
 	return (cost + cost*margin/100).String()
 }

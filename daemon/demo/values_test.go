@@ -13,9 +13,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestValuesFit reads every value back from its text.
+// TestValuesFit parses every value from its text.
 func TestValuesFit(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind *record.Kind) {
+	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		for n, cells := range all()[kind.Name] {
 			for i, f := range kind.Fields {
 				if err := fits(f, cells[i]); err != nil {
@@ -29,7 +29,7 @@ func TestValuesFit(t *testing.T) {
 func fits(f record.Field, cell any) error {
 	if cell == nil {
 		if f.Null == record.NotNull {
-			return fmt.Errorf("is null")
+			return fmt.Errorf("null in a field that is not nullable")
 		}
 		return nil
 	}
@@ -57,16 +57,16 @@ func fits(f record.Field, cell any) error {
 			return fmt.Errorf("reads as %q, %v", got.Text, err)
 		}
 		if text != strings.ToValidUTF8(text, "") || strings.Contains(text, "\x00") {
-			return fmt.Errorf("is no text")
+			return fmt.Errorf("not a text")
 		}
 	}
 	return nil
 }
 
-// TestFirstColumnUnique holds since the first column is the tie-breaker of
-// paging. INMGT020POQty has an item once per warehouse.
+// TestFirstColumnUnique checks the first column, by which paging breaks ties, for
+// duplicates. INMGT020POQty has each item once per warehouse.
 func TestFirstColumnUnique(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind *record.Kind) {
+	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		seen := make(map[string]bool)
 		for _, cells := range all()[kind.Name] {
 			id, ok := cells[0].(string)
@@ -75,14 +75,14 @@ func TestFirstColumnUnique(t *testing.T) {
 			}
 			id = strings.ToUpper(id)
 			if !ok || id == "" || seen[id] {
-				t.Fatalf("%v stands twice or not at all", cells[0])
+				t.Fatalf("%v is duplicated or missing", cells[0])
 			}
 			seen[id] = true
 		}
 	})
 }
 
-// TestReferences looks up every id that points at something.
+// TestReferences checks all foreign keys.
 func TestReferences(t *testing.T) {
 	for _, c := range []struct {
 		kind, field string
@@ -115,28 +115,28 @@ func TestReferences(t *testing.T) {
 		{"IN_ProductAvailability", "LogicalID", warehouses},
 	} {
 		t.Run(c.kind+"."+c.field, func(t *testing.T) {
-			known := make(map[any]bool)
+			ids := make(map[any]bool)
 			for n := range c.to.size {
-				known[c.to.at(n)] = true
+				ids[c.to.at(n)] = true
 			}
-			if len(known) != c.to.size {
-				t.Errorf("%s has %d different ids, want %d", c.to.table, len(known), c.to.size)
+			if len(ids) != c.to.size {
+				t.Errorf("%s has %d different ids, want %d", c.to.table, len(ids), c.to.size)
 			}
 			used := make(map[any]bool)
 			for _, id := range column(t, c.kind, c.field) {
-				if id != nil && id != "" && !known[id] {
+				if id != nil && id != "" && !ids[id] {
 					t.Fatalf("%v is not in %s", id, c.to.table)
 				}
 				used[id] = true
 			}
 			if len(used) < c.to.size/3 {
-				t.Errorf("only %d of %d are pointed at", len(used), c.to.size)
+				t.Errorf("only %d of %d are referenced", len(used), c.to.size)
 			}
 		})
 	}
 }
 
-// column is every value of one field.
+// column returns all values of a field.
 func column(t *testing.T, kind, field string) []any {
 	t.Helper()
 	k, ok := record.Builtin().Lookup(kind)
@@ -154,15 +154,15 @@ func column(t *testing.T, kind, field string) []any {
 	return values
 }
 
-// TestNulls finds nulls and values in every field that may be null, and empty
-// text beside null where people type. First columns are never null.
+// TestNulls checks that every nullable field has both nulls and values, that fields for
+// user input also have empty text, and that first columns are not null.
 func TestNulls(t *testing.T) {
-	eachKind(t, func(t *testing.T, kind *record.Kind) {
+	forEachKind(t, func(t *testing.T, kind *record.Kind) {
 		nulls, empty := make([]int, len(kind.Fields)), make([]int, len(kind.Fields))
 		for _, cells := range all()[kind.Name] {
 			for i, v := range cells {
-				nulls[i] += int(truth(v == nil))
-				empty[i] += int(truth(v == ""))
+				nulls[i] += int(boolToInt(v == nil))
+				empty[i] += int(boolToInt(v == ""))
 			}
 		}
 		for i, f := range kind.Fields {
@@ -177,8 +177,8 @@ func TestNulls(t *testing.T) {
 	})
 }
 
-// TestExtremes finds each extreme that the lists promise in the data of some
-// field of its type, and in rows whose ids say where they come from.
+// TestExtremes checks that every extreme value occurs in a field of its type, in rows
+// whose ids mark them as migrated.
 func TestExtremes(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, kind := range record.Builtin().Kinds() {
@@ -190,7 +190,7 @@ func TestExtremes(t *testing.T) {
 					t.Errorf("%s: extreme row %d has the id %s", kind.Name, n, id)
 				}
 				for i, f := range kind.Fields {
-					seen[f.Type.String()+spell(cells[i:i+1])] = true
+					seen[f.Type.String()+formatRow(cells[i:i+1])] = true
 				}
 			}
 		}
@@ -210,15 +210,15 @@ func TestExtremes(t *testing.T) {
 		{record.Bytes, hashes},
 	} {
 		for _, v := range c.values {
-			if !seen[c.of.String()+spell([]any{v})] {
+			if !seen[c.of.String()+formatRow([]any{v})] {
 				t.Errorf("no %s has the value %.60q", c.of, fmt.Sprint(v))
 			}
 		}
 	}
 }
 
-// TestSums proves that the extremes of a column of money cancel out, so that a
-// total still means something.
+// TestSums checks that the extreme values of money columns cancel each other out, so that
+// totals remain plausible.
 func TestSums(t *testing.T) {
 	for _, f := range find("SO_Totals").fields[1:] {
 		total := new(big.Rat)
@@ -234,7 +234,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// TestBoundaries checks that the lists hold the ends of the types.
+// TestBoundaries checks that the lists contain the limits of the types.
 func TestBoundaries(t *testing.T) {
 	for _, c := range []struct {
 		of     record.Type
@@ -253,15 +253,15 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// TestDocuments checks that attached files are what their names say.
+// TestDocuments checks that the content of attached files matches their names.
 func TestDocuments(t *testing.T) {
 	names := column(t, "CR_BatchTransDocuments", "PhysicalFileName")
 	contents := column(t, "CR_BatchTransDocuments", "FileBinary")
 	heads := map[string]string{".pdf": "%PDF-1.4\n", ".png": "\x89PNG\r\n\x1a\n", ".csv": "Payee,", ".txt": "Packing slip"}
 	for n := range Count("CR_BatchTransDocuments") - find("CR_BatchTransDocuments").extremes() {
 		name, file := strings.ToLower(names[n].(string)), contents[n].([]byte)
-		head, known := heads[name[len(name)-4:]]
-		if !known || !bytes.HasPrefix(file, []byte(head)) {
+		head, ids := heads[name[len(name)-4:]]
+		if !ids || !bytes.HasPrefix(file, []byte(head)) {
 			t.Fatalf("%s begins with %.20q", names[n], file)
 		}
 		switch {
@@ -275,7 +275,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// checkPDF follows the document's own index to each of its objects.
+// checkPDF checks the offsets of all objects in the document's cross-reference table.
 func checkPDF(t *testing.T, file []byte) {
 	t.Helper()
 	at := bytes.LastIndex(file, []byte("startxref\n"))

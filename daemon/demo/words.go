@@ -1,14 +1,14 @@
 package demo
 
-// people are staff, drivers and customers.
-var people = []string{
+// names are the names of staff, drivers and customers.
+var names = []string{
 	"Alice Nguyen", "Bronwyn O'Shea", "Jürgen Weiß", "Müller, Käthe", "Siân Lloyd-Price",
 	"Κωνσταντίνος Παπαδόπουλος", "Ελένη Γεωργίου", "山田 太郎", "佐藤 花子", "محمد الحسن",
 	"ليلى حداد", "Łukasz Żółć", "Zoe\u0308 Martin", "José Ñandú", "Wei-Lin 陳",
 	"Dave \"Sparky\" Hull", "Priya Raghunathan", "Anahera Te Whare", "Søren Ørsted", "Björk Þórsdóttir",
 }
 
-// companies are suppliers and customers.
+// companies are the names of suppliers and customers.
 var companies = []string{
 	"Wattle & Thread Pty Ltd", "Harbour Hardware Co.", "Großhandel Süd GmbH & Co. KG", "Ελληνικά Υφάσματα Α.Ε.",
 	"山田金物株式会社", "شركة النور للتجارة", "O'Brien's Outfitters", "Nordlys Køkken ApS",
@@ -26,13 +26,13 @@ var classes = []string{
 	"Government", "Λιανική", "Online_store", "Schools & clubs", "Staff", "Trade [hold]", "小売店", "=Unclassified",
 }
 
-// creditorGroups and regions together name the creditor classifications.
+// creditorGroups and regions are combined to creditor classifications.
 var (
 	creditorGroups = []string{"Fabric mills", "Fastenings", "Kitchenware", "Carriers", "Services", "Packaging"}
 	regions        = []string{"Australia", "New Zealand", "Deutschland", "Ελλάδα", "日本", "Other"}
 )
 
-// colours of one style follow each other here, starting anywhere.
+// colours lists the colours of styles; a style uses consecutive colours.
 var colours = []struct{ code, name string }{
 	{"BLK", "Black"}, {"WHT", "White"}, {"NVY", "Navy"}, {"CHR", "Charcoal"}, {"RED", "Red"}, {"BTL", "Bottle green"},
 	{"SND", "Sand"}, {"SKY", "Sky"}, {"GRÜ", "Grün"}, {"BMA", "Bleu marine"}, {"藍", "藍色"}, {"MUS", "Mustard"},
@@ -84,7 +84,7 @@ var labourNotes = []string{
 	"Noise gone 👍",
 }
 
-// filterConditions are saved filters, each with the name people see.
+// filterConditions are saved filters with their display names.
 var filterConditions = []struct{ name, condition string }{
 	{"Key accounts", "[Class] = 'A - Key account'"},
 	{"Class {class}", "[Class] = '{class}' AND [Balance] > {no}.00"},

@@ -5,9 +5,9 @@ import (
 	"cmp"
 )
 
-// CompareDecimal orders the digits of decimals by value: 1.0 equals 1.00 and -0
-// equals 0. Text that is no decimal comes behind every decimal, in the order of
-// its bytes, so that the order is total whatever is stored.
+// CompareDecimal compares decimal digits by value: 1.0 equals 1.00 and -0 equals 0. Text
+// that is not a decimal sorts after all decimals, by its bytes, so that the order is
+// total.
 func CompareDecimal(a, b []byte) int {
 	if bytes.Equal(a, b) {
 		return 0
@@ -45,15 +45,15 @@ func compareDigits(x, y decimal) int {
 	return bytes.Compare(x.fraction, y.fraction)
 }
 
-// decimal is the significant digits of a number, as parts of its text.
+// decimal contains the significant digits of a number, as slices of its text.
 type decimal struct {
-	negative bool   // never for zero
+	negative bool   // false for zero
 	whole    []byte // without leading zeros
 	fraction []byte // without trailing zeros
-	scale    int    // digits behind the point as written
+	scale    int    // number of fractional digits as written
 }
 
-// parseDecimal reads an optional minus, digits, and an optional point with more
+// parseDecimal parses an optional minus sign, digits, and an optional point followed by
 // digits.
 func parseDecimal(text []byte) (d decimal, ok bool) {
 	if len(text) > 0 && text[0] == '-' {
@@ -81,7 +81,7 @@ func parseDecimal(text []byte) (d decimal, ok bool) {
 	return d, true
 }
 
-// digits is the length of the run of digits that text starts with.
+// digits returns the number of leading digits of text.
 func digits(text []byte) int {
 	n := 0
 	for n < len(text) && text[n]-'0' <= 9 {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCompareDecimal(t *testing.T) {
-	// In order; those of one line are equal.
+	// In ascending order; the texts of one line are equal.
 	order := [][]string{
 		{"-99999999999999999999999999999999999999"},
 		{"-10", "-10.0", "-010"},
@@ -27,7 +27,7 @@ func TestCompareDecimal(t *testing.T) {
 		{"10"},
 		{"12345678901234567890.1234567890"},
 		{"12345678901234567890.1234567891"},
-		{""}, // no decimal from here on, in the order of bytes
+		{""}, // not decimals, sorted by bytes
 		{"-"},
 		{"."},
 		{".5"},
@@ -55,12 +55,12 @@ func TestCompareDecimal(t *testing.T) {
 	}
 }
 
-// number draws the digits of decimals, now and then damaged ones.
+// number generates decimal digits, some of them invalid.
 func number() *rapid.Generator[string] {
 	return rapid.StringMatching(`-?[0-3]{1,4}(\.[0-2]{1,4})?|-?[0-9]{20,38}\.[0-9]{0,18}|[-.0-1e]{0,3}`)
 }
 
-// rational is the value by math/big, nil for what is no decimal.
+// rational returns the value as computed by math/big, nil if text is not a decimal.
 func rational(text string) *big.Rat {
 	if _, ok := parseDecimal([]byte(text)); !ok {
 		return nil

@@ -1,7 +1,6 @@
-// Package tsql holds the rules of SQL Server that the embedded store follows:
-// how text and decimals compare, what LIKE matches, what SUM and AVG yield.
-// Nothing here allocates while rows pass, since it all runs inside SQLite's
-// callbacks.
+// Package tsql implements rules of SQL Server for the embedded file: comparison of text
+// and decimals, LIKE, SUM and AVG. Its functions run in SQLite's callbacks for every row,
+// so they do not allocate.
 package tsql
 
 import (
@@ -9,12 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// tableEnd bounds the runes that fold by table: Latin, Greek, Cyrillic and all
-// else that business data is made of. The case tables of package unicode are
-// searched, which is too slow for a sort.
+// tableEnd is the end of the runes that are folded by table, which include Latin, Greek
+// and Cyrillic. Searching the case tables of package unicode is too slow for sorting.
 const tableEnd = 0x3000
 
-// folds is read only: the canonical rune of every rune below tableEnd.
+// folds contains the folded rune of every rune below tableEnd. It is read-only.
 var folds = makeFolds()
 
 func makeFolds() *[tableEnd]uint16 {
@@ -24,24 +22,24 @@ func makeFolds() *[tableEnd]uint16 {
 	}
 	for _, run := range unicode.CaseRanges {
 		for r := run.Lo; r <= run.Hi && r < tableEnd; r++ {
-			table[r] = uint16(orbit(rune(r)))
+			table[r] = uint16(searchFold(rune(r)))
 		}
 	}
 	return &table
 }
 
-// Fold maps every rune to the one that stands for all that differ from it only
-// by case, under Unicode's simple case folding: the lower-case letter in ASCII,
-// elsewhere the smallest rune of the class. The Kelvin sign folds to k.
+// Fold maps all runes that differ only in case, under Unicode's simple case folding, to
+// the same rune: the lower-case letter in ASCII, otherwise the smallest rune of the
+// class. The Kelvin sign folds to k.
 func Fold(r rune) rune {
 	if uint32(r) < tableEnd {
 		return rune(folds[r])
 	}
-	return orbit(r)
+	return searchFold(r)
 }
 
-// orbit searches the class of r for its representative.
-func orbit(r rune) rune {
+// searchFold searches the class of r for its folded rune.
+func searchFold(r rune) rune {
 	smallest := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
 		smallest = min(smallest, next)
@@ -52,8 +50,8 @@ func orbit(r rune) rune {
 	return smallest
 }
 
-// invalidBase is where bytes that are no UTF-8 are put: behind every rune, each
-// different from the others, so that damaged text still has one order.
+// invalidBase is the value of the first invalid byte. Bytes that are not valid UTF-8 sort
+// after all runes and differ from each other, so that invalid text has a total order.
 const invalidBase = unicode.MaxRune + 1
 
 // foldNext folds the first rune of text, which must not be empty.

@@ -21,8 +21,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestFoldEveryRune checks the table and what lies behind it against the
-// definition.
+// TestFoldEveryRune checks runes inside and outside the table against the definition.
 func TestFoldEveryRune(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		want := r

@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Literal quotes text for use in a LIKE pattern, where it then matches itself.
+// Literal escapes text for a LIKE pattern, so that it matches itself.
 func Literal(text string) string { return quoter.Replace(text) }
 
 var quoter = strings.NewReplacer("%", "[%]", "_", "[_]", "[", "[[]")
 
-// contains reports whether a value contains x, by LIKE.
+// contains reports whether value contains x, according to LIKE.
 func contains(value, x []byte) bool { return CompileLike("%" + Literal(string(x)) + "%").Match(value) }
 
-// HasPrefix reports whether value LIKE x+'%', where x is taken literally.
+// HasPrefix reports whether value LIKE x+'%', with x as literal text.
 func HasPrefix(value, x []byte) bool {
 	for len(x) > 0 {
 		if len(value) == 0 {
@@ -29,14 +29,14 @@ func HasPrefix(value, x []byte) bool {
 	return true
 }
 
-// HasSuffix reports whether value LIKE '%'+x, where x is taken literally: x may
-// end where the value does, or where some of the value's trailing spaces begin.
+// HasSuffix reports whether value LIKE '%'+x, with x as literal text: x may end at the end
+// of the value or before trailing spaces.
 func HasSuffix(value, x []byte) bool {
 	v, w := trimSpaces(value), trimSpaces(x)
 	if len(value)-len(v) < len(x)-len(w) {
 		return false
 	}
-	// What is left of x does not end in a space, so it ends where v does.
+	// The rest of x does not end with a space, so it ends where v does.
 	for len(w) > 0 {
 		if len(v) == 0 {
 			return false

@@ -5,27 +5,27 @@ import (
 	"unicode/utf8"
 )
 
-// Pattern is a compiled LIKE pattern. It holds no pointers beyond one slice of
-// words, so that it can be kept in memory that Go does not manage.
+// Pattern is a compiled LIKE pattern. It contains no pointers except a slice of words, so
+// that it can be stored in memory that is not managed by Go.
 type Pattern struct{ words []uint32 }
 
-// A pattern is a row of words, one for each element. The operation stands in
-// the upper 8 bits, its argument in the others.
+// A pattern is a sequence of words, one per element. The upper 8 bits are the operation,
+// the others its argument.
 const (
-	opRune  = iota << 24 // the folded rune itself
-	opAny                // one rune, whatever it is
-	opStar               // any number of runes; argument: elements behind it where it is the last star, else 0
-	opSet                // one rune of a set; argument: the number of ranges, which follow as pairs of words
-	opNever              // no rune
+	opRune  = iota << 24 // the folded rune
+	opAny                // any rune
+	opStar               // any number of runes; argument: number of elements after the last star, else 0
+	opSet                // matchOne rune of a set; argument: number of ranges, which follow as pairs of words
+	opNever              // matches no rune
 
 	argument = 1<<24 - 1
-	negated  = 1 << 23 // in the argument of opSet
+	negated  = 1 << 23 // flag in the argument of opSet
 )
 
-// CompileLike compiles a pattern of T-SQL: % is any text, _ one character, [..]
-// one of a set with ranges, [^..] one that is not of the set. Everything else,
-// a ] outside a set included, means itself in either case. A set that is never
-// closed matches nothing, and so does the empty set.
+// CompileLike compiles a T-SQL pattern: % matches any text, _ one character, [..] one
+// character of a set with ranges, [^..] one that is not in the set. All other characters,
+// including a ] outside a set, match themselves, ignoring case. A set that is not closed
+// and the empty set match nothing.
 func CompileLike(pattern string) *Pattern {
 	c := compiler{last: -1}
 	for len(pattern) > 0 {
@@ -35,26 +35,26 @@ func CompileLike(pattern string) *Pattern {
 		}
 		pattern = rest
 	}
-	if c.last >= 0 && c.behind <= argument {
-		c.words[c.last] |= uint32(c.behind)
+	if c.last >= 0 && c.after <= argument {
+		c.words[c.last] |= uint32(c.after)
 	}
 	return &Pattern{words: c.words}
 }
 
-// PatternOf makes a pattern of the words of another one.
+// PatternOf returns a pattern for words returned by Words.
 func PatternOf(words []uint32) Pattern { return Pattern{words: words} }
 
-// Words is the compiled form, for PatternOf.
+// Words returns the compiled form, for PatternOf.
 func (p *Pattern) Words() []uint32 { return p.words }
 
 type compiler struct {
-	words  []uint32
-	last   int // index of the last star, or -1
-	behind int // elements behind it
+	words []uint32
+	last  int // index of the last star, or -1
+	after int // number of elements after it
 }
 
-// element compiles the first element of pattern and returns what follows it; ok
-// is false for a set that is not closed.
+// element compiles the first element of pattern and returns the rest; ok is false if a
+// set is not closed.
 func (c *compiler) element(pattern string) (rest string, ok bool) {
 	switch pattern[0] {
 	case '%':
@@ -62,13 +62,13 @@ func (c *compiler) element(pattern string) (rest string, ok bool) {
 			c.last = len(c.words)
 			c.words = append(c.words, opStar)
 		}
-		c.behind = 0
+		c.after = 0
 		return pattern[1:], true
 	case '[':
-		c.behind++
+		c.after++
 		return c.set(pattern[1:])
 	}
-	c.behind++
+	c.after++
 	if pattern[0] == '_' {
 		c.words = append(c.words, opAny)
 		return pattern[1:], true
@@ -78,8 +78,8 @@ func (c *compiler) element(pattern string) (rest string, ok bool) {
 	return pattern[size:], true
 }
 
-// set compiles the inside of brackets. The ranges compare folded runes, as the
-// text that they meet is folded too.
+// set compiles the inside of brackets. Its ranges contain folded runes, since text is
+// folded too.
 func (c *compiler) set(inside string) (rest string, ok bool) {
 	head := len(c.words)
 	c.words = append(c.words, opSet)
@@ -99,27 +99,27 @@ func (c *compiler) set(inside string) (rest string, ok bool) {
 	return "", false
 }
 
-// runeRange reads "a-f" or a single rune; a hyphen at an end of the set is one.
+// runeRange parses "a-f" or a single rune; a hyphen at either end of the set is literal.
 func runeRange(inside string) (lo, hi rune, size int) {
 	lo, size = foldNext(view(inside))
-	behind := inside[size:]
-	if len(behind) < 2 || behind[0] != '-' || behind[1] == ']' {
+	after := inside[size:]
+	if len(after) < 2 || after[0] != '-' || after[1] == ']' {
 		return lo, lo, size
 	}
-	hi, n := foldNext(view(behind[1:]))
+	hi, n := foldNext(view(after[1:]))
 	return lo, hi, size + 1 + n
 }
 
-// Match reports whether text matches the pattern as it is or without some or
-// all of its trailing spaces.
+// Match reports whether text matches the pattern, with or without any of its trailing
+// spaces.
 func (p *Pattern) Match(text []byte) bool { return p.MatchUntil(text, nil) }
 
-// MatchUntil is Match. In long texts it asks stop, unless that is nil, now and
-// then whether to give up, and then reports false.
+// MatchUntil is Match. In long texts it calls stop, unless that is nil, from time to time
+// and returns false if stop returns true.
 //
-// Only the last star is ever tried again, since a later star makes up for
-// whatever an earlier one could have taken. Elements that this takes too many
-// steps for are found by a search whose time does not depend on the text.
+// Backtracking is limited to the last star, since a later star can match whatever an
+// earlier one could have matched. If the elements after it take too many steps, they are
+// found by a search whose time is linear in the length of the text.
 func (p *Pattern) MatchUntil(text []byte, stop func() bool) bool {
 	return p.match(text, freeSteps+len(text)/4, stop)
 }
@@ -142,15 +142,15 @@ func (m *matcher) run(stop func() bool) bool {
 			m.setStar(int(op & argument))
 			continue
 		} else if m.pos == len(m.text) {
-			return false // the element wants a rune, and trying later leaves even fewer
-		} else if m.one() {
+			return false // no rune is left for the element
+		} else if m.matchOne() {
 			continue
 		}
 		if m.steps <= 0 && m.star >= 0 {
 			if !m.search(stop) {
 				return false
 			}
-		} else if !m.again() {
+		} else if !m.retryStar() {
 			return false
 		}
 	}
@@ -162,30 +162,29 @@ const freeSteps = 4096
 type matcher struct {
 	words []uint32
 	text  []byte
-	end   int // a match may end here or behind
-	pc    int // the element that is tried
-	pos   int // against the rune that starts here
-	star  int // element behind the last star, or -1
-	tried int // where the text for it began
-	steps int // that may still be taken before elements are searched
+	end   int // earliest end of a match
+	pc    int // current element
+	pos   int // start of the current rune
+	star  int // element after the last star, or -1
+	tried int // position at which that was tried
+	steps int // steps left before a search
 }
 
-// search finds the elements behind the last star, from where they were tried,
-// and steps over them.
+// search finds the elements after the last star, from the position at which they were
+// tried, and advances past them.
 func (m *matcher) search(stop func() bool) bool {
-	s, least := newSearch(m.words[m.star:]), 0
+	s, minEnd := newSearch(m.words[m.star:]), 0
 	if m.pc = m.star + len(s.words); m.pc == len(m.words) {
-		least = m.end
+		minEnd = m.end
 	}
-	m.pos = s.find(m.text, m.tried, least, stop)
+	m.pos = s.find(m.text, m.tried, minEnd, stop)
 	return m.pos >= 0
 }
 
-// one tries a single-rune element at the position and steps over both if it
-// matches.
-func (m *matcher) one() bool {
+// matchOne matches a single-rune element at the current position and advances past both.
+func (m *matcher) matchOne() bool {
 	r, size := foldNext(m.text[m.pos:])
-	ok, width := takes(m.words[m.pc:], uint32(r))
+	ok, width := matchRune(m.words[m.pc:], uint32(r))
 	m.steps -= width
 	if ok {
 		m.pc += width
@@ -194,9 +193,8 @@ func (m *matcher) one() bool {
 	return ok
 }
 
-// takes reports whether the first element of words matches r, and how many words
-// it has.
-func takes(words []uint32, r uint32) (ok bool, width int) {
+// matchRune reports whether the first element of words matches r, and its number of words.
+func matchRune(words []uint32, r uint32) (ok bool, width int) {
 	switch op := words[0]; op &^ argument {
 	case opRune:
 		return r == op, 1
@@ -214,32 +212,32 @@ func takes(words []uint32, r uint32) (ok bool, width int) {
 	return false, 1
 }
 
-// setStar remembers the star before m.pc. Behind the last one the number of
-// runes is known, so that all text can be skipped that is too far from the end.
-func (m *matcher) setStar(behind int) {
-	if far := m.end - behind*utf8.UTFMax; behind > 0 && far > m.pos {
+// setStar records the star before m.pc. The number of runes after the last star is known,
+// so text that is too far from the end is skipped.
+func (m *matcher) setStar(after int) {
+	if far := m.end - after*utf8.UTFMax; after > 0 && far > m.pos {
 		for far > m.pos && !utf8.RuneStart(m.text[far]) {
 			far--
 		}
 		m.pos = far
 	}
 	m.star = m.pc
-	m.seek()
+	m.skipASCII()
 }
 
-// again gives the last star one more rune; false if there is no star or no rune.
-func (m *matcher) again() bool {
+// retryStar makes the last star match one more rune; false if there is no star or no rune.
+func (m *matcher) retryStar() bool {
 	if m.star < 0 || m.tried == len(m.text) {
 		return false
 	}
 	_, size := foldNext(m.text[m.tried:])
 	m.pc, m.pos = m.star, m.tried+size
-	m.seek()
+	m.skipASCII()
 	return true
 }
 
-// seek moves forward over ASCII that the rune or set behind the star is not.
-func (m *matcher) seek() {
+// skipASCII skips ASCII characters that the rune or set after the star does not match.
+func (m *matcher) skipASCII() {
 	op, pos := m.words[m.pc], m.pos
 	switch {
 	case op < utf8.RuneSelf:
@@ -248,7 +246,7 @@ func (m *matcher) seek() {
 		}
 	case op&^argument == opSet:
 		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && m.steps > 0 {
-			ok, width := takes(m.words[m.pc:], uint32(folds[m.text[pos]]))
+			ok, width := matchRune(m.words[m.pc:], uint32(folds[m.text[pos]]))
 			if m.steps -= width; ok {
 				break
 			}

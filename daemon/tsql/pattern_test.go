@@ -70,9 +70,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// TestLikeIsNotExponential would run for longer than the universe with a
-// matcher that tries every star again. The limit is generous: it is not a
-// measurement.
+// TestLikeIsNotExponential matches patterns on which a matcher that retries every star
+// would not terminate. The time limit is generous and not a measurement.
 func TestLikeIsNotExponential(t *testing.T) {
 	done := make(chan bool)
 	go func() {
@@ -93,11 +92,11 @@ func TestPatternOf(t *testing.T) {
 	p := CompileLike("%[a-c]_")
 	copied := PatternOf(append([]uint32(nil), p.Words()...))
 	if !copied.Match([]byte("xxbx")) || copied.Match([]byte("xxdx")) {
-		t.Error("a pattern made of the words differs")
+		t.Error("PatternOf(Words()) matches differently")
 	}
 }
 
-// reference is LIKE by its definition, with no regard for time.
+// reference implements LIKE by its definition, without regard for time.
 func reference(pattern, text string) bool {
 	if wellFormed(pattern) {
 		for trimmed := text; ; trimmed = trimmed[:len(trimmed)-1] {
@@ -112,7 +111,7 @@ func reference(pattern, text string) bool {
 	return false
 }
 
-// wellFormed reports whether every set is closed.
+// wellFormed reports whether all sets of a pattern are closed.
 func wellFormed(pattern string) bool {
 	for {
 		i := strings.IndexByte(pattern, '[')
@@ -137,17 +136,17 @@ func matches(pattern, text string) bool {
 	if text == "" {
 		return false
 	}
-	r, rest := slowKey(text[:first(text)] + "x")[0], text[first(text):]
+	r, rest := foldedKey(text[:first(text)] + "x")[0], text[first(text):]
 	switch pattern[0] {
 	case '_':
 		return matches(pattern[1:], rest)
 	case '[':
 		n := strings.IndexByte(pattern, ']')
 		inside, not := strings.CutPrefix(pattern[1:n], "^")
-		return inSet(slowKey(inside+"x"), r) != not && matches(pattern[n+1:], rest)
+		return inSet(foldedKey(inside+"x"), r) != not && matches(pattern[n+1:], rest)
 	}
 	n := first(pattern)
-	return slowKey(pattern[:n] + "x")[0] == r && matches(pattern[n:], rest)
+	return foldedKey(pattern[:n] + "x")[0] == r && matches(pattern[n:], rest)
 }
 
 func first(text string) int {
@@ -155,7 +154,7 @@ func first(text string) int {
 	return size
 }
 
-// inSet looks r up in the runes inside brackets, of which the last is a guard.
+// inSet reports whether the runes in brackets contain r. The last rune is a sentinel.
 func inSet(set []rune, r rune) bool {
 	for set = set[:len(set)-1]; len(set) > 0; {
 		if len(set) >= 3 && set[1] == '-' {

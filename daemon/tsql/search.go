@@ -5,24 +5,23 @@ import (
 	"slices"
 )
 
-// search finds the elements between two stars of a pattern in a long text, by
-// the Shift-And algorithm: bit i of the state is set where the runes before
-// match elements 0 to i. A rune costs as many steps as there are words of 64
-// elements, whatever the text.
+// search finds the elements between two stars of a pattern in a long text with the Shift-And
+// algorithm: bit i of the state is set if the preceding runes match elements 0 to i. The
+// cost per rune is the number of 64-bit words needed for the elements.
 type search struct {
-	words  []uint32  // the elements
-	last   int       // the number of the last one
-	bounds []uint32  // sorted: the same elements match all runes from one bound to the next
-	masks  [][]block // the bits of those elements, by bound; nil until a text has such a rune
+	words  []uint32  // elements
+	last   int       // index of the last element
+	bounds []uint32  // sorted: the runes from one bound to the next match the same elements
+	masks  [][]block // bits of those elements by bound; nil until needed
 }
 
-// block is a piece of the state, so large that a loop over blocks costs little.
+// block is a part of the state, large enough to make the loop overhead small.
 type block [8]uint64
 
 const blockBits = 8 * 64
 
-// step moves all bits up by one, carry into the lowest, and keeps those of mask. A
-// word is moved up by adding it to itself, for which processors have a carry.
+// step shifts all bits up by one, with carry as the lowest bit, and masks them. A word is
+// shifted by adding it to itself, because processors support addition with carry.
 func (b *block) step(carry uint64, mask *block) {
 	w0, carry := bits.Add64(b[0], b[0], carry)
 	w1, carry := bits.Add64(b[1], b[1], carry)
@@ -42,12 +41,12 @@ func (b *block) step(carry uint64, mask *block) {
 	b[7] = w7 & mask[7]
 }
 
-// newSearch prepares the elements at the beginning of words, up to a star.
+// newSearch prepares the elements at the start of words, up to a star.
 func newSearch(words []uint32) *search {
 	s := &search{last: -1, bounds: []uint32{0}}
 	pc := 0
 	for pc < len(words) && words[pc]&^argument != opStar {
-		_, width := takes(words[pc:], 0)
+		_, width := matchRune(words[pc:], 0)
 		if width == 1 {
 			s.bounds = append(s.bounds, words[pc]&argument, words[pc]&argument+1)
 		}
@@ -64,16 +63,16 @@ func newSearch(words []uint32) *search {
 	return s
 }
 
-// mask has the bits of the elements that match r.
+// mask returns the bits of the elements that match r.
 func (s *search) mask(r uint32) []block {
 	i, found := slices.BinarySearch(s.bounds, r)
 	if !found {
-		i-- // the bound below
+		i-- // the bound below r
 	}
 	if s.masks[i] == nil {
 		s.masks[i] = make([]block, s.last/blockBits+1)
 		for pc, n := 0, 0; pc < len(s.words); n++ {
-			ok, width := takes(s.words[pc:], r)
+			ok, width := matchRune(s.words[pc:], r)
 			if pc += width; ok {
 				s.masks[i][n/blockBits][n%blockBits/64] |= 1 << (n % 64)
 			}
@@ -82,14 +81,14 @@ func (s *search) mask(r uint32) []block {
 	return s.masks[i]
 }
 
-// stopEvery is the number of runes after which a search asks whether to stop.
+// stopEvery is the number of runes between calls of stop.
 const stopEvery = 4096
 
-// find gives where the first match in text from pos on ends that does not end
-// before least, or -1 for none.
-func (s *search) find(text []byte, pos, least int, stop func() bool) int {
+// find returns the end of the first match in text, from pos, that does not end before
+// least; -1 if there is none.
+func (s *search) find(text []byte, pos, minEnd int, stop func() bool) int {
 	state := make([]block, s.last/blockBits+1)
-	used := 1 // blocks of the state behind which all are zero
+	used := 1 // number of leading blocks that may not be zero
 	last := &state[len(state)-1][s.last%blockBits/64]
 	for n := 1; pos < len(text); n++ {
 		if n%stopEvery == 0 && stop != nil && stop() {
@@ -107,7 +106,7 @@ func (s *search) find(text []byte, pos, least int, stop func() bool) int {
 			state[used][0] = mask[used][0] & 1
 			used++
 		}
-		if *last>>(s.last%64)&1 != 0 && pos >= least {
+		if *last>>(s.last%64)&1 != 0 && pos >= minEnd {
 			return pos
 		}
 		for n%blockBits == 0 && used > 1 && state[used-1] == (block{}) {

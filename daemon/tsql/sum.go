@@ -5,31 +5,31 @@ import (
 	"math/bits"
 )
 
-// ErrNotDecimal is the failure to add what is no decimal.
+// ErrNotDecimal is returned for text that is not a decimal.
 var ErrNotDecimal = errors.New("not a decimal")
 
-// ErrOverflow is the failure of a sum beyond some 76 digits, twice what a
-// decimal column can hold.
+// ErrOverflow is returned for sums of more than about 76 digits, twice the maximum of a
+// decimal column.
 var ErrOverflow = errors.New("arithmetic overflow in a sum of decimals")
 
-// Sum adds decimals exactly. Its scale is the largest scale of any of them. The
-// zero value is the sum of none. It holds no pointers, so that it can live in
-// memory that Go does not manage.
+// Sum is an exact sum of decimals. Its scale is the largest scale of the summands. The zero
+// value is an empty sum. It contains no pointers, so that it can be stored in memory that
+// is not managed by Go.
 type Sum struct {
-	total wide // in units of the scale
+	total uint256 // in units of the last digit
 	scale int
 	count uint64
-	sign  int // of total; 0 only while nothing was added
+	sign  int // sign of total; 0 only if nothing was added
 }
 
-// Add adds the digits of one decimal. The sum is as it was after an error.
+// Add adds a decimal. After an error the sum is unchanged.
 func (s *Sum) Add(text []byte) error {
 	d, ok := parseDecimal(text)
 	if !ok {
 		return ErrNotDecimal
 	}
 	next, scale := s.total, max(s.scale, d.scale)
-	var term wide
+	var term uint256
 	if scale > maxScale || !next.shift(scale-s.scale) ||
 		!term.append(d.whole) || !term.append(d.fraction[:d.scale]) || !term.shift(scale-d.scale) {
 		return ErrOverflow
@@ -46,16 +46,16 @@ func (s *Sum) Add(text []byte) error {
 	return nil
 }
 
-// Count is the number of decimals added.
+// Count returns the number of decimals added.
 func (s *Sum) Count() uint64 { return s.count }
 
-// AppendSum appends the digits of the sum, at its scale.
+// AppendSum appends the digits of the sum, with its scale.
 func (s *Sum) AppendSum(dst []byte) []byte {
 	return appendScaled(dst, s.sign, s.total, s.scale)
 }
 
-// AppendAvg appends the digits of the average. Its scale is that of SQL Server,
-// at least 6, and like there the digits beyond it are cut off, not rounded.
+// AppendAvg appends the digits of the average. As in SQL Server its scale is at least 6, and
+// further digits are truncated, not rounded.
 func (s *Sum) AppendAvg(dst []byte) ([]byte, error) {
 	if s.count == 0 {
 		return dst, ErrNotDecimal
@@ -68,13 +68,13 @@ func (s *Sum) AppendAvg(dst []byte) ([]byte, error) {
 	return appendScaled(dst, s.sign, mean, scale), nil
 }
 
-func appendScaled(dst []byte, sign int, v wide, scale int) []byte {
-	if sign < 0 && v != (wide{}) {
+func appendScaled(dst []byte, sign int, v uint256, scale int) []byte {
+	if sign < 0 && v != (uint256{}) {
 		dst = append(dst, '-')
 	}
-	var buffer [wideDigits]byte
+	var buffer [uint256Digits]byte
 	i := len(buffer)
-	for ; v != (wide{}) || len(buffer)-i <= scale; i-- {
+	for ; v != (uint256{}) || len(buffer)-i <= scale; i-- {
 		buffer[i-1] = '0' + byte(v.divide(10))
 	}
 	point := len(buffer) - scale
@@ -85,18 +85,18 @@ func appendScaled(dst []byte, sign int, v wide, scale int) []byte {
 	return dst
 }
 
-// wide is an unsigned number of 256 bits, its lowest word first.
-type wide [4]uint64
+// uint256 is an unsigned 256-bit number, lowest word first.
+type uint256 [4]uint64
 
 const (
-	maxScale   = 76 // of decimals that can be added
-	wideDigits = 80 // room for any wide number at any scale
+	maxScale      = 76 // maximum scale of decimals that can be added
+	uint256Digits = 80 // enough for any wide number at any scale
 )
 
 // append multiplies by ten and adds a digit, for each digit; false on overflow.
-func (v *wide) append(digits []byte) bool {
+func (v *uint256) append(digits []byte) bool {
 	for len(digits) > 0 {
-		n := min(len(digits), 19) // as many as a word holds
+		n := min(len(digits), 19) // digits that fit into a word
 		var chunk, power uint64 = 0, 1
 		for _, c := range digits[:n] {
 			chunk = chunk*10 + uint64(c-'0')
@@ -111,7 +111,7 @@ func (v *wide) append(digits []byte) bool {
 }
 
 // shift multiplies by a power of ten; false on overflow.
-func (v *wide) shift(places int) bool {
+func (v *uint256) shift(places int) bool {
 	for ; places > 0; places-- {
 		if !v.multiplyAdd(10, 0) {
 			return false
@@ -120,7 +120,7 @@ func (v *wide) shift(places int) bool {
 	return true
 }
 
-func (v *wide) multiplyAdd(factor, carry uint64) bool {
+func (v *uint256) multiplyAdd(factor, carry uint64) bool {
 	for i, word := range v {
 		hi, lo := bits.Mul64(word, factor)
 		var c uint64
@@ -130,17 +130,17 @@ func (v *wide) multiplyAdd(factor, carry uint64) bool {
 	return carry == 0
 }
 
-// divide leaves the quotient and returns the remainder.
-func (v *wide) divide(by uint64) (rest uint64) {
+// divide divides v and returns the remainder.
+func (v *uint256) divide(by uint64) (rest uint64) {
 	for i := len(v) - 1; i >= 0; i-- {
 		v[i], rest = bits.Div64(rest, v[i], by)
 	}
 	return rest
 }
 
-// add adds two signed numbers and returns the sign of the result; ok is false
-// on overflow.
-func (v *wide) add(sign int, w wide, signW int) (result int, ok bool) {
+// add adds two signed numbers and returns the sign of the result; ok is false on
+// overflow.
+func (v *uint256) add(sign int, w uint256, signW int) (result int, ok bool) {
 	if sign == signW || sign == 0 {
 		var carry uint64
 		for i := range v {
@@ -159,7 +159,7 @@ func (v *wide) add(sign int, w wide, signW int) (result int, ok bool) {
 	return result, true
 }
 
-func (v *wide) less(w wide) bool {
+func (v *uint256) less(w uint256) bool {
 	for i := len(v) - 1; i >= 0; i-- {
 		if v[i] != w[i] {
 			return v[i] < w[i]

@@ -48,7 +48,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-func TestSumRefuses(t *testing.T) {
+func TestSumErrors(t *testing.T) {
 	s := sumOf(t, "1.5")
 	for text, want := range map[string]error{
 		"":                                  ErrNotDecimal,
@@ -63,10 +63,10 @@ func TestSumRefuses(t *testing.T) {
 		}
 	}
 	if got := string(s.AppendSum(nil)); got != "1.5" || s.Count() != 1 {
-		t.Errorf("after refusals the sum is %s of %d", got, s.Count())
+		t.Errorf("after errors the sum is %s of %d", got, s.Count())
 	}
 	if _, err := new(Sum).AppendAvg(nil); err == nil {
-		t.Error("the average of nothing is something")
+		t.Error("the average of an empty sum is not an error")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestSumAgainstBig(t *testing.T) {
 	})
 }
 
-// truncated writes r with so many digits behind the point, the others cut off.
+// truncated formats r with scale fractional digits, without rounding.
 func truncated(r *big.Rat, scale int) string {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	units := new(big.Int).Quo(new(big.Int).Mul(r.Num(), power), r.Denom())

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// CompareText orders text as the embedded store does: by folded code points,
-// trailing spaces (U+0020) ignored, accents significant.
+// CompareText compares text by folded code points. Trailing spaces (U+0020) are ignored,
+// accents are significant.
 func CompareText(a, b []byte) int {
 	a, b = trimSpaces(a), trimSpaces(b)
 	i, n := sameASCII(a, b), min(len(a), len(b))
@@ -27,8 +27,8 @@ func CompareText(a, b []byte) int {
 // CompareStrings is CompareText for strings.
 func CompareStrings(a, b string) int { return CompareText(view(a), view(b)) }
 
-// sameASCII is a length, in whole words, up to which a and b are the same bytes
-// and all ASCII: keys of one series differ only at their ends.
+// sameASCII returns the length, in whole words, of the common ASCII prefix of a and b.
+// Keys of one series differ only at their ends.
 func sameASCII(a, b []byte) int {
 	const high = 0x8080808080808080
 	i := 0
@@ -61,5 +61,5 @@ func trimSpaces(text []byte) []byte {
 	return text[:n]
 }
 
-// view is the bytes of s without a copy; they must not be written to.
+// view returns the bytes of s without copying; they must not be modified.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

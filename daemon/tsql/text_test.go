@@ -73,7 +73,7 @@ func TestMatchLiterals(t *testing.T) {
 		{"Kelvin", "\u212a", true, false, true},
 		{"\u212a", "k", true, true, true},
 		{"caf\u00e9", "\u00c9", false, true, true},
-		{"caf\u00e9", "\xa9", false, false, false}, // half of é is no part of it
+		{"caf\u00e9", "\xa9", false, false, false}, // a byte of é is not a part of it
 		{"x\xa9", "\xa9", false, true, true},
 	} {
 		for pattern, want := range map[string]bool{Literal(c.x) + "%": c.prefix, "%" + Literal(c.x): c.suffix, "%" + Literal(c.x) + "%": c.contains} {
@@ -84,7 +84,7 @@ func TestMatchLiterals(t *testing.T) {
 	}
 }
 
-// text draws texts that are likely to be alike.
+// text generates texts that are likely to be similar.
 func text() *rapid.Generator[string] {
 	pieces := []string{"a", "A", "b", "B", "k", "\u212a", "é", "É", "e", "σ", "ς", " ", "  ", "\x00", "\xff", "\xc3",
 		"\xa9", "%", "_", "[", "]", "^", "-", "𐐀", "𐐨", "abcdefgh", "ABCDEFGH"}
@@ -93,8 +93,8 @@ func text() *rapid.Generator[string] {
 	})
 }
 
-// slowKey is the definition of how text compares: the list of its folded runes.
-func slowKey(text string) []rune {
+// foldedKey is the definition of text comparison: the folded runes.
+func foldedKey(text string) []rune {
 	var key []rune
 	for text = strings.TrimRight(text, " "); len(text) > 0; {
 		r, size := utf8.DecodeRuneInString(text)
@@ -113,7 +113,7 @@ func TestCompareTextIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := text().Draw(t, "a"), text().Draw(t, "b"), text().Draw(t, "c")
 		checkOrder(t, CompareStrings, a, b, c)
-		x, y := slowKey(a), slowKey(b)
+		x, y := foldedKey(a), foldedKey(b)
 		want := 0
 		for i := 0; want == 0 && i < min(len(x), len(y)); i++ {
 			want = cmp.Compare(x[i], y[i])
@@ -142,8 +142,8 @@ func checkOrder(t *rapid.T, compare func(a, b string) int, a, b, c string) {
 	}
 }
 
-// TestLiteralsAreLikes: a quoted text in a pattern matches itself.
-func TestLiteralsAreLikes(t *testing.T) {
+// TestLiteralsMatchLike: literal matches agree with LIKE on escaped text.
+func TestLiteralsMatchLike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value, x := []byte(text().Draw(t, "value")), text().Draw(t, "x")
 		quoted := Literal(x)
@@ -157,7 +157,7 @@ func TestLiteralsAreLikes(t *testing.T) {
 		} {
 			want := CompileLike(c.pattern).Match(value)
 			if got := c.match(value, []byte(x)); got != want {
-				t.Fatalf("%q LIKE %q: %v, the literal match says %v", value, c.pattern, want, got)
+				t.Fatalf("%q LIKE %q: %v, the literal match returns %v", value, c.pattern, want, got)
 			}
 		}
 	})
