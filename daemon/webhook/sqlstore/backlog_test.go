@@ -10,7 +10,8 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// The backlog is counted in the order of one index, without a look at the rows.
+// TestBacklogByIndex checks that the backlog is counted with a covering index, in
+// its order.
 func TestBacklogByIndex(t *testing.T) {
 	w := hooksInFile(t)
 	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
@@ -28,7 +29,7 @@ func TestBacklogByIndex(t *testing.T) {
 }
 
 // BenchmarkWebhookBacklog counts a million open messages of a hundred
-// subscriptions, beside half as many that are not open any more.
+// subscriptions; the table has half as many other messages.
 func BenchmarkWebhookBacklog(b *testing.B) {
 	b.Run("file", func(b *testing.B) { benchmarkBacklog(b, hooksInFile(b)) })
 	b.Run("server", func(b *testing.B) { benchmarkBacklog(b, hooksOnServer(b, mssqltest.Database(b))) })
@@ -64,7 +65,7 @@ FROM (SELECT @First + a.N * 500 + b.N AS N FROM `+numbers(100)+` a CROSS JOIN `+
 	}
 }
 
-// numbers is a table of the numbers N below n, for either database.
+// numbers returns a table of the numbers N below n, for either database.
 func numbers(n int) string {
 	var b strings.Builder
 	b.WriteString(`(SELECT 0 AS N`)

@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// BenchmarkWebhookWrite measures batches of 256: on a file, with every commit on
-// the disk before the next begins, and on a server if there is one.
+// BenchmarkWebhookWrite measures batches of 256: on a file, with every commit
+// synced, and on SQL Server if there is one.
 func BenchmarkWebhookWrite(b *testing.B) {
 	b.Run("file", func(b *testing.B) { benchmarkWrite(b, hooksInFile) })
 	b.Run("server", func(b *testing.B) {

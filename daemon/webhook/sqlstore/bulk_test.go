@@ -18,12 +18,12 @@ func TestBulkRows(t *testing.T) {
 	t.Run("server", func(t *testing.T) { bulkRows(t, hooksOnServer(t, mssqltest.Database(t))) })
 }
 
-// bulkRows looks at the rows that operations on many messages leave: nothing of
-// what was removed, all of what another message needs.
+// bulkRows checks the rows that bulk operations leave: none of the deleted
+// messages, and all that other messages need.
 func bulkRows(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, `{"a":1}`)
-	twin := *b.Messages[1] // of the second event, which stays
+	twin := *b.Messages[1] // of the second event, which therefore stays
 	twin.ID, twin.GUID = 99, strings.Replace(twin.GUID, "7000", "7001", 1)
 	b.Messages = append(b.Messages, &twin)
 	b.Outcomes = succeeded(b)[:3]
@@ -47,8 +47,8 @@ func bulkRows(t *testing.T, w *Store) {
 		"ann|basic|192.0.2.1|messages delete|messages|Status=3")
 }
 
-// TestAnOldSecretThatEndsAtOnce is not kept.
-func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
+// TestExpiredOldSecretIsRemoved rotates a secret with an end time that is over.
+func TestExpiredOldSecretIsRemoved(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
 	for _, until := range []time.Time{time.Now().Add(time.Hour), {}} {
@@ -73,8 +73,8 @@ func TestAnOldSecretThatEndsAtOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkBulk measures the transactions of operations on many messages, for
-// which everybody else who writes has to wait.
+// BenchmarkBulk measures the transactions of bulk operations, which block all other
+// writers.
 func BenchmarkBulk(b *testing.B) {
 	for name, work := range map[string]func(*Store, []admin.Candidate) ([]admin.Changed, error){
 		"retry": func(w *Store, p []admin.Candidate) ([]admin.Changed, error) {
@@ -87,7 +87,7 @@ func BenchmarkBulk(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w := hooksInFile(b)
 			r, l := subscribed(b, w)
-			const size = 250 // as the registrar has it
+			const size = 250 // as in package admin
 			first := int64(11)
 			for b.Loop() {
 				b.StopTimer()

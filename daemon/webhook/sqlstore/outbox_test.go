@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// put puts events into the outbox as the ERP does.
+// put adds events to the outbox as the ERP does.
 func put(t *testing.T, w *Store, to interface {
 	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
 }, bodies ...string) {
@@ -26,7 +26,7 @@ func put(t *testing.T, w *Store, to interface {
 	}
 }
 
-// expectOutbox compares the bodies in the outbox, and gives the rows.
+// expectOutbox compares the bodies in the outbox, and returns the rows.
 func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.OutboxEvent) {
 	t.Helper()
 	all, err := w.Outbox(t.Context(), limit)
@@ -35,7 +35,7 @@ func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []deli
 		got = append(got, string(r.Body))
 	}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("in the outbox are %q (%v), want %q", got, err, want)
+		t.Errorf("the outbox has %q (%v), want %q", got, err, want)
 	}
 	return all
 }
@@ -48,7 +48,7 @@ func TestOutbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, w, tx, "a", "b")
-		expectOutbox(t, w, 10) // which waits for nobody
+		expectOutbox(t, w, 10) // does not wait for the open transaction
 		end := tx.Rollback
 		if kept {
 			end = tx.Commit
@@ -67,8 +67,8 @@ func TestOutbox(t *testing.T) {
 	expectRows(t, w.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`, "205|because of \uFFFDé")
 }
 
-// Large bodies are read a few at a time, and those that are too large not at
-// all.
+// TestLargeBodiesInTheOutbox checks that large bodies are read a few at a time, and
+// bodies beyond the limit not at all.
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
@@ -93,7 +93,8 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 	}
 }
 
-// The rows of a batch go with it or stay with it, and are the next ones.
+// TestOutboxInABatch checks that the rows of a batch are deleted with it or not at
+// all, and must be the next ones.
 func TestOutboxInABatch(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	r, l := subscribed(t, w)
@@ -112,22 +113,23 @@ func TestOutboxInABatch(t *testing.T) {
 		}
 		open, err := w.Page(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
 		if is := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 }); err != nil || is != (want == nil) {
-			t.Errorf("with rows %v of the outbox the message is there: %v (%v)", outbox, is, err)
+			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, is, err)
 		}
 	}
 	write(11, delivery.ErrOutboxTaken, c)          // a would be overtaken
-	write(21, delivery.ErrOutboxTaken, a, b)       // which was refused
-	write(31, delivery.ErrOutboxTaken, a, c, d+10) // which nobody has put there
+	write(21, delivery.ErrOutboxTaken, a, b)       // b was refused
+	write(31, delivery.ErrOutboxTaken, a, c, d+10) // d+10 does not exist
 	expectOutbox(t, w, 10, "a", "c", "d")
 	write(41, nil, a, c)
 	expectOutbox(t, w, 10, "d")
-	write(51, delivery.ErrOutboxTaken, c) // again
+	write(51, delivery.ErrOutboxTaken, c) // a second time
 	write(61, nil, d)
 	expectOutbox(t, w, 10)
 }
 
-// Of batches with the same row that are written at once one is.
-func TestOutboxAtOnce(t *testing.T) {
+// TestConcurrentOutboxBatches checks that only one of several concurrent batches
+// with the same row is written.
+func TestConcurrentOutboxBatches(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	w := hooksOnServer(t, dsn)
 	r, l := subscribed(t, w)
@@ -157,7 +159,7 @@ func TestOutboxAtOnce(t *testing.T) {
 	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
 }
 
-// A file has no outbox.
+// TestNoOutboxInAFile checks that a file has no outbox.
 func TestNoOutboxInAFile(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)

@@ -11,13 +11,14 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Nothing is left of a message that was removed, and all of one that was not.
-func TestRemovedToTheLastRow(t *testing.T) {
-	t.Run("file", func(t *testing.T) { removedToTheLastRow(t, hooksInFile(t)) })
-	t.Run("server", func(t *testing.T) { removedToTheLastRow(t, hooksOnServer(t, mssqltest.Database(t))) })
+// TestRemovalIsComplete checks that no row of a removed message is left, and all
+// rows of the others.
+func TestRemovalIsComplete(t *testing.T) {
+	t.Run("file", func(t *testing.T) { removalIsComplete(t, hooksInFile(t)) })
+	t.Run("server", func(t *testing.T) { removalIsComplete(t, hooksOnServer(t, mssqltest.Database(t))) })
 }
 
-func removedToTheLastRow(t *testing.T, w *Store) {
+func removalIsComplete(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
 	twin := *b.Messages[1]
@@ -51,10 +52,10 @@ func removedToTheLastRow(t *testing.T, w *Store) {
 	prune(hookNoon.Add(time.Minute))
 	expect("[14 16 20]", "[14]", "[13 15]")
 	prune(hookNoon.Add(24 * time.Hour))
-	expect("[16 20]", "[]", "[13 15]") // the event of the other message
+	expect("[16 20]", "[]", "[13 15]") // the other message still needs its event
 	changed := []deletion{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
 	if _, got, err := w.writer.remove(t.Context(), changed); err != nil || got.Rows != 0 {
-		t.Errorf("of messages that have changed %+v (%v)", got, err)
+		t.Errorf("removed changed messages: %+v (%v)", got, err)
 	}
 	expect("[16 20]", "[]", "[13 15]")
 	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
@@ -66,9 +67,9 @@ func removedToTheLastRow(t *testing.T, w *Store) {
 	expect("[]", "[]", "[]")
 }
 
-// A removal stops where somebody waits to write, but not before it has come a
-// little further, and the walk goes on with what it has left.
-func TestRemovalGivesWay(t *testing.T) {
+// TestRemovalYieldsToWriters checks that a removal stops if another writer waits,
+// after a minimum of rows, and continues with the rest in the next step.
+func TestRemovalYieldsToWriters(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
@@ -91,9 +92,9 @@ func TestRemovalGivesWay(t *testing.T) {
 	step(18, false)
 }
 
-// What is written after a removal is on the disk when it ends, also where the
-// removal failed.
-func TestRemovalLeavesTheWriterStrict(t *testing.T) {
+// TestRemovalRestoresSync checks that transactions after a removal are synced, also
+// if the removal failed.
+func TestRemovalRestoresSync(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, "{}")
@@ -102,7 +103,7 @@ func TestRemovalLeavesTheWriterStrict(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, p := w.writer.(*fileWriter), delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
-	strict := func(when string) {
+	expectSynced := func(when string) {
 		t.Helper()
 		s, err := f.conn.Prepare("PRAGMA synchronous")
 		if err != nil {
@@ -120,12 +121,12 @@ func TestRemovalLeavesTheWriterStrict(t *testing.T) {
 	if _, err := w.Prune(t.Context(), p); err == nil {
 		t.Error("a removal without the events' table succeeded")
 	}
-	strict("a removal that failed")
+	expectSynced("a removal that failed")
 	if err := f.conn.Exec("ALTER TABLE Elsewhere RENAME TO WH_Event"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := w.Prune(t.Context(), p); err != nil || got.Rows != 2 {
 		t.Errorf("removed %+v (%v)", got, err)
 	}
-	strict("a removal")
+	expectSynced("a removal")
 }

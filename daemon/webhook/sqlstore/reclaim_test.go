@@ -17,12 +17,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// page is an answer of 8 kB, different for each number, of which 4 kB are kept.
+// page returns a response of 8 kB, different for each number; 4 kB are stored.
 func page(n int) []byte {
 	return fmt.Appendf(nil, "<p>%d</p>%s", n, bytes.Repeat([]byte("<br>"), 2000))
 }
 
-// refused are the messages of a batch, each refused with its answer.
+// refused returns results for the messages of a batch, each refused with a
+// response.
 func refused(b delivery.Batch, at time.Time, answer func(i int) []byte) (all []webhook.AttemptResult) {
 	for i, m := range b.Messages {
 		all = append(all, webhook.AttemptResult{
@@ -38,8 +39,8 @@ func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 	t.Run("server", func(t *testing.T) { test(t, hooksOnServer(t, mssqltest.Database(t))) })
 }
 
-// answers are the lengths of the answers that attempts show, in the order of
-// their messages, and the number of texts that are stored for them.
+// answers returns the lengths of the responses that attempts show, in the order of
+// their messages, and the number of stored texts.
 func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
 	lengths, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
@@ -53,8 +54,9 @@ func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	return lengths, *n
 }
 
-// Answers that are equal are stored once, whatever batch they come with; those of
-// earlier versions and short ones are read from their attempts.
+// TestEqualAnswersAreStoredOnce checks that equal responses are stored once, also
+// across batches, and that those of earlier versions and short ones are read from
+// their attempts.
 func TestEqualAnswersAreStoredOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *Store) {
 		r, l := subscribed(t, w)
@@ -77,12 +79,12 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != maxResponse || lengths[79] != 2 {
 			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
 		}
-		expectRows(t, w.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // as if it were a column
+		expectRows(t, w.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // the column of the view can be filtered
 	})
 }
 
-// A file of 1,000 refusals grows by their rows and one page of text.
-func TestRefusalsTakeLittleRoom(t *testing.T) {
+// TestRefusalsAreStoredCompactly checks that 1,000 equal refusals share one text.
+func TestRefusalsAreStoredCompactly(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 1000, r, l, "{}")
@@ -92,12 +94,13 @@ func TestRefusalsTakeLittleRoom(t *testing.T) {
 	}
 	size, err := appdb.SizeOf(w.writer.(*fileWriter).conn)
 	if bytes := size.Pages * size.Page; err != nil || bytes > 2<<20 {
-		t.Errorf("1,000 refusals take %d bytes (%v)", bytes, err)
+		t.Errorf("1,000 refusals use %d bytes (%v)", bytes, err)
 	}
 }
 
-// Beyond the bound the oldest texts go with the batch that brings others, and the
-// attempts stay. A text that is used again on another day is not among the oldest.
+// TestAnswersAreBounded checks that a batch deletes the oldest texts above the
+// limit but not the attempts, and that a text used again on a later day is not
+// among the oldest.
 func TestAnswersAreBounded(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
@@ -123,8 +126,8 @@ FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
 }
 
-// The janitor removes texts that no attempt refers to, but not today's, and the
-// oldest where all take too much.
+// TestReclaimTexts checks that the janitor removes texts without attempts, except
+// today's, and the oldest ones above the limit.
 func TestReclaimTexts(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *Store) {
 		r, l := subscribed(t, w)
@@ -155,8 +158,8 @@ func TestReclaimTexts(t *testing.T) {
 	})
 }
 
-// A file shrinks after a removal, in steps, down to a share that it will write to
-// again. One that was made without the means for it ends the steps.
+// TestFileShrinks checks that a file shrinks in steps after a removal, and keeps a
+// share of free pages. A file without auto_vacuum does not shrink.
 func TestFileShrinks(t *testing.T) {
 	for _, made := range []string{"INCREMENTAL", "NONE"} {
 		t.Run(made, func(t *testing.T) {
@@ -200,9 +203,9 @@ func TestFileShrinks(t *testing.T) {
 				if err := errors.Join(w.Close(), w.db.Close()); err != nil {
 					t.Fatal(err)
 				}
-				was, is, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
-				if err != nil || was < 8_000_000 || is > 500_000 {
-					t.Errorf("compacted from %d to %d bytes (%v)", was, is, err)
+				before, after, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
+				if err != nil || before < 8_000_000 || after > 500_000 {
+					t.Errorf("compacted from %d to %d bytes (%v)", before, after, err)
 				}
 				expectVacuum(t, dir)
 				return
@@ -221,11 +224,10 @@ func TestFileShrinks(t *testing.T) {
 	}
 }
 
-// openedIn opens webhooks whose file of own tables was made with a kind of
-// auto_vacuum.
+// openedIn opens webhooks in a file with an auto_vacuum mode.
 func openedIn(t *testing.T, dir, vacuum string) *Store {
 	t.Helper()
-	if vacuum == "NONE" { // as programs before this one made it
+	if vacuum == "NONE" { // as earlier versions did
 		conn, err := sqlite.Open(filepath.Join(dir, appdb.FileName), sqlite.Options{})
 		if err == nil {
 			err = errors.Join(conn.Exec("CREATE TABLE Early (x); DROP TABLE Early"), conn.Close())
@@ -237,7 +239,7 @@ func openedIn(t *testing.T, dir, vacuum string) *Store {
 	return openedHooks(t, filepath.Join(dir, appdb.FileName))
 }
 
-// expectVacuum looks whether the file can shrink now.
+// expectVacuum checks that the file can shrink.
 func expectVacuum(t *testing.T, dir string) {
 	t.Helper()
 	db, err := appdb.OpenFile(filepath.Join(dir, appdb.FileName))

@@ -16,10 +16,10 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// TestLongReadsMakeWayForTheLog reads messages, and their attempts, of which
-// there are two each, while the log of changes is to begin again after each row.
-// All rows come once, and the log begins again.
-func TestLongReadsMakeWayForTheLog(t *testing.T) {
+// TestLongReadsYieldToCheckpoints queries messages, and their attempts, of which
+// each has two, while the WAL restarts after each row. Each row is returned once,
+// and the WAL restarts.
+func TestLongReadsYieldToCheckpoints(t *testing.T) {
 	w := openedHooks(t, filepath.Join(t.TempDir(), appdb.FileName))
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
@@ -33,34 +33,34 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 	b := hookBatch(version, 1, messages, r, l, "body")
 	write(b)
 	for range 2 {
-		again := delivery.Batch{Version: version, Leases: b.Leases}
+		retry := delivery.Batch{Version: version, Leases: b.Leases}
 		for _, m := range b.Messages {
 			m.Attempts++
-			again.Outcomes = append(again.Outcomes, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.RetryPending, Attempts: m.Attempts, Next: hookNoon},
+			retry.Outcomes = append(retry.Outcomes, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.RetryPending, Attempts: m.Attempts, Next: hookNoon},
 				Outcome: webhook.Outcome{Code: 500, Began: hookNoon}})
 		}
-		write(again)
+		write(retry)
 	}
 	restart := func() bool {
-		leave, err := f.db.Lock(t.Context())
+		unlock, err := f.db.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer leave()
+		defer unlock()
 		return f.wal.restart(f.conn, 10*time.Second)
 	}
-	for n, ask := range []struct {
+	for n, q := range []struct {
 		kind    string
 		columns string
 		take    string
 	}{{"Message", "", ""}, {"Message", "EventName,MessageID", "7"}, {"Attempt", "", ""}, {"Attempt", "MessageResponseID", ""}} {
-		kind, _ := record.System().Lookup(ask.kind)
+		kind, _ := record.System().Lookup(q.kind)
 		members := query.Members{}
-		if ask.columns != "" {
-			members = append(members, query.Member{Name: "Fields", Texts: strings.Split(ask.columns, ","), List: true})
+		if q.columns != "" {
+			members = append(members, query.Member{Name: "Fields", Texts: strings.Split(q.columns, ","), List: true})
 		}
-		if ask.take != "" {
-			members = append(members, query.Member{Name: "Take", Texts: []string{ask.take}})
+		if q.take != "" {
+			members = append(members, query.Member{Name: "Take", Texts: []string{q.take}})
 		}
 		req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
 		if err != nil {
@@ -94,9 +94,9 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 			}
 		}
 		all := read(func() {})
-		restarted, began := make(chan bool, 1), 0
+		restarted, rowsRead := make(chan bool, 1), 0
 		rows := read(func() {
-			switch began++; began {
+			switch rowsRead++; rowsRead {
 			case 3:
 				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Replace: true}}})
 				go func() { restarted <- restart() }()
@@ -105,12 +105,12 @@ func TestLongReadsMakeWayForTheLog(t *testing.T) {
 				}
 			case 6:
 				if !<-restarted {
-					t.Errorf("%+v: the log does not begin again while the read is open", ask)
+					t.Errorf("%+v: the WAL does not restart during the read", q)
 				}
 			}
 		})
 		if !slices.Equal(rows, all) {
-			t.Errorf("%+v: with the log:\n%s\nwithout:\n%s", ask, strings.Join(rows, "\n"), strings.Join(all, "\n"))
+			t.Errorf("%+v: with restarts:\n%s\nwithout:\n%s", q, strings.Join(rows, "\n"), strings.Join(all, "\n"))
 		}
 	}
 }

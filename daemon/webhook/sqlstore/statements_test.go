@@ -16,10 +16,12 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// emptyBlock is what SQL Server refuses (error 102), though Babelfish runs it.
+// emptyBlock matches a block that SQL Server rejects (error 102), although
+// Babelfish accepts it.
 var emptyBlock = regexp.MustCompile(`(?i)\bBEGIN(\s|--.*\n)*END\b`)
 
-// No statement that this program sends to a server has an empty block.
+// TestNoEmptyBlocks checks that no statement or script for SQL Server has an empty
+// block.
 func TestNoEmptyBlocks(t *testing.T) {
 	files, err := filepath.Glob("../../*/testdata/*.sql")
 	if err != nil {
@@ -34,11 +36,11 @@ func TestNoEmptyBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, these := range map[string][]string{"goldens": files, "scripts": scripts, "migrations": migrations} {
-		if len(these) < 2 {
-			t.Errorf("found %d %s: %q", len(these), kind, these)
+	for kind, group := range map[string][]string{"goldens": files, "scripts": scripts, "migrations": migrations} {
+		if len(group) < 2 {
+			t.Errorf("found %d %s: %q", len(group), kind, group)
 		}
-		for _, file := range these {
+		for _, file := range group {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -54,34 +56,34 @@ func TestNoEmptyBlocks(t *testing.T) {
 	}
 }
 
-// maxParameters is what a call of sp_executesql may have of its own.
+// maxParameters is the limit of a call of sp_executesql.
 const maxParameters = 2100 - 2
 
-// expectParameters counts the arguments of a statement, each of which it has to
-// use under its name, and to declare no more than a call may have.
-func expectParameters(t *testing.T, what, statement string, args []any) {
+// expectParameters checks that a statement uses each argument, by a unique name,
+// and that their number is within the limit.
+func expectParameters(t *testing.T, name, statement string, args []any) {
 	t.Helper()
 	if len(args) > maxParameters {
-		t.Errorf("%s: %d parameters, more than %d", what, len(args), maxParameters)
+		t.Errorf("%s: %d parameters, more than %d", name, len(args), maxParameters)
 	}
 	used := make(map[string]bool)
-	for _, name := range variable.FindAllString(statement, -1) {
-		used[name[1:]] = true
+	for _, v := range variable.FindAllString(statement, -1) {
+		used[v[1:]] = true
 	}
 	for _, a := range args {
-		if name := a.(sql.NamedArg).Name; !used[name] {
-			t.Errorf("%s: @%s is given twice or not used", what, name)
+		if arg := a.(sql.NamedArg).Name; !used[arg] {
+			t.Errorf("%s: @%s is a duplicate or not used", name, arg)
 		} else {
-			used[name] = false
+			used[arg] = false
 		}
 	}
 }
 
 var variable = regexp.MustCompile(`@\w+`)
 
-// The largest batches that the engine makes have no more parameters than a
-// server takes: an outbox of 6,000 rows to 6 subscriptions, beside as many
-// attempts as a batch has, each with an answer, and as many notices of disabled
+// TestParametersOfBatches checks that the largest batches of the engine do not
+// exceed the limit of parameters: an outbox of 6,000 rows for 6 subscriptions, with
+// as many attempts as a batch can have, each with a response, and as many disabled
 // subscriptions.
 func TestParametersOfBatches(t *testing.T) {
 	const outbox, subscriptions, attempts = 6000, 6, 512
@@ -112,8 +114,8 @@ func TestParametersOfBatches(t *testing.T) {
 	}
 }
 
-// Answers travel in pieces that Babelfish does not cut, even if every character
-// of them is escaped.
+// TestAnswersInPieces checks that responses are sent in pieces that Babelfish does
+// not truncate, even if every character is escaped.
 func TestAnswersInPieces(t *testing.T) {
 	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*maxResponse), strings.Repeat("é", maxResponse), strings.Repeat("\U0001F980\"", maxResponse)} {
 		w := &batchText{}
@@ -139,13 +141,13 @@ func TestAnswersInPieces(t *testing.T) {
 	}
 }
 
-// inRows are the texts of a column in the rows that an argument is.
+// inRows returns the texts of a column from the rows of an argument.
 func inRows[T any](t *testing.T, arg any, name string, c columns[T]) (all []string) {
 	var rows [][]any
 	if err := json.Unmarshal([]byte(fmt.Sprint(arg.(sql.NamedArg).Value)), &rows); err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(c, func(one column[T]) bool { return one.name == name })
+	i := slices.IndexFunc(c, func(col column[T]) bool { return col.name == name })
 	for _, row := range rows {
 		if text, is := row[i].(string); is {
 			all = append(all, text)

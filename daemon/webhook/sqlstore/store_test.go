@@ -33,7 +33,7 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
-// hooksInFile opens webhooks in a file of their own.
+// hooksInFile opens webhooks in a new file.
 func hooksInFile(tb testing.TB) *Store {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), appdb.FileName)
@@ -126,7 +126,7 @@ func hookBatch(version, first int64, n int, r webhook.Subscription, l delivery.L
 	return b
 }
 
-// succeeded are the messages of a batch, each attempted with success.
+// succeeded returns a successful result for each message of a batch.
 func succeeded(b delivery.Batch) (all []webhook.AttemptResult) {
 	for _, m := range b.Messages {
 		all = append(all, webhook.AttemptResult{
@@ -174,8 +174,8 @@ func webhookViews(t *testing.T, w *Store) {
 	}
 }
 
-// TestColumnsOfTables: the columns that messages are written to are those of their
-// table, and what can be queried is there.
+// TestColumnsOfTables checks that the written message columns are those of the
+// table, and that the columns of the record kinds exist.
 func TestColumnsOfTables(t *testing.T) {
 	w := hooksInFile(t)
 	var names []string
@@ -202,7 +202,7 @@ func (w *Store) mustVersion(tb testing.TB) int64 {
 	return v
 }
 
-// expectRows compares what a SELECT gives, as texts.
+// expectRows compares the rows of a SELECT, as texts.
 func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 	t.Helper()
 	rows, err := o.Pool.QueryContext(t.Context(), o.Qualify(`SELECT `+columns))
@@ -242,7 +242,8 @@ func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 	}
 }
 
-// Pages, and what they lead to, are found by an index of open messages alone.
+// TestOpenMessagesByIndex checks that pages are read with an index of the open
+// messages.
 func TestOpenMessagesByIndex(t *testing.T) {
 	w := hooksInFile(t)
 	for condition, index := range map[string]string{
@@ -265,8 +266,8 @@ func TestOpenMessagesByIndex(t *testing.T) {
 	}
 }
 
-// TestWebhookStatements compares the statements of batches, for a server, with
-// those of a file, so that a change of them is seen.
+// TestWebhookStatements compares the statements of batches for SQL Server with the
+// golden file, so that changes are noticed.
 func TestWebhookStatements(t *testing.T) {
 	r, l := webhook.Subscription{ID: 7, URL: "https://shop.example/in"}, delivery.Lease{Partition: 1, Fence: 2}
 	full := hookBatch(3, 11, 2, r, l, "a\ttext")
@@ -304,8 +305,8 @@ func TestWebhookStatements(t *testing.T) {
 	}
 }
 
-// Escaped texts hold nothing that JSON escapes, and are turned back by the
-// replacements of the statement, in their order.
+// TestEscapes checks that escaped texts have no character that JSON escapes, and
+// that the replacements of the statement restore the text.
 func TestEscapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e escapes
@@ -327,8 +328,8 @@ func TestEscapes(t *testing.T) {
 	})
 }
 
-// A writer whose connection is lost opens another one, and one of a full or
-// missing disk says that the store cannot be used.
+// TestFileWriterRecovers checks that the writer opens a new connection after it
+// lost one, and returns Unavailable for a read-only database.
 func TestFileWriterRecovers(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
@@ -350,34 +351,35 @@ func TestFileWriterRecovers(t *testing.T) {
 	}
 }
 
-// The log of a file that is written to without a pause does not grow for ever.
-func TestLogIsWrittenBack(t *testing.T) {
+// TestWALIsCheckpointed checks that the WAL stays small during continuous writes.
+func TestWALIsCheckpointed(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	locked := func(do func()) {
 		t.Helper()
-		leave, err := f.db.Lock(t.Context())
+		unlock, err := f.db.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer leave()
+		defer unlock()
 		do()
 	}
 	for i := range int64(8) {
-		locked(func() { f.wal.last = time.Time{} }) // as if some time had passed
+		locked(func() { f.wal.last = time.Time{} }) // as if time had passed
 		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	locked(func() {}) // once the last is written back
+	locked(func() {}) // waits for the last checkpoint
 	info, err := os.Stat(f.path + "-wal")
 	if err != nil || info.Size() > 6*16<<20 {
-		t.Errorf("the log has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
+		t.Errorf("the WAL has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
 	}
 }
 
-// TestSubscriptionsAreBounded fills a subscriber up, and tries to add one more.
+// TestSubscriptionsAreBounded adds one subscription more than a subscriber may
+// have.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
@@ -402,9 +404,9 @@ SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s
 	}
 }
 
-// TestOrderingLooksForOtherPartitions: messages of the partition that they belong
-// to already are not walked over.
-func TestOrderingLooksForOtherPartitions(t *testing.T) {
+// TestOrderingUsesIndex checks that messages of the first partition are not
+// scanned.
+func TestOrderingUsesIndex(t *testing.T) {
 	w := hooksInFile(t)
 	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (detail string, err error) {
 		var a, b, c int
@@ -419,10 +421,10 @@ func TestOrderingLooksForOtherPartitions(t *testing.T) {
 	}
 }
 
-// TestLogStaysBounded writes many pages by batches that ask for little, as
-// outcomes of the messages of many subscriptions do, while there is always a
-// reader that ends as soon as the log waits for it.
-func TestLogStaysBounded(t *testing.T) {
+// TestWALStaysBounded writes many pages with small batches, as outcomes of many
+// subscriptions do, while a reader is always active and ends only when the WAL
+// needs to restart.
+func TestWALStaysBounded(t *testing.T) {
 	w := hooksInFile(t)
 	f := w.writer.(*fileWriter)
 	if err := f.conn.Exec("CREATE TABLE scratch (n INTEGER PRIMARY KEY, filling BLOB)"); err != nil {
@@ -433,23 +435,23 @@ func TestLogStaysBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	begin := func() {
+	beginRead := func() {
 		if err := reader.Exec("BEGIN; SELECT COUNT(*) FROM scratch"); err != nil {
 			t.Error(err)
 		}
 	}
 	written, ended := make(chan struct{}), make(chan struct{})
-	begin()
+	beginRead()
 	go func() {
 		defer close(ended)
 		for {
-			over := f.db.Drain.Requested()
-			if over != nil {
+			drained := f.db.Drain.Requested()
+			if drained != nil {
 				if err := reader.Exec("COMMIT"); err != nil {
 					t.Error(err)
 				}
-				<-over
-				begin()
+				<-drained
+				beginRead()
 			}
 			select {
 			case <-written:
@@ -476,6 +478,6 @@ func TestLogStaysBounded(t *testing.T) {
 	close(written)
 	<-ended
 	if longest > 64<<20 {
-		t.Errorf("the log has had %d bytes, of %d that were written", longest, transactions*size)
+		t.Errorf("the WAL had up to %d bytes, with %d bytes written", longest, transactions*size)
 	}
 }

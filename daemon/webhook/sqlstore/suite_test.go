@@ -16,7 +16,7 @@ func TestWebhooksSQLite(t *testing.T) {
 	})
 }
 
-// TestWebhooksSQLServer has one schema for all tests, and empties it for each.
+// TestWebhooksSQLServer uses one schema for all tests, and empties it for each.
 func TestWebhooksSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
