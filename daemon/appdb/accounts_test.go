@@ -12,7 +12,7 @@ import (
 
 var _ account.Store = (*Accounts)(nil)
 
-// A row that this program cannot read must not pass for one that it can.
+// TestUnreadableRows checks that rows with invalid values are errors.
 func TestUnreadableRows(t *testing.T) {
 	ann := account.User{ID: "1", Name: "Ann", Role: account.Reader}
 	for _, damage := range []string{
@@ -45,8 +45,8 @@ func TestUnreadableRows(t *testing.T) {
 	}
 }
 
-// Times are kept to 100 ns, as those of the records are.
-func TestMoments(t *testing.T) {
+// TestTimeResolution checks that times are stored to 100 ns, like those of records.
+func TestTimeResolution(t *testing.T) {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
 	for _, stored := range []any{Timestamp(at), Timestamp(at.In(time.FixedZone("", 3600))), at} {
 		var m Time
@@ -56,8 +56,9 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// A change that cannot be written down does not come about.
-func TestNoChangeWithoutItsEntry(t *testing.T) {
+// TestNoChangeWithoutAudit checks that a change fails if its audit entry cannot be
+// written.
+func TestNoChangeWithoutAudit(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestSchemaText: CREATE SCHEMA must be the first statement of its batch, and
-// another statement goes before each of ours.
+// TestSchemaText checks that CREATE SCHEMA is the first statement of its batch,
+// although each statement gets a prefix.
 func TestSchemaText(t *testing.T) {
 	for schema, want := range map[string]string{
 		"whd":   `EXEC(N'CREATE SCHEMA [whd]')`,
@@ -21,8 +21,7 @@ func TestSchemaText(t *testing.T) {
 	}
 }
 
-// TestSchemaNames makes our own tables in schemas whose names are easily taken
-// for something else.
+// TestSchemaNames creates the tables in schemas with special names.
 func TestSchemaNames(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, name := range []string{"whd.x", "it's ours", "a.b"} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The migration makes as many rows as the hash can choose.
+// TestLockRows checks that the migration creates all rows that lockRow can return.
 func TestLockRows(t *testing.T) {
 	text, err := os.ReadFile("schema/mssql/00003_lock.sql")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestLockRows(t *testing.T) {
 	}
 }
 
-// Every value has one of the rows of WH_Lock, and each row has its share.
+// TestLock checks that the keys are spread evenly over the rows of WH_Lock.
 func TestLock(t *testing.T) {
 	used := make(map[int64]int)
 	for stage := range 64 {

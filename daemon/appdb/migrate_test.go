@@ -22,8 +22,9 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestOwnTables runs the tests of our own tables in a file and on a server.
-// Each gets a function that opens a place of its own, again at each call.
+// TestOwnTables runs the tests in a file and on SQL Server. Each test gets a
+// function that opens a new database at its first call, and the same one at further
+// calls.
 func TestOwnTables(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
 		ownTables(t, func(t *testing.T) func() *DB {
@@ -36,7 +37,7 @@ func TestOwnTables(t *testing.T) {
 		home := func(t *testing.T) func() *DB { return onServer(t, dsn) }
 		ownTables(t, home)
 		t.Run("Lease", func(t *testing.T) { exclusion(t, leased(t, home(t)())) })
-		t.Run("LeaseOfTheDead", func(t *testing.T) { leaseOfTheDead(t, leased(t, home(t)())) })
+		t.Run("LeaseOfTheDead", func(t *testing.T) { expiredLease(t, leased(t, home(t)())) })
 		t.Run("LeaseLost", func(t *testing.T) { leaseLost(t, leased(t, home(t)())) })
 	})
 }
@@ -45,15 +46,15 @@ func ownTables(t *testing.T, home func(*testing.T) func() *DB) {
 	t.Run("Migrate", func(t *testing.T) { migrate(t, home(t)()) })
 	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
 	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
-	t.Run("FailsAfterSettings", func(t *testing.T) { settingsGoOn(t, home(t)()) })
+	t.Run("FailsAfterSettings", func(t *testing.T) { settingsReleased(t, home(t)()) })
 	t.Run("Newer", func(t *testing.T) { newerVersion(t, home(t)()) })
 	t.Run("OutOfOrder", func(t *testing.T) { outOfOrder(t, home(t)()) })
 	for range 3 {
-		t.Run("AtOnce", func(t *testing.T) { migrateAtOnce(t, home(t)) })
+		t.Run("AtOnce", func(t *testing.T) { concurrentMigrations(t, home(t)) })
 	}
 }
 
-// onServer gives a schema of its own.
+// onServer returns a function that opens a new schema.
 func onServer(t *testing.T, dsn string) func() *DB {
 	c := Config{DSN: dsn, Schema: "s_" + rand.Text()[:8], LockTimeout: executor.StatementLimit}
 	return func() *DB {
@@ -104,7 +105,7 @@ func expectVersion(t *testing.T, db *DB, want int64) {
 	}
 }
 
-const newest = -1 // version
+const latest = -1 // the latest version
 
 func expectTables(t *testing.T, db *DB, want bool) {
 	t.Helper()
@@ -120,15 +121,15 @@ func migrate(t *testing.T, db *DB) {
 	if err := db.Ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "version 0") || !strings.Contains(err.Error(), "whd migrate") {
 		t.Errorf("before: %v", err)
 	}
-	expectTables(t, db, false) // nor has looking made any
+	expectTables(t, db, false) // reading the version creates no tables
 	if is, err := db.hasTable(t.Context(), migrationTable); err != nil || is {
 		t.Errorf("looking at the version has made a table (%v)", err)
 	}
-	for range 2 { // the second finds nothing to do
+	for range 2 { // the second run has nothing to do
 		if err := db.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		expectVersion(t, db, newest)
+		expectVersion(t, db, latest)
 		expectTables(t, db, true)
 	}
 	if err := db.Ready(t.Context()); err != nil {
@@ -136,7 +137,7 @@ func migrate(t *testing.T, db *DB) {
 	}
 }
 
-// Every migration can be undone, and done again.
+// migrateDown reverts and repeats every migration.
 func migrateDown(t *testing.T, db *DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -155,8 +156,8 @@ func migrateDown(t *testing.T, db *DB) {
 	expectTables(t, db, true)
 }
 
-// Daemons that start at the same moment must all come up.
-func migrateAtOnce(t *testing.T, open func() *DB) {
+// concurrentMigrations checks that daemons can start concurrently.
+func concurrentMigrations(t *testing.T, open func() *DB) {
 	var all sync.WaitGroup
 	var first atomic.Int64
 	for range 4 {
@@ -175,7 +176,7 @@ func migrateAtOnce(t *testing.T, open func() *DB) {
 	if n := first.Load(); db.Schema != "" && n != 1 {
 		t.Errorf("%d say that they have made the tables", n)
 	}
-	expectVersion(t, db, newest)
+	expectVersion(t, db, latest)
 	rows, err := QueryAll(t.Context(), db, ScanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ func migrateAtOnce(t *testing.T, open func() *DB) {
 	}
 }
 
-// A migration that fails leaves an error, and nothing half done.
+// migrateFails checks that a failed migration returns an error and is rolled back.
 func migrateFails(t *testing.T, db *DB) {
 	if db.Schema != "" {
 		if err := db.CreateSchema(t.Context()); err != nil {
@@ -204,9 +205,9 @@ func migrateFails(t *testing.T, db *DB) {
 	}
 }
 
-// Where a migration fails behind the rescue of stored settings, daemons of an
-// earlier version, which go by the version of the settings, read them again.
-func settingsGoOn(t *testing.T, db *DB) {
+// settingsReleased checks that daemons of an earlier version read stored settings
+// again if a migration after their export fails.
+func settingsReleased(t *testing.T, db *DB) {
 	ctx := t.Context()
 	if err := db.Migrate(ctx); err != nil {
 		t.Fatal(err)
@@ -220,7 +221,7 @@ func settingsGoOn(t *testing.T, db *DB) {
 	}
 	for _, statement := range []string{
 		`INSERT INTO whd.WH_Setting (Name, Value, LastSavedDateTime) VALUES ('log.level', 'debug', '2030-01-31T08:00:00')`,
-		`DELETE FROM whd.WH_Migration WHERE version_id = 2`, // whose table is in its way
+		`DELETE FROM whd.WH_Migration WHERE version_id = 2`, // its table already exists
 	} {
 		if _, err := db.Exec(ctx, statement); err != nil {
 			t.Fatal(err)
@@ -237,8 +238,8 @@ func settingsGoOn(t *testing.T, db *DB) {
 	}
 }
 
-// A migration that comes after one of a higher number is applied all the same,
-// and missed until then.
+// outOfOrder checks that a missing earlier migration is detected, and applied after
+// a later one.
 func outOfOrder(t *testing.T, db *DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -252,13 +253,13 @@ func outOfOrder(t *testing.T, db *DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expectVersion(t, db, newest)
+	expectVersion(t, db, latest)
 	if is, err := db.hasTable(t.Context(), "WH_Audit"); err != nil || !is {
 		t.Errorf("the table is there: %v (%v)", is, err)
 	}
 }
 
-// A schema of a newer program serves an older one.
+// newerVersion checks that a schema of a newer program is accepted.
 func newerVersion(t *testing.T, db *DB) {
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -275,7 +276,7 @@ func newerVersion(t *testing.T, db *DB) {
 	}
 }
 
-// The tables whose rights are checked are those that a server has in the end.
+// TestServerTables checks the tables whose permissions are checked.
 func TestServerTables(t *testing.T) {
 	names, err := serverTables()
 	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
@@ -286,11 +287,12 @@ func TestServerTables(t *testing.T) {
 	}
 }
 
-// serverOnly are the migrations that the file has no use for: it has one writer
-// at a time, and the request log in a file of its own.
+// serverOnly are migrations that a file does not need: it has one writer at a time,
+// and the request log is a separate file.
 var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql"}
 
-// The other migrations of both databases have the same versions and names.
+// TestMigrationsAreTwins checks that the other migrations of both databases have
+// the same versions and names.
 func TestMigrationsAreTwins(t *testing.T) {
 	names := func(folder string) (names []string) {
 		files, err := fs.Glob(schema, folder+"/*.sql")
@@ -308,7 +310,7 @@ func TestMigrationsAreTwins(t *testing.T) {
 	}
 }
 
-// leased makes the schema and in it the table of the lease.
+// leased creates the schema and the lease table.
 func leased(t *testing.T, db *DB) *DB {
 	t.Helper()
 	if err := errors.Join(db.CreateSchema(t.Context()), db.createLeaseTable(t.Context())); err != nil {
@@ -339,11 +341,12 @@ func exclusion(t *testing.T, db *DB) {
 	}
 }
 
-// What a process leaves that dies is for the others once it has expired.
-func leaseOfTheDead(t *testing.T, db *DB) {
-	dead := db.newLease()
-	dead.duration = 0
-	if err := dead.acquire(t.Context()); err != nil {
+// expiredLease checks that the lease of a dead process can be acquired once it has
+// expired.
+func expiredLease(t *testing.T, db *DB) {
+	expired := db.newLease()
+	expired.duration = 0
+	if err := expired.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.newLease().run(t.Context(), func(context.Context) error { return nil }); err != nil {
@@ -355,8 +358,8 @@ func leaseLost(t *testing.T, db *DB) {
 	l := db.newLease()
 	l.renewInterval = leaseRetryInterval
 	err := l.run(t.Context(), func(ctx context.Context) error {
-		thief := db.newLease()
-		if taken, err := thief.tryAcquire(ctx, `1 = 1`); err != nil || !taken {
+		other := db.newLease()
+		if taken, err := other.tryAcquire(ctx, `1 = 1`); err != nil || !taken {
 			t.Fatalf("taken %v (%v)", taken, err)
 		}
 		<-ctx.Done()
@@ -367,11 +370,11 @@ func leaseLost(t *testing.T, db *DB) {
 	}
 }
 
-// loginScript is what an administrator runs before the first migration.
+// loginScript is run by an administrator before the first migration.
 const loginScript = "../../cmd/daemon/deploy/login.sql"
 
-// The login script gives the account that migrates the rights it needs: it
-// grants what they create, and nothing else that creates.
+// TestLoginScriptGrantsWhatMigrationsCreate checks that the login script grants the
+// permissions that the migrations need, and no other CREATE permissions.
 func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 	script, err := os.ReadFile(loginScript)
 	if err != nil {
@@ -396,7 +399,7 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 		for _, made := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
 			object := strings.ToUpper(made[1])
 			if object == "INDEX" {
-				continue // comes with the ownership of its table
+				continue // permitted by the ownership of the table
 			}
 			right := "CREATE " + object
 			if needed[right] = true; !granted[right] {
@@ -411,8 +414,9 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 	}
 }
 
-// A login that an older script made lacks the right to create views.
-func TestMigrationWithoutRight(t *testing.T) {
+// TestMigrationWithoutPermission uses a login of an older script, which may not
+// create views.
+func TestMigrationWithoutPermission(t *testing.T) {
 	err := (&Migrator{db: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
 	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
 		if !strings.Contains(err.Error(), part) {
@@ -421,9 +425,9 @@ func TestMigrationWithoutRight(t *testing.T) {
 	}
 }
 
-// TestMigrationsStand: what has been released is applied somewhere, so a change
-// belongs into a new migration. Until then -update takes it over.
-func TestMigrationsStand(t *testing.T) {
+// TestMigrationsAreUnchanged checks that released migrations do not change: a
+// change requires a new migration. Before a release, -update records the change.
+func TestMigrationsAreUnchanged(t *testing.T) {
 	var b strings.Builder
 	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -34,52 +34,52 @@ func TestOwnFaults(t *testing.T) {
 	}
 }
 
-// listener is a database that notes statements. Each hits one row, and none
-// finds any.
-type listener struct{ heard strings.Builder }
+// statementLog is a database that records statements. Each affects one row and
+// returns no rows.
+type statementLog struct{ statements strings.Builder }
 
-func (l *listener) Connect(context.Context) (driver.Conn, error) { return l, nil }
-func (l *listener) Driver() driver.Driver                        { return nil }
-func (l *listener) Close() error                                 { return nil }
-func (l *listener) Begin() (driver.Tx, error)                    { return l, l.hear("BEGIN", nil) }
-func (l *listener) Commit() error                                { return l.hear("COMMIT", nil) }
-func (l *listener) Rollback() error                              { return l.hear("ROLLBACK", nil) }
-func (l *listener) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
+func (l *statementLog) Connect(context.Context) (driver.Conn, error) { return l, nil }
+func (l *statementLog) Driver() driver.Driver                        { return nil }
+func (l *statementLog) Close() error                                 { return nil }
+func (l *statementLog) Begin() (driver.Tx, error)                    { return l, l.hear("BEGIN", nil) }
+func (l *statementLog) Commit() error                                { return l.hear("COMMIT", nil) }
+func (l *statementLog) Rollback() error                              { return l.hear("ROLLBACK", nil) }
+func (l *statementLog) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
 
-func (l *listener) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (l *statementLog) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	return driver.RowsAffected(1), l.hear(text, args)
 }
 
-func (l *listener) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	return nothing{}, l.hear(text, args)
+func (l *statementLog) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	return noRows{}, l.hear(text, args)
 }
 
-func (l *listener) hear(text string, args []driver.NamedValue) error {
-	fmt.Fprintln(&l.heard, text)
+func (l *statementLog) hear(text string, args []driver.NamedValue) error {
+	fmt.Fprintln(&l.statements, text)
 	for _, a := range args {
-		fmt.Fprintf(&l.heard, "  @%s = %#v\n", a.Name, a.Value)
+		fmt.Fprintf(&l.statements, "  @%s = %#v\n", a.Name, a.Value)
 	}
 	return nil
 }
 
-// nothing is an answer without rows.
-type nothing struct{}
+// noRows is a result without rows.
+type noRows struct{}
 
-func (nothing) Columns() []string         { return nil }
-func (nothing) Close() error              { return nil }
-func (nothing) Next([]driver.Value) error { return io.EOF }
+func (noRows) Columns() []string         { return nil }
+func (noRows) Close() error              { return nil }
+func (noRows) Next([]driver.Value) error { return io.EOF }
 
-// TestOwnStatements compares the statements on our own tables, on either
-// database, with those of a file, so that a change of them is seen.
+// TestOwnStatements compares the statements on the service's tables, for both
+// databases, with the golden file, so that changes are noticed.
 func TestOwnStatements(t *testing.T) {
 	var got strings.Builder
 	for _, home := range []DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
-		l := &listener{}
+		l := &statementLog{}
 		home.Pool = sql.OpenDB(l)
 		if err := everyStatement(t.Context(), &Accounts{&home}); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.heard)
+		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.statements)
 	}
 	const file = "testdata/own.sql"
 	if *update {
@@ -135,7 +135,8 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	return errors.Join(errs...)
 }
 
-// A statement of a transaction ends with the statement limit, as one by itself.
+// TestTransactionsAreLimited checks that statements of a transaction have the
+// statement timeout.
 func TestTransactionsAreLimited(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	limited := false

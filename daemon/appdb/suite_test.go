@@ -15,8 +15,8 @@ func TestAccountsSQLite(t *testing.T) {
 
 func TestAuditSQLite(t *testing.T) { appdbtest.Audit(t, open(t, storage.Config{})) }
 
-// TestAccountsSQLServer has one schema for all tests, with a name that needs its
-// quotes, and empties it for each.
+// TestAccountsSQLServer uses one schema, whose name needs quoting, for all tests,
+// and empties it for each.
 func TestAccountsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	empty := func(t *testing.T) *storage.Store {

@@ -18,10 +18,10 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-func TestThereAndBack(t *testing.T) {
+func TestBackupAndRestore(t *testing.T) {
 	s := source(t)
 	file := filepath.Join(t.TempDir(), "it's [one]*.backup")
-	for range 2 { // the second replaces the first
+	for range 2 { // the second backup replaces the first
 		m, err := backup.Write(t.Context(), s, file)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func TestThereAndBack(t *testing.T) {
 		}
 	}
 	if got := names(t, filepath.Dir(file)); len(got) != 1 {
-		t.Errorf("beside the backup there are %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
@@ -47,7 +47,7 @@ func TestThereAndBack(t *testing.T) {
 	opens(t, to.Dir)
 }
 
-// opens looks whether a store is usable, and filled.
+// opens checks that a store can be used and has records.
 func opens(t *testing.T, dir string) {
 	t.Helper()
 	st, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
@@ -62,8 +62,9 @@ func opens(t *testing.T, dir string) {
 	}
 }
 
-// A store that is there, and whoever works with it, is left alone.
-func TestRestoreWhereAStoreIs(t *testing.T) {
+// TestRestoreOverStore checks that an existing store is replaced only with Force,
+// and never while it is in use.
+func TestRestoreOverStore(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
 	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"demo-key"}}
@@ -87,20 +88,20 @@ func TestRestoreWhereAStoreIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := names(t, r.ReplacedDir); !slices.Equal(got, []string{"demo-key", "records.db", "whd.db"}) {
-		t.Errorf("set aside: %q", got)
+		t.Errorf("moved to the subdirectory: %q", got)
 	}
 	if got := names(t, to.Dir); !slices.Equal(got, []string{"records.db", filepath.Base(r.ReplacedDir), "whd.db", "whd.lock"}) {
-		t.Errorf("there are %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 	opens(t, to.Dir)
 }
 
-// A restore that goes back to what one before has left half done says no less of
-// it than that one: nobody may work with it.
-func TestBackToHalfAStore(t *testing.T) {
+// TestInterruptedRestore checks that the store stays marked as incomplete if a
+// second restore after an interrupted one fails and is undone.
+func TestInterruptedRestore(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
-	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"below/file"}, Force: true} // which cannot be moved
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"below/file"}, Force: true} // cannot be moved
 	must(0, os.Mkdir(filepath.Join(to.Dir, "below"), 0o700))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "below", "file"), nil, 0o600))(t)
 	must(0, os.WriteFile(filepath.Join(to.Dir, "records.db"), nil, 0o600))(t)
@@ -113,14 +114,14 @@ func TestBackToHalfAStore(t *testing.T) {
 	must(0, own.Release())(t)
 	refused(t, to, file, "below/file")
 	if _, err := datadir.LockShared(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
-		t.Errorf("the mark is gone (%v)", err)
+		t.Errorf("the marker file is gone (%v)", err)
 	}
 	to.OtherFiles = nil
 	must(backup.Restore(t.Context(), to, file))(t)
 	opens(t, to.Dir)
 }
 
-// refused looks whether a restore fails for a reason and changes nothing.
+// refused checks that a restore fails with an error and changes nothing.
 func refused(t *testing.T, to backup.Target, file, why string) {
 	t.Helper()
 	before := names(t, to.Dir)
@@ -134,8 +135,9 @@ func refused(t *testing.T, to backup.Target, file, why string) {
 	}
 }
 
-// Whatever was done to a backup is noticed before anything is replaced.
-func TestBackupsThatAreDamaged(t *testing.T) {
+// TestDamagedBackups checks that damage of any kind is detected before anything is
+// replaced.
+func TestDamagedBackups(t *testing.T) {
 	s := source(t)
 	whole, err := os.ReadFile(saved(t, s))
 	if err != nil {
@@ -165,7 +167,7 @@ func TestBackupsThatAreDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := backup.Verify(t.Context(), file); err == nil {
-				t.Error("it is taken for a backup")
+				t.Error("Verify accepted it")
 			}
 			refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, "")
 		})
@@ -188,8 +190,8 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-// A backup of a later program is for that program.
-func TestBackupOfANewerSchema(t *testing.T) {
+// TestBackupOfNewerSchema checks that a backup of a newer program is refused.
+func TestBackupOfNewerSchema(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
 	older := slices.Clone(s.Files)
@@ -200,7 +202,7 @@ func TestBackupOfANewerSchema(t *testing.T) {
 	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `unexpected file "whd.db"`)
 }
 
-func TestWhereNoBackupCanBe(t *testing.T) {
+func TestInvalidBackupTargets(t *testing.T) {
 	s := source(t)
 	for name, at := range map[string]string{
 		"no such directory": filepath.Join(t.TempDir(), "missing", "file"),
@@ -222,8 +224,8 @@ func TestWhereNoBackupCanBe(t *testing.T) {
 	}
 }
 
-// A database that is damaged makes no backup.
-func TestBackupOfADamagedStore(t *testing.T) {
+// TestBackupOfDamagedStore checks that a damaged database is not backed up.
+func TestBackupOfDamagedStore(t *testing.T) {
 	s := source(t)
 	path := filepath.Join(s.Dir, "records.db")
 	content := must(os.ReadFile(path))(t)
@@ -242,9 +244,9 @@ func TestBackupOfADamagedStore(t *testing.T) {
 	}
 }
 
-// A request log that is damaged does not keep one from a backup of the rest, once
-// one knows.
-func TestBackupWithADamagedRequestLog(t *testing.T) {
+// TestBackupWithDamagedRequestLog checks that the error names the damaged request
+// log, and that the rest can be backed up without it.
+func TestBackupWithDamagedRequestLog(t *testing.T) {
 	s := source(t)
 	log := filepath.Join(s.Dir, "requestlog.db")
 	must(0, os.WriteFile(log, []byte("no database"), 0o600))(t)
@@ -256,7 +258,7 @@ func TestBackupWithADamagedRequestLog(t *testing.T) {
 	must(backup.Write(t.Context(), s, file))(t)
 }
 
-func TestWhatIsCancelledLeavesNothing(t *testing.T) {
+func TestCancelledRunsLeaveNoFiles(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
 	ended, cancel := context.WithCancel(t.Context())

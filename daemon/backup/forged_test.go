@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/backup"
 )
 
-// TestForgedBackups are whole archives whose contents are not what they say.
+// TestForgedBackups checks valid archives whose contents differ from the manifest.
 func TestForgedBackups(t *testing.T) {
 	s := source(t)
 	genuine := must(os.ReadFile(saved(t, s)))(t)
@@ -56,14 +56,14 @@ func TestForgedBackups(t *testing.T) {
 	}
 }
 
-// TestAFileMore is an archive with more in it than its manifest says.
-func TestAFileMore(t *testing.T) {
+// TestExtraFile checks an archive with a file that is not in the manifest.
+func TestExtraFile(t *testing.T) {
 	s := source(t)
 	whole := must(os.ReadFile(saved(t, s)))(t)
 	plain := must(zstd.NewReader(nil))(t)
 	defer plain.Close()
 	content := must(plain.DecodeAll(whole, nil))(t)
-	content = content[:len(content)-1024] // without the two blocks of zeros at its end
+	content = content[:len(content)-1024] // without the two blocks of zeros at the end
 	more := must(tarOf("../more"))(t)
 	small := must(zstd.NewWriter(nil))(t)
 	file := filepath.Join(t.TempDir(), "forged")
@@ -71,7 +71,7 @@ func TestAFileMore(t *testing.T) {
 	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at the end: unexpected file "../more"`)
 }
 
-// tarOf is an archive with an empty file.
+// tarOf returns an archive with an empty file.
 func tarOf(name string) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -79,7 +79,7 @@ func tarOf(name string) ([]byte, error) {
 	return b.Bytes(), errors.Join(err, w.Close())
 }
 
-// manifestWith changes the manifest, which comes first.
+// manifestWith returns a function that changes the manifest, the first member.
 func manifestWith(change func(*backup.Manifest)) func(int, *tar.Header, []byte) []byte {
 	return func(n int, _ *tar.Header, body []byte) []byte {
 		if n != 0 {
@@ -98,7 +98,7 @@ func manifestWith(change func(*backup.Manifest)) func(int, *tar.Header, []byte) 
 	}
 }
 
-// repacked is an archive with each member as forge gives it.
+// repacked returns an archive with each member as returned by forge.
 func repacked(t *testing.T, whole []byte, forge func(n int, head *tar.Header, body []byte) []byte) []byte {
 	t.Helper()
 	plain := must(zstd.NewReader(bytes.NewReader(whole)))(t)

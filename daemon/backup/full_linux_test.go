@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/backup"
 )
 
-// small mounts a file system with little room.
-func small(t *testing.T, size string) string {
+// smallFS mounts a small file system.
+func smallFS(t *testing.T, size string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
@@ -28,8 +28,9 @@ func small(t *testing.T, size string) string {
 	return dir
 }
 
-// A disk that fills leaves nothing of a backup, and what had its name.
-func TestBackupOntoADiskThatFills(t *testing.T) {
+// TestBackupFillsDisk checks that a backup onto a full disk leaves no files, and
+// keeps the previous backup of that name.
+func TestBackupFillsDisk(t *testing.T) {
 	s := source(t)
 	var room int64
 	for _, f := range s.Files[:2] {
@@ -42,9 +43,9 @@ func TestBackupOntoADiskThatFills(t *testing.T) {
 	whole := must(os.ReadFile(saved(t, s)))(t)
 	for name, size := range map[string]int64{"no copy fits": room / 4, "one fits": room - room/8, "the archive does not": room + int64(len(whole))/2} {
 		t.Run(name, func(t *testing.T) {
-			dir := small(t, kib(size+int64(len(whole))))
+			dir := smallFS(t, kib(size+int64(len(whole))))
 			file := filepath.Join(dir, "file")
-			if err := os.WriteFile(file, whole, 0o600); err != nil { // of before
+			if err := os.WriteFile(file, whole, 0o600); err != nil { // the previous backup
 				t.Fatal(err)
 			}
 			_, err := backup.Write(t.Context(), s, file)
@@ -64,7 +65,7 @@ func TestBackupOntoADiskThatFills(t *testing.T) {
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, backup.Target{Dir: small(t, kib(room/2)), Files: s.Files}, file, "bytes required")
+		refused(t, backup.Target{Dir: smallFS(t, kib(room/2)), Files: s.Files}, file, "bytes required")
 	})
 }
 

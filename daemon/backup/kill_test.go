@@ -12,10 +12,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// TestKilledInTheMiddle kills whd backup and whd restore at many moments: there
-// is nothing half under any name that counts, and the next run is not disturbed
-// by what is left.
-func TestKilledInTheMiddle(t *testing.T) {
+// TestKilledProcesses kills whd backup and whd restore at many times: no incomplete
+// file has a final name, and the next run succeeds in spite of leftover files.
+func TestKilledProcesses(t *testing.T) {
 	s := source(t)
 	file := filepath.Join(t.TempDir(), "store.backup")
 	finished := rounds(t, func() bool {
@@ -46,7 +45,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	finished = rounds(t, func() bool {
 		defer os.RemoveAll(to.Dir)
 		if _, err := os.Stat(filepath.Join(to.Dir, "restore-unfinished")); err == nil {
-			return false // which keeps daemons out
+			return false // daemons cannot open the store
 		}
 		_, records := os.Stat(filepath.Join(to.Dir, "records.db"))
 		_, own := os.Stat(filepath.Join(to.Dir, "whd.db"))
@@ -65,7 +64,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 const kills = 6
 
 // rounds runs a command and kills it, each time a little later, and counts how
-// often done says that it had finished.
+// often done reports that it had finished.
 func rounds(t *testing.T, done func() bool, args ...string) (finished int) {
 	t.Helper()
 	began := time.Now()

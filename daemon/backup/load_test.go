@@ -19,14 +19,14 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// shop is a receiver that takes messages once it is open.
+// shop is a receiver that accepts messages once it is open.
 type shop struct {
-	mu   sync.Mutex
-	open bool
-	took map[string]int // by body
+	mu       sync.Mutex
+	open     bool
+	received map[string]int // by body
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 100)
 	n, _ := r.Body.Read(body)
@@ -36,25 +36,25 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		return
 	}
-	s.took[string(body[:n])]++
+	s.received[string(body[:n])]++
 }
 
 func (s *shop) has(body string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.took[body] > 0
+	return s.received[body] > 0
 }
 
 var settings = []string{"--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", strings.Repeat("1s,", 30) + "1s"}
 
-// publisher raises one event after another until it is told to end.
+// publisher publishes events until it is stopped.
 type publisher struct {
 	client *client.Client
 	name   int
 
 	mu       sync.Mutex
 	accepted []string
-	grown    chan struct{} // gets something at each event, if there is room
+	grown    chan struct{} // receives a value for each event, unless it is full
 }
 
 func (p *publisher) work(ctx context.Context) error {
@@ -80,10 +80,10 @@ func (p *publisher) list() []string {
 	return p.accepted[:len(p.accepted):len(p.accepted)]
 }
 
-// TestBackupUnderLoad makes backups of a daemon that takes events and answers
-// queries, and has another daemon go on with what the last of them holds.
+// TestBackupUnderLoad backs up a daemon that accepts events and queries, and starts
+// another daemon with the last backup.
 func TestBackupUnderLoad(t *testing.T) {
-	receiver := &shop{took: make(map[string]int)}
+	receiver := &shop{received: make(map[string]int)}
 	target := httptest.NewServer(receiver)
 	defer target.Close()
 	first := daemontest.Start(t, settings...)
@@ -103,7 +103,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	work.Go(func() { // reads of everything
+	work.Go(func() { // reads all records
 		for ctx.Err() == nil {
 			everything(t, c)
 		}
@@ -119,7 +119,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 	source := backup.Source{Dir: first.Dir, Files: files(t), Program: "whd test"}
 	file := saved(t, source)
-	for _, p := range all { // the daemon goes on
+	for _, p := range all { // the daemon still accepts events
 		<-p.grown
 		<-p.grown
 	}
@@ -174,7 +174,7 @@ func subscribe(t *testing.T, c *client.Client, to string) {
 	}
 }
 
-// everything is all records of all kinds as they go out.
+// everything returns all records of all kinds, as responses.
 func everything(t *testing.T, c *client.Client) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -188,7 +188,7 @@ func everything(t *testing.T, c *client.Client) map[string]string {
 	return all
 }
 
-// delivered waits until the receiver has every event.
+// delivered waits until the receiver has all events.
 func delivered(t *testing.T, s *shop, events []string) {
 	t.Helper()
 	enough := time.After(2 * time.Minute)

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
 
-// files are those of the store.
+// files returns the files of the store.
 func files(t testing.TB) []backup.File {
 	t.Helper()
 	all, err := storage.Files()
@@ -24,7 +24,7 @@ func files(t testing.TB) []backup.File {
 	return all
 }
 
-// source is a store with the demo's records.
+// source returns a store with the demo's records.
 func source(t testing.TB) backup.Source {
 	t.Helper()
 	s := backup.Source{Dir: t.TempDir(), Files: files(t), Program: "whd test"}
@@ -46,7 +46,7 @@ func fill(t testing.TB, dir string) {
 	}
 }
 
-// saved is a backup of a source.
+// saved returns the path of a backup of a source.
 func saved(t testing.TB, s backup.Source) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "store.backup")

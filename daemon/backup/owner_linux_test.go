@@ -9,8 +9,9 @@ import (
 	"github.com/bizhook/whd/daemon/backup"
 )
 
-// What root makes in the directory belongs to the daemon that works there.
-func TestWhatRootMakes(t *testing.T) {
+// TestOwnerOfRestoredFiles checks that files restored by root belong to the owner
+// of the directory.
+func TestOwnerOfRestoredFiles(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act for others")
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// readiness is an open store whose readiness is asked for.
+// readiness is an open store.
 type readiness struct {
 	*testing.T
 	store *Store
@@ -41,16 +41,16 @@ func openReadiness(t *testing.T) *readiness {
 	return r
 }
 
-// ask is Ready without what the last call has found.
-func (r *readiness) ask(ctx context.Context) error {
+// ready calls Ready without the result of the previous write test.
+func (r *readiness) ready(ctx context.Context) error {
 	r.store.AppDB.Probe.At = time.Time{}
 	return r.store.Ready(ctx)
 }
 
-// expect compares what keeps the store from being ready, empty for nothing.
+// expect compares the error of Ready; an empty text means no error.
 func (r *readiness) expect(why string) {
 	r.Helper()
-	err := r.ask(r.Context())
+	err := r.ready(r.Context())
 	if why == "" && err != nil || why != "" && (!fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, why)) {
 		r.Errorf("ready: %v, want %q", err, why)
 	}
@@ -68,9 +68,9 @@ func (r *readiness) exec(statement string) {
 	}
 }
 
-func TestReadyOfAReadOnlyFile(t *testing.T) {
+func TestReadyOfReadOnlyFile(t *testing.T) {
 	r := openReadiness(t)
-	r.store.AppDB.Pool.SetMaxOpenConns(1) // the one that is set
+	r.store.AppDB.Pool.SetMaxOpenConns(1) // the connection with the pragma
 	for _, step := range []struct{ pragma, why string }{{"ON", "the store cannot be used at the moment: the file is read-only"}, {"OFF", ""}} {
 		if _, err := r.store.AppDB.Pool.Exec("PRAGMA query_only = " + step.pragma); err != nil {
 			t.Fatal(err)
@@ -79,9 +79,9 @@ func TestReadyOfAReadOnlyFile(t *testing.T) {
 	}
 }
 
-// TestReadyOfADamagedFile overwrites all but the first page, and puts back what
-// was there, as a repair by another program does.
-func TestReadyOfADamagedFile(t *testing.T) {
+// TestReadyOfDamagedFile overwrites all but the first page, and restores them, as a
+// repair by another program does.
+func TestReadyOfDamagedFile(t *testing.T) {
 	r := openReadiness(t)
 	w := r.store.Webhooks
 	lease, err := w.Lease(t.Context(), 0)
@@ -116,27 +116,27 @@ func TestReadyOfADamagedFile(t *testing.T) {
 	put(bytes.Repeat([]byte{0xFF}, len(good)-page), page)
 	r.expect("the store cannot be used at the moment: the file is damaged")
 	if err := write(); !errors.Is(err, delivery.ErrDamaged) {
-		t.Errorf("a batch gives %v", err)
+		t.Errorf("writing a batch: %v", err)
 	}
 	put(good, 0)
-	r.exec("UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'Probe'") // and damaged pages are not remembered
+	r.exec("UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'Probe'") // clears cached damaged pages
 	r.expect("")
 	if err := write(); err != nil {
-		t.Errorf("a batch gives %v", err)
+		t.Errorf("writing a batch: %v", err)
 	}
 }
 
-// TestReadyOfAFileThatHangs has the right to write taken for good, as by a write
-// that does not end. Those who ask do not wait for it.
-func TestReadyOfAFileThatHangs(t *testing.T) {
+// TestReadyWhileFileIsLocked holds the write lock, like a write that hangs. Callers
+// of Ready do not wait for it.
+func TestReadyWhileFileIsLocked(t *testing.T) {
 	r := openReadiness(t)
-	leave, err := r.store.AppDB.Lock(t.Context())
+	unlock, err := r.store.AppDB.Lock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var asking sync.WaitGroup
+	var callers sync.WaitGroup
 	for range 8 {
-		asking.Go(func() {
+		callers.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			defer cancel()
 			if err := r.store.Ready(ctx); !fault.Is(err, fault.Unavailable) && err != nil {
@@ -144,13 +144,14 @@ func TestReadyOfAFileThatHangs(t *testing.T) {
 			}
 		})
 	}
-	asking.Wait()
-	leave()
+	callers.Wait()
+	unlock()
 	r.expect("")
 }
 
-// TestReadyWritesSeldom asks often: one write serves all who ask within a while.
-func TestReadyWritesSeldom(t *testing.T) {
+// TestReadyWritesAtIntervals checks that one write serves all callers within an
+// interval.
+func TestReadyWritesAtIntervals(t *testing.T) {
 	r := openReadiness(t)
 	writes := func() int64 {
 		n, err := appdb.QueryOne(t.Context(), r.store.AppDB, appdb.ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'Probe'`)
@@ -167,10 +168,10 @@ func TestReadyWritesSeldom(t *testing.T) {
 		}
 	}
 	if n := writes() - before; n != 0 {
-		t.Errorf("%d writes for 100 who ask", n)
+		t.Errorf("%d writes for 100 calls", n)
 	}
 	r.expect("")
 	if n := writes() - before; n != 1 {
-		t.Errorf("%d writes for one who asks later", n)
+		t.Errorf("%d writes for a later call", n)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
-// TestRequestLogInTheWay: a log that cannot be opened keeps nobody from the
-// rest, and is opened once it can be.
-func TestRequestLogInTheWay(t *testing.T) {
+// TestDamagedRequestLog checks that a request log that cannot be opened does not
+// affect the rest of the store, and is opened once it can be.
+func TestDamagedRequestLog(t *testing.T) {
 	dir := t.TempDir()
-	inTheWay := filepath.Join(dir, "requestlog.db")
-	if err := os.Mkdir(inTheWay, 0o700); err != nil {
+	obstacle := filepath.Join(dir, "requestlog.db")
+	if err := os.Mkdir(obstacle, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(t.Context(), Config{Dir: dir, Registry: record.Builtin(), Connections: 2})
@@ -28,9 +28,9 @@ func TestRequestLogInTheWay(t *testing.T) {
 	}
 	entries := []requestlog.Entry{{Status: 200}}
 	if err := s.RequestLog().Append(t.Context(), entries); !fault.Is(err, fault.Unavailable) {
-		t.Errorf("written all the same: %v", err)
+		t.Errorf("writing to it: %v", err)
 	}
-	if err := os.Remove(inTheWay); err != nil {
+	if err := os.Remove(obstacle); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.RequestLog().Append(t.Context(), entries); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// TestUpgrade makes our own tables as each version had them, fills them, and
-// brings them to the newest: all that was there stays, and is used.
+// TestUpgrade creates the service's tables at each version, adds rows, and migrates
+// them to the latest version: all rows are retained and can be used.
 func TestUpgrade(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
 		upgrades(t, "schema/sqlite/whd", func(t *testing.T) Config { return Config{Dir: t.TempDir()} })
@@ -51,12 +51,12 @@ func upgrades(t *testing.T, folder string, place func(*testing.T) Config) {
 
 func upgrade(t *testing.T, c Config, from int64) {
 	c.Registry, c.Connections = record.Builtin(), 2
-	var rescued []appdb.StoredSetting
+	var saved []appdb.StoredSetting
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
-		rescued = append(rescued, all...)
+		saved = append(saved, all...)
 		return nil
 	}
-	before := filled(t, c, from)
+	before := seeded(t, c, from)
 	s, err := Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -70,8 +70,8 @@ func upgrade(t *testing.T, c Config, from int64) {
 	if err != nil || m.Before != from || m.After != m.Latest {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if want := []appdb.StoredSetting{{Name: "query.max_take", Value: "500"}}; (from == 7 || from == 8) != slices.Equal(rescued, want) {
-		t.Errorf("settings that are rescued: %+v", rescued)
+	if want := []appdb.StoredSetting{{Name: "query.max_take", Value: "500"}}; (from == 7 || from == 8) != slices.Equal(saved, want) {
+		t.Errorf("saved settings: %+v", saved)
 	}
 	for _, table := range before {
 		if table.name == "WH_Setting" {
@@ -84,7 +84,7 @@ func upgrade(t *testing.T, c Config, from int64) {
 	used(t, s, from)
 }
 
-// used looks whether what was stored before is worked with.
+// used checks that the stored rows are used.
 func used(t *testing.T, s *Store, from int64) {
 	t.Helper()
 	ctx := t.Context()
@@ -117,7 +117,7 @@ func used(t *testing.T, s *Store, from int64) {
 	}
 }
 
-// seed is a row, as the program of a version wrote it.
+// seed is a row as written by the program of a version.
 type seed struct {
 	since   int64
 	table   string
@@ -132,7 +132,7 @@ func (s seed) in(version int64) bool {
 
 const past = "2026-01-31T08:15:30.1234560"
 
-// seeds use every table that holds what must not be lost.
+// seeds are rows of every table whose contents must be retained.
 var seeds = []seed{
 	{1, "WH_User", "RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime", []any{"u1", "Ann Ö.", "ann ö.", "Ann", "admin", "$argon2id$...", past, past}},
 	{1, "WH_ApiKey", "RecID, Name, NameKey, KeyHash, Role, AddedDateTime", []any{"k1", "till", "till", strings.Repeat("b", 64), "reader", past}},
@@ -156,19 +156,18 @@ var seeds = []seed{
 	{7, "WH_Setting", "Name, Value, LastSavedDateTime", []any{"query.max_take", "500", past}},
 }
 
-// firstWebhooks is the version that brought webhooks.
+// firstWebhooks is the first version with webhook tables.
 const firstWebhooks = 5
 
-// kept is a table with its rows as a version had them.
-type kept struct {
+// table is a table with its rows before the upgrade.
+type tableRows struct {
 	name    string
 	columns []string
 	rows    []string
 }
 
-// filled makes the tables of a version, puts rows into them, and gives what they
-// hold.
-func filled(t *testing.T, c Config, version int64) (all []*kept) {
+// seeded creates the tables of a version, adds rows, and returns them.
+func seeded(t *testing.T, c Config, version int64) (all []*tableRows) {
 	t.Helper()
 	db := openedAt(t, c)
 	defer db.Close()
@@ -181,7 +180,7 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 	}
 	for _, s := range seeds {
 		if s.in(version) {
-			s.plant(t, db)
+			s.insert(t, db)
 		}
 	}
 	if version >= firstWebhooks {
@@ -190,8 +189,8 @@ func filled(t *testing.T, c Config, version int64) (all []*kept) {
 		}
 	}
 	for _, s := range seeds {
-		if s.in(version) && !slices.ContainsFunc(all, func(k *kept) bool { return k.name == s.table }) {
-			k := &kept{name: s.table}
+		if s.in(version) && !slices.ContainsFunc(all, func(k *tableRows) bool { return k.name == s.table }) {
+			k := &tableRows{name: s.table}
 			k.rows = k.read(t, db)
 			all = append(all, k)
 		}
@@ -218,7 +217,7 @@ func openedAt(t *testing.T, c Config) *appdb.DB {
 	return db
 }
 
-func (s seed) plant(t *testing.T, db *appdb.DB) {
+func (s seed) insert(t *testing.T, db *appdb.DB) {
 	t.Helper()
 	var places []string
 	var args []any
@@ -232,9 +231,9 @@ func (s seed) plant(t *testing.T, db *appdb.DB) {
 	}
 }
 
-// read gives the rows of the columns that the table had when it was read first,
-// in an order of their own.
-func (k *kept) read(t *testing.T, db *appdb.DB) (all []string) {
+// read returns the rows, sorted, with the columns that the table had when it was
+// first read.
+func (k *tableRows) read(t *testing.T, db *appdb.DB) (all []string) {
 	t.Helper()
 	columns := "*"
 	if k.columns != nil {
@@ -263,14 +262,14 @@ func (k *kept) read(t *testing.T, db *appdb.DB) (all []string) {
 	return all
 }
 
-// TestSettingsAreNotLost: where the stored settings cannot be written to a file,
-// their table stays, and the store is not opened.
+// TestSettingsAreNotLost checks that the table of stored settings is not dropped,
+// and the store not opened, if the settings cannot be saved to a file.
 func TestSettingsAreNotLost(t *testing.T) {
 	c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
-	before := filled(t, c, 8)
+	before := seeded(t, c, 8)
 	full := errors.New("no space left on device")
-	for want, keep := range map[error]func([]appdb.StoredSetting) error{appdb.ErrSettingsNotSaved: nil, full: func([]appdb.StoredSetting) error { return full }} {
-		c.SaveSettings = keep
+	for want, save := range map[error]func([]appdb.StoredSetting) error{appdb.ErrSettingsNotSaved: nil, full: func([]appdb.StoredSetting) error { return full }} {
+		c.SaveSettings = save
 		if _, err := Open(t.Context(), c); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}

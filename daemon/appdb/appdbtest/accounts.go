@@ -1,4 +1,4 @@
-// Package appdbtest is the conformance suite of the accounts and the audit trail.
+// Package appdbtest is the conformance test suite of accounts and the audit trail.
 package appdbtest
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Accounts runs the suite of accounts. Each call of open gives a store without
-// any, which is closed when the test ends.
+// Accounts runs the suite of accounts. Each call of open returns an empty store,
+// which is closed when the test ends.
 func Accounts(t *testing.T, open func(t *testing.T) *storage.Store) {
-	for name, test := range map[string]func(*testing.T, books){
+	for name, test := range map[string]func(*testing.T, accounts){
 		"Users":            userRows,
 		"ChangeUser":       changeUserRow,
 		"RemoveUser":       removeUserRow,
@@ -28,30 +28,30 @@ func Accounts(t *testing.T, open func(t *testing.T) *storage.Store) {
 		"OneFirstUser":     oneFirstUser,
 		"LastAdmin":        lastAdmin,
 		"PasswordSession":  passwordSession,
-		"UsesAtOnce":       usesAtOnce,
+		"UsesAtOnce":       concurrentUses,
 		"LongestTexts":     longestTexts,
-		"TextsAsTheyStand": textsAsTheyStand,
+		"TextsAsTheyStand": textsUnchanged,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, books{open(t).AppDB.Accounts(), t}) })
+		t.Run(name, func(t *testing.T) { test(t, accounts{open(t).AppDB.Accounts(), t}) })
 	}
 	t.Run("Closed", func(t *testing.T) { accountsClosed(t, open(t)) })
 }
 
-// books are the accounts of a test.
-type books struct {
+// accounts are the accounts of a test.
+type accounts struct {
 	account.Store
 	t *testing.T
 }
 
-// noon is a time that every store keeps exactly.
+// noon is a time that every store stores exactly.
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
-// entryAt is what a test's changes leave in the audit trail.
+// entryAt returns the audit entry of a test's change.
 func entryAt(at time.Time) audit.Entry {
 	return audit.Entry{Actor: audit.Actor{Name: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
 }
 
-func (b books) addUser(name string, r account.Role) account.User {
+func (b accounts) addUser(name string, r account.Role) account.User {
 	b.t.Helper()
 	u := account.User{ID: "id of " + name, Name: name, DisplayName: "D", Role: r, PasswordHash: "hash of " + name, Added: noon, Saved: noon}
 	if err := b.AddUser(b.t.Context(), u, entryAt(noon)); err != nil {
@@ -60,7 +60,7 @@ func (b books) addUser(name string, r account.Role) account.User {
 	return u
 }
 
-func (b books) addSession(hash string, u account.User) account.Session {
+func (b accounts) addSession(hash string, u account.User) account.Session {
 	b.t.Helper()
 	s := account.Session{Hash: hash, User: u, Remember: true, Added: noon, Expires: noon.Add(time.Hour)}
 	if added, err := b.AddSession(b.t.Context(), s); err != nil || !added {
@@ -69,7 +69,7 @@ func (b books) addSession(hash string, u account.User) account.Session {
 	return s
 }
 
-func (b books) expectSession(hash string, want *account.Session) {
+func (b accounts) expectSession(hash string, want *account.Session) {
 	b.t.Helper()
 	got, err := b.Session(b.t.Context(), hash)
 	if err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
@@ -77,15 +77,15 @@ func (b books) expectSession(hash string, want *account.Session) {
 	}
 }
 
-// expectSessions counts the sessions by ending them all.
-func (b books) expectSessions(want int64) {
+// expectSessions counts the sessions by removing them all.
+func (b accounts) expectSessions(want int64) {
 	b.t.Helper()
 	if n, err := b.RemoveExpired(b.t.Context(), noon.AddDate(1, 0, 0)); err != nil || n != want {
 		b.t.Errorf("%d sessions are left (%v), want %d", n, err, want)
 	}
 }
 
-func userRows(t *testing.T, b books) {
+func userRows(t *testing.T, b accounts) {
 	want := b.addUser("Ann", account.Publisher)
 	got, err := b.User(t.Context(), account.Fold("aNN"))
 	if err != nil || got == nil || *got != want {
@@ -108,7 +108,7 @@ func userRows(t *testing.T, b books) {
 	}
 }
 
-func changeUserRow(t *testing.T, b books) {
+func changeUserRow(t *testing.T, b accounts) {
 	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
 	kept, ended := b.addSession("s1", bob), b.addSession("s2", ann)
 	later := noon.Add(time.Minute)
@@ -122,7 +122,7 @@ func changeUserRow(t *testing.T, b books) {
 	change("Ann", account.Change{DisplayName: &name, Role: &role}, true)
 	ann.DisplayName, ann.Role, ann.Saved = name, role, later
 	ended.User = ann
-	b.expectSession("s2", &ended) // shows the user as it is now
+	b.expectSession("s2", &ended) // shows the changed user
 	change("Ann", account.Change{PasswordHash: &hash}, true)
 	b.expectSession("s2", nil)
 	b.expectSession("s1", &kept)
@@ -132,17 +132,17 @@ func changeUserRow(t *testing.T, b books) {
 	}
 	change("Bob", account.Change{Role: &role, PasswordHash: &hash}, false) // the last admin
 	b.expectSession("s1", &kept)
-	change("nobody", account.Change{PasswordHash: &hash}, false)
+	change("missing", account.Change{PasswordHash: &hash}, false)
 }
 
-func removeUserRow(t *testing.T, b books) {
+func removeUserRow(t *testing.T, b accounts) {
 	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
 	b.addSession("s1", ann)
 	kept := b.addSession("s2", bob)
 	for _, c := range []struct {
 		user string
 		want bool
-	}{{"Ann", true}, {"Bob", false}, {"nobody", false}} {
+	}{{"Ann", true}, {"Bob", false}, {"missing", false}} {
 		if removed, err := b.RemoveUser(t.Context(), account.Fold(c.user), entryAt(noon)); err != nil || removed != c.want {
 			t.Errorf("%s: removed %v (%v), want %v", c.user, removed, err, c.want)
 		}
@@ -152,14 +152,14 @@ func removeUserRow(t *testing.T, b books) {
 	b.expectSessions(1)
 }
 
-func sessionRows(t *testing.T, b books) {
+func sessionRows(t *testing.T, b accounts) {
 	ann := b.addUser("Ann", account.Reader)
 	want := b.addSession("s1", ann)
 	b.expectSession("s1", &want)
 	b.expectSession("S1", nil)
 
 	stale, gone := ann, ann
-	stale.PasswordHash, gone.ID = "hash of before", "nobody"
+	stale.PasswordHash, gone.ID = "old hash", "missing"
 	for _, u := range []account.User{stale, gone} {
 		if added, err := b.AddSession(t.Context(), account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}); err != nil || added {
 			t.Errorf("added %v (%v) for %+v", added, err, u)
@@ -180,7 +180,7 @@ func sessionRows(t *testing.T, b books) {
 	}
 }
 
-func keyRows(t *testing.T, b books) {
+func keyRows(t *testing.T, b accounts) {
 	endless := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
 	bounded := account.Key{ID: "2", Name: "shop", Hash: "h2", Role: account.Reader, Added: noon, Expires: noon.Add(time.Hour)}
 	for _, k := range []account.Key{endless, bounded} {
@@ -205,8 +205,9 @@ func keyRows(t *testing.T, b books) {
 	}
 }
 
-// Daemons write in any order: times only go forward, and nothing comes back.
-func writeUses(t *testing.T, b books) {
+// writeUses writes uses in any order: times only increase, and removed rows stay
+// removed.
+func writeUses(t *testing.T, b accounts) {
 	s := b.addSession("s1", b.addUser("Ann", account.Reader))
 	k := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
 	if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
@@ -233,7 +234,7 @@ func writeUses(t *testing.T, b books) {
 	}
 }
 
-// operations is every way in, with arguments that find nothing.
+// operations calls every method with arguments that match nothing.
 func operations(ctx context.Context, a account.Store) map[string]error {
 	all := make(map[string]error)
 	_, all["User"] = a.User(ctx, "x")
@@ -255,7 +256,7 @@ func operations(ctx context.Context, a account.Store) map[string]error {
 	return all
 }
 
-func accountsCancelled(t *testing.T, b books) {
+func accountsCancelled(t *testing.T, b accounts) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, err := range operations(ctx, b) {
@@ -276,7 +277,7 @@ func accountsClosed(t *testing.T, s *storage.Store) {
 	}
 }
 
-func longestTexts(t *testing.T, b books) {
+func longestTexts(t *testing.T, b accounts) {
 	for _, letter := range []string{"x", "é", "漢", "😀"} {
 		name := strings.Repeat(letter, 256/len(letter))
 		u := account.User{
@@ -292,9 +293,9 @@ func longestTexts(t *testing.T, b books) {
 	}
 }
 
-// Texts come back as they were given, and names differ unless Fold says
-// otherwise.
-func textsAsTheyStand(t *testing.T, b books) {
+// textsUnchanged checks that texts are stored unchanged, and that names are equal
+// only if Fold makes them equal.
+func textsUnchanged(t *testing.T, b accounts) {
 	for _, name := range []string{"O'Brien", "resume", "résumé", "straße", "-- x", "[a]%_", "whd.WH_User", "a\b", "😀"} {
 		u := b.addUser(name, account.Reader)
 		if got, err := b.User(t.Context(), account.Fold(name)); err != nil || got == nil || *got != u {

@@ -15,10 +15,10 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Audit proves of the accounts of a store that a change and its entry in the
-// audit trail are stored both or not at all, and that the trail can be queried.
+// Audit checks that a change and its audit entry are stored together or not at all,
+// and that the audit trail can be queried.
 func Audit(t *testing.T, opened *storage.Store) {
-	b := books{opened.AppDB.Accounts(), t}
+	b := accounts{opened.AppDB.Accounts(), t}
 	u := account.User{ID: "1", Name: "Ann", Role: account.Admin, Added: noon, Saved: noon}
 	role := account.Reader
 	step := 0
@@ -61,7 +61,7 @@ func Audit(t *testing.T, opened *storage.Store) {
 	expectTrail(t, opened, query.Members{executortest.Member("UserName", "TESTER"), executortest.Member("Take", "1"), executortest.Member("Skip", "1")}, "step 7")
 }
 
-// expectTrail compares the subjects of the entries that a query finds.
+// expectTrail compares the subjects of the entries that a query returns.
 func expectTrail(t *testing.T, opened *storage.Store, members query.Members, want ...string) {
 	t.Helper()
 	kind, ok := record.System().Lookup("WH_Audit")

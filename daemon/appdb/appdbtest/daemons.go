@@ -8,10 +8,10 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// What several daemons do to the same accounts at the same time.
+// Tests of several daemons that change the same accounts concurrently.
 
-// atOnce does the work of n at the same time.
-func atOnce(n int, work func(int)) {
+// concurrently calls work n times concurrently.
+func concurrently(n int, work func(int)) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() { work(i) })
@@ -19,11 +19,11 @@ func atOnce(n int, work func(int)) {
 	all.Wait()
 }
 
-// Daemons that start together make one first user.
-func oneFirstUser(t *testing.T, b books) {
+// oneFirstUser checks that daemons that start concurrently create one first user.
+func oneFirstUser(t *testing.T, b accounts) {
 	const daemons = 4
 	var added [daemons]bool
-	atOnce(daemons, func(i int) {
+	concurrently(daemons, func(i int) {
 		u := account.User{ID: string(rune('a' + i)), Name: "admin", Role: account.Admin, Added: noon, Saved: noon}
 		var err error
 		if added[i], err = b.AddFirstUser(t.Context(), u, entryAt(noon)); err != nil {
@@ -41,9 +41,8 @@ func oneFirstUser(t *testing.T, b books) {
 	}
 }
 
-// Two admins who go, or take each other's role away, at the same time: one of
-// them stays.
-func lastAdmin(t *testing.T, b books) {
+// lastAdmin removes two admins, or their roles, concurrently: one of them stays.
+func lastAdmin(t *testing.T, b accounts) {
 	names, admin, reader := []string{"ann", "bob"}, account.Admin, account.Reader
 	for round := range 10 {
 		for _, name := range names {
@@ -54,7 +53,7 @@ func lastAdmin(t *testing.T, b books) {
 			}
 		}
 		var done [2]bool
-		atOnce(len(names), func(i int) {
+		concurrently(len(names), func(i int) {
 			var err error
 			if round%2 == 0 {
 				done[i], err = b.RemoveUser(t.Context(), names[i], entryAt(noon))
@@ -71,13 +70,14 @@ func lastAdmin(t *testing.T, b books) {
 	}
 }
 
-// A login with the old password at the moment of its change leaves no session.
-func passwordSession(t *testing.T, b books) {
+// passwordSession checks that a login with the old password during its change
+// leaves no session.
+func passwordSession(t *testing.T, b accounts) {
 	u := b.addUser("ann", account.Reader)
 	for round := range 10 {
 		next := u
 		next.PasswordHash = "hash " + string(rune('a'+round))
-		atOnce(2, func(i int) {
+		concurrently(2, func(i int) {
 			var err error
 			if i == 0 {
 				_, err = b.AddSession(t.Context(), account.Session{Hash: "s", User: u, Added: noon, Expires: noon})
@@ -93,15 +93,15 @@ func passwordSession(t *testing.T, b books) {
 	}
 }
 
-// Daemons write the same uses at the same time.
-func usesAtOnce(t *testing.T, b books) {
+// concurrentUses writes the same uses concurrently.
+func concurrentUses(t *testing.T, b accounts) {
 	u := b.addUser("ann", account.Reader)
 	var hashes []string
 	for i := range 8 {
 		hashes = append(hashes, "s"+string(rune('0'+i)))
 		b.addSession(hashes[i], u)
 	}
-	atOnce(4, func(i int) {
+	concurrently(4, func(i int) {
 		uses := account.Uses{Sessions: make(map[string]time.Time)}
 		for _, hash := range hashes {
 			uses.Sessions[hash] = noon.Add(time.Hour + time.Duration(i)*time.Minute)

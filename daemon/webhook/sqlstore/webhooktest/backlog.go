@@ -19,7 +19,8 @@ func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 	}
 }
 
-// The backlog is what is open, in whichever partition, by subscription.
+// backlogs checks that the backlog has the open messages of all partitions, by
+// subscription.
 func backlogs(h hooks) {
 	h.expectBacklog("at first")
 	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
@@ -53,12 +54,12 @@ func backlogs(h hooks) {
 	h.expectBacklog("all sent")
 }
 
-// sendAt writes n messages of events that were raised at a time.
+// sendAt writes n messages of events that were added at a time.
 func (h hooks) sendAt(l delivery.Lease, sub int64, n int, at time.Time) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
 	for range n {
-		h.raise(&b, at, "{}", sub)
+		h.publish(&b, at, "{}", sub)
 	}
 	for _, e := range b.Events {
 		e.AddedAt = at

@@ -10,20 +10,20 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// asPicked are messages as a query finds them.
-func (h hooks) asPicked(r webhook.Subscription, all ...*webhook.Message) []admin.Candidate {
+// candidates returns messages as a query returns them.
+func (h hooks) candidates(r webhook.Subscription, all ...*webhook.Message) []admin.Candidate {
 	h.t.Helper()
-	var picked []admin.Candidate
+	var selected []admin.Candidate
 	for _, m := range all {
 		is, err := h.Message(h.t.Context(), addressOf(r, m))
 		h.check(err)
-		picked = append(picked, admin.Candidate{ID: is.ID, Status: is.Status, Retries: is.Retries()})
+		selected = append(selected, admin.Candidate{ID: is.ID, Status: is.Status, Retries: is.Retries()})
 	}
-	return picked
+	return selected
 }
 
-// oneOfEach sends messages and has them stand in each status: not sent,
-// received, waiting, failed.
+// oneOfEach sends one message for each status: not sent, delivered, retry pending,
+// failed.
 func (h hooks) oneOfEach(l delivery.Lease, r webhook.Subscription) []*webhook.Message {
 	h.t.Helper()
 	sent := h.send(l, r.ID, 4)
@@ -32,34 +32,33 @@ func (h hooks) oneOfEach(l delivery.Lease, r webhook.Subscription) []*webhook.Me
 	return sent
 }
 
-func (h hooks) expectAltered(what string, got []admin.Changed, err error, want ...admin.Changed) {
+func (h hooks) expectChanged(name string, got []admin.Changed, err error, want ...admin.Changed) {
 	h.t.Helper()
 	if err != nil || len(got) != len(want) {
-		h.t.Fatalf("%s: %+v (%v), want %d", what, got, err, len(want))
+		h.t.Fatalf("%s: %+v (%v), want %d", name, got, err, len(want))
 	}
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
-			h.t.Errorf("%s: altered %d is\n%+v, want\n%+v", what, i, got[i], want[i])
+			h.t.Errorf("%s: altered %d is\n%+v, want\n%+v", name, i, got[i], want[i])
 		}
 	}
 }
 
-// alteredFrom is what is told of a message that an operation on many has
-// changed.
-func alteredFrom(r webhook.Subscription, m *webhook.Message, was webhook.Status, c webhook.Change) admin.Changed {
+// changedFrom returns the result of a bulk operation for a message.
+func changedFrom(r webhook.Subscription, m *webhook.Message, before webhook.Status, c webhook.Change) admin.Changed {
 	c.Message, c.Subscriber, c.Subscription, c.Event = m.GUID, r.Subscriber, r.GUID, m.Event.Name
-	return admin.Changed{ID: m.ID, Subscription: r.ID, Before: was, Change: c}
+	return admin.Changed{ID: m.ID, Subscription: r.ID, Before: before, Change: c}
 }
 
-func retryMany(h hooks) {
+func retryBulk(h hooks) {
 	ctx, r, other, l, later := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
 	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
-	picked := h.asPicked(r, sent...)
-	done, err := h.RetryMessages(ctx, picked, later)
+	selected := h.candidates(r, sent...)
+	done, err := h.RetryMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 500}
 	gone := due
 	gone.Code = 410
-	h.expectAltered("retried", done, err, alteredFrom(r, sent[2], webhook.RetryPending, due), alteredFrom(r, sent[3], webhook.Failed, gone))
+	h.expectChanged("retried", done, err, changedFrom(r, sent[2], webhook.RetryPending, due), changedFrom(r, sent[3], webhook.Failed, gone))
 	for i, want := range []webhook.State{
 		{Next: noon}, {Status: webhook.Successful, Attempts: 1},
 		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
@@ -68,83 +67,84 @@ func retryMany(h hooks) {
 	}
 	h.expectState(addressOf(other, spared[3]), webhook.State{Status: webhook.Failed, Attempts: 1})
 	h.expectState(addressOf(other, spared[2]), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Hour)})
-	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
+	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
 
-	again, err := h.RetryMessages(ctx, picked, later.Add(time.Minute))
-	h.expectAltered("as they were picked before", again, err, alteredFrom(r, sent[2], webhook.RetryPending,
+	again, err := h.RetryMessages(ctx, selected, later.Add(time.Minute))
+	h.expectChanged("as they were picked before", again, err, changedFrom(r, sent[2], webhook.RetryPending,
 		webhook.Change{Status: webhook.RetryPending, Next: later.Add(time.Minute), At: later.Add(time.Minute), Code: 500}))
 	none, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, later)
-	h.expectAltered("of a message that is gone", none, err)
+	h.expectChanged("of a message that is gone", none, err)
 	none, err = h.RetryMessages(ctx, nil, later)
-	h.expectAltered("of none", none, err)
+	h.expectChanged("of none", none, err)
 
-	sent[3].Attempts = 1 // the number of attempts goes on counting
+	sent[3].Attempts = 1 // the attempts continue to count
 	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
 	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
 }
 
-func removeMany(h hooks) {
+func removeBulk(h hooks) {
 	ctx, r, other, l, at := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
 	b := h.batch(l)
-	both := h.raise(&b, noon, "shared", r.ID, other.ID)
+	both := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
 	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
-	picked := h.asPicked(r, append(sent, both[0])...)
+	selected := h.candidates(r, append(sent, both[0])...)
 	changed := h.send(l, r.ID, 1)[0]
-	picked = append(picked, h.asPicked(r, changed)...)
-	h.record(l, attempt(changed, 500, webhook.RetryPending, noon)) // since it was picked
-	done, err := h.RemoveMessages(ctx, picked, at)
-	told := func(m *webhook.Message, was webhook.Status, code int) admin.Changed {
-		return alteredFrom(r, m, was, webhook.Change{Status: was, Code: code, At: at, Deleted: true})
+	selected = append(selected, h.candidates(r, changed)...)
+	h.record(l, attempt(changed, 500, webhook.RetryPending, noon)) // after the query
+	done, err := h.RemoveMessages(ctx, selected, at)
+	changedMessage := func(m *webhook.Message, before webhook.Status, code int) admin.Changed {
+		return changedFrom(r, m, before, webhook.Change{Status: before, Code: code, At: at, Deleted: true})
 	}
-	h.expectAltered("removed", done, err, told(both[0], webhook.NotSent, 0), told(sent[0], webhook.NotSent, 0), told(sent[1], webhook.Successful, 200),
-		told(sent[2], webhook.RetryPending, 500), told(sent[3], webhook.Failed, 410))
+	h.expectChanged("removed", done, err, changedMessage(both[0], webhook.NotSent, 0), changedMessage(sent[0], webhook.NotSent, 0), changedMessage(sent[1], webhook.Successful, 200),
+		changedMessage(sent[2], webhook.RetryPending, 500), changedMessage(sent[3], webhook.Failed, 410))
 	for _, m := range append(sent, both[0]) {
 		_, err := h.Message(ctx, addressOf(r, m))
 		h.expectMissing(err)
 	}
-	h.expectNumbers("of the one", h.open(l.Partition, r.ID), changed)
+	h.expectIDs("of the one", h.open(l.Partition, r.ID), changed)
 	left := h.open(l.Partition, other.ID)
-	h.expectNumbers("of the other", left, both[1], spared[0], spared[2])
+	h.expectIDs("of the other", left, both[1], spared[0], spared[2])
 	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("body is %q", left[0].Event.Body)
 	}
-	again, err := h.RemoveMessages(ctx, picked, at)
-	h.expectAltered("removed again", again, err)
+	again, err := h.RemoveMessages(ctx, selected, at)
+	h.expectChanged("removed again", again, err)
 	last, err := h.LastMessage(ctx)
 	if h.check(err); last != changed.ID {
 		h.t.Errorf("the last message is %d, want %d", last, changed.ID)
 	}
 }
 
-// A batch of the largest size, of messages of two subscriptions.
-func manyAtOnce(h hooks) {
+// largeBulk runs a bulk operation of the largest size on messages of two
+// subscriptions.
+func largeBulk(h hooks) {
 	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
 	const half = 250
-	var picked []admin.Candidate
+	var selected []admin.Candidate
 	for _, m := range append(h.send(l, r.ID, half), h.send(l, other.ID, half)...) {
-		picked = append(picked, admin.Candidate{ID: m.ID})
+		selected = append(selected, admin.Candidate{ID: m.ID})
 	}
 	kept := h.send(l, r.ID, 1)
-	done, err := h.RetryMessages(ctx, picked, noon)
-	h.expectAltered("none of them was attempted", done, err)
-	if done, err = h.RemoveMessages(ctx, picked, noon); err != nil || len(done) != 2*half {
+	done, err := h.RetryMessages(ctx, selected, noon)
+	h.expectChanged("none of them was attempted", done, err)
+	if done, err = h.RemoveMessages(ctx, selected, noon); err != nil || len(done) != 2*half {
 		h.t.Errorf("removed %d (%v)", len(done), err)
 	}
-	h.expectNumbers("of the one", h.open(l.Partition, r.ID), kept...)
-	h.expectNumbers("of the other", h.open(l.Partition, other.ID))
+	h.expectIDs("of the one", h.open(l.Partition, r.ID), kept...)
+	h.expectIDs("of the other", h.open(l.Partition, other.ID))
 }
 
-// Whoever removes or retries messages at once with their outcomes does so before
-// or after them, never in between, and nobody twice.
-func manyAndOutcomes(h hooks) {
+// bulkAndOutcomes runs bulk operations while results of the same messages are
+// written: each operation takes effect before or after a result, and only once.
+func bulkAndOutcomes(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
-	for range 4 { // few at once, again and again: a server takes its time to begin with each
-		h.manyAndOutcomes(r, l, h.send(l, r.ID, 12))
+	for range 4 { // small batches, since a server takes long to start many connections
+		h.bulkAndOutcomes(r, l, h.send(l, r.ID, 12))
 	}
 }
 
-func (h hooks) manyAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []*webhook.Message) {
+func (h hooks) bulkAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []*webhook.Message) {
 	outcomes, failed := h.batch(l), make([]admin.Candidate, len(sent))
 	for i, m := range sent {
 		outcomes.Outcomes = append(outcomes.Outcomes, attempt(m, 500, webhook.Failed, time.Time{}))
@@ -152,7 +152,7 @@ func (h hooks) manyAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []
 	}
 	var mu sync.Mutex
 	removed := make(map[int64]int)
-	atOnce(4, func(i int) {
+	concurrently(4, func(i int) {
 		var done []admin.Changed
 		var err error
 		switch i {

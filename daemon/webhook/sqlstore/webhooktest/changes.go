@@ -12,21 +12,21 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// What has changed since a version is read by the numbers of the subscriptions,
-// by the daemon that has changed them and by others.
+// changedSubscriptions checks that a daemon reads only the subscriptions that it or
+// another daemon has changed since a version.
 func changedSubscriptions(h hooks) {
-	ctx, other, l := h.t.Context(), h.beside(), h.lease(time.Hour)
+	ctx, other, l := h.t.Context(), h.peer(), h.lease(time.Hour)
 	a, b := h.subscribe(), h.subscribe()
 	off, url := false, "https://shop.example/other"
-	began := other.news(-1)
+	began := other.readPeerEvents(-1)
 	before := h.version()
-	expect := func(what string, want ...int64) map[int64]*webhook.Subscription {
+	expect := func(name string, want ...int64) map[int64]*webhook.Subscription {
 		h.t.Helper()
 		now := h.version()
-		got, whole, err := other.Changed(ctx, before, now)
+		got, complete, err := other.Changed(ctx, before, now)
 		h.check(err)
-		if ids := slices.Sorted(maps.Keys(got)); whole || !slices.Equal(ids, want) {
-			h.t.Errorf("%s: changed are %v, want %v", what, ids, want)
+		if ids := slices.Sorted(maps.Keys(got)); complete || !slices.Equal(ids, want) {
+			h.t.Errorf("%s: changed are %v, want %v", name, ids, want)
 		}
 		before = now
 		return got
@@ -44,7 +44,7 @@ func changedSubscriptions(h hooks) {
 	change(a, admin.SubscriptionChange{Ordered: &off})
 	change(b, admin.SubscriptionChange{Ordered: &off})
 	expect("two changes", a.ID, b.ID)
-	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
 	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Active() {
 		h.t.Errorf("of a disabled subscriber: %+v", got)
@@ -69,24 +69,24 @@ func changedSubscriptions(h hooks) {
 	if got := expect("a removal", a.ID); got[a.ID] != nil {
 		h.t.Errorf("removed: %+v", got)
 	}
-	_, err = h.RemoveSubscriber(ctx, b.Subscriber, noted())
+	_, err = h.RemoveSubscriber(ctx, b.Subscriber, auditEntry())
 	h.check(err)
 	expect("the removal of a subscriber", b.ID)
 	for _, after := range []int64{0, before - 2000, before + 1} {
-		if got, whole, err := h.Changed(ctx, after, before); err != nil || !whole || got[c.ID] == nil {
-			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, whole, err)
+		if got, complete, err := h.Changed(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
+			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, complete, err)
 		}
 	}
-	if n := h.news(-1); len(n.Events) != 0 {
-		h.t.Errorf("nudges about messages: %+v", n.Events)
+	if n := h.readPeerEvents(-1); len(n.Events) != 0 {
+		h.t.Errorf("peer events about messages: %+v", n.Events)
 	}
-	if n := other.news(began.Last); len(n.Events) != 0 {
-		h.t.Errorf("another daemon hears of messages: %+v", n.Events)
+	if n := other.readPeerEvents(began.Last); len(n.Events) != 0 {
+		h.t.Errorf("another daemon is notified of messages: %+v", n.Events)
 	}
 }
 
-// Headers of a subscriber's subscriptions are bounded in all, unless an admin
-// gives them.
+// boundedHeaders checks the limit of all headers of a subscriber, which does not
+// apply to administrators.
 func boundedHeaders(h hooks) {
 	ctx := h.t.Context()
 	r := h.subscribe()
@@ -94,16 +94,16 @@ func boundedHeaders(h hooks) {
 	for i := range large {
 		large[i] = webhook.Header{Name: "X-Large", Value: strings.Repeat("v", 4<<10)}
 	}
-	refused := func(what string, err error) {
+	refused := func(name string, err error) {
 		h.t.Helper()
 		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != webhook.MemberHeaders {
-			h.t.Errorf("%s: %v", what, err)
+			h.t.Errorf("%s: %v", name, err)
 		}
 	}
 	half := admin.SubscriptionChange{Headers: &large, EnforceLimits: true}
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
 	h.check(err)
-	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // instead of the ones before
+	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
 	h.check(err)
 	more := webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
 	before := h.version()

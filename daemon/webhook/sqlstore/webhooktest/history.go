@@ -14,14 +14,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// history compares the store with one that keeps everything in a map, over
-// drawn sequences of what engines and people do.
+// history compares the store with a model that has all rows in a map, over random
+// sequences of operations of engines and administrators.
 func history(h hooks) {
 	subs := []webhook.Subscription{h.subscribe(), h.subscribe()}
 	rapid.Check(h.t, func(t *rapid.T) {
 		l := h.lease(0)
 		n := &naiveHooks{h: h, subs: subs, lease: l, version: h.version(), rows: make(map[int64]*naiveMessage)}
-		for _, sub := range subs { // what an earlier sequence has left
+		for _, sub := range subs { // messages of an earlier sequence
 			for _, m := range h.open(l.Partition, sub.ID) {
 				_, err := h.RemoveMessage(h.t.Context(), addressOf(sub, m))
 				h.check(err)
@@ -34,27 +34,27 @@ func history(h hooks) {
 	})
 }
 
-// naiveMessage is a message and what is known of it.
+// naiveMessage is a message of the model.
 type naiveMessage struct {
 	webhook.Message
-	sub int // of the subscriptions
+	sub int // index in subs
 }
 
 type naiveHooks struct {
-	h       hooks
-	subs    []webhook.Subscription
-	lease   delivery.Lease
-	old     []delivery.Lease
-	version int64
-	made    []*naiveMessage // all, also those that are gone
-	rows    map[int64]*naiveMessage
+	h        hooks
+	subs     []webhook.Subscription
+	lease    delivery.Lease
+	old      []delivery.Lease
+	version  int64
+	messages []*naiveMessage // all messages, including removed ones
+	rows     map[int64]*naiveMessage
 }
 
 func (n *naiveHooks) drawTime(t *rapid.T, label string) time.Time {
 	return noon.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, label)) * time.Second)
 }
 
-// drawLease draws one that is held, mostly.
+// drawLease returns a lease, mostly the one that is held.
 func (n *naiveHooks) drawLease(t *rapid.T) (l delivery.Lease, held bool) {
 	if len(n.old) > 0 && rapid.IntRange(0, 5).Draw(t, "old lease") == 0 {
 		return rapid.SampledFrom(n.old).Draw(t, "lease"), false
@@ -62,7 +62,7 @@ func (n *naiveHooks) drawLease(t *rapid.T) (l delivery.Lease, held bool) {
 	return n.lease, true
 }
 
-// write writes a batch, and reports whether it counts.
+// write writes a batch, and reports whether it took effect.
 func (n *naiveHooks) write(t *rapid.T, b delivery.Batch, held bool) bool {
 	b.Version = n.version
 	if rapid.IntRange(0, 5).Draw(t, "old version") == 0 {
@@ -87,29 +87,29 @@ func (n *naiveHooks) write(t *rapid.T, b delivery.Batch, held bool) bool {
 func (n *naiveHooks) publish(t *rapid.T) {
 	l, held := n.drawLease(t)
 	b := delivery.Batch{Leases: []delivery.Lease{l}}
-	var made []*naiveMessage
+	var messages []*naiveMessage
 	for range rapid.IntRange(1, 4).Draw(t, "events") {
 		sub := rapid.IntRange(0, len(n.subs)-1).Draw(t, "subscription")
-		m := n.h.raise(&b, n.drawTime(t, "due"), rapid.StringMatching(`[a-z "\\é]{0,6}`).Draw(t, "body"), n.subs[sub].ID)[0]
-		made = append(made, &naiveMessage{*m, sub})
+		m := n.h.publish(&b, n.drawTime(t, "due"), rapid.StringMatching(`[a-z "\\é]{0,6}`).Draw(t, "body"), n.subs[sub].ID)[0]
+		messages = append(messages, &naiveMessage{*m, sub})
 	}
 	if n.write(t, b, held) {
-		for _, m := range made {
+		for _, m := range messages {
 			n.rows[m.ID] = m
-			n.made = append(n.made, m)
+			n.messages = append(n.messages, m)
 		}
 	}
 }
 
-// drawMessage draws one that was made, perhaps gone since.
+// drawMessage returns a message that may have been removed since.
 func (n *naiveHooks) drawMessage(t *rapid.T) *naiveMessage {
-	if len(n.made) == 0 {
+	if len(n.messages) == 0 {
 		n.publish(t)
 	}
-	if len(n.made) == 0 { // nor does one come of that
+	if len(n.messages) == 0 { // the batch was not written
 		return &naiveMessage{webhook.Message{ID: 1 << 40, GUID: guid(1 << 40), Partition: n.lease.Partition}, 0}
 	}
-	return rapid.SampledFrom(n.made).Draw(t, "message")
+	return rapid.SampledFrom(n.messages).Draw(t, "message")
 }
 
 func (n *naiveHooks) outcome(t *rapid.T) {
@@ -150,11 +150,11 @@ func (n *naiveHooks) retry(t *rapid.T) {
 	switch m := n.rows[m.ID]; {
 	case m == nil:
 		if !fault.Is(err, fault.NotFound) {
-			t.Fatalf("of a message that is gone: %v", err)
+			t.Fatalf("of a message that was removed: %v", err)
 		}
 	case m.Status == webhook.Successful:
 		if !fault.Is(err, fault.Conflict) {
-			t.Fatalf("of a message that was received: %v", err)
+			t.Fatalf("of a message that was delivered: %v", err)
 		}
 	case err != nil:
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func (n *naiveHooks) retry(t *rapid.T) {
 	}
 }
 
-// listed are the open messages that a page may hold, in their order.
+// listed returns the open messages that a page may contain, in their order.
 func (n *naiveHooks) listed(p delivery.Page) []*naiveMessage {
 	var all []*naiveMessage
 	for _, m := range n.rows {
@@ -189,7 +189,7 @@ func (n *naiveHooks) drawPage(t *rapid.T) delivery.Page {
 		Partition: n.lease.Partition, Subscription: rapid.SampledFrom(n.subs).Draw(t, "subscription").ID, Until: n.drawTime(t, "until"),
 		InOrder: rapid.Bool().Draw(t, "in order"), Limit: rapid.IntRange(1, 5).Draw(t, "limit"),
 	}
-	if len(n.made) > 0 && rapid.Bool().Draw(t, "from a place") {
+	if len(n.messages) > 0 && rapid.Bool().Draw(t, "from a place") {
 		p.After = delivery.Place{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
 	}
 	return p
@@ -229,12 +229,12 @@ func (n *naiveHooks) due(t *rapid.T) {
 	}
 	open, err := n.h.Open(n.h.t.Context(), n.lease.Partition)
 	p.After = delivery.Place{}
-	if is, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || is != has {
-		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, is, err, has)
+	if listed, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || listed != has {
+		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, listed, err, has)
 	}
 }
 
-// newLease is another daemon's taking over, or the same one's after a restart.
+// newLease replaces the lease, like another daemon's takeover or a restart.
 func (n *naiveHooks) newLease(t *rapid.T) {
 	l, err := n.h.Lease(n.h.t.Context(), 0)
 	if err != nil || l.Partition != n.lease.Partition || l.Fence <= n.lease.Fence {

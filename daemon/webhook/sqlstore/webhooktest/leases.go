@@ -10,11 +10,11 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Terms that have ended when they begin stand for time that has passed.
+// past is the duration of a lease that has already expired.
 const past = -time.Hour
 
 func leases(h hooks) {
-	ctx, other := h.t.Context(), h.again().Webhooks
+	ctx, other := h.t.Context(), h.reopen().Webhooks
 	a := h.lease(time.Hour)
 	b, err := other.Lease(ctx, time.Hour)
 	h.check(err)
@@ -35,7 +35,7 @@ func leases(h hooks) {
 	if len(held) != 1 || held[0].Partition != a.Partition || held[0].Fence != a.Fence || !held[0].Until.Before(now) {
 		h.t.Errorf("renewed %+v", held)
 	}
-	taken := h.expectTakeOver(a.Partition) // which has run out
+	taken := h.expectTakeOver(a.Partition) // the lease has expired
 	if taken[0].Fence <= a.Fence {
 		h.t.Errorf("fence %d after %d", taken[0].Fence, a.Fence)
 	}
@@ -43,16 +43,16 @@ func leases(h hooks) {
 		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
 	}
 	h.check(other.Release(ctx, []delivery.Lease{b, a, done}))
-	if !h.news(-1).Orphans {
-		h.t.Error("nobody says that there is something to take over")
+	if !h.readPeerEvents(-1).Orphans {
+		h.t.Error("Orphans is false although a partition can be taken over")
 	}
-	h.expectTakeOver(b.Partition) // and neither the one that a has lost, nor one in which there is nothing to do
-	if h.news(-1).Orphans {
+	h.expectTakeOver(b.Partition) // neither a's partition, which was taken over, nor one without messages
+	if h.readPeerEvents(-1).Orphans {
 		h.t.Error("there is still something to take over")
 	}
 	h.check(h.Release(ctx, taken))
 	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
-		h.t.Errorf("leased %+v, want the oldest partition that is free, anew", l)
+		h.t.Errorf("leased %+v, want a new lease of the oldest free partition", l)
 	}
 	if l := h.lease(0); l.Partition != a.Partition {
 		h.t.Errorf("leased %+v, want the same one again", l)
@@ -63,7 +63,7 @@ func leases(h hooks) {
 func (h hooks) work(r webhook.Subscription, l delivery.Lease) {
 	h.t.Helper()
 	b := h.batch(l)
-	h.raise(&b, noon, "x", r.ID)
+	h.publish(&b, noon, "x", r.ID)
 	h.check(h.Write(h.t.Context(), b))
 }
 
@@ -81,16 +81,17 @@ func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 	return taken
 }
 
-// Of several daemons that want the same partitions at once, each is one's.
-func leasesAtOnce(h hooks) {
-	daemons := []leaser{h.Store, h.again().Webhooks}
+// concurrentLeases checks that each partition is leased by only one of several
+// daemons.
+func concurrentLeases(h hooks) {
+	daemons := []leaser{h.Store, h.reopen().Webhooks}
 	r := h.subscribe()
 	for range 3 {
 		l := h.lease(past)
 		h.work(r, l)
 		var mu sync.Mutex
 		holders := make(map[int64]int)
-		atOnce(8, func(i int) {
+		concurrently(8, func(i int) {
 			taken, err := daemons[i%2].TakeOver(h.t.Context(), time.Hour)
 			if err != nil {
 				h.t.Error(err)
@@ -101,16 +102,16 @@ func leasesAtOnce(h hooks) {
 				holders[one.Partition]++
 			}
 		})
-		for partition, n := range holders { // some that were made in vain may be among them
+		for partition, n := range holders { // a partition may be unused
 			if n > 1 {
 				h.t.Errorf("partition %d is leased %d times", partition, n)
 			}
 		}
 		if holders[l.Partition] == 0 {
-			h.t.Errorf("partition %d is nobody's", l.Partition)
+			h.t.Errorf("partition %d has no holder", l.Partition)
 		}
 		partitions := make(map[int64]bool)
-		atOnce(4, func(i int) {
+		concurrently(4, func(i int) {
 			l, err := daemons[i%2].Lease(h.t.Context(), time.Hour)
 			if err != nil {
 				h.t.Error(err)
@@ -127,7 +128,7 @@ func leasesAtOnce(h hooks) {
 
 type leaser interface{ delivery.Store }
 
-func storesClock(h hooks) {
+func storeClock(h hooks) {
 	a, err := h.Now(h.t.Context())
 	h.check(err)
 	b, err := h.Now(h.t.Context())
@@ -137,11 +138,11 @@ func storesClock(h hooks) {
 	}
 }
 
-func numbersAtOnce(h hooks) {
-	daemons := []leaser{h.Store, h.again().Webhooks}
+func concurrentIDs(h hooks) {
+	daemons := []leaser{h.Store, h.reopen().Webhooks}
 	var mu sync.Mutex
 	taken := make(map[int64]bool)
-	atOnce(8, func(i int) {
+	concurrently(8, func(i int) {
 		for n := 1; n <= 4; n++ {
 			first, err := daemons[i%2].AllocateIDs(h.t.Context(), n)
 			if err != nil {
@@ -159,15 +160,16 @@ func numbersAtOnce(h hooks) {
 	})
 }
 
-// What a daemon writes whose partition was taken over changes nothing.
-func fencedOff(h hooks) {
+// fencedWrites checks that a batch changes nothing if another daemon has taken over
+// the partition.
+func fencedWrites(h hooks) {
 	ctx, r := h.t.Context(), h.subscribe()
 	old := h.lease(past)
-	m := h.send(old, r.ID, 1)[0] // nobody has taken it yet
+	m := h.send(old, r.ID, 1)[0] // not taken over yet
 	now := h.expectTakeOver(old.Partition)[0]
 	b := h.batch(old)
 	b.Outcomes = []webhook.AttemptResult{attempt(m, 200, webhook.Successful, time.Time{})}
-	h.raise(&b, noon, "{}", r.ID)
+	h.publish(&b, noon, "{}", r.ID)
 	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease: %v", err)
 	}
@@ -179,20 +181,20 @@ func fencedOff(h hooks) {
 	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease and version: %v", err)
 	}
-	h.expectNumbers("for the new holder", h.open(now.Partition, r.ID), m)
+	h.expectIDs("for the new holder", h.open(now.Partition, r.ID), m)
 	h.expectState(addressOf(r, m), webhook.State{Next: noon})
 	h.record(now, attempt(m, 200, webhook.Successful, time.Time{}))
 	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
 
-// Two daemons write at the same time, each what is its own.
-func writersAtOnce(h hooks) {
+// concurrentWriters has two daemons write concurrently, each to its own partition.
+func concurrentWriters(h hooks) {
 	const each, rounds, size = 16, 4, 4
 	r := h.subscribe()
-	daemons := []hooks{h, {Store: h.again().Webhooks, t: h.t}}
+	daemons := []hooks{h, {Store: h.reopen().Webhooks, t: h.t}}
 	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
 	version := h.version()
-	atOnce(2*each, func(i int) {
+	concurrently(2*each, func(i int) {
 		d, l := daemons[i%2], held[i%2]
 		for range rounds {
 			first, err := d.AllocateIDs(h.t.Context(), 2*size)
@@ -222,12 +224,12 @@ func writersAtOnce(h hooks) {
 	}
 }
 
-// An attempt ends at the moment at which its message is removed.
+// deleteAndOutcome removes messages while results of their attempts are written.
 func deleteAndOutcome(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	sent := h.send(l, r.ID, 16)
 	version := h.version()
-	atOnce(2*len(sent), func(i int) {
+	concurrently(2*len(sent), func(i int) {
 		m := sent[i/2]
 		if i%2 == 0 {
 			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}, Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)}}
@@ -238,5 +240,5 @@ func deleteAndOutcome(h hooks) {
 			h.t.Errorf("removing a message: %v (%v)", gone, err)
 		}
 	})
-	h.expectNumbers("after all were removed", h.open(l.Partition, r.ID))
+	h.expectIDs("after all were removed", h.open(l.Partition, r.ID))
 }

@@ -14,7 +14,7 @@ import (
 func messageRows(h hooks) {
 	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	sent := h.raise(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
+	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
 	h.check(h.Write(ctx, b))
 	got, err := h.Message(ctx, addressOf(r, sent))
 	h.check(err)
@@ -36,8 +36,8 @@ func messageRows(h hooks) {
 	}
 }
 
-// Bodies come back as they were, whatever they hold.
-func textsByteForByte(h hooks) {
+// specialTexts checks that bodies are stored byte for byte.
+func specialTexts(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
 	bodies := []string{
@@ -45,7 +45,7 @@ func textsByteForByte(h hooks) {
 		strings.Repeat("long ", 100_000),
 	}
 	for _, body := range bodies {
-		h.raise(&b, noon, body, r.ID)
+		h.publish(&b, noon, body, r.ID)
 	}
 	h.check(h.Write(h.t.Context(), b))
 	for i, m := range h.open(l.Partition, r.ID) {
@@ -53,7 +53,7 @@ func textsByteForByte(h hooks) {
 			h.t.Errorf("body is %.60q of %d bytes, want %.60q of %d", m.Event.Body, len(m.Event.Body), bodies[i], len(bodies[i]))
 		}
 	}
-	// What receivers answer may be anything.
+	// responses may contain anything
 	o := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
 	o.Text, o.Detail = []byte("\x00\xff"+strings.Repeat("é", 4000)), "\x00\xc3"+strings.Repeat("é", 4000)
 	h.record(l, o)
@@ -64,7 +64,7 @@ func pagesInOrder(h hooks) {
 	b := h.batch(l)
 	dues := []int{5, 1, 3, 1, 0, 3, 9}
 	for _, s := range dues {
-		h.raise(&b, noon.Add(time.Duration(s)*time.Second), "{}", r.ID)
+		h.publish(&b, noon.Add(time.Duration(s)*time.Second), "{}", r.ID)
 	}
 	h.check(h.Write(h.t.Context(), b))
 	m := b.Messages
@@ -78,16 +78,16 @@ func pagesInOrder(h hooks) {
 		inOrder bool
 		limit   int
 		want    []*webhook.Message
-		due     int // -1: nothing is
+		due     int // -1: none is due
 	}{
 		{"from the start", delivery.Place{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
 		{"a limit", delivery.Place{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
 		{"until", delivery.Place{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
-		{"nothing is due", delivery.Place{}, -1, false, 10, nil, 0},
+		{"none is due", delivery.Place{}, -1, false, 10, nil, 0},
 		{"behind the first of two", at(1, m[1].ID), 9, false, 3, []*webhook.Message{m[3], m[2], m[5]}, 1},
 		{"behind the first of two, a limit", at(1, m[1].ID), 9, false, 1, []*webhook.Message{m[3]}, 1},
 		{"behind the second of two", at(1, m[3].ID), 3, false, 10, []*webhook.Message{m[2], m[5]}, 3},
-		{"behind a place where none is", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
+		{"behind a place without a message", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
 		{"before until", at(3, m[2].ID), 2, false, 10, nil, 3},
 		{"behind the last", at(9, m[6].ID), 99, false, 10, nil, -1},
 		{"in order", delivery.Place{}, 0, true, 10, m, 0},
@@ -97,7 +97,7 @@ func pagesInOrder(h hooks) {
 		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
 		got, err := h.Page(h.t.Context(), p)
 		h.check(err)
-		h.expectNumbers(c.name, got, c.want...)
+		h.expectIDs(c.name, got, c.want...)
 		if c.inOrder {
 			continue
 		}
@@ -107,12 +107,12 @@ func pagesInOrder(h hooks) {
 			h.t.Errorf("%s: due %v, want %v", c.name, due, want)
 		}
 	}
-	h.expectNumbers("another partition", h.open(l.Partition+1, r.ID))
-	h.expectNumbers("another subscription", h.open(l.Partition, r.ID+1))
+	h.expectIDs("another partition", h.open(l.Partition+1, r.ID))
+	h.expectIDs("another subscription", h.open(l.Partition, r.ID+1))
 }
 
-// An attempt counts once, however often it is written, and not where its
-// message is gone.
+// outcomesOnce checks that an attempt is stored once, however often it is written,
+// and not if its message was removed.
 func outcomesOnce(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	sent := h.send(l, r.ID, 3)
@@ -132,7 +132,7 @@ func outcomesOnce(h hooks) {
 	late := attempt(b, 200, webhook.Successful, time.Time{})
 	late.After.Attempts = 2 // of a message that is not open any more
 	early := first
-	early.After.Attempts = 3 // which follows an attempt that is not known
+	early.After.Attempts = 3 // the attempt before is unknown
 	h.record(l, late, early)
 	h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
 	h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
@@ -140,35 +140,35 @@ func outcomesOnce(h hooks) {
 	second.After = webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: noon.Add(time.Hour)}
 	third := first
 	third.After = webhook.State{Status: webhook.Successful, Attempts: 3}
-	h.record(l, second, third, third) // all at once
+	h.record(l, second, third, third) // all in one batch
 	h.expectState(addressOf(r, a), webhook.State{Status: webhook.Successful, Attempts: 3})
-	h.expectNumbers("open", h.open(l.Partition, r.ID))
+	h.expectIDs("open", h.open(l.Partition, r.ID))
 	if open, err := h.Open(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
 }
 
-// A batch whose result nobody knows is written again.
-func writeAgain(h hooks) {
+// repeatedWrite writes a batch again, as after an unknown result.
+func repeatedWrite(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	m := h.raise(&b, noon, "{}", r.ID)[0]
+	m := h.publish(&b, noon, "{}", r.ID)[0]
 	h.check(h.Write(h.t.Context(), b))
 	h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
-	more := h.raise(&b, noon, "{}", r.ID)
+	more := h.publish(&b, noon, "{}", r.ID)
 	h.check(h.Write(h.t.Context(), b))
-	h.expectNumbers("after both", h.open(l.Partition, r.ID), more...)
+	h.expectIDs("after both", h.open(l.Partition, r.ID), more...)
 	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
 
 func removeMessage(h hooks) {
 	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	both := h.raise(&b, noon, "shared", r.ID, other.ID)
+	both := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
 	h.record(l, attempt(both[0], 500, webhook.RetryPending, noon))
 	if gone, err := h.RemoveMessage(ctx, addressOf(other, both[0])); gone != nil || err != nil {
-		h.t.Errorf("removed somebody else's: %v (%v)", gone, err)
+		h.t.Errorf("removed a message of another subscriber: %v (%v)", gone, err)
 	}
 	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); err != nil || gone == nil || gone.ID != both[0].ID {
 		h.t.Errorf("removed %v (%v)", gone, err)
@@ -176,9 +176,9 @@ func removeMessage(h hooks) {
 	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); gone != nil || err != nil {
 		h.t.Errorf("removed again: %v (%v)", gone, err)
 	}
-	h.expectNumbers("of the one", h.open(l.Partition, r.ID))
+	h.expectIDs("of the first", h.open(l.Partition, r.ID))
 	left := h.open(l.Partition, other.ID)
-	h.expectNumbers("of the other", left, both[1])
+	h.expectIDs("of the other", left, both[1])
 	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("body is %q", left[0].Event.Body)
 	}
@@ -200,7 +200,7 @@ func retryMessage(h hooks) {
 		}
 		h.expectState(addressOf(r, m), want[i])
 	}
-	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
+	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
 	sent[3].Attempts = 1
 	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
 	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
@@ -208,21 +208,21 @@ func retryMessage(h hooks) {
 	h.expectMissing(err)
 }
 
-// Messages of a subscription that was removed are gone at once for everybody,
-// and little by little from the store.
+// sweepRemoved checks that messages of a removed subscription are invisible
+// immediately and deleted in steps.
 func sweepRemoved(h hooks) {
 	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	shared := h.raise(&b, noon, "shared", r.ID, other.ID)
+	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
 	sent := h.send(l, r.ID, 24)
 	h.record(l, attempt(sent[0], 500, webhook.RetryPending, noon))
 	now, err := h.Now(ctx)
 	h.check(err)
-	if is, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !is {
-		h.t.Fatalf("removed %v (%v)", is, err)
+	if removed, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !removed {
+		h.t.Fatalf("removed %v (%v)", removed, err)
 	}
-	h.expectNumbers("of a removed subscription", h.open(l.Partition, r.ID))
+	h.expectIDs("of a removed subscription", h.open(l.Partition, r.ID))
 	_, err = h.Message(ctx, addressOf(r, sent[1]))
 	h.expectMissing(err)
 	if open, err := h.Open(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
@@ -231,20 +231,20 @@ func sweepRemoved(h hooks) {
 	if due, err := h.Due(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
 		h.t.Errorf("due %v (%v)", due, err)
 	}
-	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // which was under way
+	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // a result that was in flight
 	for i, want := range []int{10, 10, 5, 0, 0} {
 		if r, err := h.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
 			h.t.Errorf("sweep %d: %+v (%v), want %d", i, r, err, want)
 		}
 	}
 	left := h.open(l.Partition, other.ID)
-	h.expectNumbers("of the other", left, shared[1])
+	h.expectIDs("of the other", left, shared[1])
 	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("body is %q", left[0].Event.Body)
 	}
 }
 
-// A large backlog is read page by page, in both orders.
+// tenThousand reads a large backlog page by page, in both orders.
 func tenThousand(h hooks) {
 	const all, size = 10_000, 500
 	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ended is an attempt that ended at a time.
+// ended returns the result of an attempt that ended at a time.
 func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.AttemptResult {
 	r := attempt(m, 0, after, time.Time{})
 	if after.Open() {
@@ -19,18 +19,19 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 	return r
 }
 
-// expectLeft checks which of some messages are there.
-func (h hooks) expectLeft(what string, r webhook.Subscription, all []*webhook.Message, left ...bool) {
+// expectLeft checks which messages still exist.
+func (h hooks) expectLeft(name string, r webhook.Subscription, all []*webhook.Message, left ...bool) {
 	h.t.Helper()
 	for i, m := range all {
 		_, err := h.Message(h.t.Context(), addressOf(r, m))
 		if gone := fault.Is(err, fault.NotFound); gone == left[i] || !gone && err != nil {
-			h.t.Errorf("%s: message %d is there: %v (%v), want %v", what, i, !gone, err, left[i])
+			h.t.Errorf("%s: message %d is there: %v (%v), want %v", name, i, !gone, err, left[i])
 		}
 	}
 }
 
-// What ended before the limit of its status goes, and nothing that is open.
+// pruneOld checks the retention of each final status, and that open messages are
+// not removed.
 func pruneOld(h hooks) {
 	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
 	before, at, never := noon.Add(-time.Second), noon, time.Time{}
@@ -57,16 +58,16 @@ func pruneOld(h hooks) {
 		}
 		h.expectLeft(c.name, r, sent, c.left...)
 	}
-	h.expectNumbers("open", h.open(l.Partition, r.ID), sent[0], sent[1])
+	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[1])
 }
 
-// The walk stops at its limit and goes on behind the last that it has come to,
-// but does not pass what is still young. An event stays for as long as a message
-// needs it.
+// pruneWalk checks that the scan stops at its limit and continues behind the last
+// scanned message, but does not skip messages that are still young. An event is
+// removed with its last message.
 func pruneWalk(h hooks) {
 	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	shared := h.raise(&b, noon, "shared", r.ID, other.ID)
+	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
 	old := append(shared[:1:1], h.send(l, r.ID, 24)...)
 	for _, m := range old {
@@ -74,7 +75,7 @@ func pruneWalk(h hooks) {
 	}
 	young := h.batch(l)
 	for range 3 {
-		h.raise(&young, noon, "{}", r.ID)[0].Event.AddedAt = noon.Add(time.Hour)
+		h.publish(&young, noon, "{}", r.ID)[0].Event.AddedAt = noon.Add(time.Hour)
 	}
 	h.check(h.Write(ctx, young))
 	place := int64(0)
@@ -91,11 +92,11 @@ func pruneWalk(h hooks) {
 	if left := h.open(l.Partition, other.ID); len(left) != 1 || string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("of the other %+v", left)
 	}
-	h.expectNumbers("young ones", h.open(l.Partition, r.ID), young.Messages...)
+	h.expectIDs("young ones", h.open(l.Partition, r.ID), young.Messages...)
 }
 
-// A message that somebody makes due at the moment at which it would be removed
-// is either gone, or due with all that is known of it.
+// pruneAndRetry makes messages due while they are pruned: each is either removed,
+// or due and complete.
 func pruneAndRetry(h hooks) {
 	const size = 16
 	r, l := h.subscribe(), h.lease(time.Hour)
@@ -104,7 +105,7 @@ func pruneAndRetry(h hooks) {
 		h.record(l, ended(m, noon, webhook.Failed))
 	}
 	due := make([]bool, size)
-	atOnce(size+1, func(i int) {
+	concurrently(size+1, func(i int) {
 		if i == size {
 			if _, err := h.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
 				h.t.Error(err)
@@ -125,7 +126,7 @@ func pruneAndRetry(h hooks) {
 	}
 }
 
-// prune removes what has ended. All attempts of a history end at noon.
+// prune removes ended messages. All attempts of a history end at noon.
 func (n *naiveHooks) prune(t *rapid.T) {
 	p := delivery.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
 	goes := func(m *naiveMessage) bool {

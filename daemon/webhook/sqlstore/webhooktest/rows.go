@@ -15,15 +15,15 @@ import (
 
 func subscriberRows(h hooks) {
 	ctx := h.t.Context()
-	a, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, noted())
+	a, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, auditEntry())
 	h.check(err)
-	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, noted())
+	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
 	h.check(err)
 	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || b.ItemNo != 2 || b.Enabled || len(a.GUID) != 36 || len(a.RowHash) != 8 || !a.SavedAt.Equal(noon) {
 		h.t.Errorf("added %+v and %+v", a, b)
 	}
 	name, enabled := "Bight", true
-	later := noted()
+	later := auditEntry()
 	later.At = noon.Add(time.Hour)
 	c, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}, later)
 	h.check(err)
@@ -37,26 +37,26 @@ func subscriberRows(h hooks) {
 		h.t.Errorf("subscribers are %+v (%v)", all, err)
 	}
 	for _, removed := range []bool{true, false} {
-		if is, err := h.RemoveSubscriber(ctx, b.GUID, noted()); err != nil || is != removed {
+		if is, err := h.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || is != removed {
 			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
 		}
 	}
 	_, err = h.Subscriber(ctx, b.GUID)
 	h.expectMissing(err)
-	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, noted())
+	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, auditEntry())
 	h.expectMissing(err)
 }
 
 func (h hooks) expectMissing(err error) {
 	h.t.Helper()
 	if !fault.Is(err, fault.NotFound) {
-		h.t.Errorf("%v, want that nothing is found", err)
+		h.t.Errorf("got %v, want NotFound", err)
 	}
 }
 
 func subscriptionRows(h hooks) {
 	ctx := h.t.Context()
-	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, noted())
+	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	want := webhook.Subscription{
 		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
@@ -80,10 +80,10 @@ func subscriptionRows(h hooks) {
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
 	elsewhere := h.subscribe()
-	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // somebody else's
+	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // of another subscriber
 	h.expectMissing(err)
 	if is, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); is || err != nil {
-		h.t.Errorf("removed somebody else's: %v (%v)", is, err)
+		h.t.Errorf("removed a subscription of another subscriber: %v (%v)", is, err)
 	}
 	for _, removed := range []bool{true, false} {
 		if is, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || is != removed {
@@ -121,19 +121,20 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	h.expectMissing(err)
 }
 
-// What changes subscriptions raises their version, and nothing else does.
-func versionsRaised(h hooks) {
+// versionsIncremented checks that only changes of subscriptions increment their
+// version.
+func versionsIncremented(h hooks) {
 	ctx, l := h.t.Context(), h.lease(time.Hour)
 	r := h.subscribe()
 	off, now := false, h.version()
 	m := h.send(l, r.ID, 2)
 	for _, c := range []struct {
-		name   string
-		raises bool
-		do     func() error
+		name       string
+		increments bool
+		do         func() error
 	}{
 		{"change of a subscriber", true, func() error {
-			_, err := h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+			_, err := h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 			return err
 		}},
 		{"change of a subscription", true, func() error {
@@ -151,17 +152,17 @@ func versionsRaised(h hooks) {
 		{"removal of a message", false, func() error { _, err := h.RemoveMessage(ctx, addressOf(r, m[0])); return err }},
 		{"sweep", false, func() error { _, err := h.Sweep(ctx, 10); return err }},
 		{"removal of a subscription", true, func() error { _, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon); return err }},
-		{"removal of a subscriber", true, func() error { _, err := h.RemoveSubscriber(ctx, r.Subscriber, noted()); return err }},
+		{"removal of a subscriber", true, func() error { _, err := h.RemoveSubscriber(ctx, r.Subscriber, auditEntry()); return err }},
 	} {
 		h.check(c.do())
-		was := now
-		if now = h.version(); now > was != c.raises {
-			h.t.Errorf("%s: version %d after %d", c.name, now, was)
+		before := now
+		if now = h.version(); now > before != c.increments {
+			h.t.Errorf("%s: version %d after %d", c.name, now, before)
 		}
 	}
 }
 
-// A secret that was replaced signs as well until its time has come.
+// oldSecrets checks that a replaced secret is used until its end time.
 func oldSecrets(h hooks) {
 	ctx, r := h.t.Context(), h.subscribe()
 	now, err := h.Now(ctx)
@@ -182,7 +183,7 @@ func oldSecrets(h hooks) {
 	_, err = h.Sweep(ctx, 10)
 	h.check(err)
 	if after := h.version(); after == before {
-		h.t.Error("the end of a secret is no change")
+		h.t.Error("the end of a secret does not increment the version")
 	}
 	rotate("four", time.Time{}, "four")
 }
@@ -192,11 +193,11 @@ func snapshotOfAll(h hooks) {
 	empty, err := h.Snapshot(ctx)
 	h.check(err)
 	if empty.Version < 1 {
-		h.t.Errorf("version %d, which an engine takes for its own", empty.Version)
+		h.t.Errorf("version %d, want at least 1", empty.Version)
 	}
 	a, b := h.subscribe(), h.subscribe()
 	off := false
-	_, err = h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, noted())
+	_, err = h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
 	s, err := h.Snapshot(ctx)
 	h.check(err)
@@ -219,22 +220,22 @@ func snapshotOfAll(h hooks) {
 func staleVersion(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
-	h.raise(&b, noon, "{}", r.ID)
+	h.publish(&b, noon, "{}", r.ID)
 	other := h.subscribe()
 	for range 2 {
 		if err := h.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
 			h.t.Errorf("with an old version: %v", err)
 		}
 	}
-	h.expectNumbers("of a stale batch", h.open(l.Partition, r.ID))
-	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that went nowhere then
+	h.expectIDs("of a stale batch", h.open(l.Partition, r.ID))
+	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that matched no subscription at that version
 	if err := h.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
 		h.t.Errorf("an empty batch with an old version: %v", err)
 	}
 	b.Version = delivery.AnyVersion
 	h.check(h.Write(h.t.Context(), b))
-	h.expectNumbers("matched again", h.open(l.Partition, r.ID), b.Messages...)
-	h.expectNumbers("for another", h.open(l.Partition, other.ID))
+	h.expectIDs("matched again", h.open(l.Partition, r.ID), b.Messages...)
+	h.expectIDs("for another", h.open(l.Partition, other.ID))
 }
 
 func disabledByEngine(h hooks) {
@@ -251,9 +252,9 @@ func disabledByEngine(h hooks) {
 		h.t.Errorf("version %d after %d", v, b.Version)
 	}
 	b.Version++
-	h.check(h.Write(ctx, b)) // which is known
+	h.check(h.Write(ctx, b)) // which has no effect
 	if v := h.version(); v != b.Version {
-		h.t.Errorf("version %d after %d, though nothing has changed", v, b.Version)
+		h.t.Errorf("version %d after %d, although nothing has changed", v, b.Version)
 	}
 	on := true
 	if got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon); err != nil || !got.Enabled || got.DisabledReason != "" {
@@ -279,7 +280,7 @@ func idempotencyKeys(h hooks) {
 	}
 	expect(nil)
 	h.check(write(key))
-	h.check(write(key)) // once more
+	h.check(write(key)) // a second time
 	expect(&key)
 	other := key
 	other.Event = guid(2)

@@ -1,4 +1,4 @@
-// Package webhooktest is the conformance suite of the stored webhooks.
+// Package webhooktest is the conformance test suite of the stored webhooks.
 package webhooktest
 
 import (
@@ -19,58 +19,58 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
-// Run runs the suite of webhooks. Each call of place gives a store without
-// any, as a function that opens it, again for each daemon; what it opens is
-// closed when the test ends.
+// Run runs the suite. Each call of place returns a function that opens an empty
+// store; further calls of that function open the same store for other daemons.
+// Stores are closed when the test ends.
 func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 	for name, test := range map[string]func(hooks){
-		"Leases":           leases,
-		"LeasesAtOnce":     leasesAtOnce,
-		"Clock":            storesClock,
-		"Numbers":          numbersAtOnce,
-		"Subscribers":      subscriberRows,
-		"Subscriptions":    subscriptionRows,
-		"Versions":         versionsRaised,
-		"Secrets":          oldSecrets,
-		"Snapshot":         snapshotOfAll,
-		"Messages":         messageRows,
-		"Texts":            textsByteForByte,
-		"Pages":            pagesInOrder,
-		"Fence":            fencedOff,
-		"Stale":            staleVersion,
-		"Changed":          changedSubscriptions,
-		"Bounds":           boundedHeaders,
-		"Outcomes":         outcomesOnce,
-		"Disabled":         disabledByEngine,
-		"Keys":             idempotencyKeys,
-		"WriteAgain":       writeAgain,
-		"RemoveMessage":    removeMessage,
-		"RetryMessage":     retryMessage,
-		"RetryMany":        retryMany,
-		"RemoveMany":       removeMany,
-		"ManyAtOnce":       manyAtOnce,
-		"ManyAndOutcomes":  manyAndOutcomes,
-		"Sweep":            sweepRemoved,
-		"Prune":            pruneOld,
-		"PruneWalk":        pruneWalk,
-		"PruneAndRetry":    pruneAndRetry,
-		"Backlog":          backlogs,
-		"TenThousand":      tenThousand,
-		"WritersAtOnce":    writersAtOnce,
-		"DeleteAndOutcome": deleteAndOutcome,
-		"Cancelled":        hooksCancelled,
-		"History":          history,
-		"News":             newsOfOthers,
-		"Nudges":           nudgesOfPeople,
-		"Daemons":          daemonsCounted,
-		"Changes":          changesOfOthers,
-		"Health":           healthNoted,
-		"Succeeded":        successSince,
-		"Elsewhere":        messagesElsewhere,
+		"Leases":            leases,
+		"ConcurrentLeases":  concurrentLeases,
+		"Clock":             storeClock,
+		"ConcurrentIDs":     concurrentIDs,
+		"Subscribers":       subscriberRows,
+		"Subscriptions":     subscriptionRows,
+		"Versions":          versionsIncremented,
+		"Secrets":           oldSecrets,
+		"Snapshot":          snapshotOfAll,
+		"Messages":          messageRows,
+		"SpecialTexts":      specialTexts,
+		"Pages":             pagesInOrder,
+		"FencedWrites":      fencedWrites,
+		"Stale":             staleVersion,
+		"Changed":           changedSubscriptions,
+		"Bounds":            boundedHeaders,
+		"Outcomes":          outcomesOnce,
+		"Disabled":          disabledByEngine,
+		"Keys":              idempotencyKeys,
+		"RepeatedWrite":     repeatedWrite,
+		"RemoveMessage":     removeMessage,
+		"RetryMessage":      retryMessage,
+		"RetryBulk":         retryBulk,
+		"RemoveBulk":        removeBulk,
+		"LargeBulk":         largeBulk,
+		"BulkAndOutcomes":   bulkAndOutcomes,
+		"Sweep":             sweepRemoved,
+		"Prune":             pruneOld,
+		"PruneWalk":         pruneWalk,
+		"PruneAndRetry":     pruneAndRetry,
+		"Backlog":           backlogs,
+		"TenThousand":       tenThousand,
+		"ConcurrentWriters": concurrentWriters,
+		"DeleteAndOutcome":  deleteAndOutcome,
+		"Cancelled":         cancelledCalls,
+		"History":           history,
+		"PeerEvents":        peerEvents,
+		"AdminPeerEvents":   adminPeerEvents,
+		"Daemons":           daemonsCounted,
+		"Changes":           peerChanges,
+		"Health":            storedHealth,
+		"Succeeded":         successSince,
+		"OtherPartition":    otherPartition,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
-			test(hooks{Store: open().Webhooks, t: t, again: open})
+			test(hooks{Store: open().Webhooks, t: t, reopen: open})
 		})
 	}
 	t.Run("Closed", func(t *testing.T) {
@@ -86,17 +86,17 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 // hooks are the webhooks of a test.
 type hooks struct {
 	*sqlstore.Store
-	t     *testing.T
-	again func() *storage.Store // for another daemon
+	t      *testing.T
+	reopen func() *storage.Store // opens the store for another daemon
 }
 
-// Subscriptions are those of a subscriber.
+// Subscriptions returns the subscriptions of a subscriber.
 func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
 	s, err := h.Subscriber(ctx, subscriber)
 	return s.Subscriptions, err
 }
 
-// check ends the test where something that the test needs has failed.
+// check ends the test on an error.
 func (h hooks) check(err error) {
 	h.t.Helper()
 	if err != nil {
@@ -104,15 +104,15 @@ func (h hooks) check(err error) {
 	}
 }
 
-// noted is what a change of a subscriber leaves in the audit trail.
-func noted() audit.Entry {
+// auditEntry returns the entry of a change of a subscriber.
+func auditEntry() audit.Entry {
 	return audit.Entry{Actor: audit.Actor{Name: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
 }
 
 // subscribe adds a subscriber with one subscription.
 func (h hooks) subscribe() webhook.Subscription {
 	h.t.Helper()
-	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, noted())
+	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	r, err := h.AddSubscription(h.t.Context(), webhook.Subscription{
 		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
@@ -135,14 +135,14 @@ func (h hooks) version() int64 {
 	return v
 }
 
-// batch is an empty batch that may be written.
+// batch returns an empty batch with the current version.
 func (h hooks) batch(leases ...delivery.Lease) delivery.Batch {
 	h.t.Helper()
 	return delivery.Batch{Version: h.version(), Leases: leases}
 }
 
-// raise adds an event to a batch, with a message for each subscription.
-func (h hooks) raise(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
+// publish adds an event to a batch, with a message for each subscription.
+func (h hooks) publish(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
 	h.t.Helper()
 	first, err := h.AllocateIDs(h.t.Context(), 1+len(subs))
 	h.check(err)
@@ -152,22 +152,22 @@ func (h hooks) raise(b *delivery.Batch, due time.Time, body string, subs ...int6
 func add(b *delivery.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
 	e := &webhook.Event{ID: first, GUID: guid(first), Name: "debtor.created", Body: []byte(body), AddedAt: noon}
 	b.Events = append(b.Events, e)
-	var made []*webhook.Message
+	var messages []*webhook.Message
 	for i, sub := range subs {
 		id := first + 1 + int64(i)
-		made = append(made, &webhook.Message{
+		messages = append(messages, &webhook.Message{
 			ID: id, GUID: guid(id), Event: e, Partition: b.Leases[0].Partition, Subscription: sub, URL: "https://shop.example/in",
 			State: webhook.State{Next: due},
 		})
 	}
-	b.Messages = append(b.Messages, made...)
-	return made
+	b.Messages = append(b.Messages, messages...)
+	return messages
 }
 
-// guid is one that belongs to a number.
+// guid returns the GUID for a number.
 func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", n) }
 
-// send writes n messages to a subscription, each of an event of its own.
+// send writes n messages to a subscription, each of a new event.
 func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
@@ -180,7 +180,7 @@ func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 	return b.Messages
 }
 
-// attempt is what came of a message's next attempt.
+// attempt returns the result of a message's next attempt.
 func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.AttemptResult {
 	return webhook.AttemptResult{
 		Message: m, After: webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
@@ -195,14 +195,13 @@ func (h hooks) record(l delivery.Lease, outcomes ...webhook.AttemptResult) {
 	h.check(h.Write(h.t.Context(), b))
 }
 
-// open reads all open messages of a subscription, in the order of their
-// numbers.
+// open returns all open messages of a subscription, ordered by ID.
 func (h hooks) open(partition, sub int64) []*webhook.Message {
 	h.t.Helper()
 	return h.page(delivery.Page{Partition: partition, Subscription: sub, InOrder: true, Limit: 100_000})
 }
 
-// page reads a page with the bodies.
+// page returns a page, with the bodies.
 func (h hooks) page(p delivery.Page) []*webhook.Message {
 	h.t.Helper()
 	all, err := h.Page(h.t.Context(), p)
@@ -215,13 +214,13 @@ func (h hooks) page(p delivery.Page) []*webhook.Message {
 	h.check(err)
 	for _, m := range all {
 		if m.Event.Body = bodies[m.Event.ID]; m.Event.Size < len(m.Event.Body) {
-			h.t.Errorf("a body of %d bytes is listed with %d", len(m.Event.Body), m.Event.Size)
+			h.t.Errorf("a body of %d bytes is listed as %d bytes", len(m.Event.Body), m.Event.Size)
 		}
 	}
 	return all
 }
 
-func numbersOf(all []*webhook.Message) []int64 {
+func idsOf(all []*webhook.Message) []int64 {
 	var ids []int64
 	for _, m := range all {
 		ids = append(ids, m.ID)
@@ -229,10 +228,10 @@ func numbersOf(all []*webhook.Message) []int64 {
 	return ids
 }
 
-func (h hooks) expectNumbers(what string, got []*webhook.Message, want ...*webhook.Message) {
+func (h hooks) expectIDs(name string, got []*webhook.Message, want ...*webhook.Message) {
 	h.t.Helper()
-	if a, b := numbersOf(got), numbersOf(want); !slices.Equal(a, b) {
-		h.t.Errorf("%s: messages %v, want %v", what, a, b)
+	if a, b := idsOf(got), idsOf(want); !slices.Equal(a, b) {
+		h.t.Errorf("%s: messages %v, want %v", name, a, b)
 	}
 }
 
@@ -249,8 +248,7 @@ func addressOf(r webhook.Subscription, m *webhook.Message) admin.Address {
 	return admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 }
 
-// Every method of a store that cannot be used says so, or that it was
-// cancelled.
+// everyMethod calls every method of the store and passes its error to expect.
 func (h hooks) everyMethod(ctx context.Context, expect func(name string, err error)) {
 	l := delivery.Lease{Partition: 1, Fence: 1}
 	b := delivery.Batch{Leases: []delivery.Lease{l}}
@@ -263,7 +261,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Renew":         func() error { _, err := h.Renew(ctx, b.Leases, time.Hour); return err },
 		"Release":       func() error { return h.Release(ctx, b.Leases) },
 		"Now":           func() error { _, err := h.Now(ctx); return err },
-		"Numbers":       func() error { _, err := h.AllocateIDs(ctx, 1); return err },
+		"ConcurrentIDs": func() error { _, err := h.AllocateIDs(ctx, 1); return err },
 		"Snapshot":      func() error { _, err := h.Snapshot(ctx); return err },
 		"Version":       func() error { _, err := h.Version(ctx); return err },
 		"Changed":       func() error { _, _, err := h.Changed(ctx, 1, 2); return err },
@@ -274,13 +272,13 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Open":          func() error { _, err := h.Open(ctx, 1); return err },
 		"Key":           func() error { _, err := h.Key(ctx, [32]byte{}); return err },
 		"Subscribers":   func() error { _, err := h.Subscribers(ctx); return err },
-		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, noted()); return err },
+		"AddSubscriber": func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, auditEntry()); return err },
 		"ChangeSubscriber": func() error {
-			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, noted())
+			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry())
 			return err
 		},
-		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), noted()); return err },
-		"Registrations":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
+		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
+		"Subscriptions":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
 		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}); return err },
 		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },
@@ -289,7 +287,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
-		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, noted()) },
+		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, auditEntry()) },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
 		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
@@ -307,7 +305,7 @@ func (h hooks) expectUnavailable(ctx context.Context) {
 	})
 }
 
-func hooksCancelled(h hooks) {
+func cancelledCalls(h hooks) {
 	ctx, cancel := context.WithCancel(h.t.Context())
 	cancel()
 	h.everyMethod(ctx, func(name string, err error) {
@@ -316,11 +314,11 @@ func hooksCancelled(h hooks) {
 		}
 	})
 	r, l := h.subscribe(), h.lease(time.Hour)
-	h.expectNumbers("after it all", h.open(l.Partition, r.ID), h.send(l, r.ID, 1)[:0]...)
+	h.expectIDs("after cancelled calls", h.open(l.Partition, r.ID), h.send(l, r.ID, 1)[:0]...)
 }
 
-// atOnce does the work of n at the same time.
-func atOnce(n int, work func(int)) {
+// concurrently calls work n times concurrently.
+func concurrently(n int, work func(int)) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() { work(i) })
@@ -328,5 +326,5 @@ func atOnce(n int, work func(int)) {
 	all.Wait()
 }
 
-// noon is a time that every store keeps exactly.
+// noon is a time that every store stores exactly.
 var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)

@@ -11,45 +11,47 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// news asks what others have done.
-func (h hooks) news(after int64) delivery.PeerEvents {
+// peerEvents returns the events of other daemons.
+func (h hooks) readPeerEvents(after int64) delivery.PeerEvents {
 	h.t.Helper()
 	n, err := h.PeerEvents(h.t.Context(), after)
 	h.check(err)
 	return n
 }
 
-// beside is the same store as another daemon has it.
-func (h hooks) beside() hooks { return hooks{Store: h.again().Webhooks, t: h.t, again: h.again} }
+// peer returns the same store opened by another daemon.
+func (h hooks) peer() hooks { return hooks{Store: h.reopen().Webhooks, t: h.t, reopen: h.reopen} }
 
-func newsOfOthers(h hooks) {
-	r, other := h.subscribe(), h.beside()
+// peerEvents checks the events of other daemons.
+func peerEvents(h hooks) {
+	r, other := h.subscribe(), h.peer()
 	l := h.lease(time.Hour)
-	began := h.news(-1)
+	began := h.readPeerEvents(-1)
 	if began.Version != h.version() || began.Daemons != 1 || began.Watched || len(began.Events) != 0 {
 		h.t.Errorf("in the beginning: %+v", began)
 	}
 	b := h.batch(l)
-	h.raise(&b, noon, "a", r.ID)
+	h.publish(&b, noon, "a", r.ID)
 	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}, {Subscription: r.ID, Kind: delivery.PeerDue}}
 	h.check(h.Write(h.t.Context(), b))
-	if db := h.news(began.Last); len(db.Events) != 0 || db.Last <= began.Last {
-		h.t.Errorf("a daemon tells itself %+v", db)
+	if db := h.readPeerEvents(began.Last); len(db.Events) != 0 || db.Last <= began.Last {
+		h.t.Errorf("a daemon was notified of its own changes: %+v", db)
 	}
-	theirs := other.news(began.Last)
+	theirs := other.readPeerEvents(began.Last)
 	if want := []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerDue}, {Subscription: r.ID, Kind: delivery.PeerAdded}}; !slices.Equal(theirs.Events, want) {
 		h.t.Errorf("the other one hears %+v, want %+v", theirs.Events, want)
 	}
-	if again := other.news(theirs.Last); len(again.Events) != 0 {
-		h.t.Errorf("and once more %+v", again.Events)
+	if reopen := other.readPeerEvents(theirs.Last); len(reopen.Events) != 0 {
+		h.t.Errorf("and once more %+v", reopen.Events)
 	}
 }
 
-// What people do to messages is told to those who may hold them.
-func nudgesOfPeople(h hooks) {
-	r, other := h.subscribe(), h.beside()
+// adminPeerEvents checks that other daemons are notified of administrators' changes
+// of messages.
+func adminPeerEvents(h hooks) {
+	r, other := h.subscribe(), h.peer()
 	b := h.batch(h.lease(time.Hour))
-	m := h.raise(&b, noon, "a", r.ID)[0]
+	m := h.publish(&b, noon, "a", r.ID)[0]
 	h.check(h.Write(h.t.Context(), b))
 	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 	for _, c := range []struct {
@@ -59,38 +61,38 @@ func nudgesOfPeople(h hooks) {
 		{delivery.PeerDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
 		{delivery.PeerDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
 	} {
-		before := other.news(-1).Last
+		before := other.readPeerEvents(-1).Last
 		h.check(c.do())
-		if got := other.news(before).Events; !slices.Equal(got, []delivery.PeerEvent{{Subscription: r.ID, Kind: c.kind}}) {
+		if got := other.readPeerEvents(before).Events; !slices.Equal(got, []delivery.PeerEvent{{Subscription: r.ID, Kind: c.kind}}) {
 			h.t.Errorf("nudges are %+v, want kind %d", got, c.kind)
 		}
 	}
 }
 
-// Daemons are those that hold a lease, however many.
+// daemonsCounted checks the number of daemons, which are the holders of leases.
 func daemonsCounted(h hooks) {
-	other := h.beside()
+	other := h.peer()
 	a, b := h.lease(time.Hour), other.lease(time.Hour)
 	h.lease(time.Hour)
-	if n := h.news(-1).Daemons; n != 2 {
+	if n := h.readPeerEvents(-1).Daemons; n != 2 {
 		h.t.Errorf("%d daemons, want 2", n)
 	}
 	h.check(h.Watch(h.t.Context(), a, time.Hour))
-	if h.news(-1).Watched || !other.news(-1).Watched {
+	if h.readPeerEvents(-1).Watched || !other.readPeerEvents(-1).Watched {
 		h.t.Error("the daemon that is watched is not the other one")
 	}
 	h.check(h.Watch(h.t.Context(), a, past))
-	if other.news(-1).Watched {
+	if other.readPeerEvents(-1).Watched {
 		h.t.Error("still watched")
 	}
 	h.check(other.Release(h.t.Context(), []delivery.Lease{b}))
-	if n := h.news(-1).Daemons; n != 1 {
+	if n := h.readPeerEvents(-1).Daemons; n != 1 {
 		h.t.Errorf("%d daemons, want 1", n)
 	}
 }
 
-func changesOfOthers(h hooks) {
-	r, other := h.subscribe(), h.beside()
+func peerChanges(h hooks) {
+	r, other := h.subscribe(), h.peer()
 	mine, theirs := h.lease(time.Hour), other.lease(time.Hour)
 	marks := make(map[int64]int64)
 	read := func() []webhook.Change {
@@ -144,7 +146,7 @@ func (h hooks) change(home delivery.Lease, number int64, events ...string) {
 	h.check(h.Write(h.t.Context(), b))
 }
 
-func healthNoted(h hooks) {
+func storedHealth(h hooks) {
 	r, ctx := h.subscribe(), h.t.Context()
 	l := h.lease(time.Hour)
 	write := func(n delivery.Health) {
@@ -167,7 +169,7 @@ func healthNoted(h hooks) {
 	}
 	expect(time.Time{})
 	note(noon)
-	note(noon.Add(time.Hour)) // by another daemon, which noticed later
+	note(noon.Add(time.Hour)) // by another daemon, later
 	expect(noon)
 	write(delivery.Health{Subscription: r.ID, Since: noon.Add(time.Hour), Replace: true})
 	expect(noon.Add(time.Hour))
@@ -177,17 +179,17 @@ func healthNoted(h hooks) {
 	enabled := true
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
 	h.check(err)
-	expect(time.Time{}) // who enables it lets it begin anew
+	expect(time.Time{}) // enabling the subscription resets it
 	write(delivery.Health{Subscription: r.ID, Since: noon, Replace: true})
-	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, noted())
+	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, auditEntry())
 	h.check(err)
-	expect(time.Time{}) // and who enables its subscriber
+	expect(time.Time{}) // enabling the subscriber resets it as well
 }
 
 func successSince(h hooks) {
 	r, ctx := h.subscribe(), h.t.Context()
 	b := h.batch(h.lease(time.Hour))
-	made := h.raise(&b, noon, "a", r.ID)
+	made := h.publish(&b, noon, "a", r.ID)
 	h.check(h.Write(ctx, b))
 	expect := func(since time.Time, want bool) {
 		h.t.Helper()
@@ -205,12 +207,13 @@ func successSince(h hooks) {
 	expect(noon.Add(time.Second), false)
 }
 
-// A batch may add messages to another daemon's partition, if it tells so.
-func messagesElsewhere(h hooks) {
-	r, other := h.subscribe(), h.beside()
+// otherPartition checks that a batch with a peer event may add messages to another
+// daemon's partition.
+func otherPartition(h hooks) {
+	r, other := h.subscribe(), h.peer()
 	mine, theirs := h.lease(time.Hour), other.lease(time.Hour)
 	b := h.batch(mine)
-	m := h.raise(&b, noon, "a", r.ID)[0]
+	m := h.publish(&b, noon, "a", r.ID)[0]
 	m.Partition = theirs.Partition
 	if err := h.Write(h.t.Context(), b); err != delivery.ErrFenced {
 		h.t.Errorf("without telling: %v", err)
