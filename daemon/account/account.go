@@ -1,11 +1,10 @@
-// Package account says who may do what: users and their passwords, sessions,
-// and API keys.
+// Package account implements authentication and authorization: users and their
+// passwords, sessions, API keys and roles.
 //
-// Two things keep it cheap. What was looked up is believed for five seconds,
-// and a verified Basic password for five minutes as long as the user's row
-// stays the same; a change made through this Service shows at once, one made
-// by another process within those five seconds. And password hashes, which
-// cost 50 ms and 19 MiB each, are computed one or two at a time.
+// Look-ups are cached for five seconds, and verified Basic passwords for five minutes
+// unless the user's row changes. Changes made through this Service take effect
+// immediately, those of other processes within five seconds. Password hashes cost 50 ms
+// and 19 MiB each, so at most two are computed concurrently.
 package account
 
 import (
@@ -16,21 +15,21 @@ import (
 	"time"
 )
 
-// Config is what a Service works with. All but Store has a default.
+// Config configures a Service. All fields except Store have defaults.
 type Config struct {
 	Store     Store
 	Clock     func() time.Time
 	Log       *slog.Logger
-	Lifetimes func() Lifetimes // asked for each request with a session
+	Lifetimes func() Lifetimes // called for each request with a session
 }
 
-// Lifetimes are how long unused sessions last.
+// Lifetimes contains the lifetimes of unused sessions.
 type Lifetimes struct {
 	Session  time.Duration
 	Remember time.Duration // with RememberMe
 }
 
-// Service applies the rules of accounts.
+// Service authenticates requests and changes accounts.
 type Service struct {
 	*sessions
 	*keys
@@ -39,12 +38,12 @@ type Service struct {
 	store   Store
 	clock   func() time.Time
 	log     *slog.Logger
-	writing sync.Mutex // held while uses are written
-	stop    func()     // ends the goroutine of Start
+	writing sync.Mutex // held while times are written
+	stop    func()     // stops the goroutine of Start
 	stopped chan struct{}
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(c Config) (*Service, error) {
 	if c.Store == nil {
 		return nil, errors.New("account: no store")
@@ -60,23 +59,23 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log,
-		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newLedger()},
-		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newLedger()},
+		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newPendingTimes()},
+		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newPendingTimes()},
 	}
 	s.passwords = newPasswords(c, s.sessions)
 	return s, nil
 }
 
 const (
-	writeEvery = time.Minute
-	// sweepGrace spares sessions that another daemon has slid and not yet
-	// written.
+	writeInterval = time.Minute
+	// sweepGrace is how long expired sessions are kept, since another daemon may have
+	// extended them and not yet stored that.
 	sweepGrace = 5 * time.Minute
 )
 
-// Start begins to write down, once a minute, when sessions expire and keys
-// were used. It ends with ctx or Stop. A Service that is not started works,
-// but writes these times only at Stop.
+// Start starts a goroutine that stores the expiry times of sessions and the last uses
+// of keys every minute, until ctx is done or Stop is called. Without Start, these
+// times are stored at Stop only.
 func (s *Service) Start(ctx context.Context) {
 	ctx, s.stop = context.WithCancel(ctx)
 	s.stopped = make(chan struct{})
@@ -85,13 +84,13 @@ func (s *Service) Start(ctx context.Context) {
 
 func (s *Service) run(ctx context.Context) {
 	defer close(s.stopped)
-	tick := time.NewTicker(writeEvery)
+	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			if err := s.write(ctx); err != nil && ctx.Err() == nil {
-				s.log.Warn("session times could not be written; trying again in a minute", "err", err)
+				s.log.Warn("cannot store session times; retrying in a minute", "err", err)
 			}
 		case <-ctx.Done():
 			return
@@ -99,8 +98,8 @@ func (s *Service) run(ctx context.Context) {
 	}
 }
 
-// Stop ends what Start began and writes the times that are left. It may be
-// called without Start, and again.
+// Stop stops the goroutine of Start, if any, and stores the remaining times. It may be
+// called several times.
 func (s *Service) Stop(ctx context.Context) error {
 	if s.stop != nil {
 		s.stop()
@@ -109,7 +108,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.write(ctx)
 }
 
-// write stores the times noted since the last write and removes what expired.
+// write stores the times recorded since the last write, and removes expired sessions.
 func (s *Service) write(ctx context.Context) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -119,27 +118,26 @@ func (s *Service) write(ctx context.Context) error {
 			return err
 		}
 	}
-	// Else a cached session would show its expiry of before the write.
+	// Cached sessions contain the expiry before the write.
 	s.sessions.known.forget(func(hash string, _ *Session) bool {
-		_, slid := uses.Sessions[hash]
-		return slid
+		_, extended := uses.Sessions[hash]
+		return extended
 	})
-	s.expiries.wrote(uses.Sessions)
-	s.lastUses.wrote(uses.Keys)
+	s.expiries.stored(uses.Sessions)
+	s.lastUses.stored(uses.Keys)
 	_, err := s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
 	return err
 }
 
-// Authenticate finds out who asks. Of several credentials one counts: an
-// Authorization header, else the header X-ss-id, else the cookie. If that one
-// is not valid, the others do not help; but those that do not count are not
-// looked at, so a stale cookie beside a valid key does no harm. Without any it
-// fails as well; see Credentials.Empty.
+// Authenticate returns the identity that the credentials prove. Only one of them is
+// checked: the Authorization header, else the header X-ss-id, else the cookie; a stale
+// cookie in addition to a valid key is ignored. Without valid credentials it fails with
+// fault.Unauthorized; see also Credentials.Empty.
 func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	switch {
 	case c.Bearer != "":
 		return s.keys.authenticate(ctx, c.Bearer, Bearer)
-	case c.HasBasic && looksLikeKey(c.BasicUser): // whatever the password: many clients insist on one
+	case c.HasBasic && looksLikeKey(c.BasicUser): // the password is ignored: many clients require one
 		return s.keys.authenticate(ctx, c.BasicUser, Basic)
 	case c.HasBasic:
 		return s.passwords.authenticate(ctx, c)
@@ -151,20 +149,20 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	return Identity{}, notAuthenticated()
 }
 
-// Login checks a password and begins a session. Its password is checked in
-// full each time, so that it tells wrong from throttled as it should.
+// Login checks a password and creates a session. The password is always verified,
+// without the cache of Basic passwords.
 func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {
 	if err := l.missing(); err != nil {
 		return Ticket{}, err
 	}
-	// The password's hash may change at the same moment: because the password
-	// does, which the second round finds out, or because it got a dearer hash.
+	// The hash can change concurrently, because the password is changed or rehashed.
+	// The second round verifies the new hash.
 	for range 2 {
 		user, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
 		if err != nil {
 			return Ticket{}, err
 		}
-		if ticket, began, err := s.begin(ctx, user, l.Remember); err != nil || began {
+		if ticket, created, err := s.create(ctx, user, l.Remember); err != nil || created {
 			return ticket, err
 		}
 	}

@@ -16,16 +16,15 @@ const (
 	maxCached = 8192 // entries of each cache
 )
 
-// cache remembers look-ups for a few seconds, those that found nothing (nil)
-// too.
+// cache caches look-ups for ttl, including those without a result (nil).
 type cache[V any] struct {
 	ttl     time.Duration
-	find    func(ctx context.Context, name string) (*V, error) // in the store
+	find    func(ctx context.Context, name string) (*V, error) // reads the store
 	flights singleflight.Group
 
-	mu      sync.Mutex
-	entries *bounded.Map[string, cached[V]]
-	age     uint64 // counts forget
+	mu         sync.Mutex
+	entries    *bounded.Map[string, cached[V]]
+	generation uint64 // number of calls of forget
 }
 
 type cached[V any] struct {
@@ -38,56 +37,55 @@ func newCache[V any](ttl time.Duration, find func(ctx context.Context, name stri
 	return &cache[V]{ttl: ttl, find: find, entries: bounded.New[string](maxCached, ttl, expired)}
 }
 
-// load gives what is remembered, else what find finds, and remembers that. Those
-// who want the same at the same moment share one look-up, but for one that began
-// before a forget: it may find what had to be forgotten.
+// load returns the cached value, else the result of find, which it caches. Concurrent
+// callers with the same name share one call of find, unless forget was called after it
+// started: its result may be outdated.
 func (c *cache[V]) load(ctx context.Context, name string, now time.Time) (*V, error) {
-	value, ok, age := c.peek(name, now)
+	value, ok, generation := c.peek(name, now)
 	if ok {
 		return value, nil
 	}
-	return share(ctx, &c.flights, strconv.FormatUint(age, 10)+" "+name, "the request ended before it was known who sent it", func() (*V, error) {
+	return share(ctx, &c.flights, strconv.FormatUint(generation, 10)+" "+name, "the request was cancelled before it was authenticated", func() (*V, error) {
 		value, err := c.find(ctx, name)
 		if err != nil {
 			return nil, err
 		}
-		c.put(name, value, now, age)
+		c.put(name, value, now, generation)
 		return value, nil
 	})
 }
 
-func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, age uint64) {
+func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries.Get(name)
 	if !ok || !e.until.After(now) {
-		return nil, false, c.age
+		return nil, false, c.generation
 	}
-	return e.value, true, c.age
+	return e.value, true, c.generation
 }
 
-// put remembers what was fetched at age. What was fetched before a forget may
-// be what had to be forgotten, so it is not kept.
-func (c *cache[V]) put(name string, value *V, now time.Time, age uint64) {
+// put caches a value whose look-up started at generation. If forget was called since,
+// the value may be outdated and is not cached.
+func (c *cache[V]) put(name string, value *V, now time.Time, generation uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if age == c.age {
+	if generation == c.generation {
 		c.entries.Set(name, cached[V]{value, now.Add(c.ttl)}, now)
 	}
 }
 
-// forget drops the entries that match; value is nil for those that found
-// nothing.
+// forget removes the entries that match. value is nil for look-ups without a result.
 func (c *cache[V]) forget(match func(name string, value *V) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.age++
+	c.generation++
 	c.entries.DeleteFunc(func(name string, e cached[V]) bool { return match(name, e.value) })
 }
 
-// generation changes with every forget.
-func (c *cache[V]) generation() uint64 {
+// currentGeneration returns a number that changes with every forget.
+func (c *cache[V]) currentGeneration() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.age
+	return c.generation
 }

@@ -74,7 +74,7 @@ func TestCacheIsBounded(t *testing.T) {
 }
 
 func TestLedger(t *testing.T) {
-	l := newLedger()
+	l := newPendingTimes()
 	at := func(minutes int) time.Time { return day.Add(time.Duration(minutes) * time.Minute) }
 	expect := func(what string, want time.Time) {
 		t.Helper()
@@ -83,23 +83,23 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	expect("nothing", time.Time{})
-	l.note("a", at(2))
-	l.note("a", at(1))
+	l.record("a", at(2))
+	l.record("a", at(1))
 	expect("times do not go back", at(2))
 	taken := l.all()
 	if len(taken) != 1 || !taken["a"].Equal(at(2)) {
 		t.Errorf("took %v", taken)
 	}
 	expect("while it is written, and after a failure", at(2))
-	l.note("a", at(3))
-	l.wrote(taken)
+	l.record("a", at(3))
+	l.stored(taken)
 	expect("noted while another was written", at(3))
-	l.wrote(l.all())
+	l.stored(l.all())
 	expect("written", time.Time{})
 	if taken := l.all(); len(taken) != 0 {
 		t.Errorf("took %v again", taken)
 	}
-	l.note("a", at(4))
+	l.record("a", at(4))
 	l.drop("a")
 	expect("dropped", time.Time{})
 }

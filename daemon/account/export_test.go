@@ -17,7 +17,7 @@ func (s *Service) CheapHashes(before func()) {
 }
 
 // AtOnce is how many passwords are computed at a time on this machine.
-func AtOnce() int { return atOnce() }
+func AtOnce() int { return concurrency() }
 
 // Write is what the goroutine of Start does each minute.
 func (s *Service) Write(ctx context.Context) error { return s.write(ctx) }

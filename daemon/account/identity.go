@@ -19,14 +19,15 @@ const (
 	Bearer                      // Authorization: Bearer with a key
 )
 
-// String names the way.
+// String returns the method's name in the audit trail and the API.
 func (m AuthMethod) String() string { return [...]string{"", "cookie", "header", "basic", "bearer"}[m] }
 
-// Ambient reports whether browsers send such proof on their own, so that a
-// request from a foreign page would carry it.
+// Ambient reports whether browsers send such credentials automatically, also with
+// requests from other sites.
 func (m AuthMethod) Ambient() bool { return m == Cookie || m == Basic }
 
-// Identity is who asks. The zero value is nobody, who may do nothing.
+// Identity is the authenticated user or API key of a request. The zero value is an
+// anonymous request, without any role.
 type Identity struct {
 	Name        string // of the user or the key
 	DisplayName string
@@ -36,13 +37,13 @@ type Identity struct {
 	KeyID       string    // "" for a user
 	SessionHash string    // "" without a session
 	Expires     time.Time // of the session; zero without one
-	Renew       bool      // the session's cookie should be set again, since Expires has moved
+	Renew       bool      // the session's cookie should be set again with the later Expires
 }
 
-// Known reports whether someone has proved who they are.
+// Known reports whether the request was authenticated.
 func (i Identity) Known() bool { return i.AuthMethod != NotAuthenticated }
 
-// Credentials are what a request brought along.
+// Credentials are the credentials in a request.
 type Credentials struct {
 	Bearer        string // token of an Authorization header
 	HasBasic      bool   // there was an Authorization header with Basic
@@ -50,10 +51,10 @@ type Credentials struct {
 	BasicPassword string
 	SessionHeader string // X-ss-id
 	SessionCookie string // ss-id
-	Address       string // of the client, for throttling; a port does not count
+	Address       string // of the client, for throttling; a port is ignored
 }
 
-// Empty reports whether the request brought nothing.
+// Empty reports whether the request has no credentials.
 func (c Credentials) Empty() bool {
 	return c.Bearer == "" && !c.HasBasic && c.SessionHeader == "" && c.SessionCookie == ""
 }
@@ -64,7 +65,7 @@ func identityOf(u *User, method AuthMethod) Identity {
 	return Identity{Name: u.Name, DisplayName: u.DisplayName, Role: u.Role, AuthMethod: method, UserID: u.ID}
 }
 
-// Actor is an identity as the audit trail names it.
+// Actor returns the identity for an entry of the audit trail.
 func (i Identity) Actor(address string) audit.Actor {
 	return audit.Actor{Name: i.Name, Via: i.AuthMethod.String(), Address: address}
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// keys are the API keys.
+// keys authenticates by API keys and manages them.
 type keys struct {
 	store    Store
 	clock    func() time.Time
-	known    *cache[Key] // by hash
-	lastUses *ledger     // by id
+	known    *cache[Key]   // by hash
+	lastUses *pendingTimes // by id
 }
 
-// authenticate finds the key of a secret.
+// authenticate returns the identity of the key with the secret.
 func (s *keys) authenticate(ctx context.Context, secret string, method AuthMethod) (Identity, error) {
 	now := s.clock()
 	var key *Key
@@ -31,7 +31,7 @@ func (s *keys) authenticate(ctx context.Context, secret string, method AuthMetho
 	if key == nil || !key.Expires.IsZero() && !key.Expires.After(now) {
 		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
 	}
-	s.lastUses.note(key.ID, now)
+	s.lastUses.record(key.ID, now)
 	return Identity{Name: key.Name, Role: key.Role, AuthMethod: method, KeyID: key.ID}, nil
 }
 
@@ -42,7 +42,7 @@ type NewKey struct {
 	Expires time.Time // zero: never
 }
 
-// AddKey makes an API key. The secret, which is the key itself, is not kept.
+// AddKey creates an API key. It returns the secret, which is not stored.
 func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, err error) {
 	now := e.s.clock()
 	var expiry string
@@ -64,7 +64,7 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 	return secret, k, nil
 }
 
-// Keys lists the API keys by name, with the uses that are not yet stored.
+// Keys lists the API keys by name. Last uses include those not yet stored.
 func (s *keys) Keys(ctx context.Context) ([]Key, error) {
 	keys, err := s.store.Keys(ctx)
 	for i := range keys {
@@ -75,23 +75,23 @@ func (s *keys) Keys(ctx context.Context) ([]Key, error) {
 	return keys, err
 }
 
-// RemoveKey ends an API key, found by its id or its name.
+// RemoveKey deletes an API key, found by its id or its name.
 func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
-	meant, err := e.s.FindKey(ctx, idOrName)
+	key, err := e.s.FindKey(ctx, idOrName)
 	if err != nil {
 		return err
 	}
-	removed, err := e.s.store.RemoveKey(ctx, meant.ID, e.entry(audit.RemoveKey, meant.Name, nil))
-	e.s.keys.known.forget(func(_ string, k *Key) bool { return k != nil && k.ID == meant.ID })
-	e.s.lastUses.drop(meant.ID)
+	removed, err := e.s.store.RemoveKey(ctx, key.ID, e.entry(audit.RemoveKey, key.Name, nil))
+	e.s.keys.known.forget(func(_ string, k *Key) bool { return k != nil && k.ID == key.ID })
+	e.s.lastUses.drop(key.ID)
 	if err == nil && !removed {
 		return noKey()
 	}
 	return err
 }
 
-// FindKey finds an API key by its id or its name. An id goes before a name, so
-// that no name hides another key.
+// FindKey finds an API key by its id or its name. Ids take precedence, so that a name
+// cannot hide another key.
 func (s *keys) FindKey(ctx context.Context, idOrName string) (Key, error) {
 	keys, err := s.Keys(ctx)
 	if err != nil {
@@ -112,4 +112,4 @@ func (s *keys) FindKey(ctx context.Context, idOrName string) (Key, error) {
 	return *named, nil
 }
 
-func noKey() error { return fault.New(fault.NotFound, "There is no API key of this id or name") }
+func noKey() error { return fault.New(fault.NotFound, "There is no API key with this id or name") }

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The bounds of a password.
+// The limits of a password's length.
 const (
 	minPassword = 8    // characters
 	maxPassword = 1024 // bytes
 )
 
-// checkPassword says what is wrong with a new password, "" if nothing.
+// checkPassword returns the problem with a new password, "" if it is valid.
 func checkPassword(password string) string {
 	switch {
 	case password == "":
@@ -32,7 +32,7 @@ func checkPassword(password string) string {
 	return ""
 }
 
-// digest is a password's hash and how it was made.
+// digest is a password's hash with its parameters.
 type digest struct {
 	memory  uint32 // KiB
 	passes  uint32
@@ -41,9 +41,9 @@ type digest struct {
 	sum     []byte
 }
 
-// The cost of new hashes: 19 MiB, and as many passes as make about 50 ms on a
-// server of today; two, the least that is advised for so much memory, would
-// take 25. More memory would cost a full queue more than it costs an attacker.
+// The cost of new hashes: 19 MiB, and passes for about 50 ms on a current server. OWASP
+// recommends at least two passes for 19 MiB, which take 25 ms. With more memory, a full
+// queue of logins would cost the service too much.
 const (
 	costMemory  = 19 * 1024
 	costPasses  = 4
@@ -55,11 +55,11 @@ const (
 // derive is argon2.IDKey; tests count its calls.
 type derive func(password, salt []byte, passes, memory uint32, threads uint8, length uint32) []byte
 
-// hasher makes and checks password hashes, few at a time.
+// hasher computes and verifies password hashes, with limited concurrency.
 type hasher struct {
 	running *semaphore
 	derive  derive
-	dummy   digest // what the password of an unknown user is compared with
+	dummy   digest // compared with the password of unknown users
 }
 
 func newHasher() *hasher {
@@ -76,17 +76,17 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-// hash makes the PHC text of a new password.
+// hash returns the hash of a new password as a PHC string.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	d := newDigest(make([]byte, sumBytes))
-	sum, err := h.compute(ctx, d, password, true) // the caller was known before
+	sum, err := h.compute(ctx, d, password, true) // the caller is authenticated
 	d.sum = sum
 	return d.String(), err
 }
 
-// matches reports whether stored is the PHC text of the password. Where stored
-// is empty, the user is unknown: it takes as long and is false. Trusted are pairs
-// of user and address that signed in lately.
+// matches reports whether stored is a PHC string of the password. An empty stored
+// stands for an unknown user: the result is false after the same time. trusted is for
+// pairs of user and address that signed in recently.
 func (h *hasher) matches(ctx context.Context, stored, password string, trusted bool) (bool, error) {
 	d, known := h.dummy, stored != ""
 	if known {
@@ -107,8 +107,7 @@ func (h *hasher) compute(ctx context.Context, d digest, password string, trusted
 	return h.derive([]byte(password), d.salt, d.passes, d.memory, d.threads, uint32(len(d.sum))), nil
 }
 
-// weak reports whether the PHC text, which matches has read, cost less than
-// hashes do now.
+// weak reports whether a PHC string was computed at a lower cost than new hashes.
 func weak(stored string) bool {
 	d, err := parseDigest(stored)
 	return err == nil && (d.memory < costMemory || uint64(d.memory)*uint64(d.passes) < costMemory*costPasses)
@@ -116,17 +115,17 @@ func weak(stored string) bool {
 
 const digestForm = "m=%d,t=%d,p=%d"
 
-// String is the digest as PHC text.
+// String returns the digest as a PHC string.
 func (d digest) String() string {
 	b64 := base64.RawStdEncoding.EncodeToString
 	cost := fmt.Sprintf(digestForm, d.memory, d.passes, d.threads)
 	return fmt.Sprintf("$argon2id$v=%d$%s$%s$%s", argon2.Version, cost, b64(d.salt), b64(d.sum))
 }
 
-var errDigest = errors.New("a stored password hash cannot be read")
+var errDigest = errors.New("a stored password hash is invalid")
 
-// parseDigest reads PHC text. The costs are bounded, since they decide how
-// much memory and time a login takes.
+// parseDigest parses a PHC string. The cost parameters are limited, since they
+// determine the memory and time of a login.
 func parseDigest(text string) (d digest, err error) {
 	part := strings.Split(text, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -139,7 +138,7 @@ func parseDigest(text string) (d digest, err error) {
 	salt, saltErr := b64.DecodeString(part[4])
 	sum, sumErr := b64.DecodeString(part[5])
 	d.salt, d.sum = salt, sum
-	// Only what String writes is accepted, so that a text has one reading.
+	// Only the exact form of String is accepted.
 	if saltErr != nil || sumErr != nil || !d.bounded() || d.String() != text {
 		return digest{}, errDigest
 	}

@@ -11,13 +11,12 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// verifiedTTL is how long a Basic password is believed without computing its
+// verifiedTTL is how long a verified Basic password is accepted without computing its
 // hash again.
 const verifiedTTL = 5 * time.Minute
 
-// trustedTTL is how long a pair of user and address that signed in goes before
-// others. It is not stored: after a restart everybody is unknown until they sign
-// in, while sessions go on.
+// trustedTTL is how long a pair of user and address has priority after it signed in.
+// The pairs are in memory only: after a restart each user has to sign in once.
 const trustedTTL = 24 * time.Hour
 
 // Login is a request for a session.
@@ -25,12 +24,12 @@ type Login struct {
 	UserName string
 	Password string
 	Remember bool   // RememberMe
-	Address  string // of the client, for throttling; a port does not count
+	Address  string // of the client, for throttling; a port is ignored
 }
 
-// Ticket is what a login gives.
+// Ticket is the result of a login.
 type Ticket struct {
-	SessionID string // shown once, kept as a hash
+	SessionID string // not stored, only its hash
 	Remember  bool
 	Identity  Identity
 }
@@ -50,12 +49,12 @@ func (l Login) missing() error {
 
 func wrongPassword() error { return fault.New(fault.Unauthorized, "Invalid Username or Password") }
 
-// passwords finds the users whose passwords they are.
+// passwords authenticates by user name and password.
 type passwords struct {
 	store    Store
 	clock    func() time.Time
 	log      *slog.Logger
-	sessions *sessions // that show users
+	sessions *sessions // whose cache contains users
 
 	fingerprints *fingerprints
 	hasher       *hasher
@@ -76,22 +75,23 @@ func newPasswords(c Config, s *sessions) *passwords {
 	}
 }
 
-// CheckPassword reports whether a password is a user's, as a login would, and
-// counts a wrong one as a login does.
+// CheckPassword verifies a user's password in the same way as Login, including
+// throttling, without creating a session.
 func (s *passwords) CheckPassword(ctx context.Context, l Login) error {
 	_, err := s.prove(ctx, attempt{Fold(l.UserName), l.Password, Network(l.Address)})
 	return err
 }
 
-// attempt is a password that someone claims to know.
+// attempt is a user name with a password to verify.
 type attempt struct {
 	name     string // folded
 	password string
 	network  string
 }
 
-// authenticate is Basic. A pair that was right lately is found by a fingerprint
-// that includes the user's row, so any change of the user forgets it.
+// authenticate verifies HTTP Basic credentials. Recently verified pairs are cached under
+// a fingerprint that includes the user's row, so that any change of the user
+// invalidates them.
 func (s *passwords) authenticate(ctx context.Context, c Credentials) (Identity, error) {
 	a := attempt{Fold(c.BasicUser), c.BasicPassword, Network(c.Address)}
 	user, err := s.user(ctx, a.name)
@@ -106,7 +106,7 @@ func (s *passwords) authenticate(ctx context.Context, c Credentials) (Identity, 
 	if user, err = s.prove(ctx, a); err != nil {
 		return Identity{}, err
 	}
-	s.verified.put(s.pair(user, a.password), nil, s.clock(), s.verified.generation())
+	s.verified.put(s.pair(user, a.password), nil, s.clock(), s.verified.currentGeneration())
 	return identityOf(user, Basic), nil
 }
 
@@ -123,69 +123,70 @@ func (s *passwords) user(ctx context.Context, name string) (*User, error) {
 	return s.users.load(ctx, name, s.clock())
 }
 
-// prove finds the user whose password it is, by computing its hash.
+// prove returns the user if the password is correct, by computing its hash.
 func (s *passwords) prove(ctx context.Context, a attempt) (*User, error) {
 	if a.password == "" || len(a.password) > maxPassword {
-		return nil, wrongPassword() // nobody has such a password
+		return nil, wrongPassword() // checkPassword does not allow such passwords
 	}
-	// The generation keeps those who come after a change from sharing a check
-	// that began before it.
-	generation := strconv.FormatUint(s.users.generation(), 10)
+	// With the generation, callers after a change do not share a verification that
+	// started before it.
+	generation := strconv.FormatUint(s.users.currentGeneration(), 10)
 	name := s.fingerprints.of(a.name, a.network, a.password, generation)
-	return share(ctx, &s.flights, string(name[:]), "the request ended before its password was checked", func() (*User, error) {
+	return share(ctx, &s.flights, string(name[:]), "the request was cancelled before its password was checked", func() (*User, error) {
 		return s.throttled(ctx, a)
 	})
 }
 
-// throttled compares a password unless too many were wrong. A pair of user and
-// address that signed in lately is not stopped by what others try from there.
+// throttled verifies a password unless there were too many failures. A pair of user and
+// address that signed in recently is not affected by other users' failures from that
+// address.
 func (s *passwords) throttled(ctx context.Context, a attempt) (*User, error) {
-	who, network, began := s.fingerprints.of(a.name, a.network), s.fingerprints.of(a.network), s.clock()
-	pair := string(who[:])
+	user, network, began := s.fingerprints.of(a.name, a.network), s.fingerprints.of(a.network), s.clock()
+	pair := string(user[:])
 	_, trusted, _ := s.trusted.peek(pair, began)
 	if !trusted {
 		if err := s.networks.check(network, began); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.throttle.begin(who, began); err != nil {
+	if err := s.throttle.begin(user, began); err != nil {
 		return nil, err
 	}
-	user, err := s.compare(ctx, a, trusted)
+	found, err := s.compare(ctx, a, trusted)
 	switch {
 	case err == nil:
-		s.throttle.succeeded(who)
-		s.trusted.put(pair, nil, s.clock(), s.trusted.generation())
+		s.throttle.succeeded(user)
+		s.trusted.put(pair, nil, s.clock(), s.trusted.currentGeneration())
 	case !fault.Is(err, fault.Unauthorized):
-		s.throttle.undo(who, began)
+		s.throttle.undo(user, began)
 	case !trusted:
 		s.networks.fail(network, s.clock())
 	}
-	return user, err
+	return found, err
 }
 
-// compare reads the user afresh: beside a password hash a look-up costs
-// nothing, and a new password works at once.
+// compare verifies the password against the user's current row. It bypasses the cache:
+// compared with a password hash, a look-up is cheap.
 func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User, error) {
 	var user *User
 	var stored string
 	if len(a.name) <= maxName {
-		age := s.users.generation()
+		generation := s.users.currentGeneration()
 		var err error
 		if user, err = s.store.User(ctx, a.name); err != nil {
 			return nil, err
 		}
-		s.users.put(a.name, user, s.clock(), age)
+		s.users.put(a.name, user, s.clock(), generation)
 	}
 	if user != nil {
 		stored = user.PasswordHash
 	}
-	right, err := s.hasher.matches(ctx, stored, a.password, trusted)
+	correct, err := s.hasher.matches(ctx, stored, a.password, trusted)
 	if err != nil {
 		return nil, err
 	}
-	if !right {
-		name := "(unknown)" // people type passwords there
+	if !correct {
+		name := "(unknown)" // users sometimes enter their password as the name
 		if user != nil {
 			name = user.Name
 		}
@@ -198,15 +199,15 @@ func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User
 	return user, nil
 }
 
-// rehash gives a password whose hash was made at a lower cost one of today's.
-// Where that fails the login goes on: the next one tries again.
+// rehash replaces a hash that was computed at a lower cost. If that fails, the login
+// still succeeds, and the next one retries.
 func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, error) {
 	hash, err := s.hasher.hash(ctx, a.password)
 	if err == nil {
 		err = s.store.Rehash(ctx, a.name, user.PasswordHash, hash)
 	}
 	if err != nil {
-		s.log.Warn("a password could not be given a hash of the present cost", "user", user.Name, "err", err)
+		s.log.Warn("cannot upgrade a password hash to the current cost", "user", user.Name, "err", err)
 		return user, nil
 	}
 	s.forgetUser(user.Name)
@@ -215,8 +216,8 @@ func (s *passwords) rehash(ctx context.Context, user *User, a attempt) (*User, e
 	return &renewed, nil
 }
 
-// forgetUser drops what is remembered of a user: the row, and the sessions
-// that show it. Verified passwords go with the row, see pair.
+// forgetUser removes a user from the caches: the row, and the sessions that contain it.
+// Verified passwords become invalid with the row, see pair.
 func (s *passwords) forgetUser(name string) {
 	folded := Fold(name)
 	s.users.forget(func(name string, _ *User) bool { return name == folded })

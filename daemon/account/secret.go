@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// KeyPrefix begins every API key, so that people and secret scanners know one
-// when they see it.
+// KeyPrefix is the prefix of every API key, by which users and secret scanners recognize
+// keys.
 const KeyPrefix = "whd_"
 
 const (
@@ -24,8 +24,8 @@ const (
 // SessionIDLength is the number of characters of a session id.
 const SessionIDLength = 20
 
-// newSessionID makes an id without + and /, which clients put into cookies and
-// headers unquoted. More than half of the draws are free of both.
+// newSessionID returns an id without + and /, since clients write ids into cookies and
+// headers unquoted. More than half of random ids contain neither.
 func newSessionID() string {
 	var b [sessionBytes]byte
 	for {
@@ -46,7 +46,7 @@ func looksLikeKey(text string) bool {
 	return len(text) == keyLength && strings.HasPrefix(text, KeyPrefix)
 }
 
-// newID makes a random GUID, the form that ids of records have.
+// newID returns a random GUID.
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -55,18 +55,18 @@ func newID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// hashOf is what is stored of a secret that we made. Session ids and keys are
-// random enough that a plain hash cannot be reversed.
+// hashOf returns the hash that is stored for a generated secret. Session ids and keys
+// have enough entropy for a plain hash.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
 
-// fingerprint is made under a key that lives and dies with the process.
+// fingerprint is an HMAC under a key of this process.
 type fingerprint [sha256.Size]byte
 
-// fingerprints makes them, so that maps of attempts and verified passwords
-// hold neither names nor passwords, and entries of one size.
+// fingerprints computes fingerprints, so that maps of attempts and verified passwords
+// contain neither names nor passwords, and have entries of constant size.
 type fingerprints struct{ key [32]byte }
 
 func newFingerprints() *fingerprints {
@@ -75,8 +75,8 @@ func newFingerprints() *fingerprints {
 	return p
 }
 
-// of is the fingerprint of the parts. Their lengths go in, so that no two
-// lists of parts run together.
+// of returns the fingerprint of the parts and their lengths, so that different lists of
+// parts cannot coincide.
 func (p *fingerprints) of(parts ...string) (sum fingerprint) {
 	mac := hmac.New(sha256.New, p.key[:])
 	for _, part := range parts {

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	maxConcurrent = 2  // password hashes computed at a time, see atOnce; each takes 19 MiB
-	maxWaiting    = 32 // in each queue; more are sent away
+	maxConcurrent = 2  // concurrent password hashes, see concurrency; each needs 19 MiB
+	maxWaiting    = 32 // in each queue; further ones are rejected
 )
 
-// semaphore is one with two bounded queues, so that a flood of logins costs
-// neither memory nor the processor's time of everyone else. Those who signed in
-// lately have a queue of their own, which is served first.
+// semaphore is a semaphore with two bounded queues, so that a flood of logins uses
+// neither all memory nor all CPUs. Users who signed in recently have a separate queue
+// with priority.
 type semaphore struct {
 	mu     sync.Mutex
 	free   int
-	queues [2][]chan struct{} // the trusted first; a channel is closed when its turn comes
+	queues [2][]chan struct{} // 0: trusted; a channel is closed to grant the semaphore
 }
 
-func newSemaphore() *semaphore { return &semaphore{free: atOnce()} }
+func newSemaphore() *semaphore { return &semaphore{free: concurrency()} }
 
-// atOnce leaves at least half of the processors to those who are signed in
-// already.
-func atOnce() int { return min(maxConcurrent, max(1, runtime.GOMAXPROCS(0)/2)) }
+// concurrency returns the number of concurrent hashes. At least half of the CPUs are
+// left for other requests.
+func concurrency() int { return min(maxConcurrent, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
 	queue := &s.queues[1]
@@ -43,24 +43,24 @@ func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
 	}
 	if len(*queue) == maxWaiting {
 		s.mu.Unlock()
-		return &fault.Error{Kind: fault.Unavailable, Message: "too many logins at once", RetryAfter: time.Second}
+		return &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent logins", RetryAfter: time.Second}
 	}
-	turn := make(chan struct{})
-	*queue = append(*queue, turn)
+	granted := make(chan struct{})
+	*queue = append(*queue, granted)
 	s.mu.Unlock()
 	select {
-	case <-turn:
+	case <-granted:
 		return nil
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i := slices.Index(*queue, turn); i >= 0 {
+	if i := slices.Index(*queue, granted); i >= 0 {
 		*queue = slices.Delete(*queue, i, i+1)
 	} else {
-		s.next() // the turn came at the same moment
+		s.next() // it was granted concurrently
 	}
-	return fault.Wrap(ctx.Err(), fault.Unavailable, "the request ended before its password was checked")
+	return fault.Wrap(ctx.Err(), fault.Unavailable, "the request was cancelled before its password was checked")
 }
 
 func (s *semaphore) release() {
@@ -69,7 +69,7 @@ func (s *semaphore) release() {
 	s.next()
 }
 
-// next passes a place on. The caller holds mu.
+// next grants the semaphore to the first in the queues. The caller holds mu.
 func (s *semaphore) next() {
 	for i, queue := range s.queues {
 		if len(queue) > 0 {

@@ -223,7 +223,7 @@ func TestWrittenEachMinute(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		expect("while the store is down", first)
-		if !strings.Contains(log.String(), "trying again") {
+		if !strings.Contains(log.String(), "retrying in a minute") {
 			t.Errorf("the log says nothing: %s", log)
 		}
 		f.fails.Store(false)

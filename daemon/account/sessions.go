@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// sessions are logins that last.
+// sessions authenticates by session ids and manages sessions.
 type sessions struct {
 	store     Store
 	clock     func() time.Time
 	lifetimes func() Lifetimes
 	known     *cache[Session] // by hash
-	expiries  *ledger         // by hash
+	expiries  *pendingTimes   // by hash
 }
 
-// authenticate finds out whose session an id is of.
+// authenticate returns the identity of a session and extends its lifetime.
 func (s *sessions) authenticate(ctx context.Context, id string, method AuthMethod) (Identity, error) {
 	session, expires, err := s.find(ctx, id)
 	if err != nil {
@@ -23,20 +23,20 @@ func (s *sessions) authenticate(ctx context.Context, id string, method AuthMetho
 	if session == nil {
 		return Identity{}, notAuthenticated()
 	}
-	who := identityOf(&session.User, method)
-	if slid := s.clock().Add(s.ttl(session.Remember)); slid.After(expires) {
-		s.expiries.note(session.Hash, slid)
-		// Each reply could set the cookie of a remembered session, but once in a
-		// hundredth of the time does it.
+	identity := identityOf(&session.User, method)
+	if extended := s.clock().Add(s.ttl(session.Remember)); extended.After(expires) {
+		s.expiries.record(session.Hash, extended)
+		// The cookie of a remembered session is renewed about 100 times during its
+		// lifetime, not with each response.
 		step := s.lifetimes().Remember / 100
-		who.Renew = session.Remember && !expires.Truncate(step).Equal(slid.Truncate(step))
-		expires = slid
+		identity.Renew = session.Remember && !expires.Truncate(step).Equal(extended.Truncate(step))
+		expires = extended
 	}
-	who.SessionHash, who.Expires = session.Hash, expires
-	return who, nil
+	identity.SessionHash, identity.Expires = session.Hash, expires
+	return identity, nil
 }
 
-// find finds a session that has not expired, nil if there is none.
+// find returns a session that has not expired and its expiry, nil if there is none.
 func (s *sessions) find(ctx context.Context, id string) (*Session, time.Time, error) {
 	if len(id) != SessionIDLength {
 		return nil, time.Time{}, nil
@@ -47,8 +47,8 @@ func (s *sessions) find(ctx context.Context, id string) (*Session, time.Time, er
 		return nil, time.Time{}, err
 	}
 	expires := session.Expires
-	if slid := s.expiries.latest(hash); slid.After(expires) {
-		expires = slid
+	if extended := s.expiries.latest(hash); extended.After(expires) {
+		expires = extended
 	}
 	if !expires.After(now) {
 		return nil, time.Time{}, nil
@@ -63,20 +63,20 @@ func (s *sessions) ttl(remember bool) time.Duration {
 	return s.lifetimes().Session
 }
 
-// begin begins a session, unless the user's password hash is another one by the
-// time that it is compared.
-func (s *sessions) begin(ctx context.Context, user *User, remember bool) (t Ticket, began bool, err error) {
+// create creates a session, unless the user's password hash has changed since it was
+// read.
+func (s *sessions) create(ctx context.Context, user *User, remember bool) (t Ticket, created bool, err error) {
 	id, now := newSessionID(), s.clock()
 	session := Session{Hash: hashOf(id), User: *user, Remember: remember, Added: now, Expires: now.Add(s.ttl(remember))}
-	if began, err = s.store.AddSession(ctx, session); err != nil {
+	if created, err = s.store.AddSession(ctx, session); err != nil {
 		return Ticket{}, false, err
 	}
-	who := identityOf(user, NotAuthenticated)
-	who.SessionHash, who.Expires = session.Hash, session.Expires
-	return Ticket{SessionID: id, Remember: remember, Identity: who}, began, nil
+	identity := identityOf(user, NotAuthenticated)
+	identity.SessionHash, identity.Expires = session.Hash, session.Expires
+	return Ticket{SessionID: id, Remember: remember, Identity: identity}, created, nil
 }
 
-// Logout ends a session. An id that is unknown is no error.
+// Logout deletes a session. An unknown id is not an error.
 func (s *sessions) Logout(ctx context.Context, sessionID string) error {
 	if len(sessionID) != SessionIDLength {
 		return nil
@@ -90,9 +90,9 @@ func (s *sessions) Logout(ctx context.Context, sessionID string) error {
 	return nil
 }
 
-// tagLength is short enough to be of no use to anybody who wants the session.
+// tagLength is too short to find the session id by brute force.
 const tagLength = 8
 
-// SessionTag is the beginning of what is stored of a session id, by which logs
-// tell sessions apart.
+// SessionTag returns a prefix of a session id's hash, which identifies the session in
+// logs.
 func SessionTag(id string) string { return hashOf(id)[:tagLength] }

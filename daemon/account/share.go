@@ -10,20 +10,20 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// outcome is what came of work that several callers share.
+// outcome is the result of work that several callers share.
 type outcome[V any] struct {
 	value     V
 	err       error
-	abandoned bool  // its caller went away, which says nothing about the others
-	panicked  error // with the stack of the work
+	abandoned bool  // failed because the context of the caller that ran it was done
+	panicked  error // a panic of the work, with its stack
 }
 
-// share runs work, or waits for the work of the same name that is under way: a
-// client that opens many connections at once with the same password neither pays
-// for each nor runs into the throttle, and the requests of a busy client do not all
-// go to the store whenever what is remembered of it has become old. Those who go
-// away while they wait get a failure with the message gone.
-func share[V any](ctx context.Context, flights *singleflight.Group, name, gone string, work func() (V, error)) (V, error) {
+// share runs work, or waits for running work with the same name and returns its result.
+// Thus concurrent requests with the same password cost one hash and one failure, and
+// an expired cache entry causes one look-up. If ctx is done while waiting, it fails
+// with the message cancelled. Work that failed because its own caller was cancelled is
+// run again by another caller.
+func share[V any](ctx context.Context, flights *singleflight.Group, name, cancelled string, work func() (V, error)) (V, error) {
 	for {
 		mine := false
 		done := flights.DoChan(name, func() (any, error) {
@@ -31,7 +31,7 @@ func share[V any](ctx context.Context, flights *singleflight.Group, name, gone s
 			o := outcome[V]{abandoned: true}
 			func() {
 				defer func() {
-					if cause := recover(); cause != nil { // the program would end: this goroutine is no request's
+					if cause := recover(); cause != nil { // in this goroutine a panic would end the process
 						o.panicked = fmt.Errorf("%v\n\n%s", cause, debug.Stack())
 					}
 				}()
@@ -51,7 +51,7 @@ func share[V any](ctx context.Context, flights *singleflight.Group, name, gone s
 			}
 		case <-ctx.Done():
 			var none V
-			return none, fault.Wrap(ctx.Err(), fault.Unavailable, "%s", gone)
+			return none, fault.Wrap(ctx.Err(), fault.Unavailable, "%s", cancelled)
 		}
 	}
 }

@@ -18,14 +18,14 @@ type User struct {
 	Saved        time.Time // of the last change
 }
 
-// Change is what is to change of a user. Nil members stay as they are.
+// Change is a change of a user. Nil fields are not changed.
 type Change struct {
 	DisplayName  *string
 	Role         *Role
 	PasswordHash *string // a new password ends the user's sessions
 }
 
-// Key is an API key. The key itself is not kept, only its hash.
+// Key is an API key. Only the hash of its secret is stored.
 type Key struct {
 	ID       string
 	Name     string
@@ -33,7 +33,7 @@ type Key struct {
 	Role     Role
 	Added    time.Time
 	Expires  time.Time // zero: never
-	LastUsed time.Time // zero: never; up to a minute behind
+	LastUsed time.Time // zero: never; up to a minute old
 }
 
 func (k Key) detail() (d audit.Detail) {
@@ -45,55 +45,54 @@ func (k Key) detail() (d audit.Detail) {
 	return d
 }
 
-// Session is a login that lasts. Its id is not kept, only the id's hash.
+// Session is a login session. Only the hash of its id is stored.
 type Session struct {
 	Hash     string
-	User     User // as it is now
-	Remember bool // slides by the longer time
+	User     User // current row
+	Remember bool // has the longer lifetime
 	Added    time.Time
-	Expires  time.Time // up to a minute behind
+	Expires  time.Time // up to a minute old
 }
 
-// Uses are times to write down: when sessions expire, by their hashes, and
-// when keys were last used, by their ids.
+// Uses contains times to store: the expiry of sessions by hash, and the last use of
+// keys by id.
 type Uses struct {
 	Sessions map[string]time.Time
 	Keys     map[string]time.Time
 }
 
-// Store keeps accounts. Users and keys are found by Fold of their names. A
-// look-up that finds nothing gives nil and no error. A change and its entry in
-// the audit trail are stored both or not at all.
+// Store stores accounts. Names of users and keys are matched by Fold. A look-up without
+// a result returns nil and no error. A change and its audit entry are stored in one
+// transaction.
 type Store interface {
 	User(ctx context.Context, name string) (*User, error)
 	Users(ctx context.Context) ([]User, error) // by name
 
-	// AddUser fails with fault.Conflict where the name is taken.
+	// AddUser fails with fault.Conflict if the name is in use.
 	AddUser(ctx context.Context, u User, e audit.Entry) error
-	// AddFirstUser adds a user only where there is none at all.
+	// AddFirstUser adds a user only if there are no users.
 	AddFirstUser(ctx context.Context, u User, e audit.Entry) (added bool, err error)
-	// ChangeUser and RemoveUser do nothing to the last admin that would leave
-	// no admin. Sessions that end do so in the same transaction.
+	// ChangeUser and RemoveUser do nothing if no admin would be left. Sessions that the
+	// change invalidates are deleted in the same transaction.
 	ChangeUser(ctx context.Context, name string, c Change, e audit.Entry) (changed bool, err error)
 	RemoveUser(ctx context.Context, name string, e audit.Entry) (removed bool, err error)
-	// Rehash gives a user another hash of the same password. It does nothing
-	// where the hash is not was any more.
+	// Rehash replaces the password hash was by another hash of the same password. It
+	// does nothing if the stored hash is no longer was.
 	Rehash(ctx context.Context, name, was, hash string) error
 
 	Session(ctx context.Context, hash string) (*Session, error)
-	// AddSession adds nothing where the user is gone or has another password
-	// hash by now.
+	// AddSession adds nothing if the user was deleted or the password hash has changed.
 	AddSession(ctx context.Context, s Session) (added bool, err error)
 	RemoveSession(ctx context.Context, hash string) error
 	RemoveExpired(ctx context.Context, before time.Time) (int64, error)
 
 	Key(ctx context.Context, hash string) (*Key, error)
 	Keys(ctx context.Context) ([]Key, error) // by name
-	// AddKey fails with fault.Conflict where the name is taken.
+	// AddKey fails with fault.Conflict if the name is in use.
 	AddKey(ctx context.Context, k Key, e audit.Entry) error
 	RemoveKey(ctx context.Context, id string, e audit.Entry) (removed bool, err error)
 
-	// Write stores uses in one transaction. Times never go back, and what is
-	// gone stays gone.
+	// Write stores uses in one transaction. It never replaces a time by an earlier one,
+	// and ignores deleted sessions and keys.
 	Write(ctx context.Context, u Uses) error
 }

@@ -14,15 +14,15 @@ const (
 	maxFailures        = 5  // of a pair of user and address
 	maxNetworkFailures = 20 // of an address
 	failureWindow      = time.Minute
-	// maxThrottled bounds memory to about 3 MB. The semaphore lets fewer attempts
-	// through in a minute, so nothing that counts is pushed out.
+	// maxThrottled limits memory to about 3 MB. The semaphore allows fewer attempts per
+	// minute, so that no recent failure is evicted.
 	maxThrottled = 16384
 )
 
-// failures are the times of the latest failures, oldest first.
+// failures contains the times of failures, oldest first.
 type failures []time.Time
 
-// recent are the failures that still count at now.
+// recent returns the failures within the window at now.
 func (f failures) recent(now time.Time) failures {
 	old := 0
 	for old < len(f) && !f[old].Add(failureWindow).After(now) {
@@ -31,45 +31,45 @@ func (f failures) recent(now time.Time) failures {
 	return f[old:]
 }
 
-// wait is how long the next attempt must wait at now, 0 if it need not.
-func (f failures) wait(now time.Time, most int) time.Duration {
+// wait returns the time until the next attempt is allowed, 0 if it is allowed at now.
+func (f failures) wait(now time.Time, max int) time.Duration {
 	counted := f.recent(now)
-	if len(counted) < most {
+	if len(counted) < max {
 		return 0
 	}
-	return counted[len(counted)-most].Add(failureWindow).Sub(now)
+	return counted[len(counted)-max].Add(failureWindow).Sub(now)
 }
 
-// throttle counts failures by who is to blame for them.
+// throttle limits failures by user and address, or by address.
 type throttle struct {
-	most   int // failures within the window
+	max    int // failures within the window
 	mu     sync.Mutex
 	failed *bounded.Map[fingerprint, failures]
 }
 
-func newThrottle(most int) *throttle {
+func newThrottle(max int) *throttle {
 	none := func(f failures, now time.Time) bool { return len(f.recent(now)) == 0 }
-	return &throttle{most: most, failed: bounded.New[fingerprint](maxThrottled, failureWindow, none)}
+	return &throttle{max: max, failed: bounded.New[fingerprint](maxThrottled, failureWindow, none)}
 }
 
-// check fails where too many attempts have failed.
+// check fails with fault.TooMany if too many attempts have failed.
 func (t *throttle) check(who fingerprint, now time.Time) error { return t.count(who, now, false) }
 
-// begin counts an attempt as failed before it is made, so that attempts side
-// by side cannot outrun the count. Success or undo takes it back.
+// begin counts an attempt as failed before it is made, so that concurrent attempts
+// cannot exceed the limit. succeeded or undo reverts that.
 func (t *throttle) begin(who fingerprint, now time.Time) error { return t.count(who, now, true) }
 
-// fail counts an attempt that failed. Those side by side can outrun this count
-// by as many as the semaphore lets wait, and are not counted beyond the limit.
+// fail counts a failed attempt. Concurrent attempts can exceed the limit by the length
+// of the semaphore's queue; failures beyond the limit are not counted.
 func (t *throttle) fail(who fingerprint, now time.Time) { _ = t.count(who, now, true) }
 
-// count fails where too many attempts have failed; else it may add one.
+// count fails if too many attempts have failed, else it adds a failure if failed.
 func (t *throttle) count(who fingerprint, now time.Time, failed bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, _ := t.failed.Get(who)
 	f = f.recent(now)
-	if wait := f.wait(now, t.most); wait > 0 {
+	if wait := f.wait(now, t.max); wait > 0 {
 		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
 	}
 	if failed {
@@ -78,14 +78,14 @@ func (t *throttle) count(who fingerprint, now time.Time, failed bool) error {
 	return nil
 }
 
-// succeeded forgets the failures.
+// succeeded resets the failures.
 func (t *throttle) succeeded(who fingerprint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.failed.Delete(who)
 }
 
-// undo takes back the attempt that began at the time: it came to no result.
+// undo reverts begin for an attempt without a result.
 func (t *throttle) undo(who fingerprint, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,8 +100,8 @@ func (t *throttle) undo(who fingerprint, began time.Time) {
 	}
 }
 
-// Network is what counts as one address: an IPv6 host has a whole /64 to
-// itself, so all of that counts as one.
+// Network returns the key by which attempts from an address are counted: the address
+// without port, or the /64 prefix of an IPv6 address, since a host can use all of it.
 func Network(address string) string {
 	at, err := netip.ParseAddr(address)
 	if err != nil {

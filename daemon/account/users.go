@@ -16,18 +16,17 @@ const (
 	maxDisplayName = 256 // bytes
 )
 
-// FirstUser is the name of the user that EnsureAdmin makes.
+// FirstUser is the name of the user that EnsureAdmin creates.
 const FirstUser = "admin"
 
-// Fold is the form of a name of a user or key under which it is stored and
-// found: letter case does not count, nor do spaces at the end, which SQL Server
-// ignores in any comparison.
+// Fold returns the form of a user's or key's name in which names are compared: without
+// letter case and trailing spaces, which SQL Server ignores in comparisons.
 func Fold(name string) string {
 	return strings.ToLower(strings.ToUpper(strings.TrimRight(name, " ")))
 }
 
-// checkName says what is wrong with the name of a new user or key, "" if
-// nothing. A colon would end the name in HTTP Basic, a slash in a URL's path.
+// checkName returns the problem with the name of a new user or key, "" if it is valid.
+// A colon would end the name in HTTP Basic, a slash in a URL's path.
 func checkName(name string) string {
 	switch {
 	case strings.TrimRight(name, " ") == "":
@@ -58,9 +57,8 @@ func checkRole(r Role) string {
 	return ""
 }
 
-// invalid makes one failure of what is wrong with several members, nil where
-// nothing is.
-func invalid(what string, fields ...fault.Field) error {
+// invalid returns a failure with the fields that have a message, nil if there are none.
+func invalid(resource string, fields ...fault.Field) error {
 	var wrong []fault.Field
 	for _, f := range fields {
 		if f.Message != "" {
@@ -70,17 +68,16 @@ func invalid(what string, fields ...fault.Field) error {
 	if wrong == nil {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Invalid, Message: "The " + what + " cannot be saved", Fields: wrong}
+	return &fault.Error{Kind: fault.Invalid, Message: "The " + resource + " cannot be saved", Fields: wrong}
 }
 
-// Editor changes accounts in somebody's name, which the audit trail keeps with
-// each change.
+// Editor changes accounts on behalf of an actor, which is recorded in the audit trail.
 type Editor struct {
 	s  *Service
 	by audit.Actor
 }
 
-// As gives the Editor for who makes a change.
+// As returns an Editor that records changes as made by the actor.
 func (s *Service) As(by audit.Actor) *Editor { return &Editor{s, by} }
 
 func (e *Editor) entry(a audit.Action, subject string, d audit.Detail) audit.Entry {
@@ -134,7 +131,7 @@ func (s *Service) newUser(ctx context.Context, n NewUser) (User, error) {
 	return User{ID: newID(), Name: n.Name, DisplayName: n.DisplayName, Role: n.Role, PasswordHash: hash, Added: now, Saved: now}, nil
 }
 
-// EnsureAdmin adds the user admin where there is no user at all.
+// EnsureAdmin adds the user admin if there are no users.
 func (s *Service) EnsureAdmin(ctx context.Context, password string) (created bool, err error) {
 	users, err := s.store.Users(ctx)
 	if err != nil || len(users) > 0 {
@@ -144,7 +141,7 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (created boo
 	if err != nil {
 		return false, err
 	}
-	// Another daemon that starts at the same moment may have been faster.
+	// Another daemon may have created the user concurrently.
 	created, err = s.store.AddFirstUser(ctx, u, s.As(audit.System()).addition(u))
 	if err == nil && created {
 		s.forgetUser(FirstUser)
@@ -155,26 +152,26 @@ func (s *Service) EnsureAdmin(ctx context.Context, password string) (created boo
 // Users lists the users by name.
 func (s *Service) Users(ctx context.Context) ([]User, error) { return s.store.Users(ctx) }
 
-// User finds a user.
+// User returns a user by name. It fails with fault.NotFound if there is none.
 func (s *Service) User(ctx context.Context, name string) (User, error) {
 	u, err := s.store.User(ctx, Fold(name))
 	if err != nil {
 		return User{}, err
 	}
 	if u == nil {
-		return User{}, fault.New(fault.NotFound, "There is no user of this name")
+		return User{}, fault.New(fault.NotFound, "There is no user with this name")
 	}
 	return *u, nil
 }
 
-// Update is what to change of a user. Nil members stay as they are.
+// Update is a change of a user. Nil fields are not changed.
 type Update struct {
 	DisplayName *string
 	Role        *Role
 	Password    *string
 }
 
-// UpdateUser changes a user. A new password ends the user's sessions.
+// UpdateUser changes a user. A new password deletes the user's sessions.
 func (e *Editor) UpdateUser(ctx context.Context, name string, up Update) error {
 	if err := up.check(); err != nil {
 		return err
@@ -195,7 +192,7 @@ func (e *Editor) UpdateUser(ctx context.Context, name string, up Update) error {
 	return e.s.refused(ctx, name)
 }
 
-// detail says of a password only that there is another one.
+// detail returns the change for the audit trail. A password is masked.
 func (up Update) detail() (d audit.Detail) {
 	if up.Role != nil {
 		d.Set("Role", up.Role.String())
@@ -223,17 +220,17 @@ func (up Update) check() error {
 	return invalid("user", fields...)
 }
 
-// SetPassword gives a user a new password and ends the user's sessions.
+// SetPassword changes a user's password and deletes the user's sessions.
 func (e *Editor) SetPassword(ctx context.Context, name, password string) error {
 	return e.UpdateUser(ctx, name, Update{Password: &password})
 }
 
-// SetRole gives a user another role. Sessions go on with the new role.
+// SetRole changes a user's role. Sessions continue with the new role.
 func (e *Editor) SetRole(ctx context.Context, name string, r Role) error {
 	return e.UpdateUser(ctx, name, Update{Role: &r})
 }
 
-// RemoveUser removes a user and ends the user's sessions.
+// RemoveUser deletes a user and the user's sessions.
 func (e *Editor) RemoveUser(ctx context.Context, name string) error {
 	removed, err := e.s.store.RemoveUser(ctx, Fold(name), e.entry(audit.RemoveUser, name, nil))
 	e.s.forgetUser(name)
@@ -243,7 +240,7 @@ func (e *Editor) RemoveUser(ctx context.Context, name string) error {
 	return e.s.refused(ctx, name)
 }
 
-// refused says why a change of a user did nothing.
+// refused returns the reason why a change of a user did nothing.
 func (s *Service) refused(ctx context.Context, name string) error {
 	if _, err := s.User(ctx, name); err != nil {
 		return err

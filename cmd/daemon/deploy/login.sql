@@ -1,14 +1,14 @@
--- Makes a login for whd with the least rights that it needs. Run it as a server
--- administrator with sqlcmd, which fills in the two variables:
+-- Creates a login for whd with the minimum rights. Run it as a server administrator
+-- with sqlcmd, which substitutes the two variables:
 --
 --   sqlcmd -S server -E -v ERPDatabase="ERP" WHDPassword="..." -i login.sql
 --
--- Rights: to read the record kinds' tables and those of bills, to write the one
--- table of custom field values, and to own a schema, whd, for its own tables.
--- Where a record kind reads another table or view, or one of the tables does
--- not exist, change or drop its line; `whd check` tells what is missing.
+-- Rights: read the tables of the record kinds and of bills, write the table of custom
+-- field values, and own a schema, whd, for the service's tables. If a record kind uses
+-- another table or view, or a table does not exist, change or remove its line;
+-- `whd check` reports missing rights.
 
--- Without this, all that follows a wrong name would be made in master.
+-- Stops at a wrong database name; otherwise everything would be created in master.
 :on error exit
 
 USE [$(ERPDatabase)];
@@ -21,7 +21,7 @@ GO
 CREATE SCHEMA whd AUTHORIZATION whd;
 GO
 
--- To make and change its own tables and views, in its own schema, at `whd migrate`.
+-- For `whd migrate`: create and change tables and views in its schema.
 GRANT CREATE TABLE TO whd;
 GRANT CREATE VIEW TO whd;
 GO
@@ -43,7 +43,7 @@ GRANT SELECT ON dbo.IN_Colours TO whd;
 GRANT SELECT ON dbo.IN_ProductAvailability TO whd;
 GO
 
--- The custom field values of bill stages, and what they hang on.
+-- The custom field values of bill stages, and the tables that they refer to.
 GRANT SELECT ON dbo.BM_Main TO whd;
 GRANT SELECT ON dbo.BM_Stages TO whd;
 GRANT SELECT ON dbo.BM_StageCustomFields TO whd;

@@ -1,12 +1,12 @@
--- Lets a user of the ERP's database raise events by T-SQL, and nothing else: it
--- can neither read nor change what is in the outbox. Run it as a database owner,
--- after `whd migrate`, with sqlcmd, which fills in the two variables:
+-- Allows a user of the ERP's database to publish events with T-SQL: to insert into the
+-- outbox, but not to read or change it. Run it as a database owner, after
+-- `whd migrate`, with sqlcmd, which substitutes the two variables:
 --
 --   sqlcmd -S server -E -v ERPDatabase="ERP" ERPUser="erp" -i outbox.sql
 --
--- A role of the database does as well as a user. The table belongs to another
--- schema than the ERP's own procedures and triggers, so that those who run them
--- need the right, too.
+-- ERPUser can also be a database role. Ownership chaining does not apply, since the
+-- table is not in the schema of the ERP's procedures and triggers: all users who run
+-- them need the right.
 
 :on error exit
 
