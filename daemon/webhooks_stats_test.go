@@ -129,7 +129,7 @@ func TestStatsWindows(t *testing.T) {
 	admin := as("admin")
 	for window, want := range map[time.Duration]int{0: 60, time.Minute: 1, 90 * time.Second: 2, 24 * time.Hour: 1440} {
 		s, err := admin.Stats(t.Context(), window)
-		if err != nil || len(s.Minutes.Failed) != want || s.Window != wire.TimeSpan(time.Duration(want)*time.Minute) || s.LaneWindow > wire.TimeSpan(time.Hour) || s.Lanes == nil || s.SuccessRate != nil {
+		if err != nil || len(s.Minutes.Failed) != want || s.Window != wire.TimeSpan(time.Duration(want)*time.Minute) || s.QueueWindow > wire.TimeSpan(time.Hour) || s.Lanes == nil || s.SuccessRate != nil {
 			t.Errorf("%v: %+v (%v)", window, s, err)
 		}
 	}

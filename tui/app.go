@@ -279,7 +279,7 @@ func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
 
 // openSubscription shows the subscription of a queue. Until it and its subscriber
 // are fetched, the queue's reason tells which of them is disabled.
-func (a *App) openSubscription(q wire.Lane) tea.Cmd {
+func (a *App) openSubscription(q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.Sought = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,

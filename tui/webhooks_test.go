@@ -13,7 +13,7 @@ import (
 
 // busyHour gives the chart an hour, where the test had but a second.
 func busyHour(s *wire.Stats) {
-	s.SinceDateTime = wire.Moment{}
+	s.SinceDateTime = wire.Timestamp{}
 	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
 	for i := range 60 {
 		s.Minutes.Delivered[i] = int64(i * i % 41)

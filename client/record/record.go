@@ -43,10 +43,10 @@ type Kind struct {
 	Fields  []Field // in column order
 
 	// Of the kinds that the service itself keeps.
-	Database    Database
-	Table       string // where it is not Name
-	Asked       string // the operation's name, where it is not Name and "Query"
-	NewestFirst bool   // unless they are ordered, records are in the reverse order of the first field
+	Database      Database
+	Table         string // where it is not Name
+	OperationName string // the operation's name, where it is not Name and "Query"
+	NewestFirst   bool   // unless they are ordered, records are in the reverse order of the first field
 
 	members map[string]Member // by folded name, made by NewRegistry
 	columns map[string]int    // by folded name
@@ -64,8 +64,8 @@ const (
 
 // Operation is the name under which the kind is queried.
 func (k *Kind) Operation() string {
-	if k.Asked != "" {
-		return k.Asked
+	if k.OperationName != "" {
+		return k.OperationName
 	}
 	return k.Name + "Query"
 }

@@ -7,7 +7,7 @@ import "sync"
 func SystemKinds() []Kind {
 	return []Kind{
 		{Name: "RequestLog", Area: "Administration", Summary: "Requests that the service has answered",
-			Database: InLog, Table: "WH_RequestLog", Asked: "QueryRequestLogsGETManyRequest", NewestFirst: true, Fields: []Field{
+			Database: InLog, Table: "WH_RequestLog", OperationName: "QueryRequestLogsGETManyRequest", NewestFirst: true, Fields: []Field{
 				{"Id", Long, N, NotNull},
 				{"DateTime", DateTime, N, NotNull},
 				{"StatusCode", Int, N, NotNull},

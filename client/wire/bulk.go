@@ -27,5 +27,5 @@ type SecretRequest struct {
 // from now on. It is shown this once.
 type RotatedSecret struct {
 	Secret         string
-	OldSecretUntil Moment `json:",omitzero"` // until when the one before signs as well; zero where it does not
+	OldSecretUntil Timestamp `json:",omitzero"` // until when the one before signs as well; zero where it does not
 }

@@ -3,8 +3,8 @@ package wire
 // Info is what a service says of itself to everybody.
 type Info struct {
 	Version        string
-	ServerTime     string // RFC 3339, in the zone of the records' zoneless times
-	ServerDateTime Moment // the same moment
+	ServerTime     string    // RFC 3339, in the zone of the records' zoneless times
+	ServerDateTime Timestamp // the same moment
 	Features       []string
 	Limits         Limits
 

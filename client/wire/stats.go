@@ -3,11 +3,11 @@ package wire
 // Stats are figures of the delivery of webhooks. All but Depth are of the daemon
 // that answers, since it was started.
 type Stats struct {
-	ServerDateTime Moment
-	SinceDateTime  Moment   // when the daemon was started: it counts nothing of before
-	Daemon         string   // the host that the daemon runs on
-	Daemons        int      // that work on the store
-	Window         TimeSpan // that Totals, Latency, Delay and Minutes are of
+	ServerDateTime Timestamp
+	SinceDateTime  Timestamp // when the daemon was started: it counts nothing of before
+	Daemon         string    // the host that the daemon runs on
+	Daemons        int       // that work on the store
+	Window         TimeSpan  // that Totals, Latency, Delay and Minutes are of
 	Totals         Traffic
 	SuccessRate    *float64 `json:",omitempty"` // of the attempts, from 0 to 1; absent where there were none
 	Latency        Latency  // of attempts
@@ -18,8 +18,8 @@ type Stats struct {
 	InHand         InHand
 	Subscriptions  int
 	Disabled       int      // of the subscriptions, by themselves or with their subscriber
-	LaneWindow     TimeSpan // that the figures of Lanes are of: an hour at most
-	Lanes          []Lane   // subscriptions with traffic, open messages or trouble; the worst first
+	QueueWindow    TimeSpan `json:"LaneWindow"` // that the figures of Lanes are of: an hour at most
+	Lanes          []Queue  // subscriptions with traffic, open messages or trouble; the worst first
 	OtherLanes     int      // that are left out, being more than 500
 }
 
@@ -42,7 +42,7 @@ type Latency struct {
 
 // Minutes is Traffic by the minute, the oldest first. The last is not over.
 type Minutes struct {
-	From      Moment // when the first begins
+	From      Timestamp // when the first begins
 	Events    []int64
 	Messages  []int64
 	Delivered []int64
@@ -52,10 +52,10 @@ type Minutes struct {
 
 // Depth is what is open in the whole store.
 type Depth struct {
-	CountedDateTime Moment
+	CountedDateTime Timestamp
 	NotSent         int64
 	RetryPending    int64
-	OldestDateTime  Moment `json:",omitzero"` // when the oldest of it was raised
+	OldestDateTime  Timestamp `json:",omitzero"` // when the oldest of it was raised
 }
 
 // InHand is what the daemon is at.
@@ -73,8 +73,8 @@ const (
 	BreakerOpen   = "open" // the endpoint is in trouble: one message goes out now and then
 )
 
-// Lane is the state of deliveries to one subscription.
-type Lane struct {
+// Queue is the state of deliveries to one subscription.
+type Queue struct {
 	SubscriberID        string
 	SubscriberName      string
 	SubscriptionID      string
@@ -86,13 +86,13 @@ type Lane struct {
 	InFlight            int // attempts
 	Limit               int // of these, at present
 	Breaker             string
-	NextProbeDateTime   Moment `json:",omitzero"` // where the breaker is open
-	FailingSince        Moment `json:",omitzero"` // where every attempt has failed since
-	NextAttemptDateTime Moment `json:",omitzero"` // when the daemon has something to do for the subscription
+	NextProbeDateTime   Timestamp `json:",omitzero"` // where the breaker is open
+	FailingSince        Timestamp `json:",omitzero"` // where every attempt has failed since
+	NextAttemptDateTime Timestamp `json:",omitzero"` // when the daemon has something to do for the subscription
 	NotSent             int64
 	RetryPending        int64
-	Pending             int64  // both
-	OldestDateTime      Moment `json:",omitzero"` // when the oldest of them was raised
+	Pending             int64     // both
+	OldestDateTime      Timestamp `json:",omitzero"` // when the oldest of them was raised
 	Delivered           int64
 	Failed              int64
 	GivenUp             int64
@@ -102,7 +102,7 @@ type Lane struct {
 
 // Failed is an attempt that failed.
 type Failed struct {
-	At       Moment
+	At       Timestamp
 	HTTPCode int    `json:",omitempty"` // absent where no answer came
 	Message  string // the reason phrase, or why no answer came
 }
@@ -110,7 +110,7 @@ type Failed struct {
 // Pulse is what happened within the last second, and what is in hand: the event
 // stats of a live stream.
 type Pulse struct {
-	At               Moment
+	At               Timestamp
 	Events           int64 // stored
 	Delivered        int64 // attempts that the receiver took
 	Failed           int64 // attempts that failed

@@ -35,17 +35,17 @@ type MessageChange struct {
 	EventName           string
 	Status              int // as in MessageState
 	Retries             int
-	NextAttemptDateTime Moment   // null where there is none
-	HTTPCode            *int     // of the attempt, null where no answer came
-	Duration            TimeSpan // of the attempt, null where the change is none
-	At                  Moment
+	NextAttemptDateTime Timestamp // null where there is none
+	HTTPCode            *int      // of the attempt, null where no answer came
+	Duration            TimeSpan  // of the attempt, null where the change is none
+	At                  Timestamp
 	Deleted             bool `json:",omitempty"`
 }
 
 // AnsweredRequest is one request that the service has answered, of the topic
 // requests.
 type AnsweredRequest struct {
-	At                   Moment
+	At                   Timestamp
 	Method               string
 	PathInfo             string // masked as in the request log
 	StatusCode           int
@@ -56,7 +56,7 @@ type AnsweredRequest struct {
 
 // Heartbeat says that the stream is alive, and what time it is at the service.
 type Heartbeat struct {
-	At Moment
+	At Timestamp
 }
 
 // Reset says that the stream has not shown every change: what was read before

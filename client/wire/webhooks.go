@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Moment is a time of the webhook resources. JSON has it in the legacy notation
+// Timestamp is a time of the webhook resources. JSON has it in the legacy notation
 // /Date(milliseconds+0000)/, as clients of the existing service expect.
-type Moment time.Time
+type Timestamp time.Time
 
 // MarshalJSON writes the legacy notation; the zero time is null.
-func (m Moment) MarshalJSON() ([]byte, error) {
+func (m Timestamp) MarshalJSON() ([]byte, error) {
 	if time.Time(m).IsZero() {
 		return []byte("null"), nil
 	}
@@ -18,9 +18,9 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads every form of a date that the service takes.
-func (m *Moment) UnmarshalJSON(text []byte) error {
+func (m *Timestamp) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
-		*m = Moment{}
+		*m = Timestamp{}
 		return nil
 	}
 	var unquoted string
@@ -32,7 +32,7 @@ func (m *Moment) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	at, err := time.Parse(DateLayout, date)
-	*m = Moment(at)
+	*m = Timestamp(at)
 	return err
 }
 
@@ -55,7 +55,7 @@ type Subscriber struct {
 	Name              string
 	IsEnabled         bool
 	ItemNo            int
-	LastSavedDateTime Moment
+	LastSavedDateTime Timestamp
 	RowHash           []byte
 	Subscriptions     []Subscription `json:",omitempty"`
 }
@@ -73,11 +73,11 @@ type Subscription struct {
 	EventName         string // a published event, a family such as debtor.*, or *
 	URL               string
 	ItemNo            int
-	LastSavedDateTime Moment
+	LastSavedDateTime Timestamp
 	RowHash           []byte
 	IsEnabled         bool
-	DisabledReason    string `json:",omitempty"`
-	FailingSince      Moment `json:",omitzero"` // since when every attempt has failed; left out after a success
+	DisabledReason    string    `json:",omitempty"`
+	FailingSince      Timestamp `json:",omitzero"` // since when every attempt has failed; left out after a success
 	Ordered           bool
 	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty for the settings'
 	Headers           []Header `json:",omitempty"`
@@ -136,11 +136,11 @@ type Message struct {
 	Body                        string
 	Status                      int // as in MessageState
 	Retries                     int
-	AddedDateTime               Moment
-	LastSavedDateTime           Moment
+	AddedDateTime               Timestamp
+	LastSavedDateTime           Timestamp
 	LastMessageResponseHTTPCode *int
 	LastMessageResponseMessage  string
-	NextAttemptDateTime         Moment
+	NextAttemptDateTime         Timestamp
 	MaxRetries                  int
 }
 
@@ -156,12 +156,12 @@ type MessageResponse struct {
 	Body                     string
 	Status                   int // of the message after the attempt
 	Retries                  int
-	AddedDateTime            Moment
-	MessageLastSavedDateTime Moment
+	AddedDateTime            Timestamp
+	MessageLastSavedDateTime Timestamp
 	HTTPCode                 *int   // nil where no answer came
 	Message                  string // the reason phrase, or why no answer came
 	ItemNo                   int    // the number of the attempt
-	LastSavedDateTime        Moment
+	LastSavedDateTime        Timestamp
 	Duration                 string // such as PT0.0123S
 }
 

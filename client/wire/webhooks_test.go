@@ -14,21 +14,21 @@ import (
 
 func TestMomentIsALegacyDate(t *testing.T) {
 	at := time.Date(2018, 7, 3, 23, 20, 12, 345_000_000, time.UTC)
-	text, err := json.Marshal(Moment(at))
+	text, err := json.Marshal(Timestamp(at))
 	if err != nil || string(text) != `"/Date(1530660012345+0000)/"` {
 		t.Fatal(string(text), err)
 	}
 	for _, form := range []string{string(text), `"2018-07-03T23:20:12.3450000"`, `"2018-07-03T23:20:12.345Z"`, `"\/Date(1530660012345)\/"`} {
-		var got Moment
+		var got Timestamp
 		if err := json.Unmarshal([]byte(form), &got); err != nil || !time.Time(got).Equal(at) {
 			t.Errorf("%s: %v, %v", form, time.Time(got), err)
 		}
 	}
-	if text, _ := json.Marshal(Moment{}); string(text) != "null" {
+	if text, _ := json.Marshal(Timestamp{}); string(text) != "null" {
 		t.Error(string(text))
 	}
 	for _, form := range []string{`1`, `"soon"`, `"/Date(x)/"`} {
-		if err := json.Unmarshal([]byte(form), new(Moment)); err == nil {
+		if err := json.Unmarshal([]byte(form), new(Timestamp)); err == nil {
 			t.Errorf("%s is read", form)
 		}
 	}
@@ -72,6 +72,6 @@ var goTypes = map[record.Type][]reflect.Type{
 	record.Int:      {reflect.TypeFor[int](), reflect.TypeFor[*int]()},
 	record.Bool:     {reflect.TypeFor[bool]()},
 	record.Bytes:    {reflect.TypeFor[[]byte]()},
-	record.Epoch:    {reflect.TypeFor[Moment]()},
+	record.Epoch:    {reflect.TypeFor[Timestamp]()},
 	record.TimeSpan: {reflect.TypeFor[string]()},
 }

@@ -29,7 +29,7 @@ var exceptions = map[string]string{
 	"client":              "the methods of Client are in files by noun, as the service's routes are",
 	"client.Client":       "one method for each operation of the service: users look for it there",
 	"client/record.Kinds": "a table",
-	"client/wire.Lane":    "a shape of the service's replies",
+	"client/wire.Queue":   "a shape of the service's replies",
 	"daemon/demo.row":     "what a column of a demo row holds is a function of the row, in files by business area",
 }
 

@@ -136,7 +136,7 @@ func (p *cluster) expectWaiting(t *testing.T, subscriber string) {
 			}
 			for _, m := range page.Results {
 				seen[m.MessageID] = true
-				for column, at := range map[string]wire.Moment{"added": m.AddedDateTime, "saved": m.LastSavedDateTime, "due": m.NextAttemptDateTime} {
+				for column, at := range map[string]wire.Timestamp{"added": m.AddedDateTime, "saved": m.LastSavedDateTime, "due": m.NextAttemptDateTime} {
 					if off := time.Until(time.Time(at)).Abs(); off > timestampTolerance {
 						t.Errorf("a message is %s at %v, %v from now", column, time.Time(at), off)
 					}

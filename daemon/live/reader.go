@@ -154,7 +154,7 @@ func (r *Reader) preamble() []byte {
 // heartbeat includes the ID, so that a client that is disconnected before any change
 // can resume.
 func (r *Reader) heartbeat(dst []byte) []byte {
-	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Moment(time.Now())})
+	return r.appendStreamEvent(dst, wire.EventHeartbeat, wire.Heartbeat{At: wire.Timestamp(time.Now())})
 }
 
 func (r *Reader) reset(dst []byte, reason string) []byte {

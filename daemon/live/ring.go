@@ -106,8 +106,8 @@ func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more b
 func encode(c *webhook.Change) []byte {
 	shown := wire.MessageChange{
 		MessageID: c.Message, SubscriberID: c.Subscriber, SubscriptionID: c.Subscription, EventName: c.Event,
-		Status: int(c.Status), Retries: c.Retries, NextAttemptDateTime: wire.Moment(c.Next),
-		Duration: wire.TimeSpan(c.Took), At: wire.Moment(c.At), Deleted: c.Deleted,
+		Status: int(c.Status), Retries: c.Retries, NextAttemptDateTime: wire.Timestamp(c.Next),
+		Duration: wire.TimeSpan(c.Took), At: wire.Timestamp(c.At), Deleted: c.Deleted,
 	}
 	if c.Code != 0 {
 		shown.HTTPCode = &c.Code

@@ -40,7 +40,7 @@ func golden(t *testing.T, name string, got []byte) {
 // parcel is a response with members of every kind.
 type parcel struct {
 	ID     string `json:"Id"`
-	Saved  wire.Moment
+	Saved  wire.Timestamp
 	Weight float64
 	Count  int
 	Open   bool
@@ -166,7 +166,7 @@ func TestShapes(t *testing.T) {
 		want  string
 	}{
 		{"", "string"}, {1, "long"}, {int32(1), "int"}, {1.5, "decimal"}, {true, "bool"}, {[]byte{}, "byte[]"}, {[]string{}, "string[]"},
-		{map[string]string{}, "Dictionary<string,string>"}, {json.RawMessage{}, "object"}, {wire.Moment{}, "date"}, {parcel{}, "parcel"}, {[]*parcel{}, "parcel[]"},
+		{map[string]string{}, "Dictionary<string,string>"}, {json.RawMessage{}, "object"}, {wire.Timestamp{}, "date"}, {parcel{}, "parcel"}, {[]*parcel{}, "parcel[]"},
 	} {
 		if got := shapeOf(reflect.TypeOf(test.value)).typeName(); got != test.want {
 			t.Errorf("%T is %s, want %s", test.value, got, test.want)

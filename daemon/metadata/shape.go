@@ -62,7 +62,7 @@ func scalarType(k reflect.Kind) string {
 }
 
 func shapeOfStruct(t reflect.Type) *shape {
-	if t == reflect.TypeFor[wire.Moment]() {
+	if t == reflect.TypeFor[wire.Timestamp]() {
 		return &shape{scalar: "date"}
 	}
 	// Types with their own MarshalJSON are strings in our documents.

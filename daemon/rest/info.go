@@ -57,7 +57,7 @@ const serverTime = "2006-01-02T15:04:05.000Z07:00"
 // is in the zone of the records' zoneless times.
 func (h *info) show(x *edge.Context) error {
 	now, i := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local)), h.known
-	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Moment(now), x.Options.Query.MaxTake
+	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Timestamp(now), x.Options.Query.MaxTake
 	return x.Document(http.StatusOK, "Info", i)
 }
 

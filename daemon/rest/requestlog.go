@@ -248,7 +248,7 @@ func (o *observer) showRequest(x *edge.Context) {
 	}
 	now := time.Now()
 	o.streams.Broadcast(live.Requests, wire.EventRequest, wire.AnsweredRequest{
-		At: wire.Moment(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
+		At: wire.Timestamp(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
 		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})
 }

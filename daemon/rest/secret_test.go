@@ -80,7 +80,7 @@ func TestRotationOfASecret(t *testing.T) {
 		t.Helper()
 		return read[wire.RotatedSecret](t, c.do("POST "+s.path+"/Secret", body).want(t, 200))
 	}
-	around := func(until wire.Moment, in time.Duration) bool {
+	around := func(until wire.Timestamp, in time.Duration) bool {
 		left := time.Until(time.Time(until))
 		return left > in-time.Hour && left <= in+time.Minute
 	}

@@ -62,10 +62,10 @@ func parseWindow(text string) (time.Duration, error) {
 func statsDocument(s stats.Report) *wire.Stats {
 	n := len(s.Minutes)
 	d := &wire.Stats{
-		ServerDateTime: wire.Moment(s.At), SinceDateTime: wire.Moment(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
+		ServerDateTime: wire.Timestamp(s.At), SinceDateTime: wire.Timestamp(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
 		Totals: trafficDocument(s.Total), Latency: s.Attempts, Delay: s.Delay,
-		Minutes:    minutesDocument(s),
-		LaneWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Lane{}, OtherLanes: s.Omitted,
+		Minutes:     minutesDocument(s),
+		QueueWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Queue{}, OtherLanes: s.Omitted,
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)
@@ -84,7 +84,7 @@ func trafficDocument(t stats.Traffic) wire.Traffic {
 func minutesDocument(s stats.Report) wire.Minutes {
 	n := len(s.Minutes)
 	first := s.At.Truncate(time.Minute).Add(-time.Duration(n-1) * time.Minute)
-	m := wire.Minutes{From: wire.Moment(first)}
+	m := wire.Minutes{From: wire.Timestamp(first)}
 	for _, t := range s.Minutes {
 		d := trafficDocument(t)
 		m.Events = append(m.Events, d.Events)
@@ -96,18 +96,18 @@ func minutesDocument(s stats.Report) wire.Minutes {
 	return m
 }
 
-func laneDocument(l *stats.Queue) wire.Lane {
+func laneDocument(l *stats.Queue) wire.Queue {
 	sub := l.Subscription
-	d := wire.Lane{
+	d := wire.Queue{
 		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
 		IsEnabled: sub.Active(), DisabledReason: sub.InactiveReason(), Ordered: sub.Ordered,
 		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
-		FailingSince: wire.Moment(l.FailingSince), NextAttemptDateTime: wire.Moment(l.Next),
-		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Moment(l.Oldest),
+		FailingSince: wire.Timestamp(l.FailingSince), NextAttemptDateTime: wire.Timestamp(l.Next),
+		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Timestamp(l.Oldest),
 		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99), LastFailure: l.Last,
 	}
 	if l.BreakerOpen {
-		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Moment(l.NextProbe)
+		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Timestamp(l.NextProbe)
 	}
 	return d
 }
@@ -119,6 +119,6 @@ func depthDocument(open stats.BacklogCount) *wire.Depth {
 		return nil
 	}
 	total := open.Total()
-	return &wire.Depth{CountedDateTime: wire.Moment(open.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
-		OldestDateTime: wire.Moment(total.Oldest)}
+	return &wire.Depth{CountedDateTime: wire.Timestamp(open.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
+		OldestDateTime: wire.Timestamp(total.Oldest)}
 }

@@ -28,7 +28,7 @@ type subscribers struct{ admin *admin.Service }
 
 func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
-		LastSavedDateTime: wire.Moment(b.SavedAt), RowHash: b.RowHash}
+		LastSavedDateTime: wire.Timestamp(b.SavedAt), RowHash: b.RowHash}
 	for _, r := range b.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, subscriptionDocument(r))
 	}

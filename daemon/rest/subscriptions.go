@@ -30,8 +30,8 @@ type subscriptions struct {
 // subscriptionDocument shows a subscription without its secrets.
 func subscriptionDocument(r webhook.Subscription) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
-		LastSavedDateTime: wire.Moment(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
-		FailingSince: wire.Moment(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
+		LastSavedDateTime: wire.Timestamp(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
+		FailingSince: wire.Timestamp(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
 	for _, h := range r.Headers {
 		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: hidden})
 	}
@@ -176,7 +176,7 @@ func (h *subscriptions) rotateSecret(x *edge.Context) error {
 		return err
 	}
 	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
-	return x.Answer("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Moment(r.OldSecretUntil)}, err)
+	return x.Answer("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.OldSecretUntil)}, err)
 }
 
 // parseKeepFor reads how long the secret that is replaced signs as well.

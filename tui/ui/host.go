@@ -108,7 +108,7 @@ type (
 		Typed   map[string]string // the filters as they were typed, by their members
 	}
 	// SubscriptionTarget is the subscription of a queue.
-	SubscriptionTarget struct{ Queue wire.Lane }
+	SubscriptionTarget struct{ Queue wire.Queue }
 	// ViewTarget is a saved view.
 	ViewTarget struct{ state.View }
 )

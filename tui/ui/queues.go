@@ -13,9 +13,9 @@ import (
 // Queues is how deliveries to subscriptions stand. It is asked for where that is
 // shown, and where a message does not go out at its time, since it explains why.
 type Queues struct {
-	Known     map[string]wire.Lane // by the id of the subscription
-	complete  bool                 // those that are not among them have nothing to tell
-	Changed   bool                 // something has become of messages since
+	Known     map[string]wire.Queue // by the id of the subscription
+	complete  bool                  // those that are not among them have nothing to tell
+	Changed   bool                  // something has become of messages since
 	fetchedAt time.Time
 	since     time.Time       // from when on the figures are, where that is less than an hour ago
 	differing map[string]bool // those that were enabled or disabled otherwise than what was fetched, by id
@@ -28,7 +28,7 @@ const (
 
 // Update keeps what the service told.
 func (q *Queues) Update(s *wire.Stats, now time.Time) {
-	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Lane, len(s.Lanes)), s.OtherLanes == 0
+	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Queue, len(s.Lanes)), s.OtherLanes == 0
 	for _, one := range s.Lanes {
 		q.Known[one.SubscriptionID] = one
 	}
@@ -52,7 +52,7 @@ func (q *Queues) PeriodLabel(c *Clock) string {
 
 // Get is how deliveries to a subscription stand, false where that is not known.
 // Of one without traffic it is nothing but noughts.
-func (q *Queues) Get(subscription string) (wire.Lane, bool) {
+func (q *Queues) Get(subscription string) (wire.Queue, bool) {
 	one, known := q.Known[subscription]
 	return one, known || q.complete
 }

@@ -65,7 +65,7 @@ func (f Filter) Takes(m wire.MessageChange) bool {
 }
 
 // Clock returns the time of day in a zone.
-func Clock(at wire.Moment, zone *time.Location) string {
+func Clock(at wire.Timestamp, zone *time.Location) string {
 	return time.Time(at).In(zone).Format(time.TimeOnly)
 }
 
@@ -128,7 +128,7 @@ func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 	return l.printResult(m, got, err)
 }
 
-func (l *Listener) clock() string { return Clock(wire.Moment(l.Forwarder.now()), l.Zone) }
+func (l *Listener) clock() string { return Clock(wire.Timestamp(l.Forwarder.now()), l.Zone) }
 
 // result is the result of a forwarded message, in JSON.
 type result struct {

@@ -149,7 +149,7 @@ func TestThroughput(t *testing.T) {
 		expect := func(when string, wantChanged bool, want wire.Pulse) {
 			t.Helper()
 			got, changed := pulse()
-			if got.At = (wire.Moment{}); got != want || changed != wantChanged {
+			if got.At = (wire.Timestamp{}); got != want || changed != wantChanged {
 				t.Errorf("%s: %+v (changed: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
 		}

@@ -79,9 +79,9 @@ func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wir
 		}
 		p := wire.Pulse{Events: current.Events - previous.Events, Delivered: current.Delivered - previous.Delivered, Failed: current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
 			InFlight: held.InFlight, MessagesInMemory: held.MessagesInMemory, OpenBreakers: held.OpenBreakers}
-		last.At = wire.Moment{}
+		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
-		p.At = wire.Moment(at)
+		p.At = wire.Timestamp(at)
 		previous, last = current, p
 		return p, changed
 	}

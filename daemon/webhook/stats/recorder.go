@@ -83,7 +83,7 @@ func (f *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 	c.took[bucket]++
 	switch {
 	case r.After.Status != webhook.Successful:
-		to.last = &wire.Failed{At: wire.Moment(r.Began.Add(r.Took)), HTTPCode: r.Code, Message: r.Reason()}
+		to.last = &wire.Failed{At: wire.Timestamp(r.Began.Add(r.Took)), HTTPCode: r.Code, Message: r.Reason()}
 	case r.After.Attempts == 1: // later attempts are delayed by the schedule
 		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
 		bucket = bucketOf(delay)

@@ -130,11 +130,11 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 }
 
 // troubled are the subscriptions with failures that are listed, the worst first.
-func (h *Screen) troubled() []wire.Lane {
+func (h *Screen) troubled() []wire.Queue {
 	if h.Stats == nil {
 		return nil
 	}
-	lanes := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Lane) bool {
+	lanes := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Queue) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
 	return lanes[:min(len(lanes), endpointsShown)]
@@ -235,7 +235,7 @@ func (h *Screen) Entries() []entry {
 }
 
 // openLane shows what failed at an endpoint.
-func (h *Screen) openLane(lane wire.Lane) tea.Cmd {
+func (h *Screen) openLane(lane wire.Queue) tea.Cmd {
 	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: lane.SubscriptionID, Label: lane.EventName, Problems: true}})
 }
 
@@ -251,7 +251,7 @@ func (h *Screen) openSubscription() tea.Cmd {
 }
 
 // laneChosen is the lane that the selected entry is about.
-func (h *Screen) laneChosen() (wire.Lane, bool) {
+func (h *Screen) laneChosen() (wire.Queue, bool) {
 	lanes, views := h.troubled(), h.viewsListed()
 	if h.At < len(lanes) {
 		return lanes[h.At], true
@@ -260,7 +260,7 @@ func (h *Screen) laneChosen() (wire.Lane, bool) {
 		lane, known := h.Queues.Known[h.Failures[i].SubscriptionID]
 		return lane, known
 	}
-	return wire.Lane{}, false
+	return wire.Queue{}, false
 }
 
 // openFailure shows a message over the list of all that failed.

@@ -23,7 +23,7 @@ func TestHomeStaysUpToDate(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
-	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Moment(d.Clock)}}}
+	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Timestamp(d.Clock)}}}
 	d.Wait(ui.PollInterval)
 	d.Live(change)
 	asked := h.Asked
@@ -108,7 +108,7 @@ func TestChosenEntryStays(t *testing.T) {
 func TestShareOfFailures(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
 	h := d.App.Front().(*home.Screen)
-	for want, lane := range map[string]wire.Lane{
+	for want, lane := range map[string]wire.Queue{
 		"            ": {},
 		"%%%%%%%%%%%%": {Delivered: 7},
 		"xxxxxxxxxxxx": {Failed: 5, GivenUp: 2},

@@ -114,7 +114,7 @@ func (h *Screen) endpoints() []string {
 }
 
 // endpointName is where a lane goes, with what goes there where several do.
-func endpointName(lane wire.Lane, all []wire.Lane) string {
+func endpointName(lane wire.Queue, all []wire.Queue) string {
 	name := ui.ShortURL(lane.URL)
 	for _, other := range all {
 		if other.SubscriptionID != lane.SubscriptionID && ui.ShortURL(other.URL) == name {
@@ -132,7 +132,7 @@ const (
 )
 
 // Share is a bar of what an endpoint took and what failed there.
-func (h *Screen) Share(lane wire.Lane) []theme.Span {
+func (h *Screen) Share(lane wire.Queue) []theme.Span {
 	t := h.Theme
 	failed := lane.Failed + lane.GivenUp
 	all := lane.Delivered + failed
@@ -149,7 +149,7 @@ func (h *Screen) Share(lane wire.Lane) []theme.Span {
 }
 
 // lastAnswer is what an endpoint said when it failed last, or that it works again.
-func (h *Screen) lastAnswer(lane wire.Lane) (string, theme.Role) {
+func (h *Screen) lastAnswer(lane wire.Queue) (string, theme.Role) {
 	t := h.Theme
 	failure := lane.LastFailure
 	switch {

@@ -69,8 +69,8 @@ func fieldText(m wire.Message, field string, moment func(time.Time) string) stri
 	switch value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field)); {
 	case !value.IsValid():
 		return ""
-	case value.Type() == reflect.TypeFor[wire.Moment]():
-		return moment(time.Time(value.Interface().(wire.Moment)))
+	case value.Type() == reflect.TypeFor[wire.Timestamp]():
+		return moment(time.Time(value.Interface().(wire.Timestamp)))
 	default:
 		return fmt.Sprint(value)
 	}

@@ -20,7 +20,7 @@ func TestChangesAreShown(t *testing.T) {
 	m := d.App.Front().(*messages.List)
 	one, _ := m.Selected()
 	for n := range 50 {
-		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Moment(d.Clock)}
+		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Timestamp(d.Clock)}
 		d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}})
 	}
 	d.WantText("new 26: g shows them")

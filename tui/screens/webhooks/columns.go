@@ -160,7 +160,7 @@ func trouble(one wire.Subscription, s *ui.Session) string {
 }
 
 // lastFailure is what came of the attempt that failed last, behind a comma.
-func lastFailure(queue wire.Lane) string {
+func lastFailure(queue wire.Queue) string {
 	if queue.LastFailure == nil {
 		return ""
 	}

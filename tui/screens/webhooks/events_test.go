@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 	if line := d.LineWith("debtor.created"); !strings.Contains(line, " - ") {
 		t.Errorf("%q", line)
 	}
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "x", EventName: "debtor.created", At: wire.Moment(d.Clock.Add(-3 * time.Second))}}})
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "x", EventName: "debtor.created", At: wire.Timestamp(d.Clock.Add(-3 * time.Second))}}})
 	if line := d.LineWith("debtor.created"); !strings.Contains(line, "3s") {
 		t.Errorf("%q", line)
 	}

@@ -111,7 +111,7 @@ func (s *Subscription) deliveries() []detailLine {
 // failing is since when every attempt has failed, zero where one did not. The
 // queue knows it sooner than the subscription, which is fetched now and then; of
 // one that is disabled and has no messages there is none.
-func (s *Subscription) failing(queue wire.Lane) wire.Moment {
+func (s *Subscription) failing(queue wire.Queue) wire.Timestamp {
 	if queue.SubscriptionID == "" && (!s.One.IsEnabled || s.waitsFor()) {
 		return s.One.FailingSince
 	}
@@ -119,7 +119,7 @@ func (s *Subscription) failing(queue wire.Lane) wire.Moment {
 }
 
 // waits is what waits to be sent.
-func (s *Subscription) waits(queue wire.Lane) string {
+func (s *Subscription) waits(queue wire.Queue) string {
 	if queue.Pending == 0 {
 		return "nothing"
 	}
@@ -131,7 +131,7 @@ func (s *Subscription) waits(queue wire.Lane) string {
 }
 
 // at is a time with its date, and how long ago or ahead it is.
-func (s *Subscription) at(m wire.Moment) string {
+func (s *Subscription) at(m wire.Timestamp) string {
 	at := time.Time(m)
 	if at.IsZero() {
 		return "-"

@@ -86,15 +86,15 @@ func TestFailingIsOver(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
 	one := &d.App.Front().(*webhooks.Subscription).One
-	one.FailingSince = wire.Moment(d.Clock.Add(-time.Hour))
-	lane := wire.Lane{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
-	figures(d, wire.Stats{Lanes: []wire.Lane{lane}})
+	one.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
+	lane := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
+	figures(d, wire.Stats{Lanes: []wire.Queue{lane}})
 	d.WantText("9 delivered, 0 failed")
 	d.WantNoText("Failing since")
 	figures(d, wire.Stats{}) // nothing happens there for an hour
 	d.WantNoText("Failing since")
-	lane.FailingSince = wire.Moment(d.Clock.Add(-time.Minute))
-	figures(d, wire.Stats{Lanes: []wire.Lane{lane}})
+	lane.FailingSince = wire.Timestamp(d.Clock.Add(-time.Minute))
+	figures(d, wire.Stats{Lanes: []wire.Queue{lane}})
 	d.WantText("Failing since", "(1m ago)")
 	one.IsEnabled = false
 	figures(d, wire.Stats{})
@@ -110,7 +110,7 @@ func TestFiguresSinceTheStart(t *testing.T) {
 	d.Press("i")
 	started := time.Date(2026, 7, 1, 14, 2, 30, 0, time.UTC)
 	for after, want := range map[time.Duration]string{time.Minute: "Since 14:02 ", 61 * time.Minute: "Last hour "} {
-		figures(d, wire.Stats{SinceDateTime: wire.Moment(started), ServerDateTime: wire.Moment(started.Add(after))})
+		figures(d, wire.Stats{SinceDateTime: wire.Timestamp(started), ServerDateTime: wire.Timestamp(started.Add(after))})
 		d.WantText(want + strings.Repeat(" ", 16-len(want)) + "0 delivered")
 	}
 }
