@@ -20,7 +20,7 @@ var documents = []struct {
 	{"Packing slip {no}, {town}", "slip_{no}.txt", text},
 	{"Photo of carton {few}, damaged in transit", "IMG_{no}.png", png},
 	{"Remittance advice to {company}", "remittance {no}.csv", remittance},
-	{"Signed by {person} on delivery", "signature-{no}.png", png},
+	{"Signed by {name} on delivery", "signature-{no}.png", png},
 	{"Statement {few}/2025 – {company}", "Statement {no}.PDF", pdf},
 }
 

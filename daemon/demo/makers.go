@@ -48,7 +48,7 @@ func phrase(templates []string) maker {
 // expandTemplate replaces the placeholders of a template by names and numbers.
 func expandTemplate(d *rand.Rand, template string) string {
 	return strings.NewReplacer(
-		"{person}", pick(d, names),
+		"{name}", pick(d, names),
 		"{company}", pick(d, companies),
 		"{town}", pick(d, towns),
 		"{class}", pick(d, classes),

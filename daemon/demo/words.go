@@ -41,12 +41,12 @@ var colours = []struct{ code, name string }{
 }
 
 var stockTakeNotes = []string{
-	"Cycle count by {person}.",
+	"Cycle count by {name}.",
 	"Kits of aisle {few} only; the rest was counted on Friday.",
 	"Counted twice.\nDifference of {few} explained: kits broken up for order {no}.",
 	"Requested by {company}",
-	"End of financial year.\r\n\r\n1. Kits first\r\n2. Components after\r\n3. Sign-off: {person}",
-	"{person} & {person} – mezzanine",
+	"End of financial year.\r\n\r\n1. Kits first\r\n2. Components after\r\n3. Sign-off: {name}",
+	"{name} & {name} – mezzanine",
 	"\"Short\" kits put aside, see D{no}, {town}",
 }
 
@@ -54,11 +54,11 @@ var remarks = []string{
 	"Install shelving at {company}, {town}",
 	"Measure & quote",
 	"Return visit, {few} items missing",
-	"As agreed with {person}",
+	"As agreed with {name}",
 	"Night work (+50%)",
 	"Travel {town} and back",
 	"Umbau laut Zeichnung {no}, Maße prüfen",
-	"{person}: \"call first\"",
+	"{name}: \"call first\"",
 	"Fit-out stage {few},\nincludes rubbish removal",
 }
 
@@ -67,7 +67,7 @@ var inputNotes = []string{
 	"Use up old stock first",
 	"Substitute with {no} if short",
 	"Thread colour as fabric",
-	"Ask {person} before changing",
+	"Ask {name} before changing",
 	"Torque 12 N·m; see drawing {no}, sheet {few}",
 	"Two per corner,\none per side",
 	"¼\" drive, 5% spare",
@@ -76,10 +76,10 @@ var inputNotes = []string{
 var labourNotes = []string{
 	"Replaced belt and tested.",
 	"Waiting for part {no} from {company}",
-	"Customer: {person}. Gate code on file.",
+	"Customer: {name}. Gate code on file.",
 	"Left at {few}:30, job not finished.\nBack on Monday.",
 	"Nähfuß justiert, Öl nachgefüllt",
-	"修理完了。担当：{person}",
+	"修理完了。担当：{name}",
 	"تم الإصلاح",
 	"Noise gone 👍",
 }
@@ -91,11 +91,11 @@ var filterConditions = []struct{ name, condition string }{
 	{"Supplier {company}", "[Name] LIKE '%{town}%' OR [Name] LIKE '%GmbH%'"},
 	{"Overdue {few} days", "[DueDate] < DATEADD(day, -{few}, GETDATE())"},
 	{"Discontinued_{few}", "[Code] LIKE '\\_X[0-9]%' AND [Status] <> 0"},
-	{"Owner {person}", "[Owner] = N'{person}'"},
+	{"Owner {name}", "[Owner] = N'{name}'"},
 	{"Not on the web shop", "ISNULL([WebName], '') = ''"},
 	{"Over {no}", "[InvoiceTotal] >= {no}\r\nAND [InvoiceTotal] IS NOT NULL"},
 }
 
 var filterDescriptions = []string{
-	"Shared by {person}", "For the Monday report", "Replaces filter {no}", "{town} only", "Top {few}% by value",
+	"Shared by {name}", "For the Monday report", "Replaces filter {no}", "{town} only", "Top {few}% by value",
 }

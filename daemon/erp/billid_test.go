@@ -45,7 +45,7 @@ func TestNewID(t *testing.T) {
 }
 
 // TestNewIDFits checks that a new id fits its column and, unless it is truncated, has the
-// notation of an existing id, whatever other ids precede that.
+// notation of an existing id, regardless of preceding ids.
 func TestNewIDFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		form := idForm{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}

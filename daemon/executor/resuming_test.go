@@ -7,8 +7,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// Only rows in the order of the first field, a number of ours, can be read on from
-// where a statement has ended.
+// TestResumable: a read can only be resumed if its rows are sorted by the first field, an
+// ID of our own tables.
 func TestResumable(t *testing.T) {
 	number, text := record.Field{Name: "ID", Type: record.Long}, record.Field{Name: "Name", Type: record.Text}
 	kind := func(database record.Database, fields ...record.Field) *record.Kind {
@@ -21,13 +21,13 @@ func TestResumable(t *testing.T) {
 		several bool
 		want    bool
 	}{
-		"in order":             {query.Plan{Kind: own, Order: first}, false, true},
-		"of the ERP":           {query.Plan{Kind: kind(0, number, text), Order: first}, false, false},
-		"a text":               {query.Plan{Kind: kind(record.InOwn, text, number), Order: first}, false, false},
-		"in another order":     {query.Plan{Kind: own, Order: second}, false, false},
-		"in no order":          {query.Plan{Kind: own}, false, false},
-		"distinct":             {query.Plan{Kind: own, Order: first, Distinct: true}, false, false},
-		"beside other results": {query.Plan{Kind: own, Order: first}, true, false},
+		"sorted":                  {query.Plan{Kind: own, Order: first}, false, true},
+		"ERP kind":                {query.Plan{Kind: kind(0, number, text), Order: first}, false, false},
+		"text key":                {query.Plan{Kind: kind(record.InOwn, text, number), Order: first}, false, false},
+		"sorted by another field": {query.Plan{Kind: own, Order: second}, false, false},
+		"not sorted":              {query.Plan{Kind: own}, false, false},
+		"distinct":                {query.Plan{Kind: own, Order: first, Distinct: true}, false, false},
+		"with aggregates":         {query.Plan{Kind: own, Order: first}, true, false},
 	} {
 		if got := resumable(&c.plan, c.several); got != c.want {
 			t.Errorf("%s: %v", name, got)

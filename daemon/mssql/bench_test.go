@@ -69,9 +69,9 @@ func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 	var times, more []float64
 	for range max(b.N, 5) {
 		floor := measure(b, bare)
-		ours := measure(b, func() (int, error) { return toBytes(b.Context(), s, request) })
-		times = append(times, ours.cpu/floor.cpu)
-		more = append(more, ours.allocs-floor.allocs)
+		service := measure(b, func() (int, error) { return toBytes(b.Context(), s, request) })
+		times = append(times, service.cpu/floor.cpu)
+		more = append(more, service.allocs-floor.allocs)
 	}
 	b.ReportMetric(median(times), "xCPU")
 	b.ReportMetric(median(more), "allocs/row")

@@ -33,7 +33,7 @@ func (c *Conn) acquire(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pooled = pooled
-	// The connection is ours until it is returned, so it may be used outside of Raw.
+	// The connection is not used by others until it is returned, so it may be used outside of Raw.
 	return pooled.Raw(func(own any) error {
 		c.conn = own.(*conn)
 		return nil

@@ -10,7 +10,7 @@ import (
 
 const benchRows = 100_000
 
-// totals opens a database with a table like SO_Totals: one text, seven decimals.
+// totals opens a database with a table like SO_Totals: one text and seven decimals.
 func totals(tb testing.TB) *Conn {
 	c := open(tb)
 	exec(tb, c, `CREATE TABLE SO_Totals (
@@ -42,7 +42,7 @@ var totalsTypes = []record.Type{
 	record.Decimal, record.Decimal, record.Decimal, record.Decimal,
 }
 
-// BenchmarkScan compares bare stepping with reading every cell of every row.
+// BenchmarkScan compares stepping only with reading every cell of every row.
 func BenchmarkScan(b *testing.B) {
 	c := totals(b)
 	scan := func(name string, each func(*Stmt)) {
@@ -59,7 +59,7 @@ func BenchmarkScan(b *testing.B) {
 	scan("cells", func(s *Stmt) { s.ReadRow(cells, totalsTypes) })
 }
 
-// BenchmarkStatement measures what each rule of package tsql costs per row.
+// BenchmarkStatement measures the cost per row of each rule of package tsql.
 func BenchmarkStatement(b *testing.B) {
 	c := totals(b)
 	for _, story := range []struct{ name, sql string }{

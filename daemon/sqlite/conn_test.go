@@ -13,7 +13,7 @@ import (
 	"modernc.org/libc"
 )
 
-// open opens a fresh database file that is closed with the test.
+// open opens a new database file, which is closed when the test ends.
 func open(tb testing.TB) *Conn {
 	tb.Helper()
 	return openFile(tb, filepath.Join(tb.TempDir(), "records.db"), Options{})
@@ -40,8 +40,8 @@ func exec(tb testing.TB, c *Conn, sql string) {
 	}
 }
 
-// query runs a statement with text parameters and returns its rows, columns
-// parted by a bar and rows by a comma.
+// query executes a statement with text parameters and returns its rows, with columns
+// separated by bars and rows by commas.
 func query(tb testing.TB, c *Conn, sql string, parameters ...string) string {
 	tb.Helper()
 	s, err := c.Prepare(sql)
@@ -76,12 +76,12 @@ func line(s *Stmt) string {
 	return strings.Join(columns, "|")
 }
 
-// failure is the sqlite error of what must fail.
+// failure returns err as an error of SQLite and fails if it is not one.
 func failure(tb testing.TB, err error) *Error {
 	tb.Helper()
 	var e *Error
 	if !errors.As(err, &e) {
-		tb.Fatalf("the error is %v, want one of SQLite's", err)
+		tb.Fatalf("the error is %v, want an error of SQLite", err)
 	}
 	return e
 }
@@ -104,7 +104,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("the reader sees %s rows", got)
 	}
 	if e := failure(t, reader.Exec("INSERT INTO a VALUES (1)")); Reason(e) != "the file is read-only" {
-		t.Errorf("writing what is read only: %v", e)
+		t.Errorf("writing to a read-only connection: %v", e)
 	}
 }
 
@@ -128,10 +128,10 @@ func TestOpenFails(t *testing.T) {
 		}
 	}
 	if _, err := Open(filepath.Join(dir, "a\x00b.db"), Options{}); err == nil {
-		t.Error("a name with a zero byte opens")
+		t.Error("no error for a name with a zero byte")
 	}
 	if _, err := Open(filepath.Join(dir, "b.db"), Options{Pragmas: []string{"= nonsense"}}); err == nil {
-		t.Error("nonsense passes for a pragma")
+		t.Error("no error for an invalid pragma")
 	}
 }
 
@@ -142,20 +142,20 @@ func TestExec(t *testing.T) {
 	exec(t, c, `CREATE TABLE a(x INTEGER PRIMARY KEY, y TEXT UNIQUE);; -- two
 		INSERT INTO a VALUES (1, 'one'), (7, 'seven'); SELECT * FROM a; /* done */ `)
 	if c.Changes() != 2 {
-		t.Errorf("changes %d", c.Changes())
+		t.Errorf("%d changes", c.Changes())
 	}
 	if e := failure(t, c.Exec("INSERT INTO a VALUES (2, 'two'); INSERT INTO a VALUES (3, 'one'); INSERT INTO a VALUES (4, 'four')")); !e.Constraint() || !e.Duplicate() {
-		t.Errorf("a duplicate: %v", e)
+		t.Errorf("duplicate key: %v", e)
 	}
 	if got := query(t, c, "SELECT x FROM a ORDER BY x"); got != "1,2,7" {
-		t.Errorf("after a script that failed in the middle: %s", got)
+		t.Errorf("after a script with an error in the middle: %s", got)
 	}
 	if c.InTransaction() {
-		t.Error("in a transaction")
+		t.Error("InTransaction is true outside a transaction")
 	}
 	exec(t, c, "BEGIN")
 	if !c.InTransaction() {
-		t.Error("not in a transaction")
+		t.Error("InTransaction is false in a transaction")
 	}
 	exec(t, c, "ROLLBACK")
 }
@@ -166,13 +166,13 @@ func TestErrors(t *testing.T) {
 	for sql, ok := range map[string]func(*Error) bool{
 		"SELECT * FROM nowhere":               (*Error).NoTable,
 		"SELECT z FROM a":                     (*Error).NoColumn,
-		`SELECT "z" FROM a`:                   (*Error).NoColumn, // never taken for text
+		`SELECT "z" FROM a`:                   (*Error).NoColumn, // not a string literal
 		"INSERT INTO a(z) VALUES (1)":         (*Error).NoColumn,
 		"INSERT INTO a VALUES (NULL)":         (*Error).Constraint,
 		"PRAGMA max_page_count = 3; " + large: func(e *Error) bool { return Reason(e) == "the disk is full" },
 	} {
 		if e := failure(t, c.Exec(sql)); !ok(e) || e.Duplicate() || e.Busy() || e.Interrupted() {
-			t.Errorf("%s: %v is not told apart", sql, e)
+			t.Errorf("%s: %v is not recognized", sql, e)
 		}
 	}
 }
@@ -232,14 +232,14 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptOn cancels before the statement begins, when an interrupt has nothing
-// to end yet.
+// TestInterruptOn cancels the context before the statement starts, when a single interrupt
+// would have no effect.
 func TestInterruptOn(t *testing.T) {
 	c := open(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	stop := c.InterruptOn(ctx)
 	if got := query(t, c, "SELECT 1"); got != "1" {
-		t.Errorf("while watched: %s", got)
+		t.Errorf("before cancelling: %s", got)
 	}
 	cancel()
 	if e := failure(t, c.Exec(endless)); !e.Interrupted() {
@@ -253,9 +253,8 @@ func TestInterruptOn(t *testing.T) {
 	c.InterruptOn(context.Background())()
 }
 
-// TestInterruptOnInsideMatch interrupts a statement within one call of a function, as
-// SQLite itself looks for interrupts only between rows: the function returns
-// once it sees that it was interrupted.
+// TestInterruptOnInsideMatch interrupts a statement during a single call of a function.
+// SQLite only checks for interrupts between rows: the function must check for itself.
 func TestInterruptOnInsideMatch(t *testing.T) {
 	c := open(t)
 	long := make([]byte, longText)
@@ -282,7 +281,7 @@ func TestBusy(t *testing.T) {
 	one, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})
 	exec(t, one, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
 	if got := query(t, other, "SELECT count(*) FROM a"); got != "0" {
-		t.Errorf("beside a writer a reader sees %s rows", got)
+		t.Errorf("while another connection writes, a reader sees %s rows", got)
 	}
 	if e := failure(t, other.Exec("INSERT INTO a VALUES (2)")); !e.Busy() {
 		t.Errorf("a second writer: %v", e)

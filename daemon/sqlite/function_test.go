@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// rules is a table and what statements over it must yield, by whatever way the
-// database was opened.
+// rules contains a table and the expected results of statements on it, for both ways to
+// open the database.
 const rulesTable = `CREATE TABLE a(id INTEGER PRIMARY KEY, t TEXT COLLATE TSQL, d TEXT_DECIMAL COLLATE DEC);
 	CREATE INDEX a_t ON a(t);
 	CREATE INDEX a_d ON a(d);
@@ -71,8 +71,8 @@ func TestRules(t *testing.T) {
 	checkRules(t, true, func(sql string) string { return query(t, c, sql) })
 }
 
-// TestRulesWithDriver: migrations and backups work on the same files through
-// database/sql.
+// TestRulesWithDriver checks the rules through database/sql, which migrations and backups
+// use on the same files.
 func TestRulesWithDriver(t *testing.T) {
 	for range 2 {
 		if err := RegisterDriver(); err != nil {
@@ -131,10 +131,10 @@ func queryDriver(t *testing.T, db *sql.DB, statement string) string {
 	return strings.Join(lines, ",")
 }
 
-// functions are what the database/sql driver does not know.
+// functions matches functions that are not registered with the database/sql driver.
 var functions = regexp.MustCompile(`\b(LIKE|dec_sum|dec_avg)\b`)
 
-// checkRules runs each condition with the table's indexes and without.
+// checkRules evaluates each condition with and without the table's indexes.
 func checkRules(t *testing.T, withFunctions bool, query func(sql string) string) {
 	t.Helper()
 	check := func(sql, want string) {
@@ -156,8 +156,7 @@ func checkRules(t *testing.T, withFunctions bool, query func(sql string) string)
 	}
 }
 
-// TestIndexes: conditions on columns with our collations are answered by their
-// indexes, and so is an order.
+// TestIndexes: comparisons and sorting on columns with our collations use their indexes.
 func TestIndexes(t *testing.T) {
 	c := open(t)
 	exec(t, c, rulesTable)
@@ -175,7 +174,7 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
-// TestPatternPerRun: the compiled pattern is of one run, not of the statement.
+// TestPatternPerRun: the compiled pattern is cached per execution, not per statement.
 func TestPatternPerRun(t *testing.T) {
 	c := open(t)
 	for pattern, want := range map[string]string{"a%": "1", "b%": "0", "%B": "1", "[": "0"} {

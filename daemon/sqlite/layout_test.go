@@ -7,15 +7,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ReadRow reads the values of a row where the engine keeps them. This is the
-// version whose layout was looked at: another one may keep them elsewhere. Read
-// sqlite3_column_value and struct sqlite3_value (vdbeapi.c, vdbeInt.h) of the new
-// version before changing it here.
+// layoutOf is the version of SQLite whose memory layout ReadRow expects. Before changing it,
+// check sqlite3_column_value and struct sqlite3_value (vdbeapi.c, vdbeInt.h) of the new
+// version.
 const layoutOf = "3.53.4"
 
 func TestLayoutOfValues(t *testing.T) {
 	if sqlite3.SQLITE_VERSION != layoutOf {
-		t.Errorf("the engine is version %s, Cells knows the layout of %s", sqlite3.SQLITE_VERSION, layoutOf)
+		t.Errorf("SQLite is version %s, ReadRow expects the layout of %s", sqlite3.SQLITE_VERSION, layoutOf)
 	}
 	var mem sqlite3.TMem
 	for field, at := range map[string][2]uintptr{
@@ -36,11 +35,11 @@ func TestLayoutOfValues(t *testing.T) {
 	first := sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, 0)
 	for i := range int32(6) {
 		if at := sqlite3.Xsqlite3_column_value(s.c.tls, s.handle, i); at != first+uintptr(i)*unsafe.Sizeof(mem) {
-			t.Errorf("value %d of a row is not behind the one before", i)
+			t.Errorf("value %d of a row does not follow the previous one", i)
 		}
 	}
 	if flags := (*sqlite3.TMem)(pointer(first)).Fflags; flags&sqlite3.MEM_Int == 0 {
-		t.Errorf("a whole number has the flags %#x", flags)
+		t.Errorf("an integer has the flags %#x", flags)
 	}
 	s.Reset()
 }

@@ -8,8 +8,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// TestMain makes SQLite count the memory it uses, which it only agrees to
-// before its first use, and fails on goroutines that outlive the tests.
+// TestMain enables SQLite's memory statistics, which is only possible before its first use,
+// and fails if goroutines outlive the tests.
 func TestMain(m *testing.M) {
 	tls := libc.NewTLS()
 	list := tls.Alloc(8)

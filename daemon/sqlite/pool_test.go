@@ -36,26 +36,26 @@ func TestPool(t *testing.T) {
 	p := newPool(t, 2)
 	one, two := get(t, p), get(t, p)
 	if one == two {
-		t.Fatal("a connection is lent out twice")
+		t.Fatal("a connection in use was returned by Get")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := p.Get(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("Get with a cancelled context: %v", err)
 	}
-	lent := make(chan *Conn)
+	received := make(chan *Conn)
 	go func() {
 		c, _ := p.Get(context.Background())
-		lent <- c
+		received <- c
 	}()
 	p.Put(two)
-	if c := <-lent; c != two {
-		t.Error("the connection that came back is not lent to who waits")
+	if c := <-received; c != two {
+		t.Error("the connection was not passed to the waiting Get")
 	}
 	p.Put(one)
 	p.Put(two)
 	if c := get(t, p); c != two {
-		t.Error("the last connection that came back is not the next")
+		t.Error("the most recently used connection is not reused first")
 	} else {
 		p.Put(c)
 	}
@@ -77,7 +77,7 @@ func TestPoolWaitIsCancelled(t *testing.T) {
 	}
 }
 
-// TestPutCleansUp gives a connection back in the middle of everything.
+// TestPutCleansUp puts a connection back with a running statement and an open transaction.
 func TestPutCleansUp(t *testing.T) {
 	p := newPool(t, 1)
 	c := get(t, p)
@@ -89,10 +89,10 @@ func TestPutCleansUp(t *testing.T) {
 	c = get(t, p)
 	defer p.Put(c)
 	if c.InTransaction() {
-		t.Error("the transaction goes on")
+		t.Error("the transaction is still open")
 	}
 	if got := query(t, c, "SELECT count(*) FROM a"); got != "0" {
-		t.Errorf("%s rows of a transaction that was not committed", got)
+		t.Errorf("%s rows of an uncommitted transaction", got)
 	}
 }
 
@@ -109,18 +109,18 @@ func TestPoolClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-failed; !errors.Is(err, ErrPoolClosed) {
-		t.Errorf("who waits gets %v", err)
+		t.Errorf("the waiting Get returns %v", err)
 	}
 	if got := query(t, c, "SELECT 1"); got != "1" {
-		t.Errorf("a connection lent out: %s", got)
+		t.Errorf("a connection in use: %s", got)
 	}
 	p.Put(c)
 	p.Put(waiting)
 	if c.tls != nil || waiting.tls != nil {
-		t.Error("connections that came back are still open")
+		t.Error("connections put back are still open")
 	}
 	if _, err := p.Get(context.Background()); !errors.Is(err, ErrPoolClosed) {
-		t.Errorf("Get of a closed pool: %v", err)
+		t.Errorf("Get on a closed pool: %v", err)
 	}
 	if err := p.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
@@ -129,11 +129,11 @@ func TestPoolClose(t *testing.T) {
 
 func TestPoolNeedsAFile(t *testing.T) {
 	if _, err := NewPool(filepath.Join(t.TempDir(), "no", "such.db"), Options{}, 1); err == nil {
-		t.Error("a pool of nothing")
+		t.Error("no error for a missing file")
 	}
 }
 
-// TestPoolInParallel has readers and writers at work at the same time.
+// TestPoolInParallel runs readers and writers concurrently.
 func TestPoolInParallel(t *testing.T) {
 	p := newPool(t, 3)
 	c := get(t, p)

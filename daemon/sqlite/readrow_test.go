@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// cellText shows a cell as its type has it.
+// cellText formats a cell according to its type.
 func cellText(c row.Cell, t record.Type) string {
 	switch {
 	case c.Null:
@@ -21,7 +21,7 @@ func cellText(c row.Cell, t record.Type) string {
 	return string(c.Data)
 }
 
-// readCells runs a statement and shows its rows, read by the types.
+// readCells executes a statement and formats its rows, read with the given types.
 func readCells(tb testing.TB, c *Conn, sql string, types ...record.Type) string {
 	tb.Helper()
 	s := prepare(tb, c, sql)
@@ -45,7 +45,7 @@ func readCells(tb testing.TB, c *Conn, sql string, types ...record.Type) string 
 	}
 }
 
-// TestCellsOfEveryType stores a value of each type as the store does, and NULL.
+// TestCellsOfEveryType stores a value of each type like the store does, and NULL.
 func TestCellsOfEveryType(t *testing.T) {
 	stored := map[record.Type]struct{ declared, sql, want string }{
 		record.Text:       {"TEXT COLLATE TSQL", "'Größe' || char(0) || 'x'", "Größe\x00x"},
@@ -77,8 +77,8 @@ func TestCellsOfEveryType(t *testing.T) {
 	}
 }
 
-// TestCellsOfOtherStorage reads values that are not stored as their column's
-// type suggests: results of expressions, and what other programs have written.
+// TestCellsOfOtherStorage reads values whose storage class differs from their column's
+// type: results of expressions, and values written by other programs.
 func TestCellsOfOtherStorage(t *testing.T) {
 	c := open(t)
 	for _, story := range []struct {
@@ -119,12 +119,12 @@ func TestCellsStayInsideTheRow(t *testing.T) {
 	cells := make([]row.Cell, 1)
 	s.ReadRow(cells, []record.Type{record.Int})
 	if !cells[0].Null {
-		t.Error("there is a cell before the first row")
+		t.Error("a cell before the first row is not null")
 	}
 	step(t, s, true)
 	step(t, s, false)
 	if s.ReadRow(cells, []record.Type{record.Int}); !cells[0].Null {
-		t.Error("there is a cell behind the last row")
+		t.Error("a cell after the last row is not null")
 	}
 	s.Reset()
 }
@@ -133,7 +133,7 @@ func TestCellsOfUTF16(t *testing.T) {
 	c := openFile(t, filepath.Join(t.TempDir(), "wide.db"), Options{Pragmas: []string{"encoding = 'UTF-16le'"}})
 	exec(t, c, "CREATE TABLE a(x TEXT COLLATE TSQL); INSERT INTO a VALUES ('Größe')")
 	if got := query(t, c, "PRAGMA encoding"); got != "UTF-16le" {
-		t.Fatalf("the file is %s", got)
+		t.Fatalf("the encoding of the file is %s", got)
 	}
 	if got := readCells(t, c, "SELECT x FROM a WHERE x = 'GRÖßE' AND x LIKE 'gr_ß%'", record.Text); got != "Größe" {
 		t.Errorf("read %q", got)

@@ -19,7 +19,7 @@ func prepare(tb testing.TB, c *Conn, sql string) *Stmt {
 	return s
 }
 
-// step steps and fails unless there is a row exactly if one is wanted.
+// step calls Step and fails unless the result is want.
 func step(tb testing.TB, s *Stmt, want bool) {
 	tb.Helper()
 	if more, err := s.Step(); err != nil || more != want {
@@ -39,7 +39,7 @@ func TestTextRoundTrip(t *testing.T) {
 		s.BindText(1, v)
 		step(t, s, true)
 		if s.Text(0) != v || s.Text(1) != v || s.Null(0) {
-			t.Errorf("%.40q came back as %.40q and %.40q", v, s.Text(0), s.Text(1))
+			t.Errorf("%.40q was read as %.40q and %.40q", v, s.Text(0), s.Text(1))
 		}
 		if s.Text(2) != "text" || s.Text(3) != "text" || s.Int(4) != int64(len(v)) {
 			t.Errorf("%.40q is stored as %s and %s of %d bytes", v, s.Text(2), s.Text(3), s.Int(4))
@@ -56,7 +56,7 @@ func TestOtherRoundTrips(t *testing.T) {
 		s.BindInt(1, v)
 		step(t, s, true)
 		if s.Int(0) != v || s.Text(0) != fmt.Sprint(v) || s.Text(1) != "integer" {
-			t.Errorf("%d came back as %d, %s", v, s.Int(0), s.Text(1))
+			t.Errorf("%d was read as %d, %s", v, s.Int(0), s.Text(1))
 		}
 		s.Reset()
 	}
@@ -64,7 +64,7 @@ func TestOtherRoundTrips(t *testing.T) {
 		s.BindBytes(1, v)
 		step(t, s, true)
 		if !bytes.Equal(s.Bytes(0), v) || s.Text(1) != "blob" || s.Int(2) != int64(len(v)) || s.Null(0) {
-			t.Errorf("%d bytes came back as %d bytes of type %s", len(v), len(s.Bytes(0)), s.Text(1))
+			t.Errorf("%d bytes were read as %d bytes of type %s", len(v), len(s.Bytes(0)), s.Text(1))
 		}
 		s.Reset()
 	}
@@ -72,12 +72,12 @@ func TestOtherRoundTrips(t *testing.T) {
 	s.BindNull(1)
 	step(t, s, true)
 	if !s.Null(0) || s.Text(0) != "" || s.Int(0) != 0 || s.Bytes(0) != nil || s.Text(1) != "null" {
-		t.Errorf("NULL came back as %q, %s", s.Text(0), s.Text(1))
+		t.Errorf("NULL was read as %q, %s", s.Text(0), s.Text(1))
 	}
 	s.Reset()
 	step(t, s, true)
 	if !s.Null(0) {
-		t.Error("Reset leaves a parameter bound")
+		t.Error("a parameter is still bound after Reset")
 	}
 	s.Reset()
 }
@@ -97,7 +97,7 @@ func TestAnyTextRoundTrip(t *testing.T) {
 			t.Fatal(more, err)
 		}
 		if s.Text(0) != text || string(s.Bytes(1)) != text {
-			t.Fatalf("%q came back as %q and %q", text, s.Text(0), s.Bytes(1))
+			t.Fatalf("%q was read as %q and %q", text, s.Text(0), s.Bytes(1))
 		}
 	})
 }
@@ -111,10 +111,10 @@ func TestBindErrorsStick(t *testing.T) {
 	s.BindText(2, "out of range")
 	s.BindText(1, "fine")
 	if _, err := s.Step(); err == nil {
-		t.Error("Step forgets that binding failed")
+		t.Error("Step does not return the bind error")
 	}
 	if err := s.Reset(); err == nil {
-		t.Error("Reset forgets that binding failed")
+		t.Error("Reset does not return the bind error")
 	}
 	s.BindText(1, "fine")
 	step(t, s, true)
@@ -122,7 +122,7 @@ func TestBindErrorsStick(t *testing.T) {
 		t.Errorf("after Reset: %v", err)
 	}
 	step(t, s, true)
-	s.BindInt(1, 1) // too late, the statement runs
+	s.BindInt(1, 1) // too late, the statement is running
 	if _, err := s.Step(); err == nil {
 		t.Error("a parameter changed while the statement ran")
 	}
@@ -133,7 +133,7 @@ func TestPrepareErrors(t *testing.T) {
 	c := open(t)
 	for _, sql := range []string{"", "-- nothing", "SELECT 1; SELECT 2", "SELEC 1", "SELECT 1\x00"} {
 		if _, err := c.Prepare(sql); err == nil {
-			t.Errorf("Prepare(%q) succeeds", sql)
+			t.Errorf("Prepare(%q): no error", sql)
 		}
 	}
 }
@@ -145,7 +145,7 @@ func TestStatementCache(t *testing.T) {
 	step(t, first, true)
 	second := prepare(t, c, sql)
 	if first == second {
-		t.Fatal("a running statement is handed out again")
+		t.Fatal("a running statement is returned again")
 	}
 	step(t, second, true)
 	step(t, first, true)
@@ -154,24 +154,24 @@ func TestStatementCache(t *testing.T) {
 	}
 	first.Reset()
 	if prepare(t, c, sql) != first {
-		t.Error("a statement that was reset is not handed out again")
+		t.Error("a statement is not reused after Reset")
 	}
 	second.Reset()
 	for i := range 3 * cacheSize {
 		prepare(t, c, fmt.Sprint("SELECT ", i)).Reset()
 	}
 	if len(c.cache) > cacheSize {
-		t.Errorf("the cache keeps %d statements", len(c.cache))
+		t.Errorf("the cache contains %d statements", len(c.cache))
 	}
 	step(t, first, true) // in use all the time
 	second.BindInt(1, 1)
 	if _, err := second.Step(); err == nil {
-		t.Error("a statement that the cache let go still runs")
+		t.Error("a statement removed from the cache still runs")
 	}
 	first.Reset()
 }
 
-// TestCacheFull holds more statements than the cache has room for.
+// TestCacheFull uses more statements at the same time than the cache can hold.
 func TestCacheFull(t *testing.T) {
 	c := open(t)
 	var count []*Stmt
@@ -188,7 +188,7 @@ func TestCacheFull(t *testing.T) {
 	}
 	prepare(t, c, "SELECT 2").Reset()
 	if len(c.cache) > cacheSize {
-		t.Errorf("the cache keeps %d statements", len(c.cache))
+		t.Errorf("the cache contains %d statements", len(c.cache))
 	}
 }
 
@@ -207,8 +207,8 @@ func TestSchemaChange(t *testing.T) {
 	}
 }
 
-// TestMemoryIsStable repeats everything that hands memory to SQLite and looks
-// for growth.
+// TestMemoryIsStable repeats all operations that pass memory to SQLite and checks that its
+// memory usage does not grow.
 func TestMemoryIsStable(t *testing.T) {
 	c := open(t)
 	exec(t, c, "CREATE TABLE a(x TEXT COLLATE TSQL); BEGIN")
@@ -226,7 +226,7 @@ func TestMemoryIsStable(t *testing.T) {
 		s.Reset()
 		prepare(t, c, fmt.Sprint("SELECT ", i)).Reset()
 		if err := c.Exec("SELECT dec_sum('x')"); err == nil {
-			t.Fatal("the sum of x is something")
+			t.Fatal("the sum of x is not an error")
 		}
 		exec(t, c, "DELETE FROM a")
 	}
@@ -239,7 +239,7 @@ func TestMemoryIsStable(t *testing.T) {
 		cycle(warm + i)
 	}
 	if before == 0 {
-		t.Fatal("memory is not counted")
+		t.Fatal("memory usage is not counted")
 	}
 	if grown := memoryUsed(c) - before; grown > 64<<10 {
 		t.Errorf("memory grew by %d bytes", grown)

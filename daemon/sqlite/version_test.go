@@ -9,14 +9,13 @@ import (
 	"testing"
 )
 
-// TestLibcVersion: the translated SQLite only works with the very version of
-// its C library that it was made with, which is not what the module graph
-// enforces.
+// TestLibcVersion: the translated SQLite only works with exactly the version of its C
+// library that it was built with, which the module graph does not enforce.
 func TestLibcVersion(t *testing.T) {
 	const library = "modernc.org/libc"
 	goCommand, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("there is no go command to ask for the versions")
+		t.Skip("the go command, which reports the versions, is not installed")
 	}
 	command := exec.Command(goCommand, "list", "-m", "-json", "modernc.org/sqlite", library)
 	var complaint bytes.Buffer
@@ -40,10 +39,10 @@ func TestLibcVersion(t *testing.T) {
 		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
 		if len(fields) >= 2 && fields[0] == library {
 			if fields[1] != libc.Version {
-				t.Errorf("sqlite %s wants libc %s, go.mod has %s", sqlite.Version, fields[1], libc.Version)
+				t.Errorf("sqlite %s requires libc %s, go.mod has %s", sqlite.Version, fields[1], libc.Version)
 			}
 			return
 		}
 	}
-	t.Errorf("the go.mod of sqlite %s does not name %s", sqlite.Version, library)
+	t.Errorf("the go.mod of sqlite %s does not contain %s", sqlite.Version, library)
 }

@@ -68,7 +68,7 @@ func expectTrail(t *testing.T, opened *storage.Store, members query.Members, wan
 	if !ok {
 		t.Fatal("there is no kind WH_Audit")
 	}
-	rows, _ := executortest.Ask(t, opened, kind, append(members, executortest.Member("Fields", "Subject")))
+	rows, _ := executortest.Run(t, opened, kind, append(members, executortest.Member("Fields", "Subject")))
 	for i := range rows {
 		rows[i] = strings.Trim(rows[i], `";`)
 	}

@@ -80,7 +80,7 @@ func (s *suite) seed(t *testing.T) {
 func (s *suite) run(t *testing.T, opened *storage.Store, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
 	t.Helper()
 	s.queries++
-	return executortest.Ask(t, opened, kind, members)
+	return executortest.Run(t, opened, kind, members)
 }
 
 var member, rowText, operandText = executortest.Member, executortest.RowText, executortest.OperandText

@@ -21,8 +21,8 @@ type Selector interface {
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
 }
 
-// Ask parses, plans and executes a request, and returns its rows as texts.
-func Ask(t *testing.T, opened Selector, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
+// Run parses, plans and executes a request, and returns its rows as texts.
+func Run(t *testing.T, opened Selector, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
 	t.Helper()
 	req, err := query.Parse(kind, members, query.Options{Zone: time.UTC})
 	if err != nil {

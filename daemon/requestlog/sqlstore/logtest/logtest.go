@@ -57,7 +57,7 @@ func (s *logSuite) add(t *testing.T, entries ...requestlog.Entry) {
 // values returns the values of one field of a query's rows.
 func (s *logSuite) values(t *testing.T, field string, members ...query.Member) []string {
 	t.Helper()
-	rows, _ := executortest.Ask(t, s.store, s.kind, append(query.Members{executortest.Member(query.Fields, field)}, members...))
+	rows, _ := executortest.Run(t, s.store, s.kind, append(query.Members{executortest.Member(query.Fields, field)}, members...))
 	for i, row := range rows {
 		rows[i] = strings.Trim(row, `";`)
 	}
@@ -99,7 +99,7 @@ func logRoundTrip(t *testing.T, s *logSuite) {
 	}
 	entries = append(entries, requestlog.Entry{At: logStart})
 	s.add(t, entries...)
-	rows, tail := executortest.Ask(t, s.store, s.kind, query.Members{executortest.Member(query.OrderBy, "Id")})
+	rows, tail := executortest.Run(t, s.store, s.kind, query.Members{executortest.Member(query.OrderBy, "Id")})
 	if tail.Total != int64(len(entries)) || len(rows) != len(entries) {
 		t.Fatalf("%d rows, %+v", len(rows), tail)
 	}
@@ -155,7 +155,7 @@ func logFilters(t *testing.T, s *logSuite) {
 			t.Errorf("%v: got %s, want %s", test.members, got, test.want)
 		}
 	}
-	_, tail := executortest.Ask(t, s.store, s.kind, query.Members{executortest.Member(query.Include, "MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
+	_, tail := executortest.Run(t, s.store, s.kind, query.Members{executortest.Member(query.Include, "MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
 	if got := fmt.Sprint(tail.Meta); got != "[{Longest PT0.009S} {Hosts 10}]" {
 		t.Errorf("computed %s", got)
 	}
