@@ -57,8 +57,8 @@ func (u *unit) start(t *testing.T) {
 	}
 	u.process = process
 	t.Cleanup(func() { _ = process.Kill() }) // if the test has failed
-	if said := u.awaitNotification(t, "READY=1"); !strings.Contains(said, "STATUS=serves "+u.url()) {
-		t.Errorf("ready notification: %q", said)
+	if text := u.awaitNotification(t, "READY=1"); !strings.Contains(text, "STATUS=serves "+u.url()) {
+		t.Errorf("ready notification: %q", text)
 	}
 }
 
@@ -72,18 +72,18 @@ func (u *unit) awaitNotification(t *testing.T, word string) string {
 	if err := u.socket.SetReadDeadline(time.Now().Add(notifyTimeout)); err != nil {
 		t.Fatal(err)
 	}
-	text := make([]byte, 4096)
+	buffer := make([]byte, 4096)
 	for {
-		n, err := u.socket.Read(text)
+		n, err := u.socket.Read(buffer)
 		if err != nil {
 			t.Fatalf("waiting for %s: %v", word, err)
 		}
-		said := string(text[:n])
+		text := string(buffer[:n])
 		switch {
-		case strings.HasPrefix(said, word):
-			return said
-		case said != "WATCHDOG=1":
-			t.Fatalf("notification %q, want %s", said, word)
+		case strings.HasPrefix(text, word):
+			return text
+		case text != "WATCHDOG=1":
+			t.Fatalf("notification %q, want %s", text, word)
 		}
 	}
 }
@@ -99,11 +99,11 @@ func (u *unit) signal(t *testing.T, s syscall.Signal) {
 func (u *unit) reload(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGHUP)
-	if said := u.awaitNotification(t, "RELOADING=1"); !strings.Contains(said, "\nMONOTONIC_USEC=") {
-		t.Errorf("reloading notification: %q", said)
+	if text := u.awaitNotification(t, "RELOADING=1"); !strings.Contains(text, "\nMONOTONIC_USEC=") {
+		t.Errorf("reloading notification: %q", text)
 	}
-	if said := u.awaitNotification(t, "READY=1"); strings.Contains(said, "of before") {
-		t.Errorf("notification after the reload: %q", said)
+	if text := u.awaitNotification(t, "READY=1"); strings.Contains(text, "of before") {
+		t.Errorf("notification after the reload: %q", text)
 	}
 }
 
@@ -111,8 +111,8 @@ func (u *unit) reload(t *testing.T) {
 func (u *unit) stop(t *testing.T) {
 	t.Helper()
 	u.signal(t, syscall.SIGTERM)
-	if said := u.awaitNotification(t, "STOPPING=1"); !strings.Contains(said, "\nEXTEND_TIMEOUT_USEC=") {
-		t.Errorf("stopping notification: %q", said)
+	if text := u.awaitNotification(t, "STOPPING=1"); !strings.Contains(text, "\nEXTEND_TIMEOUT_USEC=") {
+		t.Errorf("stopping notification: %q", text)
 	}
 	if err := u.process.Wait(); err != nil {
 		log, _ := os.ReadFile(filepath.Join(u.dir, "process.log"))

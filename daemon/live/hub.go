@@ -138,7 +138,7 @@ func (h *Hub) join(r *Reader, lastID string) error {
 func (h *Hub) leave(r *Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.readers = slices.DeleteFunc(h.readers, func(one *Reader) bool { return one == r })
+	h.readers = slices.DeleteFunc(h.readers, func(other *Reader) bool { return other == r })
 	h.updateTopics()
 }
 
@@ -227,7 +227,7 @@ func ParseTopics(text string) (Topics, error) {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		i := slices.IndexFunc(topicNames, func(one string) bool { return strings.EqualFold(one, name) })
+		i := slices.IndexFunc(topicNames, func(topic string) bool { return strings.EqualFold(topic, name) })
 		if i < 0 {
 			return 0, fmt.Errorf("must be of %s", strings.Join(topicNames, ", "))
 		}

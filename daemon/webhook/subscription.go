@@ -138,8 +138,8 @@ func NewSnapshot(version int64, subs map[int64]*Subscription) *Snapshot {
 func (s *Snapshot) With(version int64, changed map[int64]*Subscription) *Snapshot {
 	sets := maps.Clone(s.sets)
 	for id, sub := range changed {
-		if was := s.Subscription(id); was != nil {
-			sets[was.pattern()] = sets[was.pattern()].put(id, nil)
+		if previous := s.Subscription(id); previous != nil {
+			sets[previous.pattern()] = sets[previous.pattern()].put(id, nil)
 		}
 		if sub != nil {
 			sets[sub.pattern()] = sets[sub.pattern()].put(id, sub)

@@ -143,7 +143,7 @@ func port(u *url.URL) uint16 {
 func looksNumeric(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	if hex, is := strings.CutPrefix(last, "0x"); is {
+	if hex, ok := strings.CutPrefix(last, "0x"); ok {
 		return strings.Trim(hex, "0123456789abcdef") == ""
 	}
 	return last != "" && strings.Trim(last, "0123456789") == ""

@@ -54,17 +54,17 @@ const (
 )
 
 // RetryMessages makes selected messages due now that have failed or await a retry.
-func (r *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: r, Selection: s, action: retryMessages, apply: r.store.RetryMessages, notifyQueue: r.notifier.Due, notifyInterval: time.Second,
-		eligible: func(was webhook.Status) bool { return was == webhook.RetryPending || was == webhook.Failed },
+func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
+	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.Due, notifyInterval: time.Second,
+		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
 		stale:    func(Changed) bool { return true }}
 	return b.run(ctx, by)
 }
 
 // RemoveMessages removes selected messages in any state and cancels their pending
 // attempts.
-func (r *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: r, Selection: s, action: removeMessages, apply: r.store.RemoveMessages, notifyQueue: r.notifier.Forget,
+func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
+	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, notifyQueue: svc.notifier.Forget,
 		eligible: func(webhook.Status) bool { return true },
 		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
 	return b.run(ctx, by)

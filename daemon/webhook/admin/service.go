@@ -91,38 +91,38 @@ const (
 	removeSubscriber audit.Action = "subscriber remove"
 )
 
-func (r *Service) entry(by audit.Actor, action audit.Action, subject string, d audit.Detail) audit.Entry {
-	return audit.Entry{Actor: by, At: r.notifier.Now(), Action: action, Subject: subject, Detail: d.String()}
+func (svc *Service) entry(by audit.Actor, action audit.Action, subject string, d audit.Detail) audit.Entry {
+	return audit.Entry{Actor: by, At: svc.notifier.Now(), Action: action, Subject: subject, Detail: d.String()}
 }
 
 // Subscriber returns a subscriber with its subscriptions.
-func (r *Service) Subscriber(ctx context.Context, id string) (Subscriber, error) {
+func (svc *Service) Subscriber(ctx context.Context, id string) (Subscriber, error) {
 	g, err := guid(id, "subscriber")
 	if err != nil {
 		return Subscriber{}, err
 	}
-	return r.store.Subscriber(ctx, g)
+	return svc.store.Subscriber(ctx, g)
 }
 
 // ResolveSubscriber returns the ID of an existing subscriber in stored form, or a
 // NotFound fault.
-func (r *Service) ResolveSubscriber(ctx context.Context, id string) (string, error) {
+func (svc *Service) ResolveSubscriber(ctx context.Context, id string) (string, error) {
 	g, err := guid(id, "subscriber")
 	if err == nil {
-		err = r.store.HasSubscriber(ctx, g)
+		err = svc.store.HasSubscriber(ctx, g)
 	}
 	return g, err
 }
 
 // AddSubscriber adds a subscriber.
-func (r *Service) AddSubscriber(ctx context.Context, s Subscriber, by audit.Actor) (Subscriber, error) {
+func (svc *Service) AddSubscriber(ctx context.Context, s Subscriber, by audit.Actor) (Subscriber, error) {
 	var d audit.Detail
 	d.Set("IsEnabled", strconv.FormatBool(s.Enabled))
-	return r.store.AddSubscriber(ctx, s, r.entry(by, addSubscriber, s.Name, d))
+	return svc.store.AddSubscriber(ctx, s, svc.entry(by, addSubscriber, s.Name, d))
 }
 
 // ChangeSubscriber changes a subscriber.
-func (r *Service) ChangeSubscriber(ctx context.Context, id string, c SubscriberChange, by audit.Actor) (Subscriber, error) {
+func (svc *Service) ChangeSubscriber(ctx context.Context, id string, c SubscriberChange, by audit.Actor) (Subscriber, error) {
 	g, err := guid(id, "subscriber")
 	if err != nil {
 		return Subscriber{}, err
@@ -134,95 +134,95 @@ func (r *Service) ChangeSubscriber(ctx context.Context, id string, c SubscriberC
 	if c.Enabled != nil {
 		d.Set("IsEnabled", strconv.FormatBool(*c.Enabled))
 	}
-	s, err := r.store.ChangeSubscriber(ctx, g, c, r.entry(by, changeSubscriber, g, d))
+	s, err := svc.store.ChangeSubscriber(ctx, g, c, svc.entry(by, changeSubscriber, g, d))
 	if err == nil {
-		r.notifier.Reload(ctx)
+		svc.notifier.Reload(ctx)
 	}
 	return s, err
 }
 
 // RemoveSubscriber removes a subscriber with its subscriptions and messages.
-func (r *Service) RemoveSubscriber(ctx context.Context, id string, by audit.Actor) error {
+func (svc *Service) RemoveSubscriber(ctx context.Context, id string, by audit.Actor) error {
 	g, err := guid(id, "subscriber")
 	if err != nil {
 		return err
 	}
-	removed, err := r.store.RemoveSubscriber(ctx, g, r.entry(by, removeSubscriber, g, nil))
-	return r.removed(ctx, removed, err, "subscriber")
+	removed, err := svc.store.RemoveSubscriber(ctx, g, svc.entry(by, removeSubscriber, g, nil))
+	return svc.removed(ctx, removed, err, "subscriber")
 }
 
-func (r *Service) removed(ctx context.Context, found bool, err error, thing string) error {
+func (svc *Service) removed(ctx context.Context, found bool, err error, thing string) error {
 	switch {
 	case err != nil:
 		return err
 	case !found:
 		return fault.New(fault.NotFound, "There is no such %s", thing)
 	}
-	r.notifier.Reload(ctx)
+	svc.notifier.Reload(ctx)
 	return nil
 }
 
 // Subscriptions lists the subscriptions of a subscriber.
-func (r *Service) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
-	s, err := r.Subscriber(ctx, subscriber)
+func (svc *Service) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
+	s, err := svc.Subscriber(ctx, subscriber)
 	return s.Subscriptions, err
 }
 
 // Subscription finds a subscription.
-func (r *Service) Subscription(ctx context.Context, subscriber, id string) (webhook.Subscription, error) {
-	of, g, err := guids(subscriber, id)
+func (svc *Service) Subscription(ctx context.Context, subscriber, id string) (webhook.Subscription, error) {
+	subscriberGUID, g, err := guids(subscriber, id)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	return r.store.Subscription(ctx, of, g)
+	return svc.store.Subscription(ctx, subscriberGUID, g)
 }
 
-func guids(subscriber, subscription string) (of, g string, err error) {
-	if of, err = guid(subscriber, "subscriber"); err == nil {
-		g, err = guid(subscription, "subscription")
+func guids(subscriber, subscription string) (subscriberGUID, subscriptionGUID string, err error) {
+	if subscriberGUID, err = guid(subscriber, "subscriber"); err == nil {
+		subscriptionGUID, err = guid(subscription, "subscription")
 	}
-	return of, g, err
+	return subscriberGUID, subscriptionGUID, err
 }
 
 // AddSubscription adds a subscription with a new secret. The caller must show the
 // secret now; it is never returned again.
-func (r *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
+func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
 	var err error
-	if n.Subscriber, err = r.ResolveSubscriber(ctx, n.Subscriber); err != nil {
+	if n.Subscriber, err = svc.ResolveSubscriber(ctx, n.Subscriber); err != nil {
 		return n, err
 	}
-	if n.Pattern, err = r.Rules().Pattern(n.Pattern); err != nil {
+	if n.Pattern, err = svc.Rules().Pattern(n.Pattern); err != nil {
 		return n, err
 	}
-	if err := r.Rules().CheckURL(n.URL, n.MadeByAdmin); err != nil {
+	if err := svc.Rules().CheckURL(n.URL, n.MadeByAdmin); err != nil {
 		return n, err
 	}
 	if err := webhook.CheckHeaders(n.Headers); err != nil {
 		return n, err
 	}
-	n.Secret, n.SavedAt = webhook.NewSecret(), r.notifier.Now()
-	made, err := r.store.AddSubscription(ctx, n)
+	n.Secret, n.SavedAt = webhook.NewSecret(), svc.notifier.Now()
+	made, err := svc.store.AddSubscription(ctx, n)
 	if err == nil {
-		r.notifier.Reload(ctx)
+		svc.notifier.Reload(ctx)
 	}
 	return made, err
 }
 
 // ChangeSubscription changes a subscription. A new URL is checked with the permissions
 // of the caller, not of the subscription's creator.
-func (r *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (webhook.Subscription, error) {
-	of, g, err := guids(subscriber, id)
+func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (webhook.Subscription, error) {
+	subscriberGUID, g, err := guids(subscriber, id)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	if err := r.check(&c, admin); err != nil {
+	if err := svc.check(&c, admin); err != nil {
 		return webhook.Subscription{}, err
 	}
 	c.EnforceLimits = !admin
 	var sub webhook.Subscription
 	for range maxChangeTries {
 		var retry bool
-		if sub, retry, err = r.change(ctx, of, g, c); !retry {
+		if sub, retry, err = svc.change(ctx, subscriberGUID, g, c); !retry {
 			break
 		}
 	}
@@ -236,8 +236,8 @@ const maxChangeTries = 10
 // change changes a subscription unless the change has no effect. Stored headers are
 // only valid for the origin they were set for: a change of the URL that keeps them is
 // bound to the row version that was checked, and retried after a conflict.
-func (r *Service) change(ctx context.Context, subscriber, g string, c SubscriptionChange) (sub webhook.Subscription, retry bool, err error) {
-	if sub, err = r.store.Subscription(ctx, subscriber, g); err != nil || c.isNoop(&sub) {
+func (svc *Service) change(ctx context.Context, subscriber, g string, c SubscriptionChange) (sub webhook.Subscription, retry bool, err error) {
+	if sub, err = svc.store.Subscription(ctx, subscriber, g); err != nil || c.isNoop(&sub) {
 		return sub, false, err
 	}
 	if c.EnforceLimits && c.URL != nil && c.Headers == nil {
@@ -248,16 +248,16 @@ func (r *Service) change(ctx context.Context, subscriber, g string, c Subscripti
 			c.RowHash, retry = sub.RowHash, true
 		}
 	}
-	sub, err = r.store.ChangeSubscription(ctx, subscriber, g, c, r.notifier.Now())
+	sub, err = svc.store.ChangeSubscription(ctx, subscriber, g, c, svc.notifier.Now())
 	if err == nil {
-		r.notifier.Reload(ctx)
+		svc.notifier.Reload(ctx)
 	}
 	return sub, retry && fault.Is(err, fault.Conflict), err
 }
 
-func (r *Service) check(c *SubscriptionChange, admin bool) error {
+func (svc *Service) check(c *SubscriptionChange, admin bool) error {
 	if c.Pattern != nil {
-		pattern, err := r.Rules().Pattern(*c.Pattern)
+		pattern, err := svc.Rules().Pattern(*c.Pattern)
 		if err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (r *Service) check(c *SubscriptionChange, admin bool) error {
 	}
 	if c.URL != nil {
 		c.MadeByAdmin = &admin
-		if err := r.Rules().CheckURL(*c.URL, admin); err != nil {
+		if err := svc.Rules().CheckURL(*c.URL, admin); err != nil {
 			return err
 		}
 	}
@@ -276,13 +276,13 @@ func (r *Service) check(c *SubscriptionChange, admin bool) error {
 }
 
 // RemoveSubscription removes a subscription and cancels its pending attempts.
-func (r *Service) RemoveSubscription(ctx context.Context, subscriber, id string) error {
-	of, g, err := guids(subscriber, id)
+func (svc *Service) RemoveSubscription(ctx context.Context, subscriber, id string) error {
+	subscriberGUID, g, err := guids(subscriber, id)
 	if err != nil {
 		return err
 	}
-	removed, err := r.store.RemoveSubscription(ctx, of, g, r.notifier.Now())
-	return r.removed(ctx, removed, err, "subscription")
+	removed, err := svc.store.RemoveSubscription(ctx, subscriberGUID, g, svc.notifier.Now())
+	return svc.removed(ctx, removed, err, "subscription")
 }
 
 // TestMessage is the content of a test delivery. Its zero value is a plain test
@@ -293,14 +293,14 @@ type TestMessage struct {
 }
 
 // SendTest sends a test message, marked by its headers, to a subscription.
-func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMessage) (*webhook.Message, error) {
-	s, err := r.Subscription(ctx, subscriber, id)
+func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestMessage) (*webhook.Message, error) {
+	s, err := svc.Subscription(ctx, subscriber, id)
 	if err != nil {
 		return nil, err
 	}
 	name, body := record.TestEvent, t.Body
 	if t.Event != "" {
-		event, err := r.Rules().Event(t.Event)
+		event, err := svc.Rules().Event(t.Event)
 		if err != nil {
 			return nil, err
 		}
@@ -314,56 +314,56 @@ func (r *Service) SendTest(ctx context.Context, subscriber, id string, t TestMes
 	if body == nil {
 		body = []byte(`{"Test":true,"SubscriptionID":"` + s.GUID + `"}`)
 	}
-	return r.notifier.SendTest(ctx, s.ID, name, body)
+	return svc.notifier.SendTest(ctx, s.ID, name, body)
 }
 
 // address converts the IDs of a path to stored form.
 func address(a Address) (Address, error) {
-	of, g, err := guids(a.Subscriber, a.Subscription)
+	subscriber, subscription, err := guids(a.Subscriber, a.Subscription)
 	if err != nil {
 		return a, err
 	}
-	m, err := guid(a.Message, "message")
-	return Address{of, g, m}, err
+	message, err := guid(a.Message, "message")
+	return Address{subscriber, subscription, message}, err
 }
 
 // RemoveMessage removes a message in any state and cancels its pending attempt. It
 // returns no error if the message does not exist but its subscription does.
-func (r *Service) RemoveMessage(ctx context.Context, a Address) error {
+func (svc *Service) RemoveMessage(ctx context.Context, a Address) error {
 	a, err := address(a)
 	if err != nil {
 		return err
 	}
-	if _, err := r.store.Subscription(ctx, a.Subscriber, a.Subscription); err != nil {
+	if _, err := svc.store.Subscription(ctx, a.Subscriber, a.Subscription); err != nil {
 		return err
 	}
-	m, err := r.store.RemoveMessage(ctx, a)
+	m, err := svc.store.RemoveMessage(ctx, a)
 	if err == nil && m != nil {
-		r.notifier.Forget(m.Subscription)
-		gone := r.changeOf(a, m)
-		gone.Deleted, gone.Next = true, time.Time{}
-		r.notifier.Announce([]webhook.Change{gone})
+		svc.notifier.Forget(m.Subscription)
+		change := svc.changeOf(a, m)
+		change.Deleted, change.Next = true, time.Time{}
+		svc.notifier.Announce([]webhook.Change{change})
 	}
 	return err
 }
 
 // RetryMessage makes a failed message due now.
-func (r *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Message, error) {
+func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Message, error) {
 	a, err := address(a)
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.store.RetryMessage(ctx, a, r.notifier.Now())
+	m, err := svc.store.RetryMessage(ctx, a, svc.notifier.Now())
 	if err == nil {
-		r.notifier.Due(m.Subscription)
-		r.notifier.Announce([]webhook.Change{r.changeOf(a, m)})
+		svc.notifier.Due(m.Subscription)
+		svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
 	}
 	return m, err
 }
 
 // changeOf returns the change that a request made to the message at an address.
-func (r *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
-	c := webhook.NewChange(m, m.State, r.notifier.Now())
+func (svc *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
+	c := webhook.NewChange(m, m.State, svc.notifier.Now())
 	c.Subscriber, c.Subscription = a.Subscriber, a.Subscription
 	return c
 }
@@ -371,26 +371,26 @@ func (r *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
 // RotateSecret replaces the secret of a subscription. An empty secret generates a new
 // one. Messages are signed with both secrets for the duration keep, so that the
 // receiver can switch.
-func (r *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (webhook.Subscription, error) {
+func (svc *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (webhook.Subscription, error) {
 	if err := webhook.CheckKeepFor(keep); err != nil {
 		return webhook.Subscription{}, err
 	}
-	sub, err := r.Subscription(ctx, subscriber, id)
+	sub, err := svc.Subscription(ctx, subscriber, id)
 	if err != nil {
 		return sub, err
 	}
 	if secret, err = nextSecret(sub.Secret, secret); err != nil {
 		return sub, err
 	}
-	now := r.notifier.Now()
+	now := svc.notifier.Now()
 	change := Rotation{Secret: secret}
 	if keep > 0 {
 		change.OldUntil = now.Add(keep)
 	}
-	sub, err = r.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change}, now)
+	sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change}, now)
 	if err == nil {
-		r.notifier.Reload(ctx)
-		r.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.OldSecretUntil)
+		svc.notifier.Reload(ctx)
+		svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.OldSecretUntil)
 	}
 	return sub, err
 }

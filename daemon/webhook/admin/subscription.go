@@ -52,7 +52,9 @@ func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
 		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash))
 }
 
-func unchanged[T comparable](wanted *T, is T) bool { return wanted == nil || *wanted == is }
+func unchanged[T comparable](requested *T, current T) bool {
+	return requested == nil || *requested == current
+}
 
 // Rotation replaces a secret. The old secret also signs until OldUntil.
 type Rotation struct {

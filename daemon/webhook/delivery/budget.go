@@ -66,8 +66,8 @@ func (b *budget) inFlight() int { return b.tiers[0].inFlight + b.tiers[1].inFlig
 
 // remove removes a queue that changes to the other tier.
 func (t *tier) remove(q *queue) {
-	is := func(other *queue) bool { return other == q }
-	t.ring, t.refills = slices.DeleteFunc(t.ring, is), slices.DeleteFunc(t.refills, is)
+	isQueue := func(other *queue) bool { return other == q }
+	t.ring, t.refills = slices.DeleteFunc(t.ring, isQueue), slices.DeleteFunc(t.refills, isQueue)
 	q.inRing, q.needsRefill = false, false
 }
 

@@ -131,9 +131,9 @@ func (e *stepEngine) publish(size int, to ...int64) {
 		e.last++
 		m := &webhook.Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: e.Now()}}
 		e.store.add(m)
-		if l := e.queueOf(id); l != nil {
-			l.accept(m)
-			e.schedule(l)
+		if q := e.queueOf(id); q != nil {
+			q.accept(m)
+			e.schedule(q)
 		}
 	}
 }
@@ -148,12 +148,12 @@ func (e *stepEngine) refillOnce() bool {
 	if e.idle {
 		return false
 	}
-	l, p := e.refiller.nextPage()
-	if l == nil {
+	q, p := e.refiller.nextPage()
+	if q == nil {
 		e.idle = true
 		return false
 	}
-	if err := e.refiller.readPage(e.t.Context(), l, p); err != nil {
+	if err := e.refiller.readPage(e.t.Context(), q, p); err != nil {
 		e.t.Error(err)
 	}
 	return true
@@ -181,11 +181,11 @@ func (e *stepEngine) finish(i int, o webhook.Outcome, counts bool) {
 
 // writeOutcomes writes the pending outcomes.
 func (e *stepEngine) writeOutcomes() {
-	l := e.pending.next()
+	q := e.pending.next()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	for i := range l.outcomes {
-		r := &l.outcomes[i]
+	for i := range q.outcomes {
+		r := &q.outcomes[i]
 		if m := e.store.open[r.Message.ID]; m != nil {
 			if m.State = r.After; !m.Status.Open() {
 				delete(e.store.open, m.ID)
@@ -201,8 +201,8 @@ func (e *stepEngine) advance(d time.Duration) {
 	e.core.clock.read.Store(&reading{was.local, was.store.Add(d)})
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	for _, l := range e.byID {
-		e.schedule(l)
+	for _, q := range e.byID {
+		e.schedule(q)
 	}
 }
 
@@ -242,11 +242,11 @@ func (e *stepEngine) checkBudget() {
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	held := make(map[*webhook.Message]bool)
-	for _, l := range e.byID {
-		for _, m := range l.window.known {
+	for _, q := range e.byID {
+		for _, m := range q.window.known {
 			held[m] = true
 		}
-		for _, m := range l.unsettled {
+		for _, m := range q.unsettled {
 			held[m] = true
 		}
 	}
@@ -349,7 +349,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 		e.applySubscriptions()
 		for round := 0; len(e.store.open) > 0 || len(e.attempts) > 0; round++ {
 			if round > 3000 {
-				t.Fatalf("seed %d: %d messages stay in the store, %d attempts under way; tiers: %+v", seed, len(e.store.open), len(e.attempts), e.budget.tiers)
+				t.Fatalf("seed %d: %d messages stay in the store, %d attempts in flight; tiers: %+v", seed, len(e.store.open), len(e.attempts), e.budget.tiers)
 			}
 			for e.refillOnce() {
 			}
@@ -439,8 +439,8 @@ func TestSharedBodyIsReadOnce(t *testing.T) {
 	}
 	e.checkBudget()
 	inMemory := 0
-	for _, l := range e.byID {
-		inMemory += len(l.window.known)
+	for _, q := range e.byID {
+		inMemory += len(q.window.known)
 	}
 	if inMemory != subscriptions*events || e.store.read != events*size {
 		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d", inMemory, e.store.read, subscriptions*events, events*size)
@@ -489,15 +489,15 @@ func TestLargeBatchesAreSplit(t *testing.T) {
 	}
 	var written []*publication
 	for len(e.pending.waiting) > 0 {
-		l, b := e.pending.next(), Batch{}
-		l.subs = e.Subscriptions()
-		if err := e.writer.fill(t.Context(), &b, l); err != nil {
+		q, b := e.pending.next(), Batch{}
+		q.subs = e.Subscriptions()
+		if err := e.writer.fill(t.Context(), &b, q); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(l.publications)*subscriptions {
-			t.Fatalf("%d messages of %d events are in one batch", n, len(l.publications))
+		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(q.publications)*subscriptions {
+			t.Fatalf("%d messages of %d events are in one batch", n, len(q.publications))
 		}
-		written = append(written, l.publications...)
+		written = append(written, q.publications...)
 	}
 	if !slices.Equal(written, sent) || e.pending.bytes != 0 {
 		t.Errorf("%d events are written; %d bytes are pending", len(written), e.pending.bytes)

@@ -95,23 +95,23 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 	}
 	change := func(c admin.SubscriptionChange) webhook.Subscription {
 		t.Helper()
-		is, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, false)
+		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return is
+		return sub
 	}
 	before := version()
 	for _, c := range []admin.SubscriptionChange{
 		{}, {URL: &r.URL}, {Pattern: &r.Pattern, Enabled: &on, Ordered: &off}, {Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
 	} {
-		if is := change(c); !slices.Equal(is.RowHash, r.RowHash) || version() != before {
+		if sub := change(c); !slices.Equal(sub.RowHash, r.RowHash) || version() != before {
 			t.Errorf("%+v changed the subscription", c)
 		}
 	}
 	none := []time.Duration(nil)
 	for _, c := range []admin.SubscriptionChange{{Schedule: &none}, {Enabled: &off}, {Headers: &[]webhook.Header{}}} {
-		if is := change(c); slices.Equal(is.RowHash, r.RowHash) || version() == before {
+		if sub := change(c); slices.Equal(sub.RowHash, r.RowHash) || version() == before {
 			t.Errorf("%+v changed nothing", c)
 		}
 		before = version()
@@ -175,12 +175,12 @@ func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 			if refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
 				t.Fatalf("returned %v", err)
 			}
-			is, err := x.service.Subscription(ctx, x.subscriber, r.GUID)
+			sub, err := x.service.Subscription(ctx, x.subscriber, r.GUID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if is.URL == *tt.change.URL == tt.refused {
-				t.Errorf("now %s with %v", is.URL, is.Headers)
+			if sub.URL == *tt.change.URL == tt.refused {
+				t.Errorf("now %s with %v", sub.URL, sub.Headers)
 			}
 		})
 	}

@@ -152,7 +152,7 @@ func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 	if q.sub == nil || m.URL != q.sub.URL {
 		return
 	}
-	now, policy, was := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
+	now, policy, tier := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
 	e := &q.endpoint
 	e.throttle.observe(o)
 	e.breaker.observe(o, policy.Schedule, now)
@@ -164,11 +164,11 @@ func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 		since := e.health.since
 		d.disableChecks.Go(func() { d.disableIfFailing(d.sending, q.id, since) })
 	}
-	moved := was != q.budget.tierOf(q)
+	moved := tier != q.budget.tierOf(q)
 	if moved {
-		was.remove(q)
+		tier.remove(q)
 	}
-	if len(q.window.known) > 0 && (e.breaker.open() || was.scarce() && moved) {
+	if len(q.window.known) > 0 && (e.breaker.open() || tier.scarce() && moved) {
 		q.drop() // so that messages for a failing endpoint do not use the memory of others
 	}
 }

@@ -74,7 +74,7 @@ func (o *fakeOutbox) Write(ctx context.Context, b delivery.Batch) error {
 	return nil
 }
 
-func (o *fakeOutbox) left() int {
+func (o *fakeOutbox) remaining() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.rows)
@@ -167,8 +167,8 @@ func TestOutboxRefuses(t *testing.T) {
 		o.put("creditor.updated", "unsubscribed")
 		o.put(" DEBTOR.Updated ", "fine")
 		x.advance(10 * time.Second)
-		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.left() != 0 {
-			t.Errorf("published %q, %d left", got, o.left())
+		if got := x.publishedBodies(); !slices.Equal(got, []string{"fine"}) || o.remaining() != 0 {
+			t.Errorf("published %q, %d left", got, o.remaining())
 		}
 		for body, why := range map[string]string{
 			"unpublished": "not a published event", "a family": "not a published event", "reserved": "not a published event",
@@ -213,8 +213,8 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 		x.advance(10 * time.Second)
 		got := x.publishedBodies()
 		slices.Sort(got)
-		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.left() != 0 {
-			t.Errorf("published %q, want %q; %d left", got, want, o.left())
+		if want := []string{"c", "first", "second"}; !slices.Equal(got, want) || o.remaining() != 0 {
+			t.Errorf("published %q, want %q; %d left", got, want, o.remaining())
 		}
 	})
 }
@@ -226,8 +226,8 @@ func TestOutboxOfAStoppedEngine(t *testing.T) {
 		o.put("debtor.updated", numbered(10)...)
 		x.advance(10 * time.Second)
 		x.stop(testTimeout)
-		if o.left() != 10 {
-			t.Errorf("%d left", o.left())
+		if o.remaining() != 10 {
+			t.Errorf("%d left", o.remaining())
 		}
 	})
 }

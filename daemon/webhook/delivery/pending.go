@@ -93,7 +93,7 @@ func (p *pending) setHealth(h Health) {
 // mergeHealth adds a subscription's latest health to earlier ones, keeping one entry
 // for each subscription.
 func mergeHealth(all []Health, h Health) []Health {
-	i := slices.IndexFunc(all, func(was Health) bool { return was.Subscription == h.Subscription })
+	i := slices.IndexFunc(all, func(earlier Health) bool { return earlier.Subscription == h.Subscription })
 	switch {
 	case i < 0:
 		return append(all, h)

@@ -12,9 +12,9 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testQueue returns a queue that has read all its messages.
 func testQueue(ordered bool) *queue {
-	l := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
-	l.cursors = []*cursor{{partition: 1, atEnd: true}}
-	return l
+	q := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	q.cursors = []*cursor{{partition: 1, atEnd: true}}
+	return q
 }
 
 // waitingMessage returns a message that is due at a time after noon.
@@ -28,10 +28,10 @@ func asRetry(m *webhook.Message) *webhook.Message {
 }
 
 // startPage is nextPage for a single queue.
-func startPage(t *testing.T, l *queue, now time.Time) Page {
+func startPage(t *testing.T, q *queue, now time.Time) Page {
 	t.Helper()
-	s := &queueSet{byID: map[int64]*queue{1: l}, budget: l.budget, clock: new(clock)}
-	l.budget.tierOf(l).refills = []*queue{l}
+	s := &queueSet{byID: map[int64]*queue{1: q}, budget: q.budget, clock: new(clock)}
+	q.budget.tierOf(q).refills = []*queue{q}
 	s.clock.read.Store(&reading{time.Now(), now})
 	of, p := (&refiller{core: &core{queues: s}}).nextPage()
 	if of == nil {
@@ -42,18 +42,18 @@ func startPage(t *testing.T, l *queue, now time.Time) Page {
 
 // TestPageContainsNewMessage reads a message before the writer passes it to the queue.
 func TestPageContainsNewMessage(t *testing.T) {
-	l := testQueue(false)
-	l.rewind()
-	p := startPage(t, l, noon.Add(time.Second))
-	l.addPage(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
-	l.settledSinceRead = nil
-	l.accept(waitingMessage(5, 0))
-	if len(l.window.fresh) != 1 || len(l.window.known) != 1 {
-		t.Errorf("the message is listed %d times", len(l.window.fresh))
+	q := testQueue(false)
+	q.rewind()
+	p := startPage(t, q, noon.Add(time.Second))
+	q.addPage(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
+	q.settledSinceRead = nil
+	q.accept(waitingMessage(5, 0))
+	if len(q.window.fresh) != 1 || len(q.window.known) != 1 {
+		t.Errorf("the message is listed %d times", len(q.window.fresh))
 	}
-	l.take(noon.Add(time.Second))
-	l.accept(waitingMessage(5, 0))
-	if len(l.window.fresh) != 0 {
+	q.take(noon.Add(time.Second))
+	q.accept(waitingMessage(5, 0))
+	if len(q.window.fresh) != 0 {
 		t.Error("the message is sent again while in flight")
 	}
 }
@@ -62,15 +62,15 @@ func TestPageContainsNewMessage(t *testing.T) {
 // before the queue gets the page.
 func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
-		l := testQueue(ordered)
-		l.rewind()
-		p := startPage(t, l, noon.Add(time.Minute))
-		l.accept(waitingMessage(5, 10*time.Second)) // a page is being read: the message is evicted
-		l.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
-		l.settledSinceRead = nil
+		q := testQueue(ordered)
+		q.rewind()
+		p := startPage(t, q, noon.Add(time.Minute))
+		q.accept(waitingMessage(5, 10*time.Second)) // a page is being read: the message is evicted
+		q.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
+		q.settledSinceRead = nil
 		now := noon.Add(time.Minute)
-		if f := l.refillFrom(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
-			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, l.cursors[0])
+		if f := q.refillFrom(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
+			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, q.cursors[0])
 		}
 	}
 }
@@ -78,30 +78,30 @@ func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 // TestCursorRewindsForEarlierMessage evicts a message that is due before the cursor's
 // position.
 func TestCursorRewindsForEarlierMessage(t *testing.T) {
-	l := testQueue(false)
-	l.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
+	q := testQueue(false)
+	q.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
 	for id := range int64(windowMessages / 2) {
-		l.settled(asRetry(waitingMessage(100+id, time.Hour)))
+		q.settled(asRetry(waitingMessage(100+id, time.Hour)))
 	}
-	l.settled(asRetry(waitingMessage(5, 10*time.Second)))
-	if f := l.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
-		t.Errorf("the message stays in the store: %+v", l.cursors[0])
+	q.settled(asRetry(waitingMessage(5, 10*time.Second)))
+	if f := q.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
+		t.Errorf("the message stays in the store: %+v", q.cursors[0])
 	}
 }
 
 // TestEvictedRetryWakesQueue evicts a message that is due later while a page is read
 // that ends before it.
 func TestEvictedRetryWakesQueue(t *testing.T) {
-	l := testQueue(false)
-	l.rewind()
-	p := startPage(t, l, noon)
-	l.evict(asRetry(waitingMessage(5, 10*time.Second)))
-	l.addPage(p, nil, true, noon.Add(time.Hour)) // read before the eviction
-	l.settledSinceRead = nil
-	p = startPage(t, l, noon)
-	l.addPage(p, nil, true, noon.Add(10*time.Second))
-	l.settledSinceRead = nil
-	if at := l.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
+	q := testQueue(false)
+	q.rewind()
+	p := startPage(t, q, noon)
+	q.evict(asRetry(waitingMessage(5, 10*time.Second)))
+	q.addPage(p, nil, true, noon.Add(time.Hour)) // read before the eviction
+	q.settledSinceRead = nil
+	p = startPage(t, q, noon)
+	q.addPage(p, nil, true, noon.Add(10*time.Second))
+	q.settledSinceRead = nil
+	if at := q.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
 		t.Errorf("the queue wakes at %v", at)
 	}
 }
@@ -109,29 +109,29 @@ func TestEvictedRetryWakesQueue(t *testing.T) {
 // TestWaitingRetriesDoNotBlockFreshMessages has many messages in memory that are due in
 // hours, and others in the store that are due now.
 func TestWaitingRetriesDoNotBlockFreshMessages(t *testing.T) {
-	l := testQueue(false)
+	q := testQueue(false)
 	for id := range int64(windowMessages) {
 		m := asRetry(waitingMessage(100+id, time.Hour))
 		m.Event.Body = make([]byte, windowBytes/windowMessages*4)
-		l.settled(m)
+		q.settled(m)
 	}
-	l.rewind()
-	if l.refillFrom(noon) == nil {
-		t.Errorf("the queue reads nothing: %d messages and %d bytes are in memory", len(l.window.known), l.window.bytes)
+	q.rewind()
+	if q.refillFrom(noon) == nil {
+		t.Errorf("the queue reads nothing: %d messages and %d bytes are in memory", len(q.window.known), q.window.bytes)
 	}
 }
 
 // TestProbeWakesQueue has due messages that wait for the circuit breaker.
 func TestProbeWakesQueue(t *testing.T) {
-	l := testQueue(false)
-	l.settled(asRetry(waitingMessage(1, -time.Minute)))
-	l.cursors[0].wake = noon.Add(-time.Second)
-	l.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
-	if at := l.nextWake(noon); !at.Equal(l.endpoint.breaker.probe) {
+	q := testQueue(false)
+	q.settled(asRetry(waitingMessage(1, -time.Minute)))
+	q.cursors[0].wake = noon.Add(-time.Second)
+	q.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
+	if at := q.nextWake(noon); !at.Equal(q.endpoint.breaker.probe) {
 		t.Errorf("the queue wakes at %v", at)
 	}
-	l.settled(asRetry(waitingMessage(2, time.Second)))
-	if at := l.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(l.endpoint.breaker.probe) {
+	q.settled(asRetry(waitingMessage(2, time.Second)))
+	if at := q.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(q.endpoint.breaker.probe) {
 		t.Errorf("the queue wakes at %v", at)
 	}
 }

@@ -288,9 +288,9 @@ func (s *queueSet) Daemons() int {
 
 // stats returns the state of all queues. open holds their backlogs.
 func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
-	of := make(map[int64]stats.Backlog, len(open))
+	backlogs := make(map[int64]stats.Backlog, len(open))
 	for _, b := range open {
-		of[b.Subscription] = b
+		backlogs[b.Subscription] = b
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +300,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		if q.sub == nil {
 			continue
 		}
-		b, next, e := of[id], q.nextWake(now), &q.endpoint
+		b, next, e := backlogs[id], q.nextWake(now), &q.endpoint
 		if e.breaker.open() {
 			next = e.breaker.probe // it determines the next attempt
 		}

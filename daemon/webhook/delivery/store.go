@@ -24,7 +24,7 @@ type Store interface {
 	Version(ctx context.Context) (int64, error)
 	// Changed returns the subscriptions that changed after one version up to another,
 	// or later, by ID: nil for a deleted one. If the store cannot determine the
-	// changed, it returns all subscriptions, and whole is true.
+	// changes, it returns all subscriptions, and whole is true.
 	Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
 
 	// Write writes a batch in one transaction. It fails with ErrStale if subscriptions

@@ -49,7 +49,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	if whole {
 		for sub := range before.Subscriptions {
-			if _, is := changed[sub.ID]; !is {
+			if _, ok := changed[sub.ID]; !ok {
 				changed[sub.ID] = nil
 			}
 		}

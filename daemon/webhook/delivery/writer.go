@@ -32,21 +32,21 @@ func (w *batchWriter) run(ctx context.Context) {
 	defer func() { w.refuse(w.pending.takeAll(), stopping()) }()
 	wait := newBackoff()
 	for w.pending.await(w.flush) {
-		l := w.pending.next()
-		err := w.write(ctx, l)
+		work := w.pending.next()
+		err := w.write(ctx, work)
 		switch {
 		case err == nil:
-			w.committed(l)
+			w.committed(work)
 			wait.Reset()
 		case errors.Is(err, ErrFenced):
 			refusal := errFencedOff
 			if w.LeaseTerm > 0 {
 				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has expired; try again")
 			}
-			w.refuse(l.publications, refusal)
-			w.recoverLeases(ctx, l)
+			w.refuse(work.publications, refusal)
+			w.recoverLeases(ctx, work)
 		default:
-			w.failed(l, err)
+			w.failed(work, err)
 			if ctx.Err() != nil || !sleep(ctx, nil, wait.Next()) {
 				return
 			}
@@ -61,7 +61,7 @@ const staleWindow = 10 * time.Second
 // write matches the batch's events and writes it in one transaction. If the
 // subscriptions have changed since they were read, it refreshes them and matches once
 // more; later changes are newer than the events.
-func (w *batchWriter) write(ctx context.Context, l *batch) error {
+func (w *batchWriter) write(ctx context.Context, work *batch) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	for {
@@ -71,7 +71,7 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 				return err
 			}
 		}
-		b, err := w.prepare(ctx, l)
+		b, err := w.prepare(ctx, work)
 		if err != nil {
 			return err
 		}
@@ -82,9 +82,9 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 		case errors.Is(err, ErrStale):
 			w.staleAt = time.Now()
 		case errors.Is(err, ErrOutboxTaken):
-			l.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
+			work.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
 		case errors.Is(err, ErrKeyTaken):
-			if err := w.rejectTakenKeys(ctx, l); err != nil {
+			if err := w.rejectTakenKeys(ctx, work); err != nil {
 				return err
 			}
 		default:
@@ -94,14 +94,14 @@ func (w *batchWriter) write(ctx context.Context, l *batch) error {
 }
 
 // prepare builds the batch for the store.
-func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
+func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 	now := w.queues.leased()
-	l.home, l.subs = now.home.Partition, w.queues.Subscriptions()
-	l.addNotices(w.Now())
-	b := Batch{Version: l.subs.Version, Leases: now.held, Outcomes: l.outcomes, Disabled: l.disabled, Health: l.health, MaxTextSize: w.Retention().TextSize}
-	err := w.fill(ctx, &b, l)
+	work.home, work.subs = now.home.Partition, w.queues.Subscriptions()
+	work.addNotices(w.Now())
+	b := Batch{Version: work.subs.Version, Leases: now.held, Outcomes: work.outcomes, Disabled: work.disabled, Health: work.health, MaxTextSize: w.Retention().TextSize}
+	err := w.fill(ctx, &b, work)
 	if err == nil {
-		err = w.addChanges(ctx, &b, l)
+		err = w.addChanges(ctx, &b, work)
 	}
 	return b, err
 }
@@ -109,14 +109,14 @@ func (w *batchWriter) prepare(ctx context.Context, l *batch) (Batch, error) {
 // fill adds the events that match subscriptions, with their messages. IDs are allocated
 // for each try, so that a write with an unknown result cannot collide with the next
 // one. Publications whose messages exceed the limit of a transaction are requeued.
-func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
+func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 	count, ordered := 0, make(map[int64]bool) // subscriptions
-	for i, p := range slices.Concat(l.notices, l.publications) {
-		p.match(l.subs, l.home, w.LeaseTerm > 0, ordered)
-		if count += len(p.messages); count > batchMessages && i > len(l.notices) {
-			at := i - len(l.notices)
-			w.pending.requeue(l.publications[at:])
-			l.publications = l.publications[:at]
+	for i, p := range slices.Concat(work.notices, work.publications) {
+		p.match(work.subs, work.home, w.LeaseTerm > 0, ordered)
+		if count += len(p.messages); count > batchMessages && i > len(work.notices) {
+			at := i - len(work.notices)
+			w.pending.requeue(work.publications[at:])
+			work.publications = work.publications[:at]
 			break
 		}
 	}
@@ -126,7 +126,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
 		}
 	}
-	for _, p := range l.events() {
+	for _, p := range work.events() {
 		if p.key != nil {
 			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
 			b.Keys = append(b.Keys, *p.key)
@@ -153,24 +153,24 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, l *batch) error {
 
 // addChanges computes the batch's changes for local streams, and adds them to the batch
 // if a stream of another daemon is open.
-func (w *batchWriter) addChanges(ctx context.Context, b *Batch, l *batch) (err error) {
+func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) (err error) {
 	elsewhere := w.peers.watched.Load()
 	if w.OnChanges != nil || elsewhere {
-		l.changes = l.changesOf()
+		work.changes = work.changesOf()
 	}
-	if !elsewhere || len(l.announced)+len(l.changes) == 0 {
+	if !elsewhere || len(work.announced)+len(work.changes) == 0 {
 		return nil
 	}
-	b.Changes, b.Home = slices.Concat(l.announced, l.changes), l.home
+	b.Changes, b.Home = slices.Concat(work.announced, work.changes), work.home
 	b.Number, err = w.ids.allocate(ctx, 1)
 	return err
 }
 
 // rejectTakenKeys rejects the publications of a batch whose keys other daemons have
 // used.
-func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
+func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 	taken := make(map[*publication]bool)
-	for _, p := range l.publications {
+	for _, p := range work.publications {
 		if p.key == nil {
 			continue
 		}
@@ -180,9 +180,9 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
 		}
 		taken[p] = known != nil && known.Event != p.event.GUID
 	}
-	before := len(l.publications)
-	l.reject(ErrKeyTaken, func(p *publication) bool { return taken[p] })
-	if len(l.publications) == before { // the key has just expired
+	before := len(work.publications)
+	work.reject(ErrKeyTaken, func(p *publication) bool { return taken[p] })
+	if len(work.publications) == before { // the key has just expired
 		return fault.Wrap(ErrKeyTaken, fault.Unavailable, "an idempotency key has just expired; try again")
 	}
 	return nil
@@ -190,27 +190,27 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, l *batch) error {
 
 // committed counts a written batch, completes its publications and passes its messages
 // to the queues.
-func (w *batchWriter) committed(l *batch) {
-	events, messages := l.events(), 0
+func (w *batchWriter) committed(work *batch) {
+	events, messages := work.events(), 0
 	for _, p := range events {
 		messages += len(p.messages)
 	}
-	w.recorder.Record(w.Now(), len(events), messages, l.outcomes, w.queues.Subscriptions())
-	w.recorder.Count(stats.Counts{Disabled: int64(len(l.disabled))})
+	w.recorder.Record(w.Now(), len(events), messages, work.outcomes, w.queues.Subscriptions())
+	w.recorder.Count(stats.Counts{Disabled: int64(len(work.disabled))})
 	if w.OnChanges != nil {
-		w.OnChanges(l.changes)
+		w.OnChanges(work.changes)
 	}
 	w.recordWrite(nil)
-	w.queues.committed(events, l.outcomes)
-	for _, p := range l.publications {
+	w.queues.committed(events, work.outcomes)
+	for _, p := range work.publications {
 		p.done <- nil
 	}
-	if len(l.disabled) == 0 {
+	if len(work.disabled) == 0 {
 		return
 	}
 	subs := w.queues.Subscriptions()
 	w.subs.Reload(context.Background()) // so that later attempts do not disable it again
-	for _, d := range l.disabled {
+	for _, d := range work.disabled {
 		if sub := subs.Subscription(d.Subscription); sub != nil {
 			w.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
 		}
@@ -220,15 +220,15 @@ func (w *batchWriter) committed(l *batch) {
 // failed rejects the publications of a batch that could not be written, and restores
 // its results. Since the store may have committed it, the queues read the store again
 // later.
-func (w *batchWriter) failed(l *batch, err error) {
-	w.Log.Warn("writing events and outcomes failed", "events", len(l.publications), "outcomes", len(l.outcomes), "error", err.Error())
+func (w *batchWriter) failed(work *batch, err error) {
+	w.Log.Warn("writing events and outcomes failed", "events", len(work.publications), "outcomes", len(work.outcomes), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Wrap(err, fault.Unavailable, "the store did not respond in time; try again")
 	}
 	w.recordWrite(err)
-	w.refuse(l.publications, err)
-	w.pending.restore(l)
-	if len(l.publications) > 0 {
+	w.refuse(work.publications, err)
+	w.pending.restore(work)
+	if len(work.publications) > 0 {
 		w.queues.rewindLater()
 	}
 }
@@ -243,7 +243,7 @@ func (w *batchWriter) refuse(all []*publication, err error) {
 // recoverLeases finds out which lease was lost after a fenced write, and leases a new
 // partition if it was that of new messages. Results of messages that now belong to
 // another daemon are dropped: that daemon repeats the attempts.
-func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
+func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	if w.LeaseTerm == 0 {
 		w.stopFenced()
 		return
@@ -254,7 +254,7 @@ func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
 	now, err := w.leases.recover(ctx)
 	if err != nil {
 		w.Log.Warn("leasing a partition failed", "error", err.Error())
-		w.pending.restore(l)
+		w.pending.restore(work)
 		sleep(ctx, nil, maxBackoff)
 		return
 	}
@@ -262,9 +262,9 @@ func (w *batchWriter) recoverLeases(ctx context.Context, l *batch) {
 	if now.home != home {
 		w.ids.left = 0 // IDs within a partition ascend
 	}
-	l.outcomes = w.queues.dropLost(l.outcomes, now.held)
+	work.outcomes = w.queues.dropLost(work.outcomes, now.held)
 	w.queues.setLeases(now)
-	w.pending.restore(l)
+	w.pending.restore(work)
 }
 
 // stopFenced stops the engine after another daemon has taken over the store. Leasing

@@ -175,7 +175,7 @@ func readBody(body io.Reader, cancel context.CancelFunc) []byte {
 
 // failure returns the outcome of an attempt without a response.
 func failure(ctx context.Context, err error) webhook.Outcome {
-	if e, is := errors.AsType[*url.Error](err); is {
+	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // the full error repeats the URL
 	}
 	return webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
@@ -203,8 +203,8 @@ func cause(ctx context.Context, err error) webhook.Cause {
 }
 
 func isA[E error](err error) bool {
-	_, is := errors.AsType[E](err)
-	return is
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 func isTLS(err error) bool {

@@ -92,14 +92,14 @@ type totalHistogram struct {
 	total time.Duration
 }
 
-func (l *totalHistogram) observe(bucket int, d time.Duration) {
-	l.histogramSum[bucket]++
-	l.total += d
+func (h *totalHistogram) observe(bucket int, d time.Duration) {
+	h.histogramSum[bucket]++
+	h.total += d
 }
 
-func (l *totalHistogram) durations() DurationHistogram {
-	d := DurationHistogram{Buckets: make(map[float64]uint64, len(bounds)), Total: l.total}
-	for i, n := range l.histogramSum {
+func (h *totalHistogram) durations() DurationHistogram {
+	d := DurationHistogram{Buckets: make(map[float64]uint64, len(bounds)), Total: h.total}
+	for i, n := range h.histogramSum {
 		if d.Count += n; i < len(bounds) {
 			d.Buckets[bounds[i].Seconds()] = d.Count
 		}

@@ -37,47 +37,47 @@ func NewRecorder(since time.Time) *Recorder {
 
 // Record counts a batch that was written: the numbers of new events and messages, and
 // the results of attempts.
-func (f *Recorder) Record(at time.Time, events, messages int, results []webhook.AttemptResult, subs *webhook.Snapshot) {
+func (rec *Recorder) Record(at time.Time, events, messages int, results []webhook.AttemptResult, subs *webhook.Snapshot) {
 	now := cell{minute: minuteOf(at), Traffic: Traffic{Events: uint32(events), Messages: uint32(messages)}}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delayed := f.delivered.at(now.minute, daySpan)
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	delayed := rec.delivered.at(now.minute, daySpan)
 	for i := range results {
-		f.addAttempt(&now, delayed, &results[i])
+		rec.addAttempt(&now, delayed, &results[i])
 	}
-	f.counts.add(Counts{Events: int64(now.Events), Messages: int64(now.Messages), Delivered: int64(now.Delivered), Failed: int64(now.Failed), GivenUp: int64(now.GivenUp)})
-	present := f.all.at(now.minute, daySpan)
+	rec.counts.add(Counts{Events: int64(now.Events), Messages: int64(now.Messages), Delivered: int64(now.Delivered), Failed: int64(now.Failed), GivenUp: int64(now.GivenUp)})
+	present := rec.all.at(now.minute, daySpan)
 	present.add(now.Traffic)
 	for i, n := range now.took {
 		present.took[i] += n
 	}
-	if f.prunedAt < now.minute {
-		f.prunedAt = now.minute
-		f.prune(subs)
+	if rec.prunedAt < now.minute {
+		rec.prunedAt = now.minute
+		rec.prune(subs)
 	}
 }
 
 // Count adds to the totals counts that Record does not cover.
-func (f *Recorder) Count(c Counts) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.counts.add(c)
+func (rec *Recorder) Count(c Counts) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.counts.add(c)
 }
 
 // Counts returns the totals.
-func (f *Recorder) Counts() Counts {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.counts
+func (rec *Recorder) Counts() Counts {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return rec.counts
 }
 
-func (f *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
+func (rec *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 	bucket := bucketOf(r.Took)
-	f.attempts[classOf(r.Outcome)]++
-	f.durations.observe(bucket, r.Took)
+	rec.attempts[classOf(r.Outcome)]++
+	rec.durations.observe(bucket, r.Took)
 	now.addStatus(r.After.Status)
 	now.took[bucket]++
-	to := f.subscription(r.Message.Subscription)
+	to := rec.subscription(r.Message.Subscription)
 	c := to.at(now.minute, queueSpan)
 	c.addStatus(r.After.Status)
 	c.took[bucket]++
@@ -87,29 +87,29 @@ func (f *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 	case r.After.Attempts == 1: // later attempts are delayed by the schedule
 		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
 		bucket = bucketOf(delay)
-		f.delay.observe(bucket, delay)
+		rec.delay.observe(bucket, delay)
 		delayed.took[bucket]++
 	}
 }
 
-func (f *Recorder) subscription(subscription int64) *subscriptionSeries {
-	to := f.subscriptions[subscription]
+func (rec *Recorder) subscription(subscription int64) *subscriptionSeries {
+	to := rec.subscriptions[subscription]
 	if to == nil {
-		if f.subscriptions == nil {
-			f.subscriptions = make(map[int64]*subscriptionSeries)
+		if rec.subscriptions == nil {
+			rec.subscriptions = make(map[int64]*subscriptionSeries)
 		}
 		to = new(subscriptionSeries)
-		f.subscriptions[subscription] = to
+		rec.subscriptions[subscription] = to
 	}
 	return to
 }
 
 // prune drops subscriptions that were deleted, and those without attempts in the
 // retained time.
-func (f *Recorder) prune(subs *webhook.Snapshot) {
-	for id, to := range f.subscriptions {
-		if subs.Subscription(id) == nil || to.end(0) <= f.prunedAt-queueSpan {
-			delete(f.subscriptions, id)
+func (rec *Recorder) prune(subs *webhook.Snapshot) {
+	for id, to := range rec.subscriptions {
+		if subs.Subscription(id) == nil || to.end(0) <= rec.prunedAt-queueSpan {
+			delete(rec.subscriptions, id)
 		}
 	}
 }
@@ -131,22 +131,22 @@ const QueueMinutes = queueSpan
 
 // Report summarizes the last minutes, from one minute to 24 hours, with at most limit
 // queues. It fills in the traffic of the given queues.
-func (f *Recorder) Report(now time.Time, minutes, limit int, queues []Queue) Report {
+func (rec *Recorder) Report(now time.Time, minutes, limit int, queues []Queue) Report {
 	minute, span := minuteOf(now), int64(min(max(1, minutes), daySpan))
-	s := Report{At: now, Since: f.since}
-	f.sumAll(&s, minute, span)
+	report := Report{At: now, Since: rec.since}
+	rec.sumAll(&report, minute, span)
 	for some := range slices.Chunk(queues, queuesPerLock) {
-		f.forEach(some, func(q *Queue, of *subscriptionSeries) { q.Traffic = of.traffic(minute, min(span, queueSpan)) })
+		rec.forEach(some, func(q *Queue, series *subscriptionSeries) { q.Traffic = series.traffic(minute, min(span, queueSpan)) })
 	}
-	s.Queues = slices.DeleteFunc(queues, func(l Queue) bool { return !l.notable() })
-	slices.SortFunc(s.Queues, compareSeverity)
-	s.Omitted = max(0, len(s.Queues)-limit)
-	s.Queues = s.Queues[:len(s.Queues)-s.Omitted]
-	f.forEach(s.Queues, func(q *Queue, of *subscriptionSeries) { // expensive, so only for the returned queues
-		_, took := of.total(minute, min(span, queueSpan))
-		q.P99, q.Last = took.quantile(0.99), of.last
+	report.Queues = slices.DeleteFunc(queues, func(l Queue) bool { return !l.notable() })
+	slices.SortFunc(report.Queues, compareSeverity)
+	report.Omitted = max(0, len(report.Queues)-limit)
+	report.Queues = report.Queues[:len(report.Queues)-report.Omitted]
+	rec.forEach(report.Queues, func(q *Queue, series *subscriptionSeries) { // expensive, so only for the returned queues
+		_, took := series.total(minute, min(span, queueSpan))
+		q.P99, q.Last = took.quantile(0.99), series.last
 	})
-	return s
+	return report
 }
 
 // queuesPerLock is how many queues are processed while the lock, which the writer
@@ -154,21 +154,21 @@ func (f *Recorder) Report(now time.Time, minutes, limit int, queues []Queue) Rep
 const queuesPerLock = 256
 
 // sumAll adds the statistics of all subscriptions.
-func (f *Recorder) sumAll(s *Report, minute, span int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	total, took := f.all.total(minute, span)
-	_, delay := f.delivered.total(minute, span)
-	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.latency(), delay.latency(), f.all.minutes(minute, span)
+func (rec *Recorder) sumAll(s *Report, minute, span int64) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	total, took := rec.all.total(minute, span)
+	_, delay := rec.delivered.total(minute, span)
+	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.latency(), delay.latency(), rec.all.minutes(minute, span)
 }
 
 // forEach calls add for each queue that has recorded data, under the lock.
-func (f *Recorder) forEach(queues []Queue, add func(*Queue, *subscriptionSeries)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (rec *Recorder) forEach(queues []Queue, add func(*Queue, *subscriptionSeries)) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
 	for i := range queues {
-		if of := f.subscriptions[queues[i].Subscription.ID]; of != nil {
-			add(&queues[i], of)
+		if series := rec.subscriptions[queues[i].Subscription.ID]; series != nil {
+			add(&queues[i], series)
 		}
 	}
 }
@@ -181,12 +181,12 @@ type Performance struct {
 }
 
 // Performance returns the distributions since the start.
-func (f *Recorder) Performance() Performance {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	p := Performance{Attempts: make(map[string]int64, classCount), Durations: f.durations.durations(), Delays: f.delay.durations()}
+func (rec *Recorder) Performance() Performance {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	p := Performance{Attempts: make(map[string]int64, classCount), Durations: rec.durations.durations(), Delays: rec.delay.durations()}
 	for i, name := range outcomeClasses {
-		p.Attempts[name] = f.attempts[i]
+		p.Attempts[name] = rec.attempts[i]
 	}
 	return p
 }

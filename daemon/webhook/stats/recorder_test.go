@@ -162,21 +162,21 @@ func TestIdleSubscriptionsArePruned(t *testing.T) {
 	}
 	note(1000, l, subs)
 	if len(f.subscriptions) != 100 {
-		t.Fatalf("%d subscriptions are remembered", len(f.subscriptions))
+		t.Fatalf("%d subscriptions are retained", len(f.subscriptions))
 	}
 	one, few := manyQueues(1)
 	note(1030, one, subs)
 	if len(f.subscriptions) != 100 {
-		t.Errorf("after half an hour %d are remembered, want 100", len(f.subscriptions))
+		t.Errorf("after half an hour %d are retained, want 100", len(f.subscriptions))
 	}
 	note(1000+queueSpan, one, subs)
 	if len(f.subscriptions) != 1 {
-		t.Errorf("after an hour %d are remembered, want 1", len(f.subscriptions))
+		t.Errorf("after an hour %d are retained, want 1", len(f.subscriptions))
 	}
 	note(1001+queueSpan, l, subs)
 	note(1002+queueSpan, one, few)
 	if len(f.subscriptions) != 1 {
-		t.Errorf("%d of subscriptions that are gone are remembered", len(f.subscriptions)-1)
+		t.Errorf("%d deleted subscriptions are retained", len(f.subscriptions)-1)
 	}
 	for minute := range int64(2 * daySpan) {
 		note(2000+minute, one, few)

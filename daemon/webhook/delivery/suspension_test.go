@@ -25,15 +25,15 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 		e.core.clock.read.Store(&reading{time.Now(), noon})
 		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
-		l := testQueue(ordered)
-		e.byID[l.id] = l
-		l.admit(waitingMessage(7, 0))
-		m := l.take(noon)
-		l.budget.tierOf(l).inFlight++
+		q := testQueue(ordered)
+		e.byID[q.id] = q
+		q.admit(waitingMessage(7, 0))
+		m := q.take(noon)
+		q.budget.tierOf(q).inFlight++
 		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-		e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
-		if len(l.unsettled) > 0 || l.endpoint.inFlight > 0 || l.budget.inFlight() > 0 || l.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(l.unsettled), l.endpoint.inFlight, l.budget.inFlight())
+		e.dispatcher.deliver(&attempt{q, m, q.budget.tierOf(q)})
+		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || q.budget.inFlight() > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, q.budget.inFlight())
 		}
 	}
 }
@@ -43,15 +43,15 @@ func TestSuspensionKeepsOrder(t *testing.T) {
 	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
-	l := testQueue(true)
-	e.byID[l.id] = l
-	l.admit(waitingMessage(7, 0))
-	l.admit(waitingMessage(8, 0))
-	m := l.take(noon)
-	l.budget.tierOf(l).inFlight++
+	q := testQueue(true)
+	e.byID[q.id] = q
+	q.admit(waitingMessage(7, 0))
+	q.admit(waitingMessage(8, 0))
+	m := q.take(noon)
+	q.budget.tierOf(q).inFlight++
 	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-	e.dispatcher.deliver(&attempt{l, m, l.budget.tierOf(l)})
-	if m := l.take(noon); m != nil {
+	e.dispatcher.deliver(&attempt{q, m, q.budget.tierOf(q)})
+	if m := q.take(noon); m != nil {
 		t.Errorf("message %d overtakes message 7", m.ID)
 	}
 }

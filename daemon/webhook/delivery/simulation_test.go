@@ -48,8 +48,8 @@ const peerInterval = time.Second
 // startEngine starts an engine.
 func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	x.t.Helper()
-	kept := x.store.Webhooks
-	x.faultyStore = deliverytest.New(kept)
+	store := x.store.Webhooks
+	x.faultyStore = deliverytest.New(store)
 	if !x.realClock {
 		x.faultyStore.Clock = func() time.Time { return time.Now().UTC() }
 	}
@@ -64,7 +64,7 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	}
 	x.engine = engine
 	x.sender = sender.New(sender.Config{}) // closed by stop
-	x.service = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	x.service = admin.New(store, engine, inHouse, slog.New(slog.DiscardHandler))
 	x.t.Cleanup(func() { x.stop(testTimeout) })
 }
 
