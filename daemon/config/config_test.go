@@ -202,7 +202,7 @@ func TestMistakes(t *testing.T) {
 		{"store", env("WHD_STORE=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"store of another form", env("WHD_STORE=Server=db;Password=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"store, its URL", input{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
-		{"store, its options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an option that the driver does not take`},
+		{"store, its options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an invalid option`},
 		{"store in a file", input{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"replica of a file", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): requires a store on a server`},
 		{"replica", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
