@@ -54,13 +54,17 @@ func diskSize(path string) (size int64, err error) {
 	return size, nil
 }
 
-// Size is the size of a database file: pages, free pages, and bytes per page.
-type Size struct{ Pages, Free, Page int64 }
+// Size is the size of a database file.
+type Size struct {
+	Pages     int64
+	FreePages int64
+	PageSize  int64 // in bytes
+}
 
 // SizeOf returns the size of the connection's file.
 func SizeOf(conn *sqlite.Conn) (s Size, err error) {
 	err = conn.Query(`SELECT p.page_count, f.freelist_count, s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`, func(r *sqlite.Stmt) error {
-		s = Size{r.Int(0), r.Int(1), r.Int(2)}
+		s = Size{Pages: r.Int(0), FreePages: r.Int(1), PageSize: r.Int(2)}
 		return nil
 	})
 	return s, err

@@ -40,6 +40,6 @@ func TestLock(t *testing.T) {
 		t.Errorf("%d of %d rows are used", len(used), lockRows)
 	}
 	if lockRow("a\x00bc") == lockRow("ab\x00c") && lockRow("x\x00yz") == lockRow("xy\x00z") {
-		t.Error("what is the stage's and what the field's makes no difference")
+		t.Error("different keys with the same concatenation have the same row")
 	}
 }

@@ -24,6 +24,7 @@ import (
 //go:embed schema
 var schema embed.FS
 
+// Directories of the migrations.
 const (
 	FileMigrations   = "schema/sqlite/whd"
 	LogMigrations    = "schema/sqlite/requestlog"

@@ -50,7 +50,7 @@ func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), stat
 	return all, err
 }
 
-// QueryOne returns the first row of a statement, or nil if there is none.
+// QueryOne returns the first row of a statement, or nil if it has no rows.
 func QueryOne[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) (*T, error) {
 	all, err := QueryAll(ctx, o, scan, statement, args...)
 	if err != nil || len(all) == 0 {

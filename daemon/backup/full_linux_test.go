@@ -53,7 +53,7 @@ func TestBackupFillsDisk(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if got := names(t, dir); !slices.Equal(got, []string{"file"}) {
-				t.Errorf("there are %q", got)
+				t.Errorf("the directory has %q", got)
 			}
 			if err := backup.Verify(t.Context(), file); err != nil {
 				t.Error(err)

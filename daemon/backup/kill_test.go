@@ -26,7 +26,7 @@ func TestKilledProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := backup.Verify(t.Context(), file); err != nil {
-			t.Fatalf("half a backup has its name: %v", err)
+			t.Fatalf("an incomplete backup has the final name: %v", err)
 		}
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestKilledProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := names(t, filepath.Dir(file)); len(got) != 1 {
-		t.Errorf("beside the backup there are %q", got)
+		t.Errorf("the directory has %q", got)
 	}
 
 	to := backup.Target{Dir: filepath.Join(t.TempDir(), "place"), Files: s.Files, Force: true}
@@ -50,7 +50,7 @@ func TestKilledProcesses(t *testing.T) {
 		_, records := os.Stat(filepath.Join(to.Dir, "records.db"))
 		_, own := os.Stat(filepath.Join(to.Dir, "whd.db"))
 		if (records == nil) != (own == nil) {
-			t.Fatal("half a store is in its place")
+			t.Fatal("an incomplete store is in place")
 		}
 		return own == nil
 	}, "restore", "--data-dir", to.Dir, file)
@@ -74,7 +74,7 @@ func rounds(t *testing.T, done func() bool, args ...string) (finished int) {
 	}
 	took := time.Since(began)
 	if !done() {
-		t.Fatalf("%q did nothing: %s", args, said)
+		t.Fatalf("%q had no effect: %s", args, said)
 	}
 	for n := range kills {
 		cmd := must(daemontest.Command(args...))(t)

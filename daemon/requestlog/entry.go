@@ -6,7 +6,7 @@
 // or is slower than the requests, the buffer fills up and new entries are dropped
 // and counted.
 //
-// Entries contain no secrets; mask.go defines what is masked.
+// Entries contain no secrets; see mask.go.
 package requestlog
 
 import (

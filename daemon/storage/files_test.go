@@ -50,22 +50,22 @@ func TestLostFiles(t *testing.T) {
 			}
 			if name != recordsFile {
 				if err := w.Write(t.Context(), batch); !errors.Is(err, delivery.ErrFenced) {
-					t.Errorf("%s, replaced %v: a batch gives %v", name, replaced, err)
+					t.Errorf("%s, replaced %v: writing a batch: %v", name, replaced, err)
 				}
 				if err := w.SetDefaultRetries(t.Context(), 77); !fault.Is(err, fault.Unavailable) {
-					t.Errorf("%s, replaced %v: a change gives %v", name, replaced, err)
+					t.Errorf("%s, replaced %v: a change: %v", name, replaced, err)
 				}
 			}
-			_ = s.Close() // what it says of the lost file does not matter
+			_ = s.Close() // may fail because of the lost file
 			if _, err := os.Stat(path); !replaced && !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("%s was made again (%v)", name, err)
+				t.Errorf("%s was created again (%v)", name, err)
 			}
 		}
 	}
 }
 
-// TestStoreIsNotMadeAgain opens directories whose store has lost a file.
-func TestStoreIsNotMadeAgain(t *testing.T) {
+// TestStoreIsNotCreatedAgain opens a store with a missing or empty file.
+func TestStoreIsNotCreatedAgain(t *testing.T) {
 	for _, name := range []string{appdb.FileName, recordsFile} {
 		c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1}
 		reopen := func() error {
@@ -91,7 +91,7 @@ func TestStoreIsNotMadeAgain(t *testing.T) {
 			}
 			c.New = true
 			if err := reopen(); err != nil {
-				t.Errorf("%s is %s, and a new store may be made: %v", name, how, err)
+				t.Errorf("%s is %s, with New set: %v", name, how, err)
 			}
 		}
 	}

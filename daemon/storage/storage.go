@@ -179,7 +179,7 @@ func (s *Store) RequestLog() requestlog.Store {
 	return logstore.OnServer(s.AppDB)
 }
 
-// Ready returns an error that says why the store cannot be used, or nil.
+// Ready returns an error with the reason if the store cannot be used.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.AppDB.CheckFiles(); err != nil {
 		return err

@@ -189,13 +189,13 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		if err != nil {
 			return err
 		}
-		maxPages := (maxBytes + size.Page - 1) / size.Page // 0 means no limit
-		if err := conn.Exec(limitWAL(maxPages, size.Page) + `; BEGIN IMMEDIATE`); err != nil {
+		maxPages := (maxBytes + size.PageSize - 1) / size.PageSize // 0 means no limit
+		if err := conn.Exec(limitWAL(maxPages, size.PageSize) + `; BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
 		removed, err := pruneRows(conn, pruneBatch, before, false)
 		more = removed == pruneBatch
-		for n := int64(0); err == nil && maxPages > 0 && size.Pages-size.Free > maxPages-maxPages/reservedShare; n += removed {
+		for n := int64(0); err == nil && maxPages > 0 && size.Pages-size.FreePages > maxPages-maxPages/reservedShare; n += removed {
 			if removed, err = pruneRows(conn, sizeStep, before, true); err != nil || removed == 0 {
 				break
 			}
@@ -213,7 +213,7 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		if maxPages == 0 {
 			maxPages = size.Pages
 		}
-		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.Free-size.Pages/appdb.MaxFreeShare)))
+		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
 		more = more || shrunk
 		return err
 	})

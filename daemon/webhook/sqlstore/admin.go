@@ -16,8 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// Admin is the storage of what administrators and subscribers change: subscribers,
-// subscriptions and messages.
+// Admin is the storage for administration: subscribers, subscriptions and messages.
 type Admin struct{ tables }
 
 // Note adds an entry to the audit trail without another change.

@@ -80,7 +80,7 @@ WHERE ID IN `+db.InList+` AND Status IN (2, 3)`, db.ListArg(messages), sql.Named
 }
 
 // RetryMessages makes the candidates due that are unchanged and have failed or wait
-// for another attempt. It returns what it has changed.
+// for another attempt. It returns the changes.
 func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
 		all = slices.DeleteFunc(all, func(m bulkMessage) bool { return m.Before != webhook.RetryPending && m.Before != webhook.Failed })
@@ -93,7 +93,7 @@ func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate,
 }
 
 // RemoveMessages deletes the candidates that are unchanged, with their attempts and
-// with events without other messages. It returns what it has deleted.
+// with events without other messages. It returns the deleted messages.
 func (a *Admin) RemoveMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
 		for i := range all {

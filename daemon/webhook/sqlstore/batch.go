@@ -142,7 +142,7 @@ func dueText(s webhook.State) string {
 	return appdb.Timestamp(s.Next)
 }
 
-// sanitize truncates a foreign text and replaces what some database rejects:
+// sanitize truncates a foreign text and replaces bytes that some databases reject:
 // invalid UTF-8 and zero bytes.
 func sanitize(text string, maxBytes int) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")

@@ -17,7 +17,7 @@ import (
 )
 
 // Engine is the storage of the delivery engine: messages with their events and
-// attempts, and what Peers has.
+// attempts, and everything in Peers.
 type Engine struct {
 	Peers
 	writer batchWriter

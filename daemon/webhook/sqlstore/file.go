@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// fileWriter writes batches to the file, over a connection of its own whose
+// fileWriter writes batches to the file, over its own connection, whose
 // statements stay prepared. The write lock serializes it with all other writers.
 type fileWriter struct {
 	db   *appdb.DB
@@ -354,7 +354,7 @@ func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error)
 	err = f.locked(ctx, func() error {
 		started := time.Now()
 		size, err := appdb.SizeOf(f.conn)
-		if err != nil || size.Free < size.Pages/appdb.MaxFreeShare+shrinkPages {
+		if err != nil || size.FreePages < size.Pages/appdb.MaxFreeShare+shrinkPages {
 			return err
 		}
 		err = f.withoutSync(func() (err error) {

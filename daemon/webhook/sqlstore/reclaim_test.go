@@ -93,7 +93,7 @@ func TestRefusalsAreStoredCompactly(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, err := appdb.SizeOf(w.writer.(*fileWriter).conn)
-	if bytes := size.Pages * size.Page; err != nil || bytes > 2<<20 {
+	if bytes := size.Pages * size.PageSize; err != nil || bytes > 2<<20 {
 		t.Errorf("1,000 refusals use %d bytes (%v)", bytes, err)
 	}
 }
@@ -217,7 +217,7 @@ func TestFileShrinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			info, err := os.Stat(filepath.Join(dir, appdb.FileName))
-			if err != nil || info.Size() > after.Pages*after.Page {
+			if err != nil || info.Size() > after.Pages*after.PageSize {
 				t.Errorf("the file has %d bytes for %d pages (%v)", info.Size(), after.Pages, err)
 			}
 		})

@@ -39,7 +39,7 @@ func (h hooks) expectChanged(name string, got []admin.Changed, err error, want .
 	}
 	for i := range want {
 		if !reflect.DeepEqual(got[i], want[i]) {
-			h.t.Errorf("%s: altered %d is\n%+v, want\n%+v", name, i, got[i], want[i])
+			h.t.Errorf("%s: change %d is\n%+v, want\n%+v", name, i, got[i], want[i])
 		}
 	}
 }

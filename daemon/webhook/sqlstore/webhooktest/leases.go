@@ -48,7 +48,7 @@ func leases(h hooks) {
 	}
 	h.expectTakeOver(b.Partition) // neither a's partition, which was taken over, nor one without messages
 	if h.readPeerEvents(-1).Orphans {
-		h.t.Error("there is still something to take over")
+		h.t.Error("Orphans is true although all partitions are leased")
 	}
 	h.check(h.Release(ctx, taken))
 	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
@@ -134,7 +134,7 @@ func storeClock(h hooks) {
 	b, err := h.Now(h.t.Context())
 	h.check(err)
 	if b.Before(a) || a.Location() != time.UTC || time.Since(a).Abs() > time.Hour {
-		h.t.Errorf("the clock says %v, then %v", a, b)
+		h.t.Errorf("the clock returned %v, then %v", a, b)
 	}
 }
 
