@@ -13,23 +13,23 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// account is who the user is to the service, and what may be changed.
+// account is the signed-in user and the permission to change data.
 type account struct {
 	*App
-	user      string
-	features  map[string]bool // of the service; nil while it has not said
-	held      *unsent         // what a sign-in releases; nil for nothing
-	forbidden int             // how often :ro was said
-	locked    map[string]bool // profiles that :ro was said of
+	user             string
+	features         map[string]bool // of the service; nil until loaded
+	pendingChange    *pendingChange  // change to repeat after a sign-in; nil for none
+	readOnlyCount    int             // number of times :ro was entered
+	readOnlyProfiles map[string]bool // profiles in which :ro was entered
 }
 
-// whoAmI asks who we are to the service, and what it can do.
-func (a *account) whoAmI() tea.Cmd {
+// fetchAccount fetches the signed-in user and the features of the service.
+func (a *account) fetchAccount() tea.Cmd {
 	c, session := a.Client, a.Session
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(session.Context, quick)
+		ctx, cancel := context.WithTimeout(session.Context, backgroundTimeout)
 		defer cancel()
-		m := whoMsg{session: session}
+		m := accountMsg{session: session}
 		if m.info, m.err = c.Info(ctx); m.err != nil {
 			m.info = nil
 			return m
@@ -39,33 +39,33 @@ func (a *account) whoAmI() tea.Cmd {
 	}
 }
 
-// unlock asks for a client that may change things.
+// unlock creates a client that may change data.
 func (a *account) unlock() tea.Cmd {
-	make, session, asked := a.options.Unlock, a.Session, a.forbidden
+	newClient, session, count := a.options.Unlock, a.Session, a.readOnlyCount
 	return func() tea.Msg {
-		c, err := make()
-		return unlockedMsg{reply{err: err}, c, session, asked}
+		c, err := newClient()
+		return unlockedMsg{responseBase{err: err}, c, session, count}
 	}
 }
 
-// signIn starts a session, as a form asks.
+// signIn signs in with the values of a form.
 func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 	c, session := a.Client, a.Session
 	return func() tea.Msg {
 		_, err := c.Login(session.Context, user, password)
-		return signedInMsg{reply: reply{err: err}, session: session, user: user, form: f}
+		return signedInMsg{responseBase: responseBase{err: err}, session: session, user: user, form: f}
 	}
 }
 
-// askWho asks for a password when the session has just ended.
-func (a *account) askWho(was bool) {
-	if a.link.signedOut && !was && a.over == nil && a.line == nil {
-		a.over = a.App.login()
+// promptSignIn opens the sign-in form if the session has just expired.
+func (a *account) promptSignIn(was bool) {
+	if a.link.signedOut && !was && a.overlay == nil && a.input == nil {
+		a.overlay = a.App.signInForm()
 	}
 }
 
-// onSession learns who we are and what the service can do.
-func (a *account) onSession(m whoMsg) tea.Cmd {
+// accountFetched stores the user and the features of the service.
+func (a *account) accountFetched(m accountMsg) tea.Cmd {
 	if m.session != a.Session {
 		return nil
 	}
@@ -79,155 +79,154 @@ func (a *account) onSession(m whoMsg) tea.Cmd {
 	if m.user != nil {
 		a.user = m.user.UserName
 	}
-	if m.err == nil && a.link.idle(a.Now) {
+	if m.err == nil && a.link.canReconnect(a.Now) {
 		return a.listen()
 	}
 	return nil
 }
 
-// forbid begins the read-only mode, which stays with the profile.
-func (a *account) forbid() tea.Cmd {
-	a.ReadOnly, a.locked[a.Profile] = true, true
-	a.forbidden++
-	a.Notify(ui.Info, "nothing can be changed now (:rw lifts it)")
+// setReadOnly makes the session read-only, also after switching profiles.
+func (a *account) setReadOnly() tea.Cmd {
+	a.ReadOnly, a.readOnlyProfiles[a.Profile] = true, true
+	a.readOnlyCount++
+	a.Notify(ui.Info, "session is read-only (:rw allows changes)")
 	return nil
 }
 
-// allow lifts the read-only mode. Of a protected profile its name has to be
-// typed.
-func (a *account) allow(name string) tea.Cmd {
+// allowChanges ends the read-only mode. For a protected profile, its name must be given.
+func (a *account) allowChanges(name string) tea.Cmd {
 	switch {
 	case !a.ReadOnly:
 		a.Notify(ui.Info, "changes are allowed already")
 	case a.options.Unlock == nil:
-		a.Notify(ui.Warning, "this session can only read; start whctl tui without --read-only")
+		a.Notify(ui.Warning, "session is read-only; start whctl tui without --read-only to allow changes")
 	case a.Protected && name != a.Profile:
-		a.Notify(ui.Warning, "the profile is protected: type :rw "+a.Profile)
+		a.Notify(ui.Warning, "protected profile: enter :rw "+a.Profile)
 	default:
 		return a.unlock()
 	}
 	return nil
 }
 
-// signedIn goes on after the sign-in.
+// signedIn handles the outcome of a sign-in.
 func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	if m.err != nil && m.form.IsOpen() {
-		a.toasts.Log(signingIn+": "+ui.Describe(m.err), a.Now)
-		askAgain(m.form, m.err)
+		a.toasts.Log(signInAction+": "+ui.Describe(m.err), a.Now)
+		resetPassword(m.form, m.err)
 		return nil
 	}
 	if m.err != nil {
-		a.ShowFetchError(signingIn, m.err)
+		a.ShowFetchError(signInAction, m.err)
 		return nil
 	}
 	m.form.Finish()
-	if f, asked := a.over.(*ui.Form); asked && f.IsSignIn && a.held != nil {
-		a.over = nil // what it was asked for is made now
+	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && a.pendingChange != nil {
+		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.link.signedOut, a.link.refused = m.user, false, nil
+	a.user, a.link.signedOut, a.link.rejectedErr = m.user, false, nil
 	a.Notify(ui.Info, "signed in as "+m.user)
-	return tea.Batch(a.listen(), a.whoAmI(), a.refresh(), a.release())
+	return tea.Batch(a.listen(), a.fetchAccount(), a.refresh(), a.runPending())
 }
 
-// repeatable makes a command that changes something one that can be made again
-// after a sign-in.
-func (a *account) repeatable(what string, cmd tea.Cmd) tea.Cmd {
+// retryAfterSignIn wraps a command so that it is repeated after a sign-in if the session has
+// expired.
+func (a *account) retryAfterSignIn(name string, cmd tea.Cmd) tea.Cmd {
 	session := a.Session
 	return func() tea.Msg {
 		m := cmd()
-		if r, _ := about(m); ui.SignedOut(r.err) {
-			return heldMsg{reply{err: r.err}, unsent{what: what, again: cmd}, session}
+		if r, _ := baseOf(m); ui.SignedOut(r.err) {
+			return pendingMsg{responseBase{err: r.err}, pendingChange{name: name, cmd: cmd}, session}
 		}
 		return m
 	}
 }
 
-// hold keeps a change and asks for the password.
-func (a *account) hold(h unsent) {
-	h.under = a.over
-	if s, told := a.over.(*ui.Secret); told {
-		h.under = s.Below // the password is asked for below it
+// keepPending stores a change and opens the sign-in form.
+func (a *account) keepPending(change pendingChange) {
+	change.below = a.overlay
+	if s, isSecret := a.overlay.(*ui.Secret); isSecret {
+		change.below = s.Below // the sign-in form is shown below the secret
 	}
-	if f, asked := h.under.(*ui.Form); asked && f.IsSignIn {
-		h.under = nil
-		if a.held != nil {
-			h.under = a.held.under
+	if f, isForm := change.below.(*ui.Form); isForm && f.IsSignIn {
+		change.below = nil
+		if a.pendingChange != nil {
+			change.below = a.pendingChange.below
 		}
 	}
-	a.held, a.line = &h, nil
-	a.over = a.App.login()
+	a.pendingChange, a.input = &change, nil
+	a.overlay = a.App.signInForm()
 }
 
-// release makes what was held, once somebody has signed in.
-func (a *account) release() tea.Cmd {
-	h := a.held
-	if h == nil {
+// runPending repeats the stored change after a sign-in.
+func (a *account) runPending() tea.Cmd {
+	change := a.pendingChange
+	if change == nil {
 		return nil
 	}
-	if a.held = nil; a.over == nil {
-		a.over = h.under
+	if a.pendingChange = nil; a.overlay == nil {
+		a.overlay = change.below
 	}
-	a.Notify(ui.Info, "now: "+h.what)
-	again := a.repeatable(h.what, h.again)
-	if h.form == nil {
-		return again
+	a.Notify(ui.Info, "repeating: "+change.name)
+	retry := a.retryAfterSignIn(change.name, change.cmd)
+	if change.form == nil {
+		return retry
 	}
-	return h.form.Track(again)
+	return change.form.Track(retry)
 }
 
-// giveUp forgets what was held: nobody signed in.
-func (a *account) giveUp() {
-	if a.held == nil {
+// dropPending drops the stored change after a cancelled sign-in.
+func (a *account) dropPending() {
+	if a.pendingChange == nil {
 		return
 	}
-	a.over = a.held.under
-	a.Notify(ui.Warning, "not done: "+a.held.what)
-	a.held = nil
+	a.overlay = a.pendingChange.below
+	a.Notify(ui.Warning, "not sent: "+a.pendingChange.name)
+	a.pendingChange = nil
 }
 
-// SignInPending reports whether a change waits for a sign-in.
-func (a *account) SignInPending() bool { return a.held != nil }
+// SignInPending reports whether a change is waiting for a sign-in.
+func (a *account) SignInPending() bool { return a.pendingChange != nil }
 
-// unsent is a change that the service refused since the session had ended. It is
-// made after the next sign-in.
-type unsent struct {
-	what  string // for people
-	again tea.Cmd
-	form  *ui.Form   // that it was sent by; nil for none
-	under ui.Overlay // what the question for the password covers
+// change is a change that was rejected because the session had expired. It is repeated
+// after the next sign-in.
+type pendingChange struct {
+	name  string // shown to the user
+	cmd   tea.Cmd
+	form  *ui.Form   // the form that submitted it; nil for none
+	below ui.Overlay // overlay that the sign-in form covers
 }
 
-// heldMsg says that a change was not made, since we are not signed in.
-type heldMsg struct {
-	reply
-	unsent  unsent
-	session *ui.Session // that asked
+// pendingMsg reports that a change was rejected because the session had expired.
+type pendingMsg struct {
+	responseBase
+	change  pendingChange
+	session *ui.Session // that made the request
 }
 
-// login asks for a password, where the session has ended.
-func (a *account) login() ui.Overlay {
+// signInForm returns the sign-in form.
+func (a *account) signInForm() ui.Overlay {
 	f := ui.NewForm(a.App, "Sign in to "+ui.ShortURL(a.URL), "sign in")
 	f.IsSignIn = true
-	if a.held != nil {
-		f.Notes = []string{"your action (" + a.held.what + ") runs after"}
+	if a.pendingChange != nil {
+		f.Notes = []string{"after sign-in: " + a.pendingChange.name}
 	}
 	f.Add("UserName", "User", a.user, "")
-	f.Add("Password", "Password", "", "it is kept for this session only").Masked = true
+	f.Add("Password", "Password", "", "not stored after this session").Masked = true
 	if a.user != "" {
 		f.At = 1
 	}
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		return a.signIn(f, values["UserName"], values["Password"])
 	}
-	f.OnCancel = a.giveUp
+	f.OnCancel = a.dropPending
 	return f
 }
 
-// signingIn is what fails where a password is wrong.
-const signingIn = "signing in"
+// signInAction is the action in error messages of the sign-in.
+const signInAction = "signing in"
 
-// askAgain asks for the password once more, and says why.
-func askAgain(f *ui.Form, err error) {
+// resetPassword clears the password and shows why it was rejected.
+func resetPassword(f *ui.Form, err error) {
 	f.At = len(f.Fields) - 1
 	password := f.Fields[f.At]
 	password.Input.SetValue("")
@@ -240,9 +239,9 @@ type switcher struct {
 	profiles []Profile
 }
 
-// choice lets another profile be chosen.
-func (s *switcher) choice() ui.Overlay {
-	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches and forgets rows and marks of this one   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " stay"}
+// picker returns the picker of profiles.
+func (s *switcher) picker() ui.Overlay {
+	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches; loaded rows and marks are lost   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
 	longest := 0
 	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))
@@ -266,47 +265,47 @@ func (s *switcher) choice() ui.Overlay {
 		})
 	}
 	if len(s.profiles) == 0 {
-		p.Note = "No profiles yet: whctl profile create makes one.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
+		p.Note = "No profiles; add one with whctl profile create.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }
 
-// listProfiles finds out what can be switched to.
-func (s *switcher) listProfiles(ask bool) tea.Cmd {
+// listProfiles loads the profiles, and opens the picker if open is set.
+func (s *switcher) listProfiles(open bool) tea.Cmd {
 	list, session := s.options.Profiles, s.Session
 	if list == nil {
-		if ask {
-			s.Notify(ui.Warning, "this session knows no other profiles")
+		if open {
+			s.Notify(ui.Warning, "no other profiles available")
 		}
 		return nil
 	}
 	return func() tea.Msg {
 		all, err := list()
-		return profilesMsg{reply{err: err}, all, ask, session}
+		return profilesMsg{responseBase{err: err}, all, open, session}
 	}
 }
 
-// listed takes up the profiles, and asks which one where that is wanted.
-func (s *switcher) listed(m profilesMsg) {
+// profilesFetched stores the profiles, and opens the picker if requested.
+func (s *switcher) profilesFetched(m profilesMsg) {
 	if m.err != nil {
-		s.ShowError("reading the profiles", m.err)
+		s.ShowError("loading profiles", m.err)
 		return
 	}
 	s.profiles = m.list
-	if m.ask && m.session == s.Session && s.over == nil && s.line == nil {
-		s.over = s.choice()
+	if m.open && m.session == s.Session && s.overlay == nil && s.input == nil {
+		s.overlay = s.picker()
 	}
 }
 
-// switchTo leaves this profile for another one.
+// switchTo switches to another profile.
 func (s *switcher) switchTo(name string) tea.Cmd {
 	switch {
 	case name == s.Profile:
-		s.Notify(ui.Info, "this is "+name+" already")
-	case s.bound() != "":
-		s.Notify(ui.Warning, s.bound())
+		s.Notify(ui.Info, "already using "+name)
+	case s.blocker() != "":
+		s.Notify(ui.Warning, s.blocker())
 	case s.options.Switch == nil:
-		s.Notify(ui.Warning, "this session knows no other profiles")
+		s.Notify(ui.Warning, "no other profiles available")
 	default:
 		s.Notify(ui.Info, "switching to "+name)
 		return s.openProfile(name)
@@ -314,84 +313,84 @@ func (s *switcher) switchTo(name string) tea.Cmd {
 	return nil
 }
 
-// bound says what keeps one in this profile; empty for nothing.
-func (s *switcher) bound() string {
+// blocker returns why the profile cannot be switched now, "" if it can.
+func (s *switcher) blocker() string {
 	switch {
 	case len(s.delayed) > 0:
-		return "a delete still waits here: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " takes it back, or wait until it is sent"
+		return "a delete is pending: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " undoes it, or wait until it is sent"
 	case s.jobs.running() > 0:
-		return "an export is still on the way here: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
+		return "an export is running: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
 	}
 	return ""
 }
 
-// switched begins with another profile: nothing of the former one stays but the
-// look of things.
+// switched replaces the session by one of another profile. Only the theme and the time
+// mode are kept.
 func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	if m.err != nil {
-		s.ShowError("still "+s.Profile+", since the other profile cannot be used", m.err)
+		s.ShowError("switching profiles", m.err)
 		return nil
 	}
-	if why := s.bound(); why != "" { // since then
-		s.Notify(ui.Warning, why)
+	if reason := s.blocker(); reason != "" { // a change or export has started since
+		s.Notify(ui.Warning, reason)
 		return nil
 	}
-	s.abandon()
+	s.closeAll()
 	times := s.Times
 	s.options = m.options.within(s.options)
 	s.begin(m.client, m.state, s.Theme)
 	s.Times = times
-	s.features, s.polling, s.held, s.ending = nil, false, nil, false
-	s.link = link{session: s.link.session}
+	s.features, s.polling, s.pendingChange, s.quitPending = nil, false, nil, false
+	s.link = connection{session: s.link.session}
 	s.resize()
-	if m.unkept != nil {
-		s.ShowError("what was kept of "+s.Profile, m.unkept)
+	if m.stateErr != nil {
+		s.ShowError("loading saved settings of "+s.Profile, m.stateErr)
 	} else {
-		s.Notify(ui.Info, "this is "+s.Profile+" now")
+		s.Notify(ui.Info, "switched to "+s.Profile)
 	}
-	return tea.Batch(s.openTab(homeTab), s.whoAmI(), s.listen())
+	return tea.Batch(s.openTab(homeTab), s.fetchAccount(), s.listen())
 }
 
-// abandon leaves every screen, ends the stream, and gives up what is asked.
-func (s *switcher) abandon() {
+// closeAll closes every screen and the stream, and cancels all requests.
+func (s *switcher) closeAll() {
 	for tab := range s.stacks {
 		for _, s := range s.stacks[tab] {
 			s.Stop()
 		}
 		s.stacks[tab] = nil
 	}
-	s.tab, s.former, s.over, s.line = homeTab, place{}, nil, nil
-	s.leave()
+	s.tab, s.previous, s.overlay, s.input = homeTab, location{}, nil, nil
+	s.cancel()
 	s.watchers = nil
-	clear(s.outdated)
+	clear(s.stale)
 }
 
-// switchedMsg brings another profile.
+// switchedMsg contains the client and settings of another profile.
 type switchedMsg struct {
-	reply
-	client  *client.Client
-	options Options
-	state   *state.Store
-	unkept  error // what was kept of it cannot be read
+	responseBase
+	client   *client.Client
+	options  Options
+	state    *state.Store
+	stateErr error // why its saved settings cannot be loaded
 }
 
-// profilesMsg brings what can be switched to.
+// profilesMsg contains the profiles.
 type profilesMsg struct {
-	reply
+	responseBase
 	list    []Profile
-	ask     bool        // which one
-	session *ui.Session // that asked
+	open    bool        // open the picker
+	session *ui.Session // that made the request
 }
 
-// openProfile makes a client of another profile.
+// openProfile opens another profile.
 func (s *switcher) openProfile(name string) tea.Cmd {
 	open, dir := s.options.Switch, s.options.State
 	return func() tea.Msg {
 		c, o, err := open(name)
 		if err != nil {
-			return switchedMsg{reply: reply{err: err}}
+			return switchedMsg{responseBase: responseBase{err: err}}
 		}
 		k, err := state.Open(dir, name)
-		return switchedMsg{client: c, options: o, state: k, unkept: err}
+		return switchedMsg{client: c, options: o, state: k, stateErr: err}
 	}
 }

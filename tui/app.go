@@ -25,8 +25,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// App is the root: it knows what is open, hands keys and answers to it, and
-// draws what stands around it. Everything changes in Update alone.
+// App is the bubbletea model: it owns the open screens, routes keys and responses to
+// them, and draws the header and footer. All state changes happen in Update.
 type App struct {
 	*ui.Session
 	options Options
@@ -34,7 +34,7 @@ type App struct {
 	*tabs
 	*frame
 	*keyboard
-	*pointing
+	*mouse
 	*account
 	*switcher
 	*stream
@@ -42,66 +42,66 @@ type App struct {
 	*jobs
 	*secrets
 
-	root     context.Context // of all profiles
-	leave    context.CancelFunc
-	over     ui.Overlay    // what lies over the screen, nil for nothing
-	line     *ui.InputLine // that is typed, nil for none
-	watchers []ui.Watcher
-	toasts   ui.Toasts
-	todo     []tea.Cmd // what the present message leads to besides
-	crash    crash
+	root        context.Context // parent of all sessions
+	cancel      context.CancelFunc
+	overlay     ui.Overlay    // nil for none
+	input       *ui.InputLine // nil for none
+	watchers    []ui.Watcher
+	toasts      ui.Toasts
+	pendingCmds []tea.Cmd // commands added during the current update
+	crashes     crashLog
 }
 
-// New makes the app; ctx ends everything that it does.
+// New returns an app. Cancelling ctx stops all of its activity.
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
-	a := &App{options: o, root: ctx, crash: crash{dir: o.State}}
-	a.tabs, a.frame, a.keyboard, a.pointing = &tabs{App: a, outdated: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &pointing{App: a, mouse: o.Appearance.Mouse}
-	a.account, a.switcher, a.stream = &account{App: a, locked: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
+	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
+	a.tabs, a.frame, a.keyboard, a.mouse = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &mouse{App: a, enabled: o.Appearance.Mouse}
+	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
 	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
 	kept, err := state.Open(o.State, o.Profile)
 	a.begin(c, kept, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
-		a.ShowError("what was kept of the last session", err)
+		a.ShowError("loading saved settings", err)
 	}
 	return a
 }
 
-// begin begins the session of the profile that the options name.
+// begin starts the session of the profile in the options.
 func (a *App) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
 	o := a.options
 	a.Session = &ui.Session{
 		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
 		History: map[string][]string{ui.CommandHistory: slices.Clone(kept.Commands)},
-		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.locked[o.Profile],
+		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
 	}
-	a.Context, a.leave = context.WithCancel(a.root)
+	a.Context, a.cancel = context.WithCancel(a.root)
 	a.user = o.User
 }
 
-// Init is bubbletea's.
+// Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crash.guard(tea.Batch(a.openTab(homeTab), a.whoAmI(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.takeMouse()))
+	return a.crashes.guard(tea.Batch(a.openTab(homeTab), a.fetchAccount(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
 }
 
-// Update is bubbletea's: it routes, and decides nothing that is a screen's.
+// Update implements tea.Model.
 func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
-	defer a.crash.note()
+	defer a.crashes.recordPanic()
 	a.Now = a.options.Now()
 	a.toasts.Expire(a.Now)
 	cmd := a.handle(m)
 	a.showSecret()
-	if a.link.fine() {
+	if a.link.isHealthy() {
 		a.toasts.ClearConnection()
 	}
-	if len(a.todo) > 0 {
-		cmd, a.todo = tea.Batch(append(a.todo, cmd)...), nil
+	if len(a.pendingCmds) > 0 {
+		cmd, a.pendingCmds = tea.Batch(append(a.pendingCmds, cmd)...), nil
 	}
-	return a, a.crash.guard(cmd)
+	return a, a.crashes.guard(cmd)
 }
 
-// AddCmd is a command that the present message leads to besides.
-func (a *App) AddCmd(cmd tea.Cmd) { a.todo = append(a.todo, cmd) }
+// AddCmd adds a command to those of the current update.
+func (a *App) AddCmd(cmd tea.Cmd) { a.pendingCmds = append(a.pendingCmds, cmd) }
 
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
@@ -109,62 +109,62 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		a.width, a.height = m.Width, m.Height
 		a.resize()
 		if s := a.Front(); s != nil && !a.tooSmall() {
-			return s.Shown() // more rows may be in sight
+			return s.Shown() // more rows may be visible
 		}
 	case tea.KeyMsg:
 		return a.key(m)
 	case tea.MouseMsg:
-		return a.point(m)
+		return a.handleMouse(m)
 	case tickMsg:
 		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
 	case LiveMsg:
-		return a.live(m)
+		return a.handleLive(m)
 	case ui.SentMsg:
-		return a.arrived(m)
+		return a.formResponded(m)
 	case tea.ResumeMsg:
-		return a.takeMouse()
+		return a.enableMouse()
 	case toastMsg:
 		a.Notify(m.level, m.text)
-	case ui.Response, answered:
-		return a.answer(m)
+	case ui.Response, response:
+		return a.handleResponse(m)
 	}
 	return nil
 }
 
-// tick is what happens once a second: without a stream, rows are fetched again.
+// tick runs once a second. It polls if there is no live stream.
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
 	if t, ok := a.Front().(ui.Ticker); ok {
 		cmds = append(cmds, t.Tick())
 	}
-	cmds = append(cmds, a.makeDue(), a.writeState(), a.watch(ui.Watcher.Tick))
-	if a.polling || !a.link.polls(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	cmds = append(cmds, a.sendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
+	if a.polling || !a.link.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	a.polling = true
-	cmds = append(cmds, a.whoAmI())
-	if p, ok := a.Front().(ui.Poller); ok && a.over == nil {
+	cmds = append(cmds, a.fetchAccount())
+	if p, ok := a.Front().(ui.Poller); ok && a.overlay == nil {
 		cmds = append(cmds, p.Poll())
 	}
 	return tea.Batch(cmds...)
 }
 
-// quit ends the program. Where a job runs, or a delete or a secret waits, it
-// takes a second key.
+// quit ends the program. If an export is running, or a deletion or a secret is pending,
+// the key must be pressed twice.
 func (a *App) quit() tea.Cmd {
-	var open []string
+	var pending []string
 	if n := a.jobs.running(); n > 0 {
-		open = append(open, display.Count(n, "export is", "exports are")+" on the way")
+		pending = append(pending, display.Count(n, "export", "exports")+" running")
 	}
 	if n := len(a.delayed); n > 0 {
-		open = append(open, display.Count(n, "delete still waits and is not sent then", "deletes still wait and are not sent then"))
+		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
 	}
 	if n := a.unread(); n > 0 {
-		open = append(open, display.Count(n, "secret is", "secrets are")+" not read yet")
+		pending = append(pending, display.Count(n, "secret", "secrets")+" not shown yet")
 	}
-	if len(open) > 0 && !a.ending {
-		a.ending = true
-		a.Notify(ui.Warning, strings.Join(open, ", ")+": once more ends it")
+	if len(pending) > 0 && !a.quitPending {
+		a.quitPending = true
+		a.Notify(ui.Warning, strings.Join(pending, ", ")+": press again to quit")
 		return nil
 	}
 	return tea.Quit
@@ -175,43 +175,44 @@ func (a *App) Notify(l ui.Level, text string) {
 	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now})
 }
 
-// ShowError shows what went wrong of what the user asked for: what was to be done,
-// and the service's words.
-func (a *App) ShowError(what string, err error) { a.failed(what, err, false) }
+// ShowError shows the error of an action that the user requested.
+func (a *App) ShowError(action string, err error) { a.showError(action, err, false) }
 
-// ShowFetchError shows what could not be fetched. Where only the way to the service is
-// to blame, that is over once it answers again.
-func (a *App) ShowFetchError(what string, err error) { a.failed(what, err, ofLink(err)) }
+// ShowFetchError shows the error of a fetch. Connection errors are cleared when the
+// service responds again.
+func (a *App) ShowFetchError(action string, err error) {
+	a.showError(action, err, isConnectionError(err))
+}
 
-func (a *App) failed(what string, err error, link bool) {
+func (a *App) showError(action string, err error, link bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
-	text := what + ": " + ui.Describe(err)
-	if f, asked := a.over.(*ui.Form); asked && f.IsSignIn && ui.SignedOut(err) && what != signingIn {
-		a.toasts.Log(text, a.Now) // the question for the password says as much
+	text := action + ": " + ui.Describe(err)
+	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != signInAction {
+		a.toasts.Log(text, a.Now) // the sign-in form shows the reason
 		return
 	}
 	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Connection: link})
 }
 
-// Copy copies a text, and tells how that was done.
+// Copy copies text to the clipboard and reports how.
 func (a *App) Copy(text string) {
 	if text == "" {
-		a.Notify(ui.Warning, "there is nothing to copy")
+		a.Notify(ui.Warning, "nothing to copy")
 		return
 	}
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
 	a.AddCmd(func() tea.Msg {
-		how, err := c.Copy(text)
+		method, err := c.Copy(text)
 		if err != nil {
-			return toastMsg{ui.Failure, "copying: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
+			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
 		}
-		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), how)}
+		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), method)}
 	})
 }
 
-// writeState writes down what has changed since the last time.
+// writeState writes unsaved settings.
 func (a *App) writeState() tea.Cmd {
 	k := a.State
 	if !k.Due() {
@@ -219,16 +220,16 @@ func (a *App) writeState() tea.Cmd {
 	}
 	return func() tea.Msg {
 		err := k.Write()
-		if told := k.RecordWrite(err != nil); err != nil && !told {
-			return keptMsg{reply{err: err}}
+		if reported := k.RecordWrite(err != nil); err != nil && !reported {
+			return savedMsg{responseBase{err: err}}
 		}
 		return nil
 	}
 }
 
-// nextTimes shows times in the next of the modes, and says where that makes no
-// difference.
-func (a *App) nextTimes() tea.Cmd {
+// nextTimeMode switches to the next time mode, and notifies the user if that changes
+// nothing on the screen.
+func (a *App) nextTimeMode() tea.Cmd {
 	a.Times = (a.Times + 1) % ui.TimeMode(len(ui.TimeModes))
 	before, note := a.Front().View(), ""
 	if t, ok := a.Front().(ui.Timed); ok {
@@ -236,7 +237,7 @@ func (a *App) nextTimes() tea.Cmd {
 	}
 	cmd := a.Front().Shown()
 	if note == "" && a.Front().View() == before {
-		note = "nothing here changes by it but the clock"
+		note = "this screen shows no times"
 	}
 	if note != "" {
 		note = "   " + note
@@ -277,8 +278,8 @@ func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
 	return tea.Batch(a.pushIn(messagesTab, list), a.Push(messages.NewDetail(list, *t.Message)))
 }
 
-// openSubscription shows the subscription of a queue. Until it and its subscriber
-// are fetched, the queue's reason tells which of them is disabled.
+// openSubscription opens the subscription of a queue. Until the subscription and its
+// subscriber are fetched, it is shown with the data of the queue.
 func (a *App) openSubscription(q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.Sought = q.SubscriptionID
@@ -287,42 +288,42 @@ func (a *App) openSubscription(q wire.Queue) tea.Cmd {
 	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))
 }
 
-// CurrentSession is what the screens of the profile share.
+// CurrentSession returns the state that the screens of the profile share.
 func (a *App) CurrentSession() *ui.Session { return a.Session }
 
-// ClearToast takes away a message that would cover the line of status.
+// ClearToast removes a transient message that covers the status line.
 func (a *App) ClearToast() { a.toasts.Transient = nil }
 
-// Overlay is what lies over the screen; nil for nothing.
-func (a *App) Overlay() ui.Overlay { return a.over }
+// Overlay returns the overlay in front of the screen, nil for none.
+func (a *App) Overlay() ui.Overlay { return a.overlay }
 
-// ShowOverlay puts an overlay over the screen; nil takes away what is there.
-func (a *App) ShowOverlay(o ui.Overlay) { a.over = o }
+// ShowOverlay replaces the overlay; nil removes it.
+func (a *App) ShowOverlay(o ui.Overlay) { a.overlay = o }
 
-// CloseOverlay takes an overlay away, also where it waits below something else.
+// CloseOverlay removes an overlay, even if another overlay covers it.
 func (a *App) CloseOverlay(o ui.Overlay) {
-	if a.over == o {
-		a.over = nil
+	if a.overlay == o {
+		a.overlay = nil
 		if s, secret := o.(*ui.Secret); secret {
-			a.over = s.Below
+			a.overlay = s.Below
 		}
 	}
-	if a.held != nil && a.held.under == o {
-		a.held.under = nil
+	if a.pendingChange != nil && a.pendingChange.below == o {
+		a.pendingChange.below = nil
 	}
-	a.waiting = slices.DeleteFunc(a.waiting, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
-	for _, s := range a.waiting {
+	a.queued = slices.DeleteFunc(a.queued, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
+	for _, s := range a.queued {
 		if s.Below == o {
 			s.Below = nil
 		}
 	}
 }
 
-// ShowInput opens a line below the tabs; nil closes it.
-func (a *App) ShowInput(l *ui.InputLine) { a.line = l }
+// ShowInput opens an input line below the tabs; nil closes it.
+func (a *App) ShowInput(l *ui.InputLine) { a.input = l }
 
-// InputOpen reports whether such a line is open.
-func (a *App) InputOpen() bool { return a.line != nil }
+// InputOpen reports whether an input line is open.
+func (a *App) InputOpen() bool { return a.input != nil }
 
 // Watch calls a watcher until it is done.
 func (a *App) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
@@ -339,7 +340,7 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// openView opens a view.
+// openView opens a saved view.
 func (a *App) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
 		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
@@ -351,7 +352,7 @@ func (a *App) openView(v state.View) tea.Cmd {
 	}
 	kind, ok := browse.LookupKind(a.Registry, v.Record)
 	if !ok {
-		a.Notify(ui.Warning, v.Name+": there is no record "+v.Record+" any more")
+		a.Notify(ui.Warning, v.Name+": record kind "+v.Record+" no longer exists")
 		return nil
 	}
 	b := requests.NewRows(a, "")
@@ -363,33 +364,33 @@ func (a *App) openView(v state.View) tea.Cmd {
 	return a.pushIn(recordsTab, b)
 }
 
-// quick is how long requests may take that nobody waits for.
-const quick = 10 * time.Second
+// backgroundTimeout is the timeout of background requests.
+const backgroundTimeout = 10 * time.Second
 
-// after is a message that comes later.
+// after returns a command that sends a message after a delay.
 func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
 	return a.options.Loop.Tick(d, m)
 }
 
-// errReadOnly is the answer to every change that is asked for while the session
-// is read-only. It is decided here, beside the client's own refusal.
-var errReadOnly = errors.New("read-only: nothing was sent (:rw lifts it)")
+// errReadOnly is the error of changes in a read-only session. The client rejects them
+// too.
+var errReadOnly = errors.New("read-only: nothing was sent (:rw allows changes)")
 
-// Change makes a change at the service: it refuses it in a read-only session and
-// repeats it after a sign-in.
+// Change changes data at the service. It fails in a read-only session, and repeats the
+// change after a sign-in if the session has expired.
 func (a *App) Change(one ui.Change) tea.Cmd {
 	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
-	told := one.OnDone
-	if told == nil {
-		told = func(err error) { a.changed(one.Name, err) }
+	done := one.OnDone
+	if done == nil {
+		done = func(err error) { a.changeDone(one.Name, err) }
 	}
-	return a.repeatable(one.Name, func() tea.Msg {
+	return a.retryAfterSignIn(one.Name, func() tea.Msg {
 		err := errReadOnly
 		if !readOnly {
 			err = one.Do(ctx, c)
 		}
-		return ui.Response{To: one.Screen, Err: err, ApplyLate: func() { told(err) }, Apply: func() tea.Cmd {
-			if told(err); one.Then == nil {
+		return ui.Response{To: one.Screen, Err: err, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {
+			if done(err); one.Then == nil {
 				return nil
 			}
 			return one.Then(err)
@@ -397,34 +398,33 @@ func (a *App) Change(one ui.Change) tea.Cmd {
 	})
 }
 
-// changed tells how a change went.
-func (a *App) changed(what string, err error) {
+// changeDone shows the outcome of a change.
+func (a *App) changeDone(name string, err error) {
 	if err != nil {
-		a.ShowError(what, ui.MarkNotSent(err))
+		a.ShowError(name, ui.MarkNotSent(err))
 		return
 	}
-	a.Notify(ui.Info, what+": done")
+	a.Notify(ui.Info, name+": done")
 }
 
-// Wait waits for what reads the stream, and for exports to put their files in
-// order.
+// Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {
 	a.jobs.wait()
-	_ = a.State.Write() // nobody is there to be told any more
+	_ = a.State.Write() // the screen is closed: errors cannot be shown
 	if a.stopFeed != nil {
 		a.stopFeed()
 		<-a.feed.ended
 	}
 }
 
-// Run shows the screens until the user leaves or ctx is done. The terminal is as
-// before afterwards, whatever happened.
+// Run shows the screens until the user quits or ctx is done. It always restores the
+// terminal.
 func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
-		o.Appearance.Theme = askedTheme(o.Input, o.Output)
+		o.Appearance.Theme = queryTheme(o.Input, o.Output)
 	}
 	a := New(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
@@ -432,9 +432,9 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ended := ctx.Err() != nil
 	cancel()
 	a.Wait()
-	err = a.crash.told(err)
+	err = a.crashes.wrap(err)
 	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
-		return nil // somebody ended it from outside
+		return nil // ended by a signal
 	}
 	return err
 }

@@ -18,8 +18,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// Screens that no service is needed for, or that show that there is none.
-func TestScreensWithoutService(t *testing.T) {
+// Screens that need no service, or show that it is unreachable.
+func TestScreensWithUnreachableService(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := tuitest.Drive(t, tuitest.Connect(t, i), o)
@@ -45,7 +45,7 @@ func TestScreensWithoutService(t *testing.T) {
 		d.Press("ctrl+e")
 		d.Golden("S00-errors", appearance)
 		d.Press("esc", "esc")
-		d.Send(billValue(d, client.BillField{BillID: "45A7XTVR", StageID: "A56V5IQ5", SettingID: "ac11c1bf"}, &wire.CustomFieldValue{SettingName: new("Colour"), Contents: new("Red")}))
+		d.Send(billValueResponse(d, client.BillField{BillID: "45A7XTVR", StageID: "A56V5IQ5", SettingID: "ac11c1bf"}, &wire.CustomFieldValue{SettingName: new("Colour"), Contents: new("Red")}))
 		d.Press("'dish")
 		d.Golden("S00-bill", appearance)
 		d.Press("ctrl+s")
@@ -59,12 +59,12 @@ func TestScreensWithoutService(t *testing.T) {
 
 var presses = flag.Int("presses", 3000, "how many random keys are pressed")
 
-// pastes are texts whose letters are keys.
+// pastes are texts that contain key bindings.
 var pastes = []string{"DyDyTyry", "Dear colleague\n:rw\nD\ny\n", ":ro\n", "4/a\nDy\n", "3D\ny", "WyEyny"}
 
-// Whatever is pressed and pasted, nothing is sent or deleted unless a question
-// was answered with y a moment after it was asked.
-func TestRandomKeysChangeNothing(t *testing.T) {
+// Random keys and pastes send no change unless a confirmation is accepted with y after
+// ConfirmPause.
+func TestRandomKeysSendNoChanges(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	counter, changes := tuitest.RecordChanges(t, s.URL)
 	c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword})
@@ -83,11 +83,11 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 		name := alphabet[random.IntN(len(alphabet))]
 		if _, asked := d.App.Overlay().(*ui.Confirm); asked {
 			if questions++; name == "y" {
-				continue // that would be the answer
+				continue // accepts a confirmation
 			}
 		}
 		if _, filled := d.App.Overlay().(*ui.Form); filled {
-			name = "esc" // to fill in a form is to want it
+			name = "esc" // submits a form
 		}
 		if random.IntN(20) == 0 {
 			d.Paste(pastes[random.IntN(len(pastes))])
@@ -100,15 +100,15 @@ func TestRandomKeysChangeNothing(t *testing.T) {
 		}
 	}
 	if list := changes(); len(list) > 0 {
-		t.Errorf("requests that change something were sent: %v", list)
+		t.Errorf("changes were sent: %v", list)
 	}
 	if t.Logf("%d keys, %d of them before a question", *presses, questions); questions == 0 {
-		t.Error("no question was ever asked")
+		t.Error("no confirmation was opened")
 	}
 }
 
-// billValue is the answer that brings what a bill's field holds.
-func billValue(d *tuitest.Driver, field client.BillField, value *wire.CustomFieldValue) tea.Msg {
+// billValueResponse is the response with the value of a custom field of a bill.
+func billValueResponse(d *tuitest.Driver, field client.BillField, value *wire.CustomFieldValue) tea.Msg {
 	return ui.Response{Apply: func() tea.Cmd {
 		records.NewBill(d.App).Fetched(field, value, nil, nil)
 		return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// answer hands an answer to the screen that asked, if it is still there.
-func (a *App) answer(m tea.Msg) tea.Cmd {
-	r, _ := about(m)
+// handleResponse passes a response to the screen that made the request, if it is still open.
+func (a *App) handleResponse(m tea.Msg) tea.Cmd {
+	r, _ := baseOf(m)
 	one, ofScreen := m.(ui.Response)
 	if r.to != nil && !a.isOpen(r.to) {
 		if one.ApplyLate != nil {
@@ -22,24 +22,24 @@ func (a *App) answer(m tea.Msg) tea.Cmd {
 		}
 		return nil
 	}
-	if was := a.link.signedOut; ofService(m) && !errors.Is(r.err, errReadOnly) {
-		a.link.heard(r.err, a.Now)
-		a.askWho(was)
+	if was := a.link.signedOut; isFromService(m) && !errors.Is(r.err, errReadOnly) {
+		a.link.update(r.err, a.Now)
+		a.promptSignIn(was)
 	}
 	switch {
 	case !ofScreen:
-		return a.own(m)
+		return a.handleOwn(m)
 	case r.to != nil && client.Is(r.err, client.Cancelled):
 		return nil
 	}
 	return one.Apply()
 }
 
-// ofService reports whether an answer is the service's: others say nothing of
-// the way to it.
-func ofService(m tea.Msg) bool {
+// isFromService reports whether a response is of the service. Other responses do not affect
+// the connection state.
+func isFromService(m tea.Msg) bool {
 	switch m := m.(type) {
-	case keptMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
+	case savedMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
 	case ui.Response:
 		return !m.Local
@@ -47,22 +47,22 @@ func ofService(m tea.Msg) bool {
 	return true
 }
 
-// own takes the answers to what the app asked itself.
-func (a *App) own(m tea.Msg) tea.Cmd {
+// handleOwn handles responses to requests of the app itself.
+func (a *App) handleOwn(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
-	case whoMsg:
-		return a.onSession(m)
+	case accountMsg:
+		return a.accountFetched(m)
 	case unlockedMsg:
-		if m.session != a.Session || m.asked != a.forbidden { // :ro was said since
+		if m.session != a.Session || m.count != a.readOnlyCount { // :ro was entered since
 			return nil
 		}
 		if m.err != nil {
-			a.ShowError("read-only as before", m.err)
+			a.ShowError("allowing changes", m.err)
 			return nil
 		}
 		a.Client, a.ReadOnly = m.client, false
-		delete(a.locked, a.Profile)
-		a.Notify(ui.Warning, "changes are allowed for this session (:ro forbids them)")
+		delete(a.readOnlyProfiles, a.Profile)
+		a.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
 	case signedInMsg:
 		if m.session != a.Session {
 			return nil
@@ -71,113 +71,112 @@ func (a *App) own(m tea.Msg) tea.Cmd {
 	case switchedMsg:
 		return a.switched(m)
 	case profilesMsg:
-		a.listed(m)
-	case keptMsg:
-		a.ShowError("keeping how things are shown", m.err)
-	case heldMsg:
+		a.profilesFetched(m)
+	case savedMsg:
+		a.ShowError("saving settings", m.err)
+	case pendingMsg:
 		if m.session == a.Session {
-			a.hold(m.unsent)
+			a.keepPending(m.change)
 		}
 	case exportMsg:
-		a.exported(m)
+		a.exportEnded(m)
 	}
 	return nil
 }
 
-// arrived takes the answer to a form at once, before any other key, which could
-// send it again.
-func (a *App) arrived(m ui.SentMsg) tea.Cmd {
+// formResponded handles the response to a form immediately, before a key can submit the form
+// again.
+func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 	m.Form.Sent = false
 	switch one := m.Response.(type) {
-	case heldMsg:
-		one.unsent.form = m.Form
-		return a.answer(one)
-	case ui.Response, answered:
-		return a.answer(one)
+	case pendingMsg:
+		one.change.form = m.Form
+		return a.handleResponse(one)
+	case ui.Response, response:
+		return a.handleResponse(one)
 	}
 	return func() tea.Msg { return m.Response }
 }
 
-// reply is what every answer to a command begins with: who asked, and what went
-// wrong.
-type reply struct {
+// responseBase is the common part of responses to commands.
+type responseBase struct {
 	to  ui.Screen
 	err error
 }
 
-func (r reply) about() reply { return r }
+func (r responseBase) base() responseBase { return r }
 
-// about is who asked for what a message brings, false for other messages.
-func about(m tea.Msg) (reply, bool) {
+// baseOf returns the common part of a response, false for other messages.
+func baseOf(m tea.Msg) (responseBase, bool) {
 	switch m := m.(type) {
 	case ui.Response:
-		return reply{m.To, m.Err}, true
-	case answered:
-		return m.about(), true
+		return responseBase{m.To, m.Err}, true
+	case response:
+		return m.base(), true
 	}
-	return reply{}, false
+	return responseBase{}, false
 }
 
-// answered is every message that answers a command.
-type answered interface{ about() reply }
+// response is implemented by all responses except ui.Response.
+type response interface{ base() responseBase }
 
-// The messages. The app hands answers to the screens that asked.
+// Messages of the app.
 type (
-	// tickMsg comes once a second.
+	// tickMsg is sent once a second.
 	tickMsg struct{}
 
-	// LiveMsg is what happened at the service since the one before.
+	// LiveMsg contains the events of the live stream since the previous LiveMsg.
 	LiveMsg struct {
-		Session   int // of the stream
-		Changes   []wire.MessageChange
-		Requests  int
-		Pulse     *wire.Pulse
-		Connected bool
-		Beat      bool
-		Ahead     time.Duration // how far the service's clock is ahead of ours
-		Reset     bool
-		Lost      error         // the connection
-		Retry     time.Duration // after which it is made again
-		Final     error         // the service refuses the stream
-		Fault     string        // what panicked where the stream is read
+		Session      int // number of the stream
+		Changes      []wire.MessageChange
+		Requests     int
+		Throughput   *wire.Pulse
+		Connected    bool
+		Beat         bool
+		ServerOffset time.Duration // difference between the clock of the service and the local clock
+		Reset        bool
+		Lost         error         // why the connection was lost
+		Retry        time.Duration // delay before the next attempt
+		Final        error         // why the service rejected the stream
+		Fault        string        // panic in the stream reader
 	}
 
-	// whoMsg says who we are to the service, and what it can do.
-	whoMsg struct {
-		reply
+	// accountMsg contains the signed-in user and the features of the service.
+	accountMsg struct {
+		responseBase
 		user    *wire.CurrentSession
 		info    *wire.Info
-		session *ui.Session // that asked
+		session *ui.Session // that made the request
 	}
 
-	// unlockedMsg brings a client that may change things.
+	// unlockedMsg contains a client that may change data.
 	unlockedMsg struct {
-		reply
+		responseBase
 		client  *client.Client
-		session *ui.Session // that asked
-		asked   int         // how often :ro had been said by then
+		session *ui.Session // that made the request
+		count   int         // value of account.forbidden when requested
 	}
 
-	// keptMsg says that something was written down.
-	keptMsg struct{ reply }
+	// savedMsg reports the outcome of saving settings.
+	savedMsg struct{ responseBase }
 
-	// toastMsg is something to tell.
+	// toastMsg is a message to the user.
 	toastMsg struct {
 		level ui.Level
 		text  string
 	}
 
-	// exportMsg tells that an export has ended.
+	// exportMsg reports the end of an export.
 	exportMsg struct {
-		reply
+		responseBase
 		job *export.Job
 	}
 )
 
-// signedInMsg tells how signing in went.
+// signedInMsg reports the outcome of a sign-in.
 type signedInMsg struct {
-	reply
-	session *ui.Session // that asked
+	responseBase
+	session *ui.Session // that made the request
 	user    string
-	form    *ui.Form // that it answers; nil for none
+	form    *ui.Form // the sign-in form; nil for none
 }

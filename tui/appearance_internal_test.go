@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// What somebody chose wins over what the terminal says.
-func TestChosenLook(t *testing.T) {
+// Options take precedence over the environment.
+func TestAppearanceOptions(t *testing.T) {
 	env := func(terminal string) func(string) string {
 		return func(name string) string { return map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}[name] }
 	}
@@ -22,9 +22,9 @@ func TestChosenLook(t *testing.T) {
 	}
 }
 
-// Answers come in pieces, with other numbers of digits, and with keys between
-// them, or not at all.
-func TestBackgroundAnswers(t *testing.T) {
+// Responses arrive in pieces, with different numbers of digits, mixed with keys, or not
+// at all.
+func TestParseBackgroundResponse(t *testing.T) {
 	const da1 = "\x1b[?62;22c"
 	for answer, want := range map[string]string{
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + da1:  theme.Light,
@@ -37,11 +37,11 @@ func TestBackgroundAnswers(t *testing.T) {
 		"\x1b]11;rgb:ff":          theme.Dark,
 		strings.Repeat("j", 5000): theme.Dark,
 	} {
-		if got := themeOf(readAnswer(iotest.OneByteReader(strings.NewReader(answer)))); got != want {
+		if got := parseTheme(readResponse(iotest.OneByteReader(strings.NewReader(answer)))); got != want {
 			t.Errorf("%q: %s, want %s", answer, got, want)
 		}
 	}
-	if got := askedTheme(strings.NewReader(""), io.Discard); got != theme.Dark {
-		t.Errorf("no terminal is %s", got)
+	if got := queryTheme(strings.NewReader(""), io.Discard); got != theme.Dark {
+		t.Errorf("without a terminal: %s", got)
 	}
 }

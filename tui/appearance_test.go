@@ -9,8 +9,9 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// On a light background nothing is yellow or cyan, which could not be read.
-func TestLightTheme(t *testing.T) {
+// The light theme does not use yellow and cyan, which are illegible on a light
+// background.
+func TestLightThemeColours(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{Theme: theme.Light}})
 	for _, tab := range []string{"1", "2", "3", "4", "5", "6"} {
 		d.Press(tab)

@@ -13,25 +13,26 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// askPatience is how long a terminal may take to tell its background. Those that
-// know take a millisecond.
-const askPatience = 80 * time.Millisecond
+// queryTimeout is the timeout of the background query. Terminals that support it respond
+// within a millisecond.
+const queryTimeout = 80 * time.Millisecond
 
-// askBackground asks for the background (OSC 11), and for what the terminal is
-// (DA1), which all of them answer: behind that no answer comes any more.
-const askBackground = "\x1b]11;?\x1b\\\x1b[c"
+// backgroundQuery queries the background colour (OSC 11) and the device attributes (DA1).
+// All terminals respond to DA1, which marks the end of the responses.
+const backgroundQuery = "\x1b]11;?\x1b\\\x1b[c"
 
 var (
 	background = regexp.MustCompile(`\x1b\]11;rgb:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})`)
 	attributes = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
 )
 
-// filed is a file of the operating system.
-type filed interface{ Fd() uintptr }
+// fileDescriptor is implemented by os.File.
+type fileDescriptor interface{ Fd() uintptr }
 
-// askedTheme asks a terminal, and takes it for dark where it does not tell.
-func askedTheme(in io.Reader, out io.Writer) string {
-	file, ok := in.(filed)
+// queryTheme queries the terminal for its background and returns Dark if there is no
+// response.
+func queryTheme(in io.Reader, out io.Writer) string {
+	file, ok := in.(fileDescriptor)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return theme.Dark
 	}
@@ -45,16 +46,16 @@ func askedTheme(in io.Reader, out io.Writer) string {
 		return theme.Dark
 	}
 	defer reader.Close()
-	if _, err := io.WriteString(out, askBackground); err != nil {
+	if _, err := io.WriteString(out, backgroundQuery); err != nil {
 		return theme.Dark
 	}
-	over := time.AfterFunc(askPatience, func() { reader.Cancel() })
-	defer over.Stop()
-	return themeOf(readAnswer(reader))
+	timer := time.AfterFunc(queryTimeout, func() { reader.Cancel() })
+	defer timer.Stop()
+	return parseTheme(readResponse(reader))
 }
 
-// readAnswer reads until the terminal has said what it is, or no longer.
-func readAnswer(r io.Reader) []byte {
+// readResponse reads until the response to DA1 or the timeout.
+func readResponse(r io.Reader) []byte {
 	var all []byte
 	buffer := make([]byte, 256)
 	for !attributes.Match(all) && len(all) < 1<<10 {
@@ -66,18 +67,18 @@ func readAnswer(r io.Reader) []byte {
 	return all
 }
 
-// themeOf is the theme for the background of an answer.
-func themeOf(answer []byte) string {
+// parseTheme returns the theme for a response.
+func parseTheme(answer []byte) string {
 	found := background.FindSubmatch(answer)
 	if found == nil {
 		return theme.Dark
 	}
 	var parts [3]float64
 	for i, digits := range found[1:] {
-		n, _ := strconv.ParseUint(string(bytes.ToLower(digits)), 16, 16) // the pattern has only digits
+		n, _ := strconv.ParseUint(string(bytes.ToLower(digits)), 16, 16) // the pattern matches only hexadecimal digits
 		parts[i] = float64(n) / float64(uint(1)<<(4*len(digits))-1)
 	}
-	// what eyes see of red, green and blue (ITU-R BT.601)
+	// relative luminance (ITU-R BT.601)
 	if 0.299*parts[0]+0.587*parts[1]+0.114*parts[2] > 0.5 {
 		return theme.Light
 	}

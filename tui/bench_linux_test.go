@@ -9,16 +9,15 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// used is the processor's time that this thread has taken: what else the
-// computer does meanwhile is not counted.
-func used() time.Duration {
+// threadTime returns the processor time of this thread, which excludes other processes.
+func threadTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(1, &u) // RUSAGE_THREAD
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkScreen is one key press with the whole screen that follows, at 200x60
-// over 12,000 rows of 24 columns, and what all of that keeps in memory.
+// BenchmarkScreen measures a key press and the redraw of the whole screen at 200x60
+// with 12,000 rows of 24 columns, and the memory in use.
 func BenchmarkScreen(b *testing.B) {
 	for _, test := range []struct {
 		name string
@@ -43,10 +42,10 @@ func BenchmarkScreen(b *testing.B) {
 				b.StopTimer()
 				w.feed(b)
 				b.StartTimer()
-				began, before := time.Now(), used()
+				began, before := time.Now(), threadTime()
 				w.app.Update(tuitest.Keys[test.keys[i%len(test.keys)]])
 				_ = w.app.View()
-				took, worked = append(took, time.Since(began)), append(worked, used()-before)
+				took, worked = append(took, time.Since(began)), append(worked, threadTime()-before)
 			}
 			b.ReportMetric(float64(quantile(took, 0.99).Microseconds()), "p99-µs")
 			b.ReportMetric(float64(quantile(worked, 0.99).Microseconds()), "cpu-p99-µs")

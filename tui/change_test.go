@@ -11,19 +11,18 @@ import (
 	"testing"
 )
 
-// reading are the methods of the client that change nothing at the service but
-// the session. All others are changes.
+// reading are the methods of the client that change only the session. All other methods
+// are changes.
 var reading = []string{
 	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Close", "Count", "CurrentSession", "Download", "Events", "Info", "KeepAlive",
 	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users",
 }
 
-// intoChange are the functions that put a function of theirs into a Change.
+// intoChange are the functions that wrap a function in a Change.
 var intoChange = []string{"changeMany", "save"}
 
-// Everything that changes something at the service is the function Do of a
-// ui.Change, which Host.Change refuses in a read-only session and repeats after a
-// sign-in.
+// Every change of data is made by Do of a ui.Change, which Host.Change rejects in a
+// read-only session and repeats after a sign-in.
 func TestChangesGoThroughHost(t *testing.T) {
 	changing := make(map[string]bool)
 	for _, d := range declarations(t, "../client") {
@@ -32,30 +31,30 @@ func TestChangesGoThroughHost(t *testing.T) {
 		}
 	}
 	if len(changing) < 15 {
-		t.Fatalf("only %d methods of the client change something", len(changing))
+		t.Fatalf("only %d methods of the client are changes", len(changing))
 	}
 	for _, dir := range packageDirs(t) {
 		checkChanges(t, declarations(t, dir), changing)
 	}
 }
 
-// checkChanges checks the functions of a package. They are known by their names
-// alone, which are another for those that change something.
+// checkChanges checks the functions of a package. Functions are identified by name, so
+// functions that change data need unique names.
 func checkChanges(t *testing.T, all []declaration, changing map[string]bool) {
 	t.Helper()
-	inside := make(map[string]string) // functions that change something outside of a Change, and what
+	inside := make(map[string]string) // functions that change data outside of a Change, and the method they call
 	for found := true; found; {
 		found = false
 		for _, d := range all {
 			if inside[d.name] != "" {
 				continue
 			}
-			if what := d.changes(func(name string, selected bool) bool { return selected && changing[name] || inside[name] != "" }); what != "" {
-				inside[d.name], found = what, true
+			if method := d.changes(func(name string, selected bool) bool { return selected && changing[name] || inside[name] != "" }); method != "" {
+				inside[d.name], found = method, true
 			}
 		}
 	}
-	called := make(map[string]bool) // what the functions of Changes call, directly or not
+	called := make(map[string]bool) // functions called from Changes, directly or indirectly
 	note := func(body ast.Node) {
 		ast.Inspect(body, func(n ast.Node) bool {
 			if name, _ := nameOf(n); name != "" {
@@ -77,9 +76,9 @@ func checkChanges(t *testing.T, all []declaration, changing map[string]bool) {
 			note(d.body)
 		}
 	}
-	for name, what := range inside {
+	for name, method := range inside {
 		if !called[name] {
-			t.Errorf("%s calls %s outside of the function of a ui.Change", name, what)
+			t.Errorf("%s calls %s outside of the function of a ui.Change", name, method)
 		}
 	}
 }
@@ -90,23 +89,22 @@ type declaration struct {
 	body ast.Node
 }
 
-// changes is what a function refers to that changes something, outside of a
-// Change; empty for nothing.
-func (d declaration) changes(is func(name string, selected bool) bool) (what string) {
+// changes returns the change that a function makes outside of a Change, "" for none.
+func (d declaration) changes(is func(name string, selected bool) bool) (method string) {
 	ast.Inspect(d.body, func(n ast.Node) bool {
 		if changeLiteral(n) != nil {
 			return false
 		}
 		if name, selected := nameOf(n); name != "" && name != d.name && is(name, selected) {
-			what = name
+			method = name
 		}
 		return true
 	})
-	return what
+	return method
 }
 
-// changeLiteral is the function of a Change: the member Do, or what is given to one
-// of intoChange.
+// changeLiteral returns the function of a Change: the field Do, or an argument of
+// intoChange.
 func changeLiteral(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.KeyValueExpr:
@@ -121,7 +119,7 @@ func changeLiteral(n ast.Node) ast.Node {
 	return nil
 }
 
-// nameOf is what a selector or an identifier names.
+// nameOf returns the name of a selector or an identifier.
 func nameOf(n ast.Node) (name string, selected bool) {
 	switch n := n.(type) {
 	case *ast.SelectorExpr:
@@ -132,8 +130,8 @@ func nameOf(n ast.Node) (name string, selected bool) {
 	return "", false
 }
 
-// packageDirs are those of the screens and of what they are made of, without the
-// driver of their tests.
+// packageDirs returns the packages of the screens and their building blocks, without
+// tuitest.
 func packageDirs(t *testing.T) (dirs []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -148,7 +146,7 @@ func packageDirs(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// declarations are the functions of a package, tests aside.
+// declarations returns the functions of a package, without tests.
 func declarations(t *testing.T, dir string) (all []declaration) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))

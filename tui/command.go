@@ -15,71 +15,71 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// palette is what can be done by its name.
+// palette runs commands that are entered after ":".
 type palette struct{ *App }
 
-// verb is something that can be done by its name.
-type verb struct {
+// command is a command.
+type command struct {
 	name string
 	help string
 	run  func(p *palette, rest string) tea.Cmd
 }
 
-// verbs is the only list of them.
-func verbs() []verb {
-	return []verb{
-		{"help", "the keys of what is on the screen", func(p *palette, _ string) tea.Cmd { p.over = p.help(); return nil }},
-		{"cli", "the whctl command that shows the same", func(p *palette, _ string) tea.Cmd { p.over = p.equivalent(); return nil }},
-		{"rw", "allow changes for this session", func(p *palette, rest string) tea.Cmd { return p.allow(rest) }},
-		{"ro", "forbid changes for this session", func(p *palette, _ string) tea.Cmd { return p.forbid() }},
-		{"save", "keep these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.save(name) }},
-		{"drop", "forget a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
+// commands returns all commands.
+func commands() []command {
+	return []command{
+		{"help", "keys of the current screen", func(p *palette, _ string) tea.Cmd { p.overlay = p.help(); return nil }},
+		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { p.overlay = p.equivalent(); return nil }},
+		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.allowChanges(rest) }},
+		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { return p.setReadOnly() }},
+		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
+		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
-		{"errors", "the errors so far", func(p *palette, _ string) tea.Cmd { p.over = newErrors(p.App, &p.toasts); return nil }},
-		{"jobs", "the exports of this session", func(p *palette, _ string) tea.Cmd { p.over = p.jobs.list(); return nil }},
+		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
+		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
 		{"refresh", "fetch again", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.over = p.App.login(); return nil }},
-		{"quit", "leave", func(p *palette, _ string) tea.Cmd { return p.quit() }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.overlay = p.App.signInForm(); return nil }},
+		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
 }
 
-// viewNameMost is how long the name of a view may be.
-const viewNameMost = 40
+// maxViewName is the maximum length of the name of a view.
+const maxViewName = 40
 
-// operand is what some verbs take, beside what runs them.
-type operand struct {
-	check func(p *palette, rest string) error
-	words func(p *palette) []string // what it can be
+// argument describes the argument of a command.
+type argument struct {
+	check       func(p *palette, rest string) error
+	completions func(p *palette) []string // completions
 }
 
-var operands = map[string]operand{
+var arguments = map[string]argument{
 	"save": {(*palette).checkViewName, (*palette).viewNames},
 	"drop": {(*palette).checkView, (*palette).viewNames},
 	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
 
-// verbNames lists them for people.
-func verbNames() string {
+// commandNames returns the names of all commands.
+func commandNames() string {
 	var names []string
-	for _, v := range verbs() {
+	for _, v := range commands() {
 		names = append(names, v.name)
 	}
 	return strings.Join(names, " ")
 }
 
-// open takes a record kind with conditions, a tab or a verb.
-func (p *palette) open() *ui.InputLine {
+// input returns the input for commands, record kinds, tabs, views and profiles.
+func (p *palette) input() *ui.InputLine {
 	l := ui.NewInputLine(p.App, ui.CommandHistory, ":", "")
-	l.Help = "a kind with conditions, tab, view, @profile or these words"
-	l.Words = verbNames()
+	l.Help = "record kind with conditions, tab, view, @profile or a command"
+	l.Words = commandNames()
 	l.Suggest = p.suggestCommands
 	l.Check = func(text string) error {
-		_, err := p.command(text)
+		_, err := p.parse(text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		run, err := p.command(text)
+		run, err := p.parse(text)
 		if err != nil || run == nil {
 			return nil
 		}
@@ -88,15 +88,15 @@ func (p *palette) open() *ui.InputLine {
 	return l
 }
 
-// command finds what a line means; nil for an empty one.
-func (p *palette) command(text string) (func() tea.Cmd, error) {
+// parse parses an input and returns its action, nil for an empty input.
+func (p *palette) parse(text string) (func() tea.Cmd, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if word == "" {
 		return nil, nil
 	}
-	for _, v := range verbs() {
+	for _, v := range commands() {
 		if v.name == word {
-			if takes := operands[word]; takes.check != nil {
+			if takes := arguments[word]; takes.check != nil {
 				if err := takes.check(p, strings.TrimSpace(rest)); err != nil {
 					return nil, err
 				}
@@ -106,7 +106,7 @@ func (p *palette) command(text string) (func() tea.Cmd, error) {
 	}
 	matches := p.matches(word)
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("nothing is called %s", word)
+		return nil, fmt.Errorf("unknown command, record kind or view: %s", word)
 	}
 	best := matches[0]
 	if best.kind == nil {
@@ -120,11 +120,11 @@ func (p *palette) command(text string) (func() tea.Cmd, error) {
 	return func() tea.Cmd { return p.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
-// target is what a word can mean.
+// target is a possible meaning of a word.
 type target struct {
 	name string
 	help string
-	kind *record.Kind // nil for others
+	kind *record.Kind // nil for other targets
 	run  func() tea.Cmd
 }
 
@@ -142,14 +142,14 @@ func (p *palette) targets() []target {
 	for _, one := range p.profiles {
 		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switchTo(one.Name) }})
 	}
-	for _, v := range verbs() {
+	for _, v := range commands() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})
 	}
 	return all
 }
 
-// matches lists what a word can mean: whole names first, then beginnings, then
-// parts, then letters in their order.
+// matches returns the targets that match a word: exact names first, then prefixes,
+// substrings and subsequences.
 func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
 	rank := func(t target) int {
@@ -161,7 +161,7 @@ func (p *palette) matches(word string) []target {
 			return 1
 		case strings.Contains(name, word):
 			return 2
-		case inOrder(name, word):
+		case isSubsequence(name, word):
 			return 3
 		}
 		return 4
@@ -171,8 +171,8 @@ func (p *palette) matches(word string) []target {
 	return found
 }
 
-// inOrder reports whether the letters of word stand in name in their order.
-func inOrder(name, word string) bool {
+// isSubsequence reports whether word is a subsequence of name.
+func isSubsequence(name, word string) bool {
 	for _, r := range word {
 		i := strings.IndexRune(name, r)
 		if i < 0 {
@@ -183,13 +183,13 @@ func inOrder(name, word string) bool {
 	return true
 }
 
-// suggestCommands lists what a line could become: names, and the fields of a
-// kind behind its name.
+// suggestCommands returns completions of an input: names, or the fields of a record
+// kind after its name.
 func (p *palette) suggestCommands(text string) []ui.Suggestion {
 	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
 	matches := p.matches(word)
-	if takes, ok := operands[word]; ok && more {
-		return suggestWords(word, rest, takes.words(p))
+	if takes, ok := arguments[word]; ok && more {
+		return suggestWords(word, rest, takes.completions(p))
 	}
 	if more {
 		if len(matches) == 0 || matches[0].kind == nil {
@@ -208,7 +208,7 @@ func (p *palette) suggestCommands(text string) []ui.Suggestion {
 	return list
 }
 
-// suggestWords completes what a verb takes.
+// suggestWords returns completions of the argument of a command.
 func suggestWords(verb, rest string, words []string) []ui.Suggestion {
 	var list []ui.Suggestion
 	for _, word := range words {
@@ -219,32 +219,32 @@ func suggestWords(verb, rest string, words []string) []ui.Suggestion {
 	return list
 }
 
-// checkViewName keeps names to what can be typed as one word, and to what means
-// nothing else yet.
+// checkViewName returns an error if a name is not a single word, or is already used by
+// another target.
 func (p *palette) checkViewName(name string) error {
 	switch {
 	case name == "":
-		return errors.New("type the name under which this is saved, such as :save failed-today")
-	case strings.ContainsAny(name, " @:\t") || len(name) > viewNameMost:
-		return fmt.Errorf("the name of a view is one word without @ and :, of at most %d letters", viewNameMost)
+		return errors.New("enter a name, such as :save failed-today")
+	case strings.ContainsAny(name, " @:\t") || len(name) > maxViewName:
+		return fmt.Errorf("view names are one word without @ and :, at most %d characters", maxViewName)
 	}
 	for _, t := range p.targets() {
 		if _, isView := p.State.View(name); !isView && strings.EqualFold(t.name, name) {
-			return fmt.Errorf("%s is something else already", name)
+			return fmt.Errorf("%s is already in use", name)
 		}
 	}
 	return nil
 }
 
-// checkView wants the name of a view.
+// checkView returns an error if there is no view with a name.
 func (p *palette) checkView(name string) error {
 	if _, ok := p.State.View(name); ok {
 		return nil
 	}
 	if names := p.viewNames(); len(names) > 0 {
-		return fmt.Errorf("type the name of a view: %s", strings.Join(names, ", "))
+		return fmt.Errorf("enter the name of a view: %s", strings.Join(names, ", "))
 	}
-	return errors.New("there are no saved views yet: save NAME makes one")
+	return errors.New("no saved views; add one with :save NAME")
 }
 
 func (p *palette) viewNames() []string {
@@ -255,33 +255,33 @@ func (p *palette) viewNames() []string {
 	return names
 }
 
-// save keeps what is in front as a view.
-func (p *palette) save(name string) tea.Cmd {
+// saveView saves the screen in front as a view.
+func (p *palette) saveView(name string) tea.Cmd {
 	v, ok := p.Front().(ui.Viewer)
 	if !ok {
-		p.Notify(ui.Warning, "rows and messages can be saved as a view, this cannot")
+		p.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
 		return nil
 	}
 	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
-		p.Notify(ui.Warning, "no view of one subscriber: it would keep the SubscriberID, which is a key")
+		p.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
 		return nil
 	}
 	one := v.AsView()
 	one.Name = name
-	_, was := p.State.View(name)
+	_, replaced := p.State.View(name)
 	p.State.SetView(one)
 	v.SetViewName(name)
-	text := name + " is saved: it stands on Home, and :" + name + " opens it"
-	if was {
-		text = name + " is saved anew"
+	text := name + " saved: open it from Home or with :" + name
+	if replaced {
+		text = name + " replaced"
 	}
 	p.Notify(ui.Info, text)
 	return nil
 }
 
-// dropView forgets a view.
+// dropView deletes a view.
 func (p *palette) dropView(name string) tea.Cmd {
 	p.State.DeleteView(name)
-	p.Notify(ui.Info, name+" is not a view any more")
+	p.Notify(ui.Info, name+" deleted")
 	return nil
 }

@@ -10,16 +10,16 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// crash is what is known of a mistake of ours that ended the screens.
-type crash struct {
-	dir  string // where it is written, empty for nowhere
+// crashLog writes the panic that ended the screens to a file.
+type crashLog struct {
+	dir  string // directory of the file, empty for none
 	mu   sync.Mutex
-	path string // where it was written
+	path string // set once the file is written
 }
 
-// note writes down a panic that goes on from here: bubbletea, which ends the
-// program and restores the terminal, is what catches it.
-func (c *crash) note() {
+// recordPanic writes a panic to the file and panics again. bubbletea recovers it, restores the
+// terminal and ends the program.
+func (c *crashLog) recordPanic() {
 	fault := recover()
 	if fault == nil {
 		return
@@ -28,13 +28,13 @@ func (c *crash) note() {
 	panic(fault)
 }
 
-// guard notes what goes wrong in a command, and in those that it is made of.
-func (c *crash) guard(cmd tea.Cmd) tea.Cmd {
+// guard wraps a command so that its panics are noted.
+func (c *crashLog) guard(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		defer c.note()
+		defer c.recordPanic()
 		m := cmd()
 		if several, ok := m.(tea.BatchMsg); ok {
 			for i := range several {
@@ -45,7 +45,7 @@ func (c *crash) guard(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
-func (c *crash) write(text string) {
+func (c *crashLog) write(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir == "" || c.path != "" {
@@ -57,12 +57,12 @@ func (c *crash) write(text string) {
 	}
 }
 
-// told is the error of a program that ended so.
-func (c *crash) told(err error) error {
+// wrap adds the path of the file to the error of the program.
+func (c *crashLog) wrap(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.path == "" {
 		return err
 	}
-	return fmt.Errorf("%w; what happened stands in %s", err, c.path)
+	return fmt.Errorf("%w; details are in %s", err, c.path)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// errorLog lists the failures so far, the last first, with the ids by which the
-// service knows the requests.
+// errorLog is the list of errors, newest first, with the request IDs.
 type errorLog struct {
 	ui.Dialog
 	toasts *ui.Toasts
@@ -26,7 +25,7 @@ func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
 
 func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
-// failures are those that are remembered, the last first.
+// failure returns an error by index, newest first.
 func (l *errorLog) failure(i int) (ui.Toast, bool) {
 	all := l.toasts.Errors
 	if i < 0 || i >= len(all) {
@@ -45,28 +44,28 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 		l.at = max(0, min(len(l.toasts.Errors)-1, l.at+1))
 	case keymap.CopyCell:
 		if one, ok := l.failure(l.at); ok {
-			l.Copy(copiedFailure(one))
+			l.Copy(errorText(one))
 		}
 	case keymap.CopyRow:
 		var all []string
 		for i := range l.toasts.Errors {
 			one, _ := l.failure(i)
-			all = append(all, copiedFailure(one))
+			all = append(all, errorText(one))
 		}
 		l.Copy(strings.Join(all, "\n"))
 	}
 	return nil
 }
 
-// copiedFailure is a failure as somebody who helps wants it: with its date, in
-// UTC like the service's log.
-func copiedFailure(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
+// errorText formats an error for a support request, with its date in UTC like the
+// log of the service.
+func errorText(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
 
 func (l *errorLog) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
 	if len(l.toasts.Errors) == 0 {
-		return l.Theme.Frame("Errors", width, []string{t.Fit("Nothing has failed so far.", width, false)})
+		return l.Theme.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
 	}
 	var lines []string
 	for i := l.first(width, height-2); len(lines) < height-2; i++ {
@@ -79,8 +78,7 @@ func (l *errorLog) Box(width, height int) []string {
 	return l.Theme.Frame("Errors ("+display.Count(len(l.toasts.Errors), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
-// entry is one failure: its time and, over as many lines as it takes, what it
-// says.
+// entry draws an error with its time, wrapped.
 func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 	t := l.Theme
 	pointer, role := "  ", theme.Null
@@ -98,7 +96,7 @@ func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 	return lines
 }
 
-// first is the failure that stands at the top, so that the selected one is seen.
+// first returns the first visible error, so that the selected one is visible.
 func (l *errorLog) first(width, room int) int {
 	for i := l.at; i >= 0; i-- {
 		one, _ := l.failure(i)

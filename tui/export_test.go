@@ -24,7 +24,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// exported reads the one file that an export has made.
+// exported returns the content of the only exported file.
 func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(d.App.Downloads, name))
@@ -32,14 +32,14 @@ func exported(t *testing.T, d *tuitest.Driver, name string) string {
 		t.Fatal(err)
 	}
 	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
-		t.Errorf("%v is left behind", rest)
+		t.Errorf("unexpected files: %v", rest)
 	}
 	return string(text)
 }
 
-// A kind is opened with conditions by the command line, and all that match go to
-// a file that Excel opens right.
-func TestExport(t *testing.T) {
+// A kind is opened with conditions by a command, and all matching rows are exported to
+// a CSV file for Excel.
+func TestExportFilteredRowsForExcel(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
@@ -49,15 +49,15 @@ func TestExport(t *testing.T) {
 	text := exported(t, d, "IN_Colours.csv")
 	lines := strings.Split(text, "\r\n")
 	if lines[0] != "\ufeffRecID,Description,ColourCode,StyleID,DisplayOrder" || len(lines) < 4 {
-		t.Errorf("the file begins with %q and has %d lines", lines[0], len(lines))
+		t.Errorf("the file starts with %q and has %d lines", lines[0], len(lines))
 	}
 	if !strings.Contains(text, ",'=SUM(A1),") || !strings.Contains(text, ",'@today,") {
-		t.Errorf("formulas are not guarded:\n%s", text)
+		t.Errorf("formulas are not escaped:\n%s", text)
 	}
 }
 
-// Each format and each choice of rows gives the rows that are meant, in the
-// order of the screen.
+// Each format and each choice of rows exports the expected rows, in the order of the
+// screen.
 func TestExportFormats(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
@@ -72,7 +72,7 @@ func TestExportFormats(t *testing.T) {
 		for range len(d.App.Jobs()) + 1 {
 			d.Press("right")
 		}
-		d.WantText("the 2 rows that are marked")
+		d.WantText("marked: 2 rows")
 		d.Press("ctrl+s")
 		d.WantText("2 rows written to")
 	}
@@ -89,7 +89,7 @@ func TestExportFormats(t *testing.T) {
 	d.Press("e", "up", "right", "down", "ctrl+s")
 	d.WantText("SO_Totals.xlsx")
 	d.Press("u", "space", "e")
-	d.WantText("the row that is marked", filepath.Dir(d.App.Downloads)[:16])
+	d.WantText("marked: 1 row", filepath.Dir(d.App.Downloads)[:16])
 	d.Press("esc")
 	sheet := sheetOf(t, filepath.Join(d.App.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row>"); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
@@ -101,7 +101,7 @@ func TestExportFormats(t *testing.T) {
 	d.WantText("copied")
 }
 
-// invoices are the first cells of a file of CSV.
+// invoices returns the first cell of each CSV row.
 func invoices(t *testing.T, text string) []string {
 	t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -133,8 +133,8 @@ func sheetOf(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Where a marked row is not here any more, the service is asked for it.
-func TestExportOfMarksThatAreGone(t *testing.T) {
+// Marked rows that are no longer loaded are fetched from the service.
+func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'SO_Totals", "enter", "space", "G", "space")
@@ -148,9 +148,9 @@ func TestExportOfMarksThatAreGone(t *testing.T) {
 	}
 }
 
-// A file that is there is replaced only where the user says so twice, and a
-// directory that is not there is told at its field.
-func TestExportTarget(t *testing.T) {
+// An existing file is replaced only after a second submit, and a missing directory is
+// shown as an error of the field.
+func TestExportPathValidation(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	dir := t.TempDir()
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
@@ -162,23 +162,23 @@ func TestExportTarget(t *testing.T) {
 	form := d.App.Overlay().(*ui.Form)
 	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
 	d.Press("ctrl+s")
-	d.WantText("there is no directory")
+	d.WantText("does not exist")
 	form.Fields[2].Input.SetValue(path)
 	d.Press("ctrl+s")
-	d.WantText("it is there already")
+	d.WantText("file exists")
 	if text, _ := os.ReadFile(path); string(text) != "old" {
-		t.Error("it was replaced at once")
+		t.Error("replaced without confirmation")
 	}
 	d.Press("ctrl+s")
 	d.WantText("rows written to")
 	if text, _ := os.ReadFile(path); string(text) == "old" {
-		t.Error("it was not replaced")
+		t.Error("not replaced")
 	}
 }
 
-// An export shows how far it is, holds quitting back, and is cancelled by D;
-// nothing is left of its file then.
-func TestExportIsCancelled(t *testing.T) {
+// An export shows its progress, blocks quitting once, and is cancelled by D, which
+// removes its file.
+func TestCancelExport(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	address, stalled := stallRows(t, i.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
@@ -189,27 +189,27 @@ func TestExportIsCancelled(t *testing.T) {
 	d := tuitest.Drive(t, c, tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'SO_Totals", "enter", "e")
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.Deliver(tuitest.Keys["ctrl+s"]) // not press, which would wait for the end
+	d.Deliver(tuitest.Keys["ctrl+s"]) // not Press, which would wait until the export ends
 	<-stalled
 	d.Deliver(tui.TickMsg())
 	d.WantText("export ", " of 12,000")
 	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
-		t.Errorf("meanwhile there is %v", rest)
+		t.Errorf("files: %v", rest)
 	}
 	d.Deliver(tuitest.Keys["ctrl+c"])
-	d.WantText("1 export is on the way: once more ends it")
+	d.WantText("1 export running: press again to quit")
 	d.Deliver(tuitest.Letter("J"))
 	d.WantText("Exports", "SO_Totals")
 	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
 	d.WantText("cancelled: export to")
 	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) > 0 {
-		t.Errorf("%v is left", rest)
+		t.Errorf("files left: %v", rest)
 	}
 }
 
-// stallRows stands before a service and lets no answer with all rows of a kind
-// come to its end.
+// stallRows runs a proxy for a service that never completes responses with all rows of
+// a kind.
 func stallRows(t *testing.T, service string) (address string, stalled <-chan struct{}) {
 	t.Helper()
 	target, err := url.Parse(service)

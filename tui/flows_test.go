@@ -12,9 +12,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Who may not read the stream sees rows that are fetched again and again, and no
-// word that says they were live.
-func TestPollsWithoutStream(t *testing.T) {
+// A user without permission for the stream sees polled rows, and no label LIVE.
+func TestPollingWithoutStream(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
@@ -29,13 +28,12 @@ func TestPollsWithoutStream(t *testing.T) {
 	d.Advance(3000 * time.Millisecond)
 	d.WantText("POLL 2s", "row 1 of 14")
 	if after := d.App.Front().(*browse.Browser).Pages.Generation(); after == before {
-		t.Error("nothing was fetched again")
+		t.Error("rows were not polled")
 	}
 }
 
-// Screens that were not in front while changes were not told fetch their rows
-// again when they are seen.
-func TestScreensBehindMissNothing(t *testing.T) {
+// Hidden screens refresh when they are shown after changes were missed.
+func TestHiddenScreensRefreshAfterMissedChanges(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
@@ -53,13 +51,13 @@ func TestScreensBehindMissNothing(t *testing.T) {
 		miss()
 		d.Press("4")
 		if list.Pages.Generation() == before {
-			t.Errorf("after %s the rows are as they were", name)
+			t.Errorf("after %s the rows are unchanged", name)
 		}
 	}
 	d.Press("1")
 	before := list.Pages.Generation()
 	d.Press("4")
 	if list.Pages.Generation() != before {
-		t.Error("rows that are up to date are fetched again")
+		t.Error("current rows were fetched again")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Each form says in its own words what its keys do, in the line of hints too.
-func TestFormsSayWhatTheyDo(t *testing.T) {
+// Each form labels its keys with its own verb, in the hint line too.
+func TestFormHints(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	for _, test := range []struct {

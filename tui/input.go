@@ -13,27 +13,27 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// burst knows pastes into a place where nothing is typed, which arrive as keys:
-// each of them would do something.
-type burst struct {
-	recent [4]time.Time // when the last keys came
-	until  time.Time    // up to when keys are dropped
+// pastes detects pastes while no input is open: the pasted characters arrive as keys and
+// would run actions.
+type pasteDetector struct {
+	recent [4]time.Time // times of the last keys
+	until  time.Time    // keys are ignored until then
 }
 
 const (
-	burstPause = 250 * time.Millisecond
-	burstRunes = 5 // in one message
+	pasteTimeout = 250 * time.Millisecond
+	pasteRunes   = 5 // in one message
 )
 
-// pasted reports whether a key is part of a paste. One that moves only is
-// harmless when it repeats.
-func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
-	if m.Paste || len(m.Runes) >= burstRunes && strings.Count(string(m.Runes), string(m.Runes[:1])) < len(m.Runes) {
-		b.until = now.Add(burstPause)
+// pasted reports whether a key is part of a paste. Navigation keys are allowed to
+// repeat fast.
+func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
+	if m.Paste || len(m.Runes) >= pasteRunes && strings.Count(string(m.Runes), string(m.Runes[:1])) < len(m.Runes) {
+		b.until = now.Add(pasteTimeout)
 		return true
 	}
 	if now.Before(b.until) {
-		b.until = now.Add(burstPause)
+		b.until = now.Add(pasteTimeout)
 		return true
 	}
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
@@ -43,7 +43,7 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	copy(b.recent[:], b.recent[1:])
 	b.recent[len(b.recent)-1] = now
 	if fast {
-		b.until = now.Add(burstPause)
+		b.until = now.Add(pasteTimeout)
 	}
 	return fast
 }
@@ -51,12 +51,12 @@ func (b *burst) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 // keyboard routes keys.
 type keyboard struct {
 	*App
-	burst  burst
-	ending bool // quit was asked for although a job runs
+	pastes      pasteDetector
+	quitPending bool // quit was pressed and needs confirmation
 }
 
-// moves reports whether keys do nothing but move here.
-func (k *keyboard) moves(m tea.KeyMsg) bool {
+// isNavigation reports whether all keys of a message are navigation keys.
+func (k *keyboard) isNavigation(m tea.KeyMsg) bool {
 	scopes := k.scopes()
 	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
 		b, _ := keymap.Bindings.Lookup(scopes, string(r))
@@ -64,60 +64,59 @@ func (k *keyboard) moves(m tea.KeyMsg) bool {
 	})
 }
 
-// key routes one key press.
+// key handles a key message.
 func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return k.quit()
 	}
 	b, _ := keymap.Bindings.Lookup([]keymap.Scope{keymap.Everywhere}, m.String())
-	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // also where something is typed, which ctrl+z never is
+	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // works during input too, since ctrl+z is never text
 		return tea.Suspend
 	}
 	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
-	k.ending = k.ending && ends
+	k.quitPending = k.quitPending && ends
 	if k.tooSmall() || k.Front() == nil {
 		if ends {
 			return k.quit()
 		}
 		return nil
 	}
-	if k.line != nil {
-		return k.line.Key(m)
+	if k.input != nil {
+		return k.input.Key(m)
 	}
-	if form, typing := k.over.(ui.KeyHandler); typing {
-		if b, ok := keymap.Bindings.Lookup(k.over.Scopes(), m.String()); !ok || m.Paste {
+	if form, typing := k.overlay.(ui.KeyHandler); typing {
+		if b, ok := keymap.Bindings.Lookup(k.overlay.Scopes(), m.String()); !ok || m.Paste {
 			return form.HandleKey(m)
 		} else if !m.Paste {
-			return k.over.Do(b)
+			return k.overlay.Do(b)
 		}
 	}
-	if cmd, opened := k.typedAhead(m); opened {
+	if cmd, opened := k.typeAhead(m); opened {
 		return cmd
 	}
-	if k.burst.pasted(m, k.Now, k.moves(m)) {
-		k.Notify(ui.Warning, "a paste was ignored: nothing is typed here")
+	if k.pastes.pasted(m, k.Now, k.isNavigation(m)) {
+		k.Notify(ui.Warning, "paste ignored: there is no input here")
 		return nil
 	}
 	return k.keys(m)
 }
 
-// typedAhead takes keys that arrive together, as they do over slow lines, where
-// they open a line: what stands behind it is typed there, and does nothing until
-// somebody presses enter.
-func (k *keyboard) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
-	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || k.Now.Before(k.burst.until) {
+// typeAhead handles keys that arrive together, as on slow connections, and open an
+// input: the keys after that are typed into the input, which is not submitted.
+func (k *keyboard) typeAhead(m tea.KeyMsg) (cmd tea.Cmd, handled bool) {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || k.Now.Before(k.pastes.until) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
 		b, _ := keymap.Bindings.Lookup(k.scopes(), string(r))
 		switch b.Action {
-		case keymap.GoTab: // which many press before it
+		case keymap.GoTab: // often pressed before it
 		case keymap.OpenCommandLine, keymap.OpenFilter:
 			before := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
-			if k.line == nil {
-				return before, true // nothing can be filtered here
+			if k.input == nil {
+				return before, true // this screen has no filter
 			}
-			return tea.Batch(before, k.line.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+			return tea.Batch(before, k.input.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
 		default:
 			return nil, false
 		}
@@ -125,47 +124,47 @@ func (k *keyboard) typedAhead(m tea.KeyMsg) (cmd tea.Cmd, opened bool) {
 	return nil, false
 }
 
-// keys hands on the single keys of a message: over slow lines several arrive
-// together.
+// keys handles the keys of a message one by one: several can arrive together on slow
+// connections.
 func (k *keyboard) keys(m tea.KeyMsg) tea.Cmd {
 	if m.Type != tea.KeyRunes || len(m.Runes) <= 1 {
 		return k.press(m.String())
 	}
 	var cmds []tea.Cmd
 	for _, r := range m.Runes {
-		if unicode.IsPrint(r) && k.line == nil {
+		if unicode.IsPrint(r) && k.input == nil {
 			cmds = append(cmds, k.press(string(r)))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-// scopes are those of what is open now.
+// scopes returns the scopes of the open input, overlay or screen.
 func (k *keyboard) scopes() []keymap.Scope {
-	if k.line != nil {
+	if k.input != nil {
 		return []keymap.Scope{keymap.InLine}
 	}
-	if k.over != nil {
-		return k.over.Scopes()
+	if k.overlay != nil {
+		return k.overlay.Scopes()
 	}
 	return append(k.Front().Scopes(), keymap.Everywhere)
 }
 
-// press is one key where nothing is typed.
+// press handles a single key while no input is open.
 func (k *keyboard) press(key string) tea.Cmd {
 	b, ok := keymap.Bindings.Lookup(k.scopes(), key)
-	if !ok || k.over == nil && !k.means(b) {
-		k.unused(key)
+	if !ok || k.overlay == nil && !k.isEffective(b) {
+		k.notifyUnbound(key)
 		return nil
 	}
 	return k.perform(b, key)
 }
 
-// perform does what a binding says; the key is empty where none was pressed.
+// perform runs a binding; key is empty if it was chosen from the menu.
 func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
-	case k.over != nil:
-		return k.over.Do(b)
+	case k.overlay != nil:
+		return k.overlay.Do(b)
 	case b.Scope == keymap.Everywhere:
 		return k.do(b, key)
 	}
@@ -176,30 +175,30 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	return k.Front().Do(b)
 }
 
-// reason says why a binding cannot be used now, "" where it can.
+// reason returns why a binding cannot be used now, "" if it can.
 func (k *keyboard) reason(b keymap.Binding) string {
 	if b.Writes && k.ReadOnly {
-		return "read-only: :rw lifts it"
+		return "read-only: enter :rw"
 	}
-	if feature := needs[b.Action]; feature != "" && k.features != nil && !k.features[feature] {
-		return "this service cannot do that yet (" + feature + ")"
+	if feature := requiredFeatures[b.Action]; feature != "" && k.features != nil && !k.features[feature] {
+		return "not supported by this service (" + feature + ")"
 	}
 	return ""
 }
 
-// needs names what the service must be able to do for an action.
-var needs = map[keymap.Action]string{keymap.MarkAll: "bulk"}
+// requiredFeatures maps actions to the feature of the service that they require.
+var requiredFeatures = map[keymap.Action]string{keymap.MarkAll: "bulk"}
 
-// do is what keys mean everywhere.
+// do runs the bindings of scope Everywhere.
 func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
 	case keymap.ShowHelp:
-		k.over = k.help()
+		k.overlay = k.help()
 	case keymap.OpenCommandLine:
-		k.line = (&palette{k.App}).open()
+		k.input = (&palette{k.App}).input()
 	case keymap.OpenFilter:
 		if f, ok := k.Front().(ui.Finder); ok {
-			k.line = f.Find()
+			k.input = f.Find()
 		}
 	case keymap.GoBack:
 		return k.back()
@@ -213,31 +212,31 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.GoTab:
 		return k.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
 	case keymap.PreviousLocation:
-		return k.goBefore()
+		return k.goToPrevious()
 	case keymap.SwitchProfile:
 		return k.listProfiles(true)
 	case keymap.ToggleMouse:
-		return k.turnMouse()
+		return k.toggleMouse()
 	case keymap.Undo:
-		return k.takeBack()
+		return k.undoLast()
 	case keymap.SwitchTimeMode:
-		return k.nextTimes()
+		return k.nextTimeMode()
 	case keymap.PauseLive:
 		return k.pause()
 	case keymap.Refresh:
 		if k.link.signedOut {
-			k.over = k.App.login()
+			k.overlay = k.App.signInForm()
 			return nil
 		}
 		return k.refresh()
 	case keymap.ShowActions:
-		k.over = k.menu()
+		k.overlay = k.menu()
 	case keymap.ShowErrors:
-		k.over = newErrors(k.App, &k.toasts)
+		k.overlay = newErrors(k.App, &k.toasts)
 	case keymap.ShowJobs:
-		k.over = k.jobs.list()
+		k.overlay = k.jobs.list()
 	case keymap.ShowCommand:
-		k.over = k.equivalent()
+		k.overlay = k.equivalent()
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -246,7 +245,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	return nil
 }
 
-// back is one step: an error, marks, or the screen.
+// back dismisses an error, removes marks, or closes the screen.
 func (k *keyboard) back() tea.Cmd {
 	if k.toasts.Dismiss() {
 		return nil
@@ -257,8 +256,8 @@ func (k *keyboard) back() tea.Cmd {
 	return k.Pop()
 }
 
-// means reports whether a binding does anything on the screen in front.
-func (k *keyboard) means(b keymap.Binding) bool {
+// isEffective reports whether a binding has an effect on the screen in front.
+func (k *keyboard) isEffective(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.OpenFilter:
 		_, ok := k.Front().(ui.Finder)
@@ -270,33 +269,33 @@ func (k *keyboard) means(b keymap.Binding) bool {
 	return true
 }
 
-// inUse are the bindings of a scope that do anything on the screen in front.
-func (k *keyboard) inUse(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
-	return slices.DeleteFunc(keymap.Bindings.Within(scopes, s), func(b keymap.Binding) bool { return !k.means(b) })
+// effective returns the bindings of a scope that have an effect on the screen in front.
+func (k *keyboard) effective(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
+	return slices.DeleteFunc(keymap.Bindings.Within(scopes, s), func(b keymap.Binding) bool { return !k.isEffective(b) })
 }
 
-// unused answers a key that means something on other screens. Those that mean
-// nothing anywhere are left alone.
-func (k *keyboard) unused(key string) {
-	if k.over != nil || !keymap.Bindings.BoundOnAnyScreen(key) {
+// notifyUnbound notifies the user that a key has no effect on this screen. Keys that are never
+// bound are ignored.
+func (k *keyboard) notifyUnbound(key string) {
+	if k.overlay != nil || !keymap.Bindings.BoundOnAnyScreen(key) {
 		return
 	}
 	if key == " " {
 		key = keymap.SpaceKey
 	}
-	k.Notify(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists what can be done")
+	k.Notify(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists the actions")
 }
 
-// hinted is what the line of hints shows: a form has words of its own.
-func (k *keyboard) hinted() []keymap.Binding {
-	if f, ok := k.over.(*ui.Form); ok {
+// hints returns the bindings of the hint line.
+func (k *keyboard) hints() []keymap.Binding {
+	if f, ok := k.overlay.(*ui.Form); ok {
 		return f.Hints()
 	}
 	return keymap.Bindings.Hints(k.scopes())
 }
 
-// help lists the keys of what is on the screen, then those of everywhere. It
-// is made of the table of keys, like dispatch.
+// help returns the help overlay: the keys of the screen, then the global keys. It is
+// generated from the key table.
 func (k *keyboard) help() ui.Overlay {
 	const keys = 18 // cells
 	t := ui.NewText(k.App, "Help")
@@ -307,7 +306,7 @@ func (k *keyboard) help() ui.Overlay {
 			t.Lines = append(t.Lines, theme.Span{})
 		}
 		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
-		for _, b := range k.inUse(scopes, s) {
+		for _, b := range k.effective(scopes, s) {
 			t.AddKeywords(len(t.Lines), strings.Fields(b.Keys))
 			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
 		}
@@ -315,18 +314,18 @@ func (k *keyboard) help() ui.Overlay {
 	return t
 }
 
-// equivalent shows the command that does the same.
+// equivalent returns the overlay with the equivalent whctl commands.
 func (k *keyboard) equivalent() ui.Overlay {
 	profile := ""
 	if name := k.Profile; name != "" {
-		profile = " --profile " + ui.Quote(name) // the shell's is another one, maybe
+		profile = " --profile " + ui.Quote(name) // the default profile of the shell may differ
 	}
 	command := k.Front().Equivalent() + profile
-	t := ui.NewText(k.App, "The same on the command line")
+	t := ui.NewText(k.App, "Equivalent command")
 	t.CopyText = command
-	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied, where the terminal allows it", Role: theme.Dim})
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied to the clipboard", Role: theme.Dim})
 	if d, ok := k.Front().(ui.Commander); ok {
-		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "What can be done here:", Role: theme.Breadcrumb})
+		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
 		for _, deed := range d.Commands() {
 			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
 		}
@@ -335,25 +334,25 @@ func (k *keyboard) equivalent() ui.Overlay {
 	return t
 }
 
-// menu lists what can be done on the screen in front.
+// menu returns the menu of actions.
 func (k *keyboard) menu() ui.Overlay {
-	m := &menu{keyboard: k, of: k.Front()}
-	scopes := append(m.of.Scopes(), keymap.Everywhere)
+	m := &menu{keyboard: k, screen: k.Front()}
+	scopes := append(m.screen.Scopes(), keymap.Everywhere)
 	for _, s := range scopes {
 		if s == keymap.InLists {
 			continue
 		}
-		m.rows = append(m.rows, k.inUse(scopes, s)...)
+		m.rows = append(m.rows, k.effective(scopes, s)...)
 	}
 	return m
 }
 
-// menu lists what can be done, and why what cannot.
+// menu lists the actions of a screen, and why some are unavailable.
 type menu struct {
 	*keyboard
-	of   ui.Screen // whose actions they are
-	rows []keymap.Binding
-	at   int
+	screen ui.Screen // screen of the actions
+	rows   []keymap.Binding
+	at     int
 }
 
 func (m *menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
@@ -368,8 +367,8 @@ func (m *menu) Do(b keymap.Binding) tea.Cmd {
 		m.ShowOverlay(nil)
 	case keymap.Accept:
 		m.ShowOverlay(nil)
-		if m.Front() != m.of {
-			m.Notify(ui.Warning, "nothing was done, since another screen took the place of the one that it was about")
+		if m.Front() != m.screen {
+			m.Notify(ui.Warning, "cancelled: the screen changed")
 			return nil
 		}
 		return m.perform(m.rows[m.at], "")
@@ -392,8 +391,8 @@ func (m *menu) Box(width, height int) []string {
 	return m.Theme.Frame("Actions", width, lines)
 }
 
-// line is a key and what it does; of one that cannot be used now the reason
-// stands where all of it is seen.
+// input returns the key and description of a binding. If it is unavailable, the reason
+// is shown where it is always visible.
 func (m *menu) line(b keymap.Binding) string {
 	room := 0
 	for _, one := range m.rows {
@@ -401,11 +400,10 @@ func (m *menu) line(b keymap.Binding) string {
 	}
 	text := m.Theme.Fit(b.Label(), room+2, false)
 	if reason := m.reason(b); reason != "" && b.Scope != keymap.Everywhere {
-		return text + m.Theme.Fit(b.Name(), widestName, false) + "  " + reason
+		return text + m.Theme.Fit(b.Name(), maxNameWidth, false) + "  " + reason
 	}
 	return text + b.Description()
 }
 
-// widestName is what is seen of what a key does where the reason why it cannot
-// be used stands behind it.
-const widestName = 16
+// maxNameWidth is the width of the name of an unavailable binding.
+const maxNameWidth = 16

@@ -10,9 +10,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// A mistake of ours in a command is written down as one on the screen is.
-func TestCrashOfACommand(t *testing.T) {
-	c := crash{dir: t.TempDir()}
+// A panic of a command is logged like a panic of Update.
+func TestCommandPanicIsLogged(t *testing.T) {
+	c := crashLog{dir: t.TempDir()}
 	inner := func() tea.Msg { panic("in a command") }
 	several, _ := c.guard(tea.Batch(func() tea.Msg { return nil }, inner))().(tea.BatchMsg)
 	func() {
@@ -20,7 +20,7 @@ func TestCrashOfACommand(t *testing.T) {
 		for _, cmd := range several {
 			cmd()
 		}
-		t.Error("it does not go on from there")
+		t.Error("the panic was not raised again")
 	}()
 	text, err := os.ReadFile(filepath.Join(c.dir, "crash.log"))
 	if err != nil || !strings.Contains(string(text), "in a command") {
@@ -28,8 +28,8 @@ func TestCrashOfACommand(t *testing.T) {
 	}
 }
 
-func TestPastesAreKnown(t *testing.T) {
-	var b burst
+func TestPasteDetector(t *testing.T) {
+	var b pasteDetector
 	var clock time.Time
 	typed := func(text string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)} }
 	for _, test := range []struct {
@@ -41,7 +41,7 @@ func TestPastesAreKnown(t *testing.T) {
 		{"a key", 1000, typed("D"), false},
 		{"a slow one", 200, typed("y"), false},
 		{"a marked paste", 200, tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("DDyy"), Paste: true}, true},
-		{"what follows it", 100, typed("y"), true},
+		{"key after a paste", 100, typed("y"), true},
 		{"later", 1000, typed("y"), false},
 		{"many at once", 1000, typed("DELETE"), true},
 		{"a held key over a slow line", 1000, typed("jjjjjjj"), false},
@@ -51,11 +51,11 @@ func TestPastesAreKnown(t *testing.T) {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
-	b = burst{}
+	b = pasteDetector{}
 	for i := range 6 {
 		clock = clock.Add(5 * time.Millisecond)
 		if got := b.pasted(typed("D"), clock, false); got != (i >= 4) {
-			t.Errorf("key %d of a paste without marks: %v", i+1, got)
+			t.Errorf("key %d of an unbracketed paste: %v", i+1, got)
 		}
 	}
 }

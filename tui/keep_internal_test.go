@@ -10,9 +10,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What cannot be written is told once, and is in the file when that can be
-// written again.
-func TestKeepingThatFails(t *testing.T) {
+// A failed write is reported once, and its data is written by the next successful
+// write.
+func TestStateWriteFailureIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "state")
 	k, err := state.Open(blocked, "")
@@ -25,8 +25,8 @@ func TestKeepingThatFails(t *testing.T) {
 	a := &App{Session: &ui.Session{State: k}}
 	for i, want := range []bool{true, false} {
 		k.AddCommand(fmt.Sprint("command ", i))
-		if told := a.writeState()() != nil; told != want {
-			t.Errorf("write %d: told %v", i, told)
+		if reported := a.writeState()() != nil; reported != want {
+			t.Errorf("write %d: reported %v", i, reported)
 		}
 	}
 	if err := os.Remove(blocked); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// A kind looks as it was left, in another session too; marks do not come back.
-func TestKindsLookAsTheyWereLeft(t *testing.T) {
+// The arrangement of a kind is restored in another session; marks are not.
+func TestArrangementIsRestored(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c := tuitest.Connect(t, i)
 	o := tui.Options{State: t.TempDir(), Profile: "prod"}
@@ -31,7 +31,7 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	}
 	d.Press("0", "l", "z")
 	kept := before.Arrangement()
-	d.Advance(1000 * time.Millisecond) // when it is written
+	d.Advance(1000 * time.Millisecond) // until it is saved
 
 	for name, again := range map[string]*tuitest.Driver{"this session": d, "the next": tuitest.Drive(t, c, o)} {
 		again.Press(":", "'SO_Totals", "enter")
@@ -51,15 +51,15 @@ func TestKindsLookAsTheyWereLeft(t *testing.T) {
 	other.WantText("row 1 of 12,000")
 }
 
-// A file that makes no sense is set aside with a word, and a newer one is left
-// as it is.
-func TestKeptFileThatMakesNoSense(t *testing.T) {
+// A file that cannot be parsed is renamed with a message, and a newer one is not
+// modified.
+func TestInvalidStateFile(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c := tuitest.Connect(t, i)
-	for text, says := range map[string]string{
-		`{"Grids": {"SO_Tot`:              "is set aside as",
-		`{"Version": 1, "Grids": [1, 2]}`: "is set aside as",
-		`{"Version": 99}`:                 "a newer whctl has written it",
+	for text, want := range map[string]string{
+		`{"Grids": {"SO_Tot`:              "renamed to",
+		`{"Version": 1, "Grids": [1, 2]}`: "renamed to",
+		`{"Version": 99}`:                 "written by a newer whctl",
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "prod.json")
@@ -68,7 +68,7 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 		}
 		d := tuitest.Drive(t, c, tui.Options{State: dir, Profile: "prod"})
 		d.Press("ctrl+e")
-		if shown := strings.Join(strings.FieldsFunc(d.Text(), func(r rune) bool { return strings.ContainsRune(" │\n", r) }), " "); !strings.Contains(shown, says) {
+		if shown := strings.Join(strings.FieldsFunc(d.Text(), func(r rune) bool { return strings.ContainsRune(" │\n", r) }), " "); !strings.Contains(shown, want) {
 			t.Errorf("%s: the errors are\n%s", text, d.Text())
 		}
 		d.Press("esc", "esc", ":", "'DB_Class", "enter", "s")
@@ -76,13 +76,13 @@ func TestKeptFileThatMakesNoSense(t *testing.T) {
 		kept, readErr := state.Open(dir, "prod")
 		aside, asideErr := os.ReadFile(path + ".unreadable")
 		if newer := strings.Contains(text, "99"); newer && (readErr == nil || asideErr == nil) || !newer && (string(aside) != text || kept.Grids["DB_Class"].OrderBy == "") {
-			t.Errorf("%s: kept %+v (%v), aside %q", text, kept.Grids, readErr, aside)
+			t.Errorf("%s: state %+v (%v), renamed file %q", text, kept.Grids, readErr, aside)
 		}
 	}
 }
 
-// What was kept and does not hold any more is left out.
-func TestKeptOfAnotherTime(t *testing.T) {
+// Saved filters and views that are no longer valid are skipped.
+func TestInvalidSavedFiltersAndViews(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	dir := t.TempDir()
 	k, _ := state.Open(dir, "")
@@ -94,25 +94,25 @@ func TestKeptOfAnotherTime(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{State: dir})
 	d.Press(":", "'SO_Totals", "enter")
 	d.CheckScreen()
-	d.WantText("[InvoiceTotal>=1000]", `the saved filter "Gone=1" of SO_Totals does not hold any more`)
+	d.WantText("[InvoiceTotal>=1000]", `saved filter "Gone=1" of SO_Totals is no longer valid`)
 	d.Press(":", "'old", "enter")
-	d.WantText("there is no record XX_Gone any more")
+	d.WantText("record kind XX_Gone no longer exists")
 }
 
-// Rows and messages are saved under a name, counted on the first screen, opened
-// from there and by the name, and forgotten.
+// Lists of records and messages are saved as views, counted on the home screen, opened
+// from there and by name, and deleted.
 func TestSavedViews(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	o := tui.Options{State: t.TempDir()}
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, o)
 	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", ":", "'save big-invoices", "enter")
-	d.WantText("big-invoices is saved", "SO_Totals (big-invoices)")
-	d.Press("F") // a view is changed by save alone
+	d.WantText("big-invoices saved", "SO_Totals (big-invoices)")
+	d.Press("F") // only :save changes a view
 	d.Press("4", "/", "'Status=3  AddedDateTime>=today", "enter", ":", "'save failed-today", "enter")
-	d.WantText("failed-today is saved", "Messages (failed-today)")
+	d.WantText("failed-today saved", "Messages (failed-today)")
 	d.Press(":", "'save Home", "enter")
-	d.WantText("Home is something else already")
+	d.WantText("Home is already in use")
 	d.Press("esc", ":", "'save a b", "enter")
 	d.WantText("one word")
 	d.Press("esc")
@@ -144,15 +144,15 @@ func TestSavedViews(t *testing.T) {
 	next.Press(":", "'failed", "enter")
 	next.WantText("Messages (failed-today)", "[Status=3]", "[AddedDateTime>=2026-07-01]")
 	next.Press(":", "'drop big", "tab", "enter")
-	next.WantText("big-invoices is not a view any more")
+	next.WantText("big-invoices deleted")
 	next.Press("1")
 	if strings.Contains(next.Text(), "big-invoices  SO_Totals") {
-		t.Errorf("it is still there:\n%s", next.Text())
+		t.Errorf("not deleted:\n%s", next.Text())
 	}
 }
 
-// Commands of former sessions are found with the up key.
-func TestCommandsAreKept(t *testing.T) {
+// The up key recalls commands of previous sessions.
+func TestCommandHistoryIsSaved(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	o := tui.Options{State: t.TempDir()}
 	c := tuitest.Connect(t, i)

@@ -9,11 +9,11 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What is kept, as it is seen: views on the first screen, profiles.
-func TestKeptScreens(t *testing.T) {
+// Screens with saved data: views on the home screen, and profiles.
+func TestViewAndProfileScreens(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
-		with := twoProfiles(t, i, i)
+		with := twoProfileOptions(t, i, i)
 		with.Appearance.ASCII, with.Appearance.Theme = o.Appearance.ASCII, o.Appearance.Theme
 		k, err := state.Open(with.State, "prod")
 		if err != nil {

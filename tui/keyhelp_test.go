@@ -9,14 +9,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A key is found by the word that the line of hints has for it, by its help and
-// by its name.
-func TestKeysAreFound(t *testing.T) {
+// A key is found by its hint, its help and its name.
+func TestHelpSearch(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
 	for sought, want := range map[string]string{
-		"retry": "retry: send again", "send again": "retry: send again", "ctrl+e": "the errors so far", "r": "retry: send again", "space": "mark the row",
+		"retry": "retry: send the row", "rows, again": "retry: send the row", "ctrl+e": "list errors", "r": "retry: send the row", "space": "mark or unmark the row",
 	} {
 		d.Press("?", "/", "'"+sought, "enter")
 		top := strings.Split(d.Text(), "\n")
@@ -37,12 +36,12 @@ func TestKeysAreFound(t *testing.T) {
 	}
 }
 
-// What means something on other screens says that it means nothing on this one;
-// what means nothing anywhere is left alone.
-func TestKeysWithoutMeaning(t *testing.T) {
+// A key that is bound on other screens shows a message; a key that is never bound does
+// not.
+func TestUnboundKeys(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
-	for _, test := range []struct{ tab, key, says string }{
-		{"1", "s", "no s here: x lists what can be done"},
+	for _, test := range []struct{ tab, key, want string }{
+		{"1", "s", "no s here: x lists the actions"},
 		{"1", "space", "no space here"},
 		{"1", "/", "no / here"},
 		{"1", "h", "no h here"},
@@ -56,21 +55,21 @@ func TestKeysWithoutMeaning(t *testing.T) {
 		d.Resize(200, 60)
 		*d.App.Toasts() = ui.Toasts{}
 		d.Press(test.key)
-		d.WantText(test.says)
+		d.WantText(test.want)
 	}
 	*d.App.Toasts() = ui.Toasts{}
 	d.Press("%", "ü", "8")
-	if told := d.App.Toasts().Shown(); told != nil {
-		t.Errorf("what means nothing anywhere says %q", told.Text)
+	if toast := d.App.Toasts().Shown(); toast != nil {
+		t.Errorf("an unbound key shows %q", toast.Text)
 	}
 	d.Press("?", "s")
-	if told := d.App.Toasts().Shown(); told != nil {
-		t.Errorf("over the help %q is said", told.Text)
+	if toast := d.App.Toasts().Shown(); toast != nil {
+		t.Errorf("the help shows %q", toast.Text)
 	}
 }
 
-// The help has left and right only where columns are out of sight.
-func TestHelpOfWhatScrolls(t *testing.T) {
+// The help lists left and right only if columns are scrolled out.
+func TestHelpListsScrollKeysOnlyIfNeeded(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	for _, test := range []struct {
 		tab   string
@@ -80,35 +79,35 @@ func TestHelpOfWhatScrolls(t *testing.T) {
 		d.Press(test.tab)
 		d.Resize(test.width, 60)
 		d.Press("?")
-		if has := strings.Contains(d.Text(), "to the left"); has != test.want {
+		if has := strings.Contains(d.Text(), "move left"); has != test.want {
 			t.Errorf("tab %s on %d columns: %v\n%s", test.tab, test.width, has, d.Text())
 		}
 		d.Press("esc")
 	}
 }
 
-// Why something cannot be done is read on the smallest screens, in the list of
-// actions and where its key is pressed.
-func TestReasonsAreSeen(t *testing.T) {
+// The reason why an action is unavailable is visible on the smallest screens, in the
+// menu and when its key is pressed.
+func TestUnavailableReasonsAreVisible(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{ReadOnly: true})
 	d.Press("4")
 	for _, size := range [][2]int{{80, 24}, {60, 15}} {
 		d.Resize(size[0], size[1])
 		d.Press("x")
-		if line := d.LineWith("retry "); !strings.Contains(line, "read-only: :rw lifts it") {
+		if line := d.LineWith("retry "); !strings.Contains(line, "read-only: enter :rw") {
 			t.Errorf("%q", line)
 		}
 		d.Press("esc", "r")
-		d.WantText("read-only: :rw lifts it   (retry)")
+		d.WantText("read-only: enter :rw   (retry)")
 	}
 	d.Resize(80, 24)
 	d.Press("enter", "x")
-	d.WantText("shift+tab  the tab before")
+	d.WantText("shift+tab  previous tab")
 }
 
-// All that can be typed by its name is seen before anything is typed.
-func TestVerbsAreSeen(t *testing.T) {
+// All commands are listed while the input is empty.
+func TestCommandsAreListed(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	for _, size := range tuitest.Sizes {
 		d.Resize(size[0], size[1])

@@ -11,69 +11,69 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What is shown as the state of the way to the service is true.
-func TestStateIsTrue(t *testing.T) {
+// The label matches the state of the connection.
+func TestConnectionLabel(t *testing.T) {
 	at := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	refused := &client.Error{Kind: client.Unreachable, Message: "refused"}
-	var l link
+	var l connection
 	steps := []struct {
 		after int // seconds
 		learn func(now time.Time)
 		want  string
 	}{
 		{0, func(time.Time) {}, "CONNECTING"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Connected: true}, now) }, "CONNECTING"},
-		{0, func(now time.Time) { l.heard(nil, now) }, "POLL 2s"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Connected: true}, now) }, "CONNECTING"},
+		{0, func(now time.Time) { l.update(nil, now) }, "POLL 2s"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Beat: true}, now) }, "LIVE"},
 		{19, func(time.Time) {}, "LIVE"},
 		{1, func(time.Time) {}, "STALE 20s"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Lost: refused, Retry: 4 * time.Second}, now) }, "POLL 2s"},
-		{1, func(now time.Time) { l.heard(refused, now) }, "OFFLINE retry 3s"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Lost: refused, Retry: 4 * time.Second}, now) }, "POLL 2s"},
+		{1, func(now time.Time) { l.update(refused, now) }, "OFFLINE retry 3s"},
 		{4, func(time.Time) {}, "OFFLINE"},
-		{1, func(now time.Time) { l.heard(nil, now) }, "POLL 2s"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "AUTH"},
-		{1, func(now time.Time) { l.heard(errors.New("anything else"), now) }, "AUTH"},
-		{1, func(now time.Time) { l.Take(LiveMsg{Beat: true}, now) }, "AUTH"}, // a stream outlives its session for a moment
-		{1, func(now time.Time) { l.Take(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { l.paused = true; l.Take(LiveMsg{Requests: 37}, now) }, "PAUSED +37"},
+		{1, func(now time.Time) { l.update(nil, now) }, "POLL 2s"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.update(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "AUTH"},
+		{1, func(now time.Time) { l.update(errors.New("anything else"), now) }, "AUTH"},
+		{1, func(now time.Time) { l.Update(LiveMsg{Beat: true}, now) }, "AUTH"}, // a stream can outlive its session for a moment
+		{1, func(now time.Time) { l.Update(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
+		{1, func(now time.Time) { l.paused = true; l.Update(LiveMsg{Requests: 37}, now) }, "PAUSED +37"},
 	}
 	for i, s := range steps {
 		at = at.Add(time.Duration(s.after) * time.Second)
 		s.learn(at)
-		if got := l.word(at); got != s.want {
+		if got := l.label(at); got != s.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, s.want)
 		}
 	}
 }
 
-// Whatever happens in whatever order, LIVE is said only where the last thing
-// that is known of the stream is a heartbeat of the last 20 seconds.
-func TestLiveTakesAHeartbeat(t *testing.T) {
+// In any order of events, the label is LIVE only if the last event of the stream is a
+// heartbeat within HeartbeatLimit.
+func TestLiveRequiresHeartbeat(t *testing.T) {
 	gone := &client.Error{Kind: client.Unreachable, Message: "refused"}
 	rapid.Check(t, func(t *rapid.T) {
-		var l link
+		var l connection
 		now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 		var beat time.Time
-		var out bool // the last answer was that we are not signed in
+		var out bool // the last response was 401
 		t.Repeat(map[string]func(*rapid.T){
 			"time passes": func(t *rapid.T) {
 				now = now.Add(time.Duration(rapid.Int64Range(0, 30_000).Draw(t, "milliseconds")) * time.Millisecond)
 			},
-			"connected":   func(*rapid.T) { l.Take(LiveMsg{Connected: true}, now); out = false },
-			"a heartbeat": func(*rapid.T) { l.Take(LiveMsg{Beat: true}, now); beat = now },
-			"lost":        func(*rapid.T) { l.Take(LiveMsg{Lost: gone, Retry: time.Second}, now); beat = time.Time{} },
-			"refused":     func(*rapid.T) { l.Take(LiveMsg{Final: errors.New("no")}, now); beat = time.Time{} },
-			"an answer":   func(*rapid.T) { l.heard(nil, now); out = false },
-			"no answer":   func(*rapid.T) { l.heard(gone, now) },
-			"signed out":  func(*rapid.T) { l.heard(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },
+			"connected":   func(*rapid.T) { l.Update(LiveMsg{Connected: true}, now); out = false },
+			"a heartbeat": func(*rapid.T) { l.Update(LiveMsg{Beat: true}, now); beat = now },
+			"lost":        func(*rapid.T) { l.Update(LiveMsg{Lost: gone, Retry: time.Second}, now); beat = time.Time{} },
+			"refused":     func(*rapid.T) { l.Update(LiveMsg{Final: errors.New("no")}, now); beat = time.Time{} },
+			"an answer":   func(*rapid.T) { l.update(nil, now); out = false },
+			"no answer":   func(*rapid.T) { l.update(gone, now) },
+			"signed out":  func(*rapid.T) { l.update(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },
 			"": func(t *rapid.T) {
-				if l.word(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= ui.HeartbeatLimit) {
-					t.Errorf("LIVE, and the last heartbeat was at %v, now %v", beat, now)
+				if l.label(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= ui.HeartbeatLimit) {
+					t.Errorf("LIVE, but the last heartbeat was at %v, now %v", beat, now)
 				}
-				if l.word(now) == "LIVE" && out {
-					t.Error("LIVE, and we are not signed in")
+				if l.label(now) == "LIVE" && out {
+					t.Error("LIVE, but not signed in")
 				}
 			},
 		})

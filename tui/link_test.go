@@ -9,12 +9,12 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Clocks that differ are told of, and ages are those of the service's clock.
-func TestClocksDiffer(t *testing.T) {
+// A clock difference is shown, and ages are computed with the clock of the service.
+func TestClockDifference(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	at := d.Clock.Add(-time.Minute)
 	for ahead, want := range map[time.Duration]string{0: "", 1900 * time.Millisecond: "", 3 * time.Second: " +3s there", -2 * time.Hour: " -2h there"} {
-		d.Live(tui.LiveMsg{Connected: true, Beat: true, Ahead: ahead})
+		d.Live(tui.LiveMsg{Connected: true, Beat: true, ServerOffset: ahead})
 		if got := d.App.Clocks(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
@@ -22,6 +22,6 @@ func TestClocksDiffer(t *testing.T) {
 			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
 		}
 	}
-	d.Live(tui.LiveMsg{Connected: true, Beat: true, Ahead: 3 * time.Second})
+	d.Live(tui.LiveMsg{Connected: true, Beat: true, ServerOffset: 3 * time.Second})
 	d.WantText("+3s there")
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// The list of actions does nothing where another screen took the place of the
-// one whose actions they are.
-func TestMenuKeepsItsScreen(t *testing.T) {
+// The menu does nothing if another screen has replaced the one of its actions.
+func TestMenuIsCancelledIfScreenChanges(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	s := &tuitest.Deliveries{Instance: i, Client: tuitest.Connect(t, i), Receiver: "http://127.0.0.1:9", Latest: time.Now()}
 	name := "acme-shop"
@@ -41,7 +40,7 @@ func TestMenuKeepsItsScreen(t *testing.T) {
 	if d.App.Overlay() != nil {
 		t.Errorf("%T is open:\n%s", d.App.Overlay(), d.Text())
 	}
-	d.WantText("nothing was done, since another screen")
+	d.WantText("cancelled: the screen changed")
 	d.Press("x", "esc", "x")
 	d.App.ChooseAction(isToggle)
 	d.Press("enter")

@@ -10,50 +10,50 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// click is where and when something was clicked.
+// click is the position and time of a click.
 type click struct {
 	x, y int
 	at   time.Time
 }
 
-// doubleClick is how soon a second click must follow.
+// doubleClick is the maximum interval of a double click.
 const doubleClick = 500 * time.Millisecond
 
-// wheelRows is how far one step of the wheel goes.
+// wheelRows is the number of rows per step of the wheel.
 const wheelRows = 3
 
-// pointing routes what the mouse does.
-type pointing struct {
+// mouse handles the mouse.
+type mouse struct {
 	*App
-	mouse   bool  // clicks come here
-	clicked click // the last one
+	enabled   bool  // mouse events are enabled
+	lastClick click // the last click
 }
 
-// takeMouse has the terminal tell of clicks, where they are wanted here: at the
-// start, and when the shell has had it meanwhile.
-func (p *pointing) takeMouse() tea.Cmd {
-	if !p.mouse {
+// enableMouse enables mouse events if configured, at startup and after the program was
+// suspended.
+func (p *mouse) enableMouse() tea.Cmd {
+	if !p.enabled {
 		return nil
 	}
 	return tea.EnableMouseCellMotion
 }
 
-// turnMouse takes the mouse, or gives it back to the terminal, which selects
-// text with it.
-func (p *pointing) turnMouse() tea.Cmd {
-	p.mouse = !p.mouse
-	if p.mouse {
-		p.Notify(ui.Info, "the mouse clicks here now; with shift it selects text, "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" gives it back")
+// toggleMouse toggles mouse events. If disabled, the terminal selects text with the
+// mouse.
+func (p *mouse) toggleMouse() tea.Cmd {
+	p.enabled = !p.enabled
+	if p.enabled {
+		p.Notify(ui.Info, "mouse enabled; select text with shift, "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" disables it")
 		return tea.EnableMouseCellMotion
 	}
-	p.Notify(ui.Info, "the mouse selects text now; "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" takes it again")
+	p.Notify(ui.Info, "mouse disabled; "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" enables it")
 	return tea.DisableMouse
 }
 
-// point routes what the mouse does. It moves and opens, and never answers a
-// question.
-func (p *pointing) point(m tea.MouseMsg) tea.Cmd {
-	if p.tooSmall() || p.Front() == nil || p.line != nil {
+// handleMouse handles a mouse event. The mouse selects, scrolls and opens; it never answers a
+// confirmation.
+func (p *mouse) handleMouse(m tea.MouseMsg) tea.Cmd {
+	if p.tooSmall() || p.Front() == nil || p.input != nil {
 		return nil
 	}
 	switch {
@@ -61,11 +61,11 @@ func (p *pointing) point(m tea.MouseMsg) tea.Cmd {
 		return p.wheel(keymap.GoUp)
 	case m.Button == tea.MouseButtonWheelDown:
 		return p.wheel(keymap.GoDown)
-	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.over != nil:
+	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.overlay != nil:
 		return nil
 	}
-	again := m.X == p.clicked.x && m.Y == p.clicked.y && p.Now.Sub(p.clicked.at) < doubleClick
-	p.clicked = click{m.X, m.Y, p.Now}
+	again := m.X == p.lastClick.x && m.Y == p.lastClick.y && p.Now.Sub(p.lastClick.at) < doubleClick
+	p.lastClick = click{m.X, m.Y, p.Now}
 	if m.Y == ui.TabRow {
 		return p.clickTab(m.X)
 	}
@@ -75,22 +75,22 @@ func (p *pointing) point(m tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// wheel moves what is in front.
-func (p *pointing) wheel(way keymap.Action) tea.Cmd {
+// wheel scrolls the overlay or screen in front.
+func (p *mouse) wheel(way keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
-		switch over := p.over.(type) {
+		switch overlay := p.overlay.(type) {
 		case nil:
 			cmds = append(cmds, p.Front().Do(keymap.Binding{Action: way}))
 		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
-			cmds = append(cmds, over.Do(keymap.Binding{Action: way}))
+			cmds = append(cmds, overlay.Do(keymap.Binding{Action: way}))
 		}
 	}
 	return tea.Batch(cmds...)
 }
 
-// clickTab opens the tab at a cell of line 2.
-func (p *pointing) clickTab(x int) tea.Cmd {
+// clickTab opens the tab at a position of line 2.
+func (p *mouse) clickTab(x int) tea.Cmd {
 	at := 0
 	left, right := p.tabSpans()
 	for i, s := range left {
@@ -101,7 +101,7 @@ func (p *pointing) clickTab(x int) tea.Cmd {
 		at += width
 	}
 	if _, width := p.Theme.Sanitize(right[0].Text, p.width); x >= p.width-width {
-		p.over = p.help()
+		p.overlay = p.help()
 	}
 	return nil
 }

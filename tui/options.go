@@ -1,8 +1,7 @@
-// Package tui is the screens of whctl: what an administrator leaves open all
-// day. The app routes messages and keys, and is the ui.Host of the screens, which
-// are packages of their own below screens; package ui is what they are made of,
-// package browse what lists of rows have in common. Everything that changes
-// something at the service goes through Host.Change.
+// Package tui implements the full-screen terminal interface of whctl. App routes
+// messages and keys and implements ui.Host; each screen is a package below screens.
+// Package ui provides the building blocks of the screens, package browse the lists of
+// rows. All changes of data go through Host.Change.
 package tui
 
 import (
@@ -18,57 +17,55 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Options are what the screens need to know besides the client.
+// Options configures the screens.
 type Options struct {
-	URL         string // of the service, as it is shown
-	Profile     string // its name, empty for none
-	User        string // until the service says who it is
-	ReadOnly    bool   // changes are forbidden until they are allowed
-	Protected   bool   // to allow them takes the name of the profile
-	InsecureTLS bool   // certificates are not checked
+	URL         string // of the service, for display
+	Profile     string // empty for none
+	User        string // until the service returns the signed-in user
+	ReadOnly    bool   // changes are forbidden until the user allows them
+	Protected   bool   // allowing changes requires the name of the profile
+	InsecureTLS bool   // certificates are not verified
 	Appearance  Appearance
-	Colour      string // of the profile's name, as Profile.Colour
-	State       string // the directory of what outlives a session; empty for none
-	Downloads   string // the directory that exports go to unless another is named
+	Colour      string // of the profile, like Profile.Colour
+	State       string // directory of saved settings; empty for none
+	Downloads   string // default directory of exports
 	Registry    *record.Registry
-	Zone        *time.Location // of local times; nil for the computer's
+	Zone        *time.Location // for local times; nil for the time zone of the computer
 	Input       io.Reader
 	Output      io.Writer
 
-	// Unlock makes a client that may change things; nil where nothing may lift
-	// ReadOnly.
+	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
 	Unlock func() (*client.Client, error)
-	// Profiles lists what can be switched to; nil where that is nothing.
+	// Profiles lists the available profiles; nil for none.
 	Profiles func() ([]Profile, error)
-	// Switch makes what Run would be given for a profile: a client, and the
-	// options that are about the profile. The others stay.
+	// Switch returns the client and the options of another profile. Options that do not
+	// depend on the profile are ignored.
 	Switch func(profile string) (*client.Client, Options, error)
-	// Env reads variables of the environment; nil for os.Getenv.
+	// Env returns an environment variable; nil for os.Getenv.
 	Env func(string) string
-	// Now is the clock; nil for time.Now.
+	// Now returns the current time; nil for time.Now.
 	Now func() time.Time
 
-	// Loop takes the place of time and of the stream in tests; the zero value leaves
-	// them as they are.
+	// Loop replaces timers and the stream in tests.
 	Loop Loop
 }
 
-// Appearance is what a user can choose of how the screens look.
+// Appearance is the configurable appearance of the screens.
 type Appearance struct {
-	Theme string // one of Themes; empty for Auto
-	ASCII bool   // lines and signs are ASCII, whatever the terminal has
-	Mouse bool   // clicks come here from the start; the terminal selects no text then
+	Theme string // one of theme.Themes; empty for theme.Auto
+	ASCII bool   // draw with ASCII only
+	Mouse bool   // enable the mouse at startup; the terminal then does not select text
 
-	glyphs string // that it is drawn with
+	glyphs string // the glyph set in use
 }
 
-// Loop is what tests put in place of time and of the stream.
+// Loop replaces timers and the stream in tests.
 type Loop struct {
-	Tick   func(time.Duration, tea.Msg) tea.Cmd // a message that comes later
-	Listen func(tea.Cmd) tea.Cmd                // the wait for what the stream tells
+	Tick   func(time.Duration, tea.Msg) tea.Cmd // sends a message after a delay
+	Listen func(tea.Cmd) tea.Cmd                // runs the command that waits for the stream
 }
 
-// complete fills in what was left open.
+// complete sets the default of each unset option.
 func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
@@ -99,16 +96,16 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Profile is a service that can be switched to.
+// Profile is an available profile.
 type Profile struct {
 	Name      string
 	URL       string
-	Colour    string // of its name: red, green, yellow, blue, magenta, cyan, or empty
+	Colour    string // red, green, yellow, blue, magenta, cyan, or empty
 	ReadOnly  bool
 	Protected bool
 }
 
-// within are options of another profile in the session that has begun.
+// within returns the options of another profile in an existing session.
 func (o Options) within(session Options) Options {
 	o.Appearance, o.State = session.Appearance, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output

@@ -18,42 +18,42 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// delayed is a change that nothing can bring back and that waits a moment
-// therefore. Until then it is known here only.
+// delayed is an irreversible change that is sent after a delay, during which it can be
+// undone.
 type delayed struct {
 	due  time.Time
-	what string   // for people
-	ids  []string // what it is about; empty where only the service knows
+	name string   // shown to the user
+	ids  []string // affected objects; empty if only the service knows them
 	run  func() tea.Cmd
 }
 
-// undo is the changes that can be taken back still.
+// undo holds the delayed changes.
 type undo struct {
 	*App
 	delayed []delayed
 }
 
-// Delay makes a change in a moment.
-func (u *undo) Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd {
-	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoDelay), what, ids, run})
+// Delay queues a change for UndoDelay.
+func (u *undo) Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd {
+	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoDelay), name, ids, run})
 	return u.Front().Shown()
 }
 
-// takeBack takes the last change back that still waits.
-func (u *undo) takeBack() tea.Cmd {
+// undoLast undoes the last delayed change.
+func (u *undo) undoLast() tea.Cmd {
 	last := len(u.delayed) - 1
 	if last < 0 {
-		u.Notify(ui.Warning, "there is nothing to take back: only deletes of messages wait, for "+ui.Age(ui.UndoDelay))
+		u.Notify(ui.Warning, "nothing to undo: only deletes of messages can be undone, for "+ui.Age(ui.UndoDelay))
 		return nil
 	}
-	what := u.delayed[last].what
+	name := u.delayed[last].name
 	u.delayed = u.delayed[:last]
-	u.Notify(ui.Info, what+": taken back, nothing was sent")
+	u.Notify(ui.Info, name+": undone, nothing was sent")
 	return u.Front().Shown()
 }
 
-// makeDue makes the changes whose time has come.
-func (u *undo) makeDue() tea.Cmd {
+// sendDue sends the changes with an elapsed delay.
+func (u *undo) sendDue() tea.Cmd {
 	var cmds []tea.Cmd
 	u.delayed = slices.DeleteFunc(u.delayed, func(d delayed) bool {
 		due := !u.Now.Before(d.due)
@@ -65,53 +65,53 @@ func (u *undo) makeDue() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Delayed reports whether a change of this waits.
+// Delayed reports whether a delayed change affects an object.
 func (u *undo) Delayed(id string) bool {
 	return slices.ContainsFunc(u.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
 }
 
-// undoSpans tell what waits and how to take it back.
+// undoSpans returns the last delayed change and the key that undoes it.
 func (u *undo) undoSpans() []theme.Span {
 	if len(u.delayed) == 0 {
 		return nil
 	}
 	last := u.delayed[len(u.delayed)-1]
 	left := (last.due.Sub(u.Now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.what + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
+	return []theme.Span{{Text: last.name + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
 }
 
-// secrets are shown one after the other.
+// secrets shows secrets one after the other.
 type secrets struct {
 	*App
-	waiting []*ui.Secret // those that nobody has read and closed yet, the one that is shown first
+	queued []*ui.Secret // not closed yet; the first one is shown first
 }
 
-// ShowSecret has a secret shown as soon as nothing else is typed or read.
+// ShowSecret shows a secret once no other overlay or input is open.
 func (s *secrets) ShowSecret(one *ui.Secret) {
-	if s.over != nil || s.line != nil {
-		s.Notify(ui.Warning, "there is a secret to be read: it is shown when this is closed")
+	if s.overlay != nil || s.input != nil {
+		s.Notify(ui.Warning, "a secret will be shown when you close this")
 	}
-	s.waiting = append(s.waiting, one)
+	s.queued = append(s.queued, one)
 }
 
-// showSecret shows the first of the secrets that wait, where nothing else is
-// open. One that is shown stays in front until it is closed.
+// showSecret shows the first secret if nothing else is open. It stays in front until it
+// is closed.
 func (s *secrets) showSecret() {
-	if len(s.waiting) == 0 {
+	if len(s.queued) == 0 {
 		return
 	}
-	switch one := s.waiting[0]; {
-	case s.over == ui.Overlay(one):
+	switch one := s.queued[0]; {
+	case s.overlay == ui.Overlay(one):
 	case !one.ShownAt.IsZero():
-		one.Below, s.over = s.over, one
-	case s.over == nil && s.line == nil:
-		one.ShownAt, s.over = s.Now, one
+		one.Below, s.overlay = s.overlay, one
+	case s.overlay == nil && s.input == nil:
+		one.ShownAt, s.overlay = s.Now, one
 	}
 }
 
-// unread is how many secrets wait to be shown.
+// unread returns the number of secrets that were not shown yet.
 func (s *secrets) unread() (n int) {
-	for _, one := range s.waiting {
+	for _, one := range s.queued {
 		if one.ShownAt.IsZero() {
 			n++
 		}
@@ -119,14 +119,14 @@ func (s *secrets) unread() (n int) {
 	return n
 }
 
-// jobs are the exports of the session, the first first.
+// jobs holds the exports of the session, oldest first.
 type jobs struct {
 	*App
 	all     []*export.Job
 	writing sync.WaitGroup
 }
 
-// running is how many are on their way.
+// running returns the number of running exports.
 func (j *jobs) running() int {
 	n := 0
 	for _, one := range j.all {
@@ -137,24 +137,24 @@ func (j *jobs) running() int {
 	return n
 }
 
-// wait waits until no job writes any more.
+// wait waits until all exports have ended.
 func (j *jobs) wait() { j.writing.Wait() }
 
-// Export writes rows to a file, in the background. The writing begins at once,
-// so that whoever waits for it waits for all of it.
+// Export writes rows to a file in the background. It starts writing before it returns,
+// so that wait includes the job.
 func (j *jobs) Export(one *export.Job) tea.Cmd {
 	one.Started = j.Now
 	one.Context, one.Cancel = context.WithCancel(j.Context)
 	j.all = append(j.all, one)
-	j.Notify(ui.Info, "export to "+one.Path+" has begun; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	j.Notify(ui.Info, "exporting to "+one.Path+"; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 	c, ctx := j.Client, j.Context
 	written := make(chan error, 1)
 	j.writing.Go(func() { written <- one.Write(c, ctx) })
-	return func() tea.Msg { return exportMsg{reply{err: <-written}, one} }
+	return func() tea.Msg { return exportMsg{responseBase{err: <-written}, one} }
 }
 
-// exported tells how an export ended.
-func (j *jobs) exported(m exportMsg) {
+// exportEnded shows the outcome of an export.
+func (j *jobs) exportEnded(m exportMsg) {
 	one := m.job
 	one.Ended, one.Err = j.Now, m.err
 	one.Cancel()
@@ -169,7 +169,7 @@ func (j *jobs) exported(m exportMsg) {
 	}
 }
 
-// progress is how far a job is, in few words.
+// progress returns the progress of a job.
 func progress(j *export.Job) string {
 	rows := int(j.Rows.Load())
 	switch {
@@ -185,8 +185,8 @@ func progress(j *export.Job) string {
 	return display.Count(rows, "row", "rows") + " written"
 }
 
-// jobWord says in the line of status what is on its way, "" where nothing is.
-func (j *jobs) jobWord() string {
+// jobSummary returns the progress for the status line, "" if no export is running.
+func (j *jobs) jobSummary() string {
 	var one *export.Job
 	for _, job := range j.all {
 		if job.Ended.IsZero() {
@@ -202,7 +202,7 @@ func (j *jobs) jobWord() string {
 	return "export " + progress(one) + " "
 }
 
-// jobList shows the exports of the session, the last first.
+// jobList is the list of exports, newest first.
 type jobList struct {
 	ui.Dialog
 	jobs *jobs
@@ -213,7 +213,7 @@ func (j *jobs) list() ui.Overlay { return &jobList{Dialog: ui.NewDialog(j.App), 
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
-// selected is the job that the pointer stands at, nil for none.
+// selected returns the selected job, nil for none.
 func (l *jobList) selected() *export.Job {
 	all := l.jobs.all
 	if i := len(all) - 1 - l.at; i >= 0 {
@@ -245,7 +245,7 @@ func (l *jobList) Box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.jobs.all
 	if len(all) == 0 {
-		return l.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("Nothing was exported in this session: "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" exports rows.", width, false))})
+		return l.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" in a list exports its rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string
@@ -254,7 +254,7 @@ func (l *jobList) Box(width, height int) []string {
 		pointer, role := t.RowPrefix(i == l.at)
 		lines = append(lines,
 			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Started) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
-			t.Paint(theme.Dim, t.Fit("            "+l.below(j), width, false)))
+			t.Paint(theme.Dim, t.Fit("            "+l.detail(j), width, false)))
 	}
 	return l.Theme.Frame("Exports", width, lines)
 }
@@ -269,8 +269,8 @@ func roleOf(j *export.Job) theme.Role {
 	return theme.Success
 }
 
-// below is the path, or why a job has failed.
-func (l *jobList) below(j *export.Job) string {
+// detail returns the path of a job, or its error.
+func (l *jobList) detail(j *export.Job) string {
 	if j.Err != nil && !client.Is(j.Err, client.Cancelled) {
 		return ui.Describe(j.Err)
 	}

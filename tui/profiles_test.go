@@ -16,9 +16,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// twoProfiles are options of a session that can change to another service, which
-// is read-only.
-func twoProfiles(t *testing.T, prod, test *daemontest.Instance) tui.Options {
+// twoProfileOptions returns options with a second, read-only profile.
+func twoProfileOptions(t *testing.T, prod, test *daemontest.Instance) tui.Options {
 	t.Helper()
 	o := tui.Options{Profile: "prod", Colour: "red", State: t.TempDir()}
 	o.Profiles = func() ([]tui.Profile, error) {
@@ -36,11 +35,11 @@ func twoProfiles(t *testing.T, prod, test *daemontest.Instance) tui.Options {
 	return o
 }
 
-// Another profile begins afresh: nothing that was fetched or marked stays, what
-// may be done is what that profile allows, and its own rows are shown.
-func TestProfilesAreSwitched(t *testing.T) {
+// Another profile has its own rows and permissions, and no data or marks of the
+// previous one.
+func TestSwitchProfile(t *testing.T) {
 	prod, test := tuitest.DemoDaemon(t), daemontest.Start(t)
-	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfiles(t, prod, test))
+	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfileOptions(t, prod, test))
 	d.AwaitLive()
 	d.WantText(" PROD ", "RW")
 	d.Press(":", "'DB_Class", "enter", "space", "space", "s")
@@ -48,33 +47,33 @@ func TestProfilesAreSwitched(t *testing.T) {
 	d.Press("@")
 	d.WantText("Profiles", "PROD", "TEST", "read-only")
 	d.Press("j", "enter")
-	d.WantText(" TEST ", "RO", "this is test now", ui.ShortURL(test.URL))
+	d.WantText(" TEST ", "RO", "switched to test", ui.ShortURL(test.URL))
 	d.WaitUntil("the other stream is live", func() bool { return d.App.IsLive(d.Clock) })
 	if former.Ctx.Err() == nil || d.App.IsOpen(former) {
-		t.Error("a screen of the former profile is still open")
+		t.Error("a screen of the previous profile is still open")
 	}
 	d.Send(tui.WhoMsg(nil, errors.New("of the former one")))
 	d.Respond(former, nil, func(error) tea.Cmd {
-		t.Error("an answer to the former one is taken")
+		t.Error("a response to the previous profile was accepted")
 		return nil
 	})
 	d.Press(":", "'DB_Class", "enter")
 	d.WantText("no rows match")
 }
 
-// What was allowed in one profile is not in another, and is forgotten when one
-// comes back. To allow changes takes the profile's name.
-func TestProfilesAndReadOnly(t *testing.T) {
+// Allowing changes applies to one profile until it is left, and requires the name of a
+// protected profile.
+func TestReadOnlyPerProfile(t *testing.T) {
 	prod, test := daemontest.Start(t), daemontest.Start(t)
-	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfiles(t, prod, test))
+	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfileOptions(t, prod, test))
 	d.AwaitLive()
 	d.Press(":", "'@test", "enter", ":", "'rw", "enter")
-	d.WantText("protected: type :rw test", "RO")
+	d.WantText("protected profile: enter :rw test", "RO")
 	d.Press(":", "'rw test", "enter")
-	d.WantText("changes are allowed for this session", "RW")
+	d.WantText("changes are allowed in this session", "RW")
 	d.Press(":", "up")
 	if strings.Contains(d.Text(), ": rw test") {
-		t.Error("the name need not be typed again")
+		t.Error("the name is in the history")
 	}
 	d.Press("esc")
 	d.Press(":", "'@prod", "enter")
@@ -85,20 +84,20 @@ func TestProfilesAndReadOnly(t *testing.T) {
 	d.WantText(" PROD ", "RO")
 }
 
-// A profile that cannot be used leaves everything as it is.
-func TestProfileThatFails(t *testing.T) {
+// If a profile cannot be used, the current one remains.
+func TestSwitchProfileFails(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	o := twoProfiles(t, i, i)
+	o := twoProfileOptions(t, i, i)
 	o.Switch = func(string) (*client.Client, tui.Options, error) {
 		return nil, tui.Options{}, errors.New("no such file")
 	}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press(":", "'DB_Class", "enter", "space", ":", "'@test", "enter")
-	d.WantText("still prod, since the other profile cannot be used: no such file", "●")
+	d.WantText("switching profiles: no such file", "●")
 }
 
-// What was seen before is a key away, also where it was closed.
-func TestViewBefore(t *testing.T) {
+// "-" returns to the previous location, even if its screens were closed.
+func TestPreviousLocation(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("-")
@@ -121,7 +120,7 @@ func TestViewBefore(t *testing.T) {
 	d.WantText("Records › IN_Colours", "row 1 of")
 }
 
-// The mouse selects, sorts, opens and scrolls, and answers no question.
+// The mouse selects, sorts, opens and scrolls, but does not answer confirmations.
 func TestMouse(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})

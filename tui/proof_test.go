@@ -25,7 +25,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// quantile is how long a part of some times took at most.
+// quantile returns a quantile of durations.
 func quantile(times []time.Duration, part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(times))
 	if len(sorted) == 0 {
@@ -34,7 +34,7 @@ func quantile(times []time.Duration, part float64) time.Duration {
 	return sorted[min(int(part*float64(len(sorted))), len(sorted)-1)]
 }
 
-// wideKind is a kind of 24 fields, as the widest of the business have.
+// wideKind returns a kind with 24 fields, like the widest business records.
 func wideKind() record.Kind {
 	kind := record.Kind{Name: "SO_Wide", Area: "Sales", Summary: "Wide", Table: "SO_Wide"}
 	for i := range 24 {
@@ -50,7 +50,7 @@ func wideKind() record.Kind {
 	return kind
 }
 
-// widePage is a page of rows of it, with texts of other scripts and nulls.
+// widePage returns a page of its rows with non-Latin text and nulls.
 func widePage(t testing.TB, kind *record.Kind, number int) []client.Row {
 	t.Helper()
 	var rows []client.Row
@@ -81,7 +81,7 @@ func widePage(t testing.TB, kind *record.Kind, number int) []client.Row {
 	return rows
 }
 
-// wideBrowser is an app on 200x60 that shows 12,000 rows of 24 columns.
+// wideBrowser is an app at 200x60 that shows 12,000 rows of 24 columns.
 type wideBrowser struct {
 	app  *tui.App
 	b    *browse.Browser
@@ -106,7 +106,7 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 	return w
 }
 
-// feed brings the pages that are missing around the selected row.
+// feed loads the missing pages near the selected row.
 func (w *wideBrowser) feed(t testing.TB) {
 	t.Helper()
 	first, last := w.b.Grid.Window()
@@ -119,7 +119,7 @@ func (w *wideBrowser) feed(t testing.TB) {
 	}
 }
 
-// BenchmarkHeap is what the app keeps once all 12,000 rows were seen.
+// BenchmarkHeap measures the memory of the app after all 12,000 rows were visible.
 func BenchmarkHeap(b *testing.B) {
 	for range b.N {
 		before := heap()
@@ -135,7 +135,7 @@ func BenchmarkHeap(b *testing.B) {
 	}
 }
 
-// heap is what is still in use after a collection, in bytes.
+// heap returns the bytes in use after a garbage collection.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -143,18 +143,18 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// hostile is what terminals take for commands, what hides itself, and what is
-// wider than it looks.
+// hostileText contains control sequences, invisible characters and characters of
+// ambiguous width.
 const hostileText = "\x1b[31mred\x1b]52;c;aGk=\a\x1b]0;title\a\u009b31m\u202eright\u2066to left\u200b\u00ad\ufeff e\u0301\u0301\u0301\u0301\u0301 世界 \x00\x07\b\r\n\t\x7f👩‍👩‍👧‍👦"
 
-// What may stand in what is drawn: styles, and no other sequences.
+// Allowed output: styles, and no other sequences.
 var (
 	anSGR   = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	inertly = regexp.MustCompile("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 )
 
-// checkInert fails where the screen holds anything that a terminal would act on.
-func checkInert(d *tuitest.Driver, where string) {
+// checkSanitized fails if the screen contains control characters.
+func checkSanitized(d *tuitest.Driver, where string) {
 	d.T.Helper()
 	d.CheckScreen()
 	if bad := inertly.FindString(anSGR.ReplaceAllString(d.App.View(), "")); bad != "" {
@@ -162,16 +162,16 @@ func checkInert(d *tuitest.Driver, where string) {
 	}
 }
 
-// Whatever records, messages, headers, errors and names hold, nothing of it
-// reaches the terminal as a command.
-func TestHostileTextIsInert(t *testing.T) {
+// Control sequences in records, messages, headers, errors and names do not reach the
+// terminal.
+func TestHostileTextIsSanitized(t *testing.T) {
 	i := daemontest.Start(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Profile: hostileText, User: hostileText})
-	checkInert(d, "the first line")
+	checkSanitized(d, "the first line")
 	d.App.ShowError(hostileText, &client.Error{Kind: client.Rejected, Message: hostileText, RequestID: hostileText})
-	checkInert(d, "a failure")
+	checkSanitized(d, "a failure")
 	d.Press("ctrl+e")
-	checkInert(d, "the list of errors")
+	checkSanitized(d, "the list of errors")
 	d.Press("esc", "esc")
 
 	list := messages.New(d.App, ui.MessageFilter{Label: hostileText})
@@ -180,7 +180,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
 	d.Respond(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
-	checkInert(d, "the list of messages")
+	checkSanitized(d, "the list of messages")
 	s := messages.NewDetail(list, one)
 	d.App.Push(s)
 	d.Resize(100, 30)
@@ -188,21 +188,21 @@ func TestHostileTextIsInert(t *testing.T) {
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
 	d.Respond(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
 	for _, tab := range messages.MessageTabs {
-		checkInert(d, "the tab "+tab.Name)
+		checkSanitized(d, "the tab "+tab.Name)
 		d.Press("tab")
 	}
 	d.Press("v", "r")
-	checkInert(d, "a question")
+	checkSanitized(d, "a question")
 	d.Press("esc")
 	d.App.SetJobs(&export.Job{Name: hostileText, Path: hostileText, Err: fmt.Errorf("%s", hostileText), Ended: d.Clock})
 	d.Press("J")
-	checkInert(d, "the exports")
+	checkSanitized(d, "the exports")
 	d.Press("esc", ":", "'bill")
 	d.App.Line().Set(hostileText)
-	checkInert(d, "a line that is typed")
+	checkSanitized(d, "a line that is typed")
 	d.Press("esc")
-	d.Send(billValue(d, client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))
-	checkInert(d, "a bill's field")
+	d.Send(billValueResponse(d, client.BillField{BillID: hostileText, StageID: hostileText, SettingID: hostileText}, &wire.CustomFieldValue{SettingName: new(hostileText), Contents: new(hostileText)}))
+	checkSanitized(d, "a bill's field")
 	d.Press("'x", "ctrl+s")
-	checkInert(d, "both values of a bill's field")
+	checkSanitized(d, "both values of a bill's field")
 }

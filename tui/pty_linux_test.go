@@ -25,14 +25,14 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// How long the proofs take. The defaults show that they work; figures need
+// Durations of the load tests. The defaults only show that they work; measurements need
 // more.
 var (
 	floodFor = flag.Duration("flood", 2*time.Second, "how long changes are raised")
 	restarts = flag.Int("restarts", 2, "how often the daemon is stopped and started again")
 )
 
-// terminal runs the screens on a pseudo-terminal and reads what they draw.
+// terminal runs the screens on a pseudo-terminal and reads the output.
 type terminal struct {
 	t     testing.TB
 	keys  *os.File
@@ -41,11 +41,11 @@ type terminal struct {
 	mu      sync.Mutex
 	out     bytes.Buffer
 	total   atomic.Int64 // bytes drawn
-	pressed time.Time    // when the last keys were
+	pressed time.Time    // time of the last keys
 }
 
-// onTerminal opens the screens on a terminal of a size, until the test ends.
-func onTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Options) *terminal {
+// openTerminal runs the screens on a terminal until the test ends.
+func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Options) *terminal {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -72,7 +72,7 @@ func onTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Opti
 		case err := <-m.ended:
 			m.ended <- err
 		case <-time.After(tuitest.Timeout):
-			t.Error("ctrl+c does not end it")
+			t.Error("ctrl+c does not quit")
 		}
 		stop()
 		if err := <-m.ended; err != nil {
@@ -98,7 +98,7 @@ func (m *terminal) read() {
 	}
 }
 
-// drawn takes what was drawn since it was asked last.
+// drawn returns the output since the last call.
 func (m *terminal) drawn() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,8 +107,7 @@ func (m *terminal) drawn() string {
 	return text
 }
 
-// press presses keys, no sooner after the last ones than anybody could: what
-// comes faster is taken for a paste.
+// press presses keys no faster than a user: faster keys are treated as a paste.
 func (m *terminal) press(text string) {
 	m.t.Helper()
 	if since := time.Since(m.pressed); since < ui.PasteInterval {
@@ -120,9 +119,9 @@ func (m *terminal) press(text string) {
 	}
 }
 
-// await waits until something is drawn, gives all that was drawn meanwhile, and
-// tells how long that took.
-func (m *terminal) await(what string, is *regexp.Regexp, patience time.Duration) (text string, took time.Duration) {
+// await waits for output that matches, and returns all output and the time that it
+// took.
+func (m *terminal) await(description string, is *regexp.Regexp, timeout time.Duration) (text string, took time.Duration) {
 	m.t.Helper()
 	began := time.Now()
 	for pause := time.NewTicker(time.Millisecond); ; <-pause.C {
@@ -130,8 +129,8 @@ func (m *terminal) await(what string, is *regexp.Regexp, patience time.Duration)
 		if is.MatchString(text) {
 			return text, time.Since(began)
 		}
-		if time.Since(began) > patience {
-			m.t.Fatalf("%s is not drawn: %q", what, ansi.Strip(text))
+		if time.Since(began) > timeout {
+			m.t.Fatalf("%s: no match in %q", description, ansi.Strip(text))
 		}
 	}
 }
@@ -143,7 +142,7 @@ var (
 	isHelp   = regexp.MustCompile(`Everywhere|Messages`)
 )
 
-// selected asks by a key which message is selected, and how long that takes.
+// selected determines the selected message by a key press, and how long that takes.
 func (m *terminal) selected() (id string, took time.Duration) {
 	m.t.Helper()
 	m.drawn()
@@ -156,19 +155,18 @@ func (m *terminal) selected() (id string, took time.Duration) {
 	return string(decoded), took
 }
 
-// changesASecond is how many changes of messages a flood makes.
+// changesASecond is the number of message changes per second.
 const changesASecond = 300
 
-// While hundreds of messages change a second, the selected row stays the one
-// that was selected. How quickly keys are answered and how much is drawn is
-// logged.
-func TestFlood(t *testing.T) {
+// The selection stays on its row while hundreds of messages change per second. Response
+// times and the amount of output are logged.
+func TestManyChangesPerSecond(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	s.Subscribe(t, "salesorder.created", s.Receiver)
 	for i := range 50 {
 		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
 	}
-	m := onTerminal(t, s.Client, 120, 40, tui.Options{URL: s.URL})
+	m := openTerminal(t, s.Client, 120, 40, tui.Options{URL: s.URL})
 	m.await("LIVE", isLive, tuitest.Timeout)
 	m.press("4")
 	m.await("the list", regexp.MustCompile(`of 50`), tuitest.Timeout)
@@ -180,7 +178,7 @@ func TestFlood(t *testing.T) {
 
 	ctx, stop := context.WithTimeout(t.Context(), *floodFor)
 	defer stop()
-	raised := flood(ctx, t, s)
+	raised := publishEvents(ctx, t, s)
 	before, began := m.total.Load(), time.Now()
 	var keys []time.Duration
 	for ctx.Err() == nil {
@@ -202,16 +200,16 @@ func TestFlood(t *testing.T) {
 		float64(m.total.Load()-before)/1024/took.Seconds(), len(keys), quantile(keys, 1), quantile(keys, 0.99), quantile(keys, 0.5))
 }
 
-// raisers is how many events are raised at the same time, since one after the
-// other would be too slow.
-const raisers = 3
+// publishers is the number of concurrent publishers, since sequential requests would be
+// too slow.
+const publishers = 3
 
-// flood raises events until ctx is done, and tells then how many.
-func flood(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int {
+// publishEvents publishes events until ctx is done and returns their number.
+func publishEvents(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int {
 	count := make(chan int, 1)
 	var raised atomic.Int64
 	var raising sync.WaitGroup
-	for range raisers {
+	for range publishers {
 		raising.Go(func() {
 			began := time.Now()
 			for n := 1; ctx.Err() == nil; n++ {
@@ -221,7 +219,7 @@ func flood(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int 
 					t.Error(err)
 					return
 				}
-				pause := time.NewTimer(time.Until(began.Add(time.Duration(n) * raisers * 2 * time.Second / changesASecond)))
+				pause := time.NewTimer(time.Until(began.Add(time.Duration(n) * publishers * 2 * time.Second / changesASecond)))
 				<-pause.C
 			}
 		})
@@ -233,16 +231,15 @@ func flood(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int 
 	return count
 }
 
-// However often the daemon goes and comes back, the screen says so each time,
-// and is live again without a key.
-func TestRestarts(t *testing.T) {
+// The screen shows each restart of the daemon, and is live again without a key press.
+func TestReconnectAfterDaemonRestart(t *testing.T) {
 	dir := t.TempDir()
 	i, err := daemontest.Open(dir, "--demo")
 	if err != nil {
 		t.Fatal(err)
 	}
 	address := strings.TrimPrefix(i.URL, "http://")
-	m := onTerminal(t, tuitest.Connect(t, i), 100, 30, tui.Options{URL: i.URL})
+	m := openTerminal(t, tuitest.Connect(t, i), 100, 30, tui.Options{URL: i.URL})
 	m.await("LIVE", isLive, tuitest.Timeout)
 	var times []time.Duration
 	for range *restarts {

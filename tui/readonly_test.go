@@ -22,24 +22,23 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A walk does everything that can be done, and says yes to every question.
-type walk struct {
+// walker runs every action and accepts every confirmation.
+type walker struct {
 	*tuitest.Driver
-	done map[string]bool // the keys that mean the same on several screens
+	done map[string]bool // keys with the same meaning on several screens
 }
 
-// screensWithActions are the keys that open the screens on which something can
-// be done to deliveries.
+// screensWithActions are the keys that open the screens with actions on deliveries.
 var screensWithActions = [][]string{
 	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"3", "enter", "i"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
 	{"4", "enter"}, {"5"}, {"6"}, {"6", "enter"},
 }
 
-// leave is what a walk does not press, since nothing but the walk would end.
-var leave = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
+// skippedKeys are not pressed, since they would only end the test.
+var skippedKeys = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
 
-// at goes to a screen from wherever it is.
-func (w *walk) at(place []string) {
+// at opens a screen from anywhere.
+func (w *walker) at(place []string) {
 	w.T.Helper()
 	w.Quit = false
 	w.App.Home()
@@ -49,8 +48,8 @@ func (w *walk) at(place []string) {
 	}
 }
 
-// yes answers whatever is asked.
-func (w *walk) yes() {
+// confirm accepts a confirmation.
+func (w *walker) confirm() {
 	w.T.Helper()
 	for range 6 {
 		w.Clock = w.Clock.Add(time.Second)
@@ -70,8 +69,8 @@ func (w *walk) yes() {
 	}
 }
 
-// fill puts something into every field of a form.
-func (w *walk) fill(f *ui.Form) {
+// fill sets every field of a form.
+func (w *walker) fill(f *ui.Form) {
 	for _, one := range f.Fields {
 		if one.Options == nil && !one.Stored && one.Name != webhooks.HeadersField {
 			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
@@ -82,9 +81,9 @@ func (w *walk) fill(f *ui.Form) {
 	}
 }
 
-// everything presses every key and every row of the menu on every screen, and
-// says every name in the palette.
-func (w *walk) everything() {
+// pressEverything presses every key, runs every row of the menu on every screen, and
+// every command.
+func (w *walker) pressEverything() {
 	w.T.Helper()
 	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
@@ -92,18 +91,18 @@ func (w *walk) everything() {
 		scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
 		for _, s := range scopes {
 			for _, b := range keymap.Bindings.Within(scopes, s) {
-				if slices.Contains(leave, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
+				if slices.Contains(skippedKeys, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
 					continue
 				}
 				w.done[b.Keys] = true
 				w.at(place)
 				w.Press(named(b.KeyNames()[0]))
-				w.yes()
+				w.confirm()
 				w.at(place)
 				w.fromMenu(b)
 			}
 		}
-		w.Wait(10 * time.Second) // what waits to be undone is done then
+		w.Wait(10 * time.Second) // until delayed changes are sent
 	}
 	for _, one := range w.App.Targets() {
 		if one == "quit" {
@@ -116,11 +115,11 @@ func (w *walk) everything() {
 		w.at([]string{"3", "enter"})
 		w.App.TypeCommand(one + rest)
 		w.Press("enter")
-		w.yes()
+		w.confirm()
 	}
 }
 
-// named is a key as the driver calls it.
+// named returns a key by the name that the driver uses.
 func named(key string) string {
 	if key == " " {
 		return "space"
@@ -128,19 +127,18 @@ func named(key string) string {
 	return key
 }
 
-// fromMenu does what a binding does by the list of actions.
-func (w *walk) fromMenu(b keymap.Binding) {
+// fromMenu runs a binding from the menu of actions.
+func (w *walker) fromMenu(b keymap.Binding) {
 	w.T.Helper()
 	w.Press("x")
 	if w.App.Choosing() && w.App.ChooseAction(func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys }) {
 		w.Press("enter")
-		w.yes()
+		w.confirm()
 	}
 }
 
-// forms sends the forms and the commands themselves, which the keys of a
-// read-only session do not even open.
-func (w *walk) forms() {
+// forms submits forms and commands directly, which a read-only session does not open.
+func (w *walker) forms() {
 	w.T.Helper()
 	a := w.App
 	w.at([]string{"3"})
@@ -156,7 +154,7 @@ func (w *walk) forms() {
 		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
 	} {
 		a.ShowOverlay(f)
-		w.yes()
+		w.confirm()
 	}
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
@@ -172,15 +170,14 @@ func (w *walk) forms() {
 	}
 }
 
-// A session that is read-only sends nothing that could change anything, by
-// whatever way it is asked to: keys, the menu, the palette, forms. The same walk
-// through a session that is not sends every kind of change.
-func TestReadOnlyLetsNothingThrough(t *testing.T) {
+// A read-only session sends no change by any means: keys, menu, commands, forms. The
+// same actions in another session send every kind of change.
+func TestReadOnlySessionSendsNoChanges(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	for _, test := range []struct {
 		name           string
-		screens, under bool // what is read-only
-	}{{"screens and client", true, true}, {"the screens alone", true, false}, {"the client alone", false, true}, {"nothing", false, false}} {
+		screens, under bool // session, client are read-only
+	}{{"screens and client", true, true}, {"screens only", true, false}, {"client only", false, true}, {"neither", false, false}} {
 		t.Run(test.name, func(t *testing.T) {
 			counter, changes := tuitest.RecordChanges(t, s.URL)
 			c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword, ReadOnly: test.under})
@@ -190,25 +187,24 @@ func TestReadOnlyLetsNothingThrough(t *testing.T) {
 			t.Cleanup(c.Close)
 			d := tuitest.Drive(t, c, tui.Options{ReadOnly: test.screens, Profile: "prod", Downloads: t.TempDir()})
 			d.Clock = time.Now()
-			w := &walk{d, make(map[string]bool)}
-			w.everything()
+			w := &walker{d, make(map[string]bool)}
+			w.pressEverything()
 			byKeys := kindsOf(changes())
 			w.forms()
 			all := kindsOf(changes())
 			switch {
 			case test.screens || test.under:
 				if len(all) > 0 {
-					t.Errorf("requests that change something were sent: %v", changes())
+					t.Errorf("changes were sent: %v", changes())
 				}
 			case len(byKeys) < 10 || len(all) < 12:
-				t.Errorf("the walk misses kinds of changes; by keys %v; all %v", byKeys, all)
+				t.Errorf("some kinds of changes were not sent; by keys %v; all %v", byKeys, all)
 			}
 		})
 	}
 }
 
-// kindsOf are the methods and the ends of the paths of requests. To sign in
-// changes nothing.
+// kindsOf returns methods and path ends of requests. Sign-ins are not changes.
 func kindsOf(requests []string) []string {
 	var kinds []string
 	for _, r := range requests {

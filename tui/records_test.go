@@ -10,9 +10,9 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Screens of records, over the demo records of a real daemon.
-func TestRecordScreens(t *testing.T) {
-	i := daemontest.Start(t, "--demo") // its own: how many rows there are is shown
+// Screens of records with the demo records of a daemon.
+func TestRecordScreenGoldens(t *testing.T) {
+	i := daemontest.Start(t, "--demo") // not shared: the number of rows is shown
 	c := tuitest.Connect(t, i)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		o.Downloads = "/home/jsmith/Downloads"

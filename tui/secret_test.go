@@ -15,24 +15,24 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// renewed is the answer that brings a new secret.
-func renewed(d *tuitest.Driver, event, secret string) tea.Msg {
+// secretRenewed returns the response with a new secret.
+func secretRenewed(d *tuitest.Driver, event, secret string) tea.Msg {
 	return ui.Response{Apply: func() tea.Cmd {
 		d.App.ShowSecret(webhooks.RotatedSecret(d.App, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
 }
 
-// Secrets that come one after the other are read one after the other.
-func TestSecretsWait(t *testing.T) {
+// Several secrets are shown one after the other.
+func TestSecretsAreQueued(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
-	d.Send(renewed(d, "one", "whsec_first"))
-	d.Send(renewed(d, "two", "whsec_second"))
-	d.Send(renewed(d, "three", "whsec_third"))
+	d.Send(secretRenewed(d, "one", "whsec_first"))
+	d.Send(secretRenewed(d, "two", "whsec_second"))
+	d.Send(secretRenewed(d, "three", "whsec_third"))
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.WantText(secret)
-		d.Send(tuitest.Keys["esc"]) // of whoever has not seen it yet
+		d.Send(tuitest.Keys["esc"]) // within ConfirmPause
 		d.WantText(secret)
 		d.Copied.Reset()
 		d.Press("y", "esc")
@@ -41,44 +41,44 @@ func TestSecretsWait(t *testing.T) {
 		}
 	}
 	if d.App.Overlay() != nil || d.App.Unread() != 0 {
-		t.Errorf("something is open still:\n%s", d.Text())
+		t.Errorf("an overlay is still open:\n%s", d.Text())
 	}
 }
 
-// A secret is closed by esc alone.
-func TestSecretStays(t *testing.T) {
+// Only esc closes a secret.
+func TestSecretClosesOnlyWithEsc(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
-	d.Send(renewed(d, "one", "whsec_first"))
+	d.Send(secretRenewed(d, "one", "whsec_first"))
 	d.Press("q", "?", "f1", "enter", "x", "D", "/", "'q")
 	d.WantText("whsec_first")
 	d.Press("esc")
 	if strings.Contains(d.Text(), "whsec_first") {
-		t.Error("esc does not close it")
+		t.Error("esc does not close the secret")
 	}
 }
 
-// What is typed is not covered by a secret, which is shown once that is closed.
-func TestSecretWaitsForForm(t *testing.T) {
+// A secret does not cover a form, and is shown after the form is closed.
+func TestSecretIsShownAfterForm(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'debtor.created", "tab", "'hooks.test/")
 	typed := d.App.Overlay().(*ui.Form)
-	d.Send(renewed(d, "one", "whsec_first"))
-	d.WantText("there is a secret to be read")
-	d.Send(renewed(d, "two", "whsec_second"))
+	d.Send(secretRenewed(d, "one", "whsec_first"))
+	d.WantText("a secret will be shown")
+	d.Send(secretRenewed(d, "two", "whsec_second"))
 	d.Respond(d.App.Front(), nil, func(error) tea.Cmd {
 		webhooks.ShowCreated(d.App, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
 		return nil
 	})
 	d.Press("'q")
 	if d.App.Overlay() != ui.Overlay(typed) || !strings.HasSuffix(typed.Fields[1].Text(), "hooks.test/q") {
-		t.Fatalf("the form is gone:\n%s", d.Text())
+		t.Fatalf("the form was closed:\n%s", d.Text())
 	}
 	d.Press("ctrl+c")
-	d.WantText("3 secrets are not read yet")
+	d.WantText("3 secrets not shown yet")
 	if d.Quit {
-		t.Error("it ends with secrets that nobody has read")
+		t.Error("quit with unread secrets")
 	}
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.Press("esc")
@@ -86,8 +86,8 @@ func TestSecretWaitsForForm(t *testing.T) {
 	}
 }
 
-// Late answers cover no secret, and take the place of no form.
-func TestLateAnswersOpenNothing(t *testing.T) {
+// Late responses neither cover a secret nor replace a form.
+func TestLateResponsesOpenNoOverlay(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
@@ -99,7 +99,7 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 		}}
 	}
 	late := []tea.Msg{
-		billValue(d, field, &wire.CustomFieldValue{}),
+		billValueResponse(d, field, &wire.CustomFieldValue{}),
 		answer(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
 		answer(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
 		tui.SignedInMsg(nil, d.App.Session, "admin", nil),
@@ -112,26 +112,26 @@ func TestLateAnswersOpenNothing(t *testing.T) {
 		}
 	}
 	d.Press("esc")
-	d.Send(renewed(d, "one", "whsec_first"))
+	d.Send(secretRenewed(d, "one", "whsec_first"))
 	for _, m := range append(late, tui.ProfilesMsg(d.App.Session, []tui.Profile{{Name: "a"}, {Name: "b"}})) {
 		d.Send(m)
-		if _, told := d.App.Overlay().(*ui.Secret); !told {
+		if _, isSecret := d.App.Overlay().(*ui.Secret); !isSecret {
 			t.Fatalf("%T covers the secret:\n%s", m, d.Text())
 		}
 	}
 }
 
-// Where the session has ended, the password is asked for below a secret, and what
-// is held is made once it was typed.
-func TestPasswordIsAskedBelowSecret(t *testing.T) {
+// If the session has expired, the sign-in form opens below a secret, and the pending
+// change is sent after the sign-in.
+func TestSignInFormOpensBelowSecret(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
-	d.Send(renewed(d, "one", "whsec_first"))
+	d.Send(secretRenewed(d, "one", "whsec_first"))
 	done := false
 	d.Send(tui.HeldMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
 	d.WantText("whsec_first")
 	d.Press("esc")
-	d.WantText("Sign in to", "your action (a change) runs after")
+	d.WantText("Sign in to", "after sign-in: a change")
 	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if !done || d.App.Overlay() != nil {
 		t.Errorf("made: %v; open is %T", done, d.App.Overlay())

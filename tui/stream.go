@@ -17,35 +17,34 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// stream follows what happens at the service.
+// stream handles live updates.
 type stream struct {
 	*App
-	link     link
-	feed     *feed
-	stopFeed context.CancelFunc
-	hearing  context.Context // of the feed
-	polling  bool            // a poll is on its way
+	link      connection
+	feed      *feed
+	stopFeed  context.CancelFunc
+	listenCtx context.Context // of the feed
+	polling   bool            // a poll is in progress
 }
 
-// pause holds back what is live, or goes on with it.
+// pause pauses or resumes live updates.
 func (s *stream) pause() tea.Cmd {
 	s.link.paused = !s.link.paused
 	s.Paused = s.link.paused
 	missed := s.link.missed
 	s.link.missed = 0
 	if !s.link.paused && missed > 0 {
-		return s.missed()
+		return s.refreshAll()
 	}
 	return nil
 }
 
-// refresh fetches what is shown again, and makes the stream anew where it was
-// lost.
+// refresh fetches the visible data again, and reconnects the stream if it was lost.
 func (s *stream) refresh() tea.Cmd {
 	var cmds []tea.Cmd
-	if !s.link.live(s.Now) && (s.link.lost != nil || s.link.refused != nil) {
-		s.link.refused = nil
-		cmds = append(cmds, s.listen(), s.whoAmI())
+	if !s.link.isLive(s.Now) && (s.link.lostErr != nil || s.link.rejectedErr != nil) {
+		s.link.rejectedErr = nil
+		cmds = append(cmds, s.listen(), s.fetchAccount())
 	}
 	if p, ok := s.Front().(ui.Poller); ok {
 		cmds = append(cmds, p.Poll())
@@ -53,7 +52,7 @@ func (s *stream) refresh() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// listen begins to follow the service.
+// listen connects the stream.
 func (s *stream) listen() tea.Cmd {
 	if s.stopFeed != nil {
 		s.stopFeed()
@@ -65,13 +64,13 @@ func (s *stream) listen() tea.Cmd {
 	ctx, stop := context.WithCancel(s.Context)
 	s.link.session++
 	s.feed, s.stopFeed = newFeed(s.link.session, s.Client.Stream(ctx, o)), stop
-	return s.hear(ctx)
+	return s.nextBatch(ctx)
 }
 
-// hear waits for what happens next.
-func (s *stream) hear(ctx context.Context) tea.Cmd {
+// nextBatch returns a command that waits for the next batch of events.
+func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
 	f := s.feed
-	s.hearing = ctx
+	s.listenCtx = ctx
 	return s.options.Loop.Listen(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
@@ -80,28 +79,28 @@ func (s *stream) hear(ctx context.Context) tea.Cmd {
 	})
 }
 
-// live takes what the stream told, and waits for more.
-func (s *stream) live(m LiveMsg) tea.Cmd {
+// isLive handles a batch of events and waits for the next one.
+func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	if m.Fault != "" {
 		panic(m.Fault)
 	}
 	if m.Session != s.link.session {
 		return nil
 	}
-	wasAway := !s.link.live(s.Now)
+	wasAway := !s.link.isLive(s.Now)
 	was := s.link.signedOut
-	s.link.Take(m, s.Now)
-	s.ServerOffset = s.link.ahead
-	s.askWho(was)
+	s.link.Update(m, s.Now)
+	s.ServerOffset = s.link.offset
+	s.promptSignIn(was)
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
 		s.Queues.MarkChanged()
 	}
 	if m.Final == nil {
-		cmds = append(cmds, s.hear(s.hearing))
+		cmds = append(cmds, s.nextBatch(s.listenCtx))
 	}
 	if m.Reset || m.Beat && wasAway {
-		cmds = append(cmds, s.missed())
+		cmds = append(cmds, s.refreshAll())
 	}
 	if !s.link.paused {
 		for _, stack := range s.stacks {
@@ -115,29 +114,29 @@ func (s *stream) live(m LiveMsg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// batchEvery is how long changes are gathered before the screen learns of them:
-// any number of them a second are at most five repaints.
-const batchEvery = 200 * time.Millisecond
+// batchInterval is the interval in which events are collected: it limits the screen to
+// five updates per second.
+const batchInterval = 200 * time.Millisecond
 
 // source is a live stream of the service.
 type source = iter.Seq2[client.StreamEvent, error]
 
-// feed gathers what a stream tells until somebody asks for it. One goroutine
-// reads the stream; it ends with the feed's context.
+// feed collects the events of a stream. One goroutine reads the stream until the
+// context of the feed is done.
 type feed struct {
-	mu      sync.Mutex
-	batch   LiveMsg
-	lastID  string
-	arrived chan struct{} // holds one when there is a batch
-	ended   chan struct{}
+	mu     sync.Mutex
+	batch  LiveMsg
+	lastID string
+	ready  chan struct{} // signals a batch; capacity 1
+	ended  chan struct{}
 }
 
-// newFeed begins to read a stream.
+// newFeed starts to read a stream.
 func newFeed(session int, events source) *feed {
-	f := &feed{batch: LiveMsg{Session: session}, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
+	f := &feed{batch: LiveMsg{Session: session}, ready: make(chan struct{}, 1), ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
-		defer f.caught()
+		defer f.recoverPanic()
 		for event, err := range events {
 			f.add(event, err)
 		}
@@ -145,9 +144,8 @@ func newFeed(session int, events source) *feed {
 	return f
 }
 
-// caught hands a panic on to the loop of the screens, which leaves the terminal
-// as it was.
-func (f *feed) caught() {
+// recoverPanic forwards a panic to the main loop, which restores the terminal.
+func (f *feed) recoverPanic() {
 	fault := recover()
 	if fault == nil {
 		return
@@ -155,18 +153,18 @@ func (f *feed) caught() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.batch.Fault = fmt.Sprintf("%v\n\n%s", fault, debug.Stack())
-	f.tell()
+	f.signal()
 }
 
-// tell says that there is something to take.
-func (f *feed) tell() {
+// signal signals that there is a batch.
+func (f *feed) signal() {
 	select {
-	case f.arrived <- struct{}{}:
+	case f.ready <- struct{}{}:
 	default:
 	}
 }
 
-// add takes one event of the stream into the batch.
+// add adds an event to the batch.
 func (f *feed) add(event client.StreamEvent, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,34 +179,34 @@ func (f *feed) add(event client.StreamEvent, err error) {
 	case client.HeartbeatEvent:
 		b.Beat = true
 		if !e.ServerTime.IsZero() {
-			b.Ahead = time.Until(e.ServerTime)
+			b.ServerOffset = time.Until(e.ServerTime)
 		}
 		f.remember(e.ID)
 	case client.MessageEvent:
 		b.Changes = append(b.Changes, e.MessageChange)
 		f.remember(e.ID)
 	case client.RequestEvent:
-		if !strings.HasPrefix(e.PathInfo, "/Logs") { // to look at the log must not make it move
+		if !strings.HasPrefix(e.PathInfo, "/Logs") { // viewing the request log must not refresh it
 			b.Requests++
 		}
 	case client.StatsEvent:
 		var pulse wire.Pulse
 		if json.Unmarshal(e.Data, &pulse) == nil {
-			b.Pulse = &pulse
+			b.Throughput = &pulse
 		}
 	case client.ResetEvent:
 		b.Reset = true
 	}
-	f.bound()
-	f.tell()
+	f.limitBatch()
+	f.signal()
 }
 
-// batchMost is how many changes are told one by one. More of them at once are
-// told as a reset: to fetch again is cheaper.
-const batchMost = 5000
+// maxBatchChanges is the maximum number of changes in a batch. More changes are replaced by a
+// reset, since fetching again is cheaper.
+const maxBatchChanges = 5000
 
-func (f *feed) bound() {
-	if len(f.batch.Changes) > batchMost {
+func (f *feed) limitBatch() {
+	if len(f.batch.Changes) > maxBatchChanges {
 		f.batch.Changes, f.batch.Reset = nil, true
 	}
 }
@@ -219,22 +217,22 @@ func (f *feed) remember(id string) {
 	}
 }
 
-// last is the id of the last event.
+// last returns the ID of the last event.
 func (f *feed) last() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lastID
 }
 
-// next waits until there is something, gathers what comes right after it, and
-// gives all of it. It is nil when ctx is done.
+// next waits for an event, collects events for batchEvery and returns the batch. It
+// returns nil when ctx is done.
 func (f *feed) next(ctx context.Context) *LiveMsg {
 	select {
-	case <-f.arrived:
+	case <-f.ready:
 	case <-ctx.Done():
 		return nil
 	}
-	pause := time.NewTimer(batchEvery)
+	pause := time.NewTimer(batchInterval)
 	defer pause.Stop()
 	select {
 	case <-pause.C:
@@ -248,38 +246,38 @@ func (f *feed) next(ctx context.Context) *LiveMsg {
 	return &batch
 }
 
-// link is what is known of the way to the service. It never calls live what is
-// not: without a heartbeat in the last 20 seconds the word is another one.
-type link struct {
-	session   int // of the stream that counts
-	connected bool
-	beat      time.Time // the last heartbeat
-	lost      error     // the stream's connection
-	lostAt    time.Time
-	retryAt   time.Time
-	refused   error     // the service has no stream for us
-	reached   time.Time // the last answer of any kind
-	failed    error     // the last request got none
-	failedAt  time.Time
-	signedOut bool
-	ahead     time.Duration // how far the service's clock is ahead of ours
-	paused    bool
-	missed    int // changes while paused
+// connection is the state of the connection to the service. It is live only if a heartbeat
+// arrived within ui.HeartbeatLimit.
+type connection struct {
+	session      int // number of the current stream
+	connected    bool
+	beat         time.Time // time of the last heartbeat
+	lostErr      error     // why the stream is disconnected
+	lostAt       time.Time
+	retryAt      time.Time
+	rejectedErr  error     // why the service rejected the stream
+	lastResponse time.Time // time of the last response
+	requestErr   error     // error of the last request that got no response
+	failedAt     time.Time
+	signedOut    bool
+	offset       time.Duration // difference between the clock of the service and the local clock
+	paused       bool
+	missed       int // number of changes while paused
 }
 
-// Take learns from what the stream told.
-func (l *link) Take(m LiveMsg, now time.Time) {
+// Update updates the state from a batch.
+func (l *connection) Update(m LiveMsg, now time.Time) {
 	if m.Connected {
-		l.connected, l.lost, l.signedOut = true, nil, false
+		l.connected, l.lostErr, l.signedOut = true, nil, false
 	}
-	if m.Beat { // which a stream has that outlives its session for a moment
-		l.beat, l.reached, l.lost, l.failed, l.ahead = now, now, nil, nil, m.Ahead
+	if m.Beat { // a stream can outlive its session for a moment
+		l.beat, l.lastResponse, l.lostErr, l.requestErr, l.offset = now, now, nil, nil, m.ServerOffset
 	}
 	if m.Lost != nil {
-		l.connected, l.lost, l.lostAt, l.retryAt, l.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
+		l.connected, l.lostErr, l.lostAt, l.retryAt, l.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
 	}
 	if m.Final != nil {
-		l.connected, l.refused, l.beat = false, m.Final, time.Time{}
+		l.connected, l.rejectedErr, l.beat = false, m.Final, time.Time{}
 		l.signedOut = l.signedOut || ui.SignedOut(m.Final)
 	}
 	if l.paused {
@@ -287,80 +285,81 @@ func (l *link) Take(m LiveMsg, now time.Time) {
 	}
 }
 
-// heard learns from the outcome of a request.
-func (l *link) heard(err error, now time.Time) {
+// update updates the state from the outcome of a request.
+func (l *connection) update(err error, now time.Time) {
 	switch {
 	case ui.SignedOut(err):
-		l.signedOut, l.reached, l.failed = true, now, nil
+		l.signedOut, l.lastResponse, l.requestErr = true, now, nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
-		l.failed, l.failedAt = err, now
+		l.requestErr, l.failedAt = err, now
 	case err == nil:
-		l.reached, l.failed, l.signedOut = now, nil, false
+		l.lastResponse, l.requestErr, l.signedOut = now, nil, false
 	}
 }
 
-// sameClock is how far two clocks may be apart without a word.
-const sameClock = 2 * time.Second
+// maxClockDifference is the clock difference that is not shown.
+const maxClockDifference = 2 * time.Second
 
-// clocks says by how much the service's clock differs; empty for not worth
-// mentioning.
-func (l *link) clocks() string {
+// clockDifference formats the difference between the clocks, "" if it is small.
+func (l *connection) clockDifference() string {
 	switch {
-	case l.ahead > sameClock:
-		return " +" + ui.Age(l.ahead) + " there"
-	case l.ahead < -sameClock:
-		return " -" + ui.Age(-l.ahead) + " there"
+	case l.offset > maxClockDifference:
+		return " +" + ui.Age(l.offset) + " there"
+	case l.offset < -maxClockDifference:
+		return " -" + ui.Age(-l.offset) + " there"
 	}
 	return ""
 }
 
-// ofLink reports whether an error says only that the service could not be asked,
-// or not by us.
-func ofLink(err error) bool {
+// isConnectionError reports whether an error is a connection or sign-in error.
+func isConnectionError(err error) bool {
 	return ui.SignedOut(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
 }
 
-// fine reports whether the service answers, and us.
-func (l *link) fine() bool { return !l.signedOut && l.failed == nil && !l.reached.IsZero() }
-
-// live reports whether what is shown is kept up to date by the stream.
-func (l *link) live(now time.Time) bool {
-	return !l.beat.IsZero() && now.Sub(l.beat) < ui.HeartbeatLimit && l.lost == nil
+// isHealthy reports whether the last request was successful.
+func (l *connection) isHealthy() bool {
+	return !l.signedOut && l.requestErr == nil && !l.lastResponse.IsZero()
 }
 
-// polls reports whether rows have to be fetched again and again, since no stream
-// brings their changes.
-func (l *link) polls(now time.Time) bool { return !l.paused && !l.signedOut && !l.live(now) }
+// isLive reports whether the stream keeps the screen up to date.
+func (l *connection) isLive(now time.Time) bool {
+	return !l.beat.IsZero() && now.Sub(l.beat) < ui.HeartbeatLimit && l.lostErr == nil
+}
 
-// away reports whether the service cannot be reached.
-func (l *link) away(now time.Time) bool { return !l.live(now) && l.failed != nil }
+// shouldPoll reports whether the screens have to poll, because there is no live stream.
+func (l *connection) shouldPoll(now time.Time) bool {
+	return !l.paused && !l.signedOut && !l.isLive(now)
+}
 
-// idle reports whether the stream still waits although the service answers
+// isOffline reports whether the service is unreachable.
+func (l *connection) isOffline(now time.Time) bool { return !l.isLive(now) && l.requestErr != nil }
+
+// canReconnect reports whether the stream is waiting to reconnect although the service responds
 // again.
-func (l *link) idle(now time.Time) bool {
-	return l.lost != nil && l.failed == nil && l.reached.After(l.lostAt) && l.retryAt.After(now)
+func (l *connection) canReconnect(now time.Time) bool {
+	return l.lostErr != nil && l.requestErr == nil && l.lastResponse.After(l.lostAt) && l.retryAt.After(now)
 }
 
-// word is the state in one word or two.
-func (l *link) word(now time.Time) string {
+// label returns the connection state for the header.
+func (l *connection) label(now time.Time) string {
 	switch {
 	case l.signedOut:
 		return "AUTH"
 	case l.paused:
 		return fmt.Sprintf("PAUSED +%d", l.missed)
-	case l.live(now):
+	case l.isLive(now):
 		return "LIVE"
-	case l.failed != nil && !l.retryAt.IsZero() && l.retryAt.After(now):
+	case l.requestErr != nil && !l.retryAt.IsZero() && l.retryAt.After(now):
 		return "OFFLINE retry " + ui.Age(l.retryAt.Sub(now)+time.Second-1)
-	case l.failed != nil:
+	case l.requestErr != nil:
 		return "OFFLINE"
 	case !l.beat.IsZero():
 		return "STALE " + ui.Age(now.Sub(l.beat))
-	case l.reached.IsZero():
+	case l.lastResponse.IsZero():
 		return "CONNECTING"
-	case now.Sub(l.reached) > 5*ui.PollInterval:
-		return "STALE " + ui.Age(now.Sub(l.reached))
+	case now.Sub(l.lastResponse) > 5*ui.PollInterval:
+		return "STALE " + ui.Age(now.Sub(l.lastResponse))
 	}
 	return "POLL " + ui.Age(ui.PollInterval)
 }

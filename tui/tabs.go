@@ -25,31 +25,31 @@ const (
 	requestsTab
 )
 
-// tabs is what is open.
+// tabs holds the open screens.
 type tabs struct {
 	*App
-	stacks   [len(tabNames)][]ui.Screen // in each tab, the last in front
+	stacks   [len(tabNames)][]ui.Screen // by tab; the last screen is in front
 	tab      int
-	former   place              // what was seen before
-	outdated map[ui.Screen]bool // were not told of changes; fetched again when they are seen
+	previous location           // the previous location
+	stale    map[ui.Screen]bool // fetched again when shown next
 }
 
-// openTab brings a tab to the front.
+// openTab switches to a tab.
 func (t *tabs) openTab(tab int) tea.Cmd {
-	t.leavePlace()
-	return t.bring(tab)
+	t.rememberPlace()
+	return t.showTab(tab)
 }
 
-func (t *tabs) bring(tab int) tea.Cmd {
-	t.tab, t.over, t.line = tab, nil, nil
+func (t *tabs) showTab(tab int) tea.Cmd {
+	t.tab, t.overlay, t.input = tab, nil, nil
 	if len(t.stacks[tab]) == 0 {
-		return t.put(t.first(tab))
+		return t.pushScreen(t.first(tab))
 	}
 	t.resize()
-	return t.seen()
+	return t.screenShown()
 }
 
-// first is the screen that a tab begins with.
+// first returns the first screen of a tab.
 func (t *tabs) first(tab int) ui.Screen {
 	switch tab {
 	case recordsTab:
@@ -66,114 +66,112 @@ func (t *tabs) first(tab int) ui.Screen {
 	return home.New(t.App)
 }
 
-// Push opens a screen over the one in front.
+// Push opens a screen on top of the one in front.
 func (t *tabs) Push(s ui.Screen) tea.Cmd {
-	t.leavePlace()
-	return t.put(s)
+	t.rememberPlace()
+	return t.pushScreen(s)
 }
 
-func (t *tabs) put(s ui.Screen) tea.Cmd {
+func (t *tabs) pushScreen(s ui.Screen) tea.Cmd {
 	t.stacks[t.tab] = append(t.stacks[t.tab], s)
 	t.resize()
 	return tea.Batch(s.Start(), s.Shown())
 }
 
-// pushIn opens a screen in another tab, over its first.
+// pushIn opens a screen in another tab, on top of its first screen.
 func (t *tabs) pushIn(tab int, s ui.Screen) tea.Cmd {
-	t.leavePlace()
-	cmd := t.bring(tab)
+	t.rememberPlace()
+	cmd := t.showTab(tab)
 	for len(t.stacks[tab]) > 1 {
-		t.drop()
+		t.dropScreen()
 	}
-	return tea.Batch(cmd, t.put(s))
+	return tea.Batch(cmd, t.pushScreen(s))
 }
 
-func (t *tabs) drop() {
+func (t *tabs) dropScreen() {
 	stack := t.stacks[t.tab]
 	stack[len(stack)-1].Stop()
 	t.stacks[t.tab] = stack[:len(stack)-1]
 }
 
-// Pop leaves the screen in front.
+// Pop closes the screen in front.
 func (t *tabs) Pop() tea.Cmd {
 	cmd, _ := t.pop()
 	return cmd
 }
 
-// pop leaves the screen in front. It is false on the first one of a tab.
+// pop closes the screen in front. It returns false on the first screen of a tab.
 func (t *tabs) pop() (tea.Cmd, bool) {
 	if len(t.stacks[t.tab]) <= 1 {
 		return nil, false
 	}
-	t.leavePlace()
-	t.drop()
+	t.rememberPlace()
+	t.dropScreen()
 	t.resize()
-	return t.seen(), true
+	return t.screenShown(), true
 }
 
-// place is what was open in a tab, also where it was closed meanwhile.
-type place struct {
+// location is a location: a tab and its screens, which may be closed by now.
+type location struct {
 	tab   int
 	stack []ui.Screen
 }
 
-// leavePlace remembers what is in front, which something else takes the place
-// of now.
-func (t *tabs) leavePlace() {
+// rememberPlace stores the current location as the previous one.
+func (t *tabs) rememberPlace() {
 	if stack := t.stacks[t.tab]; len(stack) > 0 {
-		t.former = place{t.tab, slices.Clone(stack)}
+		t.previous = location{t.tab, slices.Clone(stack)}
 	}
 }
 
-// goBefore goes to what was in front before, and opens again what was closed of
-// it.
-func (t *tabs) goBefore() tea.Cmd {
-	to := t.former
+// goToPrevious switches to the previous location and opens its closed screens again.
+func (t *tabs) goToPrevious() tea.Cmd {
+	to := t.previous
 	if len(to.stack) == 0 {
-		t.Notify(ui.Info, "nothing was seen before this")
+		t.Notify(ui.Info, "no previous location")
 		return nil
 	}
-	t.leavePlace()
-	t.tab, t.over, t.line = to.tab, nil, nil
-	same := 0
-	for same < min(len(to.stack), len(t.stacks[to.tab])) && to.stack[same] == t.stacks[to.tab][same] {
-		same++
+	t.rememberPlace()
+	t.tab, t.overlay, t.input = to.tab, nil, nil
+	common := 0
+	for common < min(len(to.stack), len(t.stacks[to.tab])) && to.stack[common] == t.stacks[to.tab][common] {
+		common++
 	}
-	for len(t.stacks[to.tab]) > same {
-		t.drop()
+	for len(t.stacks[to.tab]) > common {
+		t.dropScreen()
 	}
 	var cmds []tea.Cmd
-	for _, s := range to.stack[same:] {
+	for _, s := range to.stack[common:] {
 		s.Reset()
-		cmds = append(cmds, t.put(s))
+		cmds = append(cmds, t.pushScreen(s))
 	}
 	t.resize()
-	return tea.Batch(append(cmds, t.seen())...)
+	return tea.Batch(append(cmds, t.screenShown())...)
 }
 
-// missed fetches what is in front again, since changes were not told, and the
-// rest when it is seen.
-func (t *tabs) missed() tea.Cmd {
-	t.outdated = make(map[ui.Screen]bool)
+// refreshAll refreshes the screen in front after changes were missed, and marks the other
+// screens as stale.
+func (t *tabs) refreshAll() tea.Cmd {
+	t.stale = make(map[ui.Screen]bool)
 	for _, stack := range t.stacks {
 		for _, s := range stack {
-			t.outdated[s] = true
+			t.stale[s] = true
 		}
 	}
-	return t.renew(t.Front())
+	return t.refreshScreen(t.Front())
 }
 
-// seen is what the screen does that has come to the front.
-func (t *tabs) seen() tea.Cmd {
+// screenShown notifies the screen that has come to the front.
+func (t *tabs) screenShown() tea.Cmd {
 	s := t.Front()
-	if t.outdated[s] {
-		return tea.Batch(s.Shown(), t.renew(s))
+	if t.stale[s] {
+		return tea.Batch(s.Shown(), t.refreshScreen(s))
 	}
 	return s.Shown()
 }
 
-func (t *tabs) renew(s ui.Screen) tea.Cmd {
-	delete(t.outdated, s)
+func (t *tabs) refreshScreen(s ui.Screen) tea.Cmd {
+	delete(t.stale, s)
 	if p, ok := s.(ui.Poller); ok {
 		return p.Poll()
 	}
@@ -191,7 +189,7 @@ func (t *tabs) isOpen(s ui.Screen) bool {
 	return false
 }
 
-// Front is the screen that is seen.
+// Front returns the visible screen.
 func (t *tabs) Front() ui.Screen {
 	stack := t.stacks[t.tab]
 	if len(stack) == 0 {
@@ -200,5 +198,5 @@ func (t *tabs) Front() ui.Screen {
 	return stack[len(stack)-1]
 }
 
-// MarkStale has a screen fetched again when it is seen.
-func (t *tabs) MarkStale(s ui.Screen) { t.outdated[s] = true }
+// MarkStale makes a screen fetch its data again when it is shown next.
+func (t *tabs) MarkStale(s ui.Screen) { t.stale[s] = true }

@@ -21,19 +21,19 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// asProgram makes a test binary the program on the terminal: it shows the
-// screens, and where its clock is asked once a file is there, it panics.
-const asProgram = "TUI_TEST_PROGRAM"
+// programEnv makes a test binary run the screens as a program; it panics when its clock
+// is read after a file exists.
+const programEnv = "TUI_TEST_PROGRAM"
 
 func init() {
-	if os.Getenv(asProgram) != "" {
+	if os.Getenv(programEnv) != "" {
 		os.Exit(program())
 	}
 }
 
-// program is what the test binary does then.
+// program is the main function of that program.
 func program() int {
-	dir := os.Getenv(asProgram)
+	dir := os.Getenv(programEnv)
 	c, err := client.New(client.Options{URL: "http://127.0.0.1:9"})
 	if err != nil {
 		fmt.Println(err)
@@ -53,9 +53,8 @@ func program() int {
 	return 0
 }
 
-// However the program ends, the terminal is as it was: its modes, the screen
-// that was there, a cursor, and no mouse.
-func TestTerminalIsAsBefore(t *testing.T) {
+// The terminal is restored however the program ends: modes, screen, cursor and mouse.
+func TestTerminalIsRestored(t *testing.T) {
 	signalled := func(signal syscall.Signal) func(*testing.T, *os.File, *exec.Cmd, string) {
 		return func(t *testing.T, _ *os.File, cmd *exec.Cmd, _ string) {
 			if err := cmd.Process.Signal(signal); err != nil {
@@ -74,7 +73,7 @@ func TestTerminalIsAsBefore(t *testing.T) {
 		name string
 		end  func(*testing.T, *os.File, *exec.Cmd, string)
 		code int
-		says string
+		want string
 	}{
 		{"quit", typed("q"), 0, ""},
 		{"ctrl+c", typed("\x03"), 0, ""},
@@ -88,29 +87,29 @@ func TestTerminalIsAsBefore(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			out, code := inTerminal(t, dir, func(screen *os.File, cmd *exec.Cmd) { test.end(t, screen, cmd, dir) })
-			if code != test.code || !strings.Contains(out, test.says) {
+			out, code := runInTerminal(t, dir, func(screen *os.File, cmd *exec.Cmd) { test.end(t, screen, cmd, dir) })
+			if code != test.code || !strings.Contains(out, test.want) {
 				t.Errorf("exit %d, want %d; it wrote %q", code, test.code, out)
 			}
-			for _, mode := range []struct{ on, off, what string }{
+			for _, mode := range []struct{ on, off, name string }{
 				{"\x1b[?1049h", "\x1b[?1049l", "the other screen"}, {"\x1b[?25l", "\x1b[?25h", "no cursor"},
 				{"\x1b[?1002h", "\x1b[?1002l", "the mouse"}, {"\x1b[?1006h", "\x1b[?1006l", "the mouse's form"}, {"\x1b[?2004h", "\x1b[?2004l", "marked pastes"},
 			} {
 				on, off := strings.LastIndex(out, mode.on), strings.LastIndex(out, mode.off)
 				if on < 0 || off < on {
-					t.Errorf("%s was turned on at %d and off at %d", mode.what, on, off)
+					t.Errorf("%s was enabled at %d and disabled at %d", mode.name, on, off)
 				}
 			}
-			if text, err := os.ReadFile(filepath.Join(dir, "crash.log")); test.says != "" && (err != nil || !strings.Contains(string(text), "the clock has stopped") || !strings.Contains(string(text), "app.go")) {
-				t.Errorf("the log says %q, %v", text, err)
+			if text, err := os.ReadFile(filepath.Join(dir, "crash.log")); test.want != "" && (err != nil || !strings.Contains(string(text), "the clock has stopped") || !strings.Contains(string(text), "app.go")) {
+				t.Errorf("crash log: %q, %v", text, err)
 			}
 		})
 	}
 }
 
-// inTerminal runs the screens on a terminal, does something once they are there,
-// and gives all that was written and the exit code.
-func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
+// runInTerminal runs the screens on a terminal, calls then once they are drawn, and
+// returns the output and the exit code.
+func runInTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), tuitest.Timeout)
 	defer cancel()
@@ -124,7 +123,7 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 	}
 	before := modes(keyboard)
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), asProgram+"="+dir, "TERM=xterm-256color")
+	cmd.Env = append(os.Environ(), programEnv+"="+dir, "TERM=xterm-256color")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
@@ -139,26 +138,26 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 		ended <- err
 	}()
 	var out strings.Builder
-	asked := false
+	checked := false
 	for some := make([]byte, 4096); ; {
 		n, err := screen.Read(some)
 		out.Write(some[:n])
 		if err != nil {
-			break // which is how Linux says that the other side is closed
+			break // on Linux, the error after the other side was closed
 		}
-		if !asked && strings.Contains(out.String(), "Messages") {
-			asked = true
+		if !checked && strings.Contains(out.String(), "Messages") {
+			checked = true
 			then(screen, cmd)
 		}
 	}
 	err = <-ended
 	if after != before || before == "" {
-		t.Errorf("the terminal was left in another state: %q, want %q", after, before)
+		t.Errorf("terminal mode %q, want %q", after, before)
 	}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		t.Fatalf("it did not end; it wrote %q", out.String())
+		t.Fatalf("the program did not end; output %q", out.String())
 	case errors.As(err, &exit):
 		return out.String(), exit.ExitCode()
 	case err != nil:
@@ -167,7 +166,7 @@ func inTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.C
 	return out.String(), 0
 }
 
-// modes is the state of a terminal as stty writes it, empty where it cannot.
+// modes returns the mode of a terminal as printed by stty, "" if unknown.
 func modes(terminal *os.File) string {
 	stty := exec.Command("stty", "-g")
 	stty.Stdin = terminal

@@ -9,9 +9,9 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// While there is no answer the keys work, and after a while that is said; the
-// same test is told by the screen of the subscription.
-func TestTrialWithoutAnswer(t *testing.T) {
+// A test delivery does not block keys, reports a missing response after a while, and is
+// also shown by the screen of the subscription.
+func TestDeliveryWithoutResponse(t *testing.T) {
 	enough := make(chan struct{})
 	s := tuitest.StartReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {
@@ -30,7 +30,7 @@ func TestTrialWithoutAnswer(t *testing.T) {
 	d.Advance(11 * time.Second)
 	d.WantText("test: no answer yet after 10s; its message is in Messages")
 	if len(d.App.Watchers()) != 0 {
-		t.Errorf("it still waits: %v", d.App.Watchers())
+		t.Errorf("still watching: %v", d.App.Watchers())
 	}
 
 	off := false

@@ -14,11 +14,11 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// placeholders are what stands in commands for what only the user knows.
+// placeholders replace the values in commands that only the user knows.
 var placeholders = strings.NewReplacer("SUBSCRIBER", "acme-shop", "EVENT", "salesorder.created", "URL", "https://hooks.acme.example/erp", "NAME", "other")
 
-// What a screen says is the same on the command line is a command that runs.
-func TestTwinsRun(t *testing.T) {
+// The equivalent commands of each screen run.
+func TestEquivalentCommandsRun(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the shell of this test is sh")
 	}
@@ -55,7 +55,7 @@ func TestTwinsRun(t *testing.T) {
 		if does, ok := d.App.Front().(ui.Commander); ok {
 			for _, deed := range does.Commands() {
 				if !strings.Contains(deed, " --output ") {
-					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is understood, and refused
+					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is parsed, and rejected
 				}
 				lines = append(lines, deed)
 			}
@@ -69,6 +69,6 @@ func TestTwinsRun(t *testing.T) {
 			}
 		}
 		d.Press("c")
-		d.WantText("The same on the command line")
+		d.WantText("Equivalent command")
 	}
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A delete waits for five seconds, in which it can be taken back; leaving asks.
-func TestDeleteCanBeTakenBack(t *testing.T) {
+// A delete is sent after five seconds, during which it can be undone; quitting requires
+// a second key.
+func TestUndoDelete(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y")
 	d.WantText("delete of", "U undo", " x ")
 	d.Press("q")
-	d.WantText("still waits")
+	d.WantText("pending delete")
 	if d.Quit {
-		t.Fatal("the program ends although a delete waits")
+		t.Fatal("quit with a pending delete")
 	}
 	d.Press("U")
-	d.WantText("taken back, nothing was sent")
+	d.WantText("undone, nothing was sent")
 	d.Advance(2 * ui.UndoDelay)
 	if n := s.MessageCount(t); n != 8 {
 		t.Fatalf("there are %d messages", n)
@@ -36,15 +37,15 @@ func TestDeleteCanBeTakenBack(t *testing.T) {
 	}
 	d.Press("D", "y", "q", "q")
 	if !d.Quit {
-		t.Error("q twice does not end the program")
+		t.Error("q twice does not quit")
 	}
 	if n := s.MessageCount(t); n != 6 {
-		t.Errorf("there are %d messages after leaving", n)
+		t.Errorf("%d messages after quitting", n)
 	}
 }
 
-// A delete whose time comes while nothing can be changed any more is not sent.
-func TestDelayedDeleteAndReadOnly(t *testing.T) {
+// A delayed delete is not sent if the session has become read-only.
+func TestReadOnlyCancelsDelayedDelete(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y", ":", "'ro", "enter")
@@ -55,15 +56,15 @@ func TestDelayedDeleteAndReadOnly(t *testing.T) {
 	}
 }
 
-// A delete that was asked for while another profile was being opened is sent to
-// the one that it was meant for, which stays.
-func TestNoSwitchWhileADeleteWaits(t *testing.T) {
+// A delete that was requested while a profile is opened is sent to the profile it was
+// requested in, which remains open.
+func TestPendingDeleteBlocksProfileSwitch(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "a"})
 	was := d.App.Client
 	d.App.Delay("delete of one", []string{"1"}, func() tea.Cmd { return nil })
 	d.Send(d.App.SwitchedMsg(tuitest.Unreachable(t), tui.Options{Profile: "b"}))
 	if d.App.Client != was || d.App.Profile != "a" || d.App.DelayedCount() != 1 {
-		t.Errorf("profile %s, %d deletes wait", d.App.Profile, d.App.DelayedCount())
+		t.Errorf("profile %s, %d pending deletes", d.App.Profile, d.App.DelayedCount())
 	}
-	d.WantText("a delete still waits here")
+	d.WantText("a delete is pending")
 }

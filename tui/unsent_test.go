@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// expiring is a driver whose session can be ended, and the way to do it.
-func expiring(t *testing.T, s *tuitest.Deliveries) (d *tuitest.Driver, end func()) {
+// driveExpiring returns a driver and a function that ends its session.
+func driveExpiring(t *testing.T, s *tuitest.Deliveries) (d *tuitest.Driver, end func()) {
 	t.Helper()
 	c, err := client.New(client.Options{URL: s.URL})
 	if err != nil {
@@ -38,39 +38,39 @@ func expiring(t *testing.T, s *tuitest.Deliveries) (d *tuitest.Driver, end func(
 	}
 }
 
-// A retry that the service refused since the session had ended is made once
-// somebody has signed in again, and not where nobody does.
-func TestChangeRunsAfterSignIn(t *testing.T) {
+// A retry that was rejected because the session had expired is sent after a sign-in,
+// and dropped if the sign-in is cancelled.
+func TestChangeIsRepeatedAfterSignIn(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	d, end := expiring(t, s)
+	d, end := driveExpiring(t, s)
 	d.Press("4", "!", "r")
 	d.WantText("Retry this message?")
 	end()
 	d.Press("y")
-	d.WantText("Sign in to", "AUTH", "your action (retry of", "runs after")
+	d.WantText("Sign in to", "AUTH", "after sign-in: retry of")
 	d.Press("esc")
-	d.WantText("not done: retry of")
+	d.WantText("not sent: retry of")
 
 	d.Press("r", "y")
-	d.WantText("your action (retry of")
+	d.WantText("after sign-in: retry of")
 	d.Press("'a wrong one", "enter")
-	d.WantText("Invalid Username or Password", "Sign in to", "your action (retry of")
+	d.WantText("Invalid Username or Password", "Sign in to", "after sign-in: retry of")
 	d.Press("'"+daemontest.AdminPassword, "enter")
 	if strings.Contains(d.Text(), "Sign in to") {
-		t.Fatalf("the question is still there:\n%s", d.Text())
+		t.Fatalf("the sign-in form is still open:\n%s", d.Text())
 	}
 	d.WaitUntil("the retry is shown", func() bool { return strings.Contains(d.Text(), "2/3") })
 }
 
-// A form that was sent without a session comes back with what was typed, until
-// the change is made.
-func TestFormRunsAfterSignIn(t *testing.T) {
+// A form that was submitted without a session is shown again with its values until it
+// is sent.
+func TestFormIsRepeatedAfterSignIn(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	d, end := expiring(t, s)
+	d, end := driveExpiring(t, s)
 	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	end()
 	d.Press("ctrl+s")
-	d.WantText("your action (new subscription) runs after")
+	d.WantText("after sign-in: new subscription")
 	d.Press("esc")
 	d.WantText("New subscription for acme-shop", "salesorder.updated")
 	d.Press("ctrl+s", "'"+daemontest.AdminPassword, "enter")
@@ -82,7 +82,7 @@ func TestFormRunsAfterSignIn(t *testing.T) {
 	}
 }
 
-// The failures are listed with the ids of their requests, and copied with them.
+// Errors are listed with their request IDs, and copied with them.
 func TestErrorLog(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	d.Resize(100, 24)
@@ -99,24 +99,24 @@ func TestErrorLog(t *testing.T) {
 	}
 	d.Press("Y", "esc")
 	if d.App.Overlay() != nil {
-		t.Error("esc does not close it")
+		t.Error("esc does not close the error log")
 	}
 }
 
-// While a form is sent again after a sign-in, it cannot be sent once more.
-func TestFormIsSentOnceAfterSignIn(t *testing.T) {
+// A form that is submitted again after a sign-in cannot be submitted twice.
+func TestFormCannotBeSubmittedTwice(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	d, end := expiring(t, s)
+	d, end := driveExpiring(t, s)
 	d.Press("3", "enter", "n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	end()
 	d.Press("ctrl+s", "'"+daemontest.AdminPassword)
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Deliver(tuitest.Keys["enter"])
-	for !strings.Contains(d.Text(), "now: new subscription") {
+	for !strings.Contains(d.Text(), "repeating: new subscription") {
 		d.DeliverNext()
 	}
 	if f, back := d.App.Overlay().(*ui.Form); !back || !f.Sent {
-		t.Error("the form is not on its way")
+		t.Error("the form is not marked as submitted")
 	}
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Deliver(tuitest.Keys["ctrl+s"])
@@ -127,8 +127,8 @@ func TestFormIsSentOnceAfterSignIn(t *testing.T) {
 	}
 }
 
-// Whoever signs in late closes nothing but the question for the password.
-func TestSignInClosesItsFormOnly(t *testing.T) {
+// A late sign-in closes only the sign-in form.
+func TestSignInClosesOnlyItsForm(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
 	d.Press(":", "'login", "enter")
@@ -137,15 +137,15 @@ func TestSignInClosesItsFormOnly(t *testing.T) {
 	typed := d.App.Overlay()
 	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", nil)})
 	if d.App.Overlay() != typed {
-		t.Errorf("the form that is typed is gone:\n%s", d.Text())
+		t.Errorf("another form was closed:\n%s", d.Text())
 	}
 	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
 	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Error+f.Fields[1].Error != "" {
-		t.Error("another form is blamed for a wrong password")
+		t.Error("another form shows the error of the password")
 	}
 	d.Press("esc", ":", "'login", "enter")
 	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if d.App.Overlay() != nil {
-		t.Error("the question for the password stays")
+		t.Error("the sign-in form is still open")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// frame draws what is around the screen in front.
+// frame draws the header and footer around the screen in front.
 type frame struct {
 	*App
 	width, height int
@@ -20,7 +20,7 @@ type frame struct {
 
 func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.MinHeight }
 
-// resize tells what is open how much room there is.
+// resize sets the size of the screen in front.
 func (f *frame) resize() {
 	if f.tooSmall() {
 		return
@@ -31,9 +31,9 @@ func (f *frame) resize() {
 	}
 }
 
-// View is bubbletea's: exactly as many lines and cells as the terminal has.
+// View implements tea.Model. It has exactly as many lines and cells as the terminal.
 func (f *frame) View() string {
-	defer f.crash.note()
+	defer f.crashes.recordPanic()
 	switch {
 	case f.width == 0:
 		return ""
@@ -43,19 +43,19 @@ func (f *frame) View() string {
 		return ""
 	}
 	body := strings.Split(f.Front().View(), "\n")
-	if f.link.away(f.Now) {
+	if f.link.isOffline(f.Now) {
 		body = f.faded(body)
 	}
-	if f.over != nil {
-		body = f.lay(body, f.over.Box(f.width-4, len(body)))
-	} else if f.line != nil {
-		body = f.under(body, f.line.Suggestions(f.width, len(body)))
+	if f.overlay != nil {
+		body = f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
+	} else if f.input != nil {
+		body = f.drawBelowInput(body, f.input.Suggestions(f.width, len(body)))
 	}
-	lines := append([]string{f.identity(), f.tabLine(), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
+	lines := append([]string{f.headerLine(), f.tabLine(), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
-// faded draws what is not up to date: without its own styles.
+// faded draws stale content in a single style.
 func (f *frame) faded(body []string) []string {
 	for i, line := range body {
 		body[i] = f.Theme.Paint(theme.Faded, ansi.Strip(line))
@@ -63,9 +63,9 @@ func (f *frame) faded(body []string) []string {
 	return body
 }
 
-// smallView says how large the terminal has to be.
+// smallView shows the required terminal size.
 func (f *frame) smallView() string {
-	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window; nothing is lost.", f.width, f.height, ui.MinWidth, ui.MinHeight)
+	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window to continue.", f.width, f.height, ui.MinWidth, ui.MinHeight)
 	words := theme.Wrap(text, f.width)
 	lines := make([]string, f.height)
 	for i := range lines {
@@ -78,9 +78,8 @@ func (f *frame) smallView() string {
 	return strings.Join(lines, "\n")
 }
 
-// identity is line 1: where we are, who we are, what we may, and the state of
-// the way to the service, which is always the truth.
-func (f *frame) identity() string {
+// headerLine draws line 1: profile, URL, user, mode and connection state.
+func (f *frame) headerLine() string {
 	t := f.Theme
 	left := []theme.Span{{Text: " whctl  ", Role: theme.Brand}}
 	left = append(left, t.Profile(f.Profile, f.options.Colour)...)
@@ -98,11 +97,11 @@ func (f *frame) identity() string {
 	if f.fetching() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
-	word := f.link.word(f.Now)
-	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clocks() + " ", Role: theme.Dim}})
+	word := f.link.label(f.Now)
+	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clockDifference() + " ", Role: theme.Dim}})
 }
 
-// fetching reports whether something of the screen in front is on its way.
+// fetching reports whether the screen in front has a request in progress.
 func (f *frame) fetching() bool {
 	w, ok := f.Front().(ui.Waiter)
 	return ok && w.Waiting()
@@ -118,13 +117,13 @@ func stateRole(word string) theme.Role {
 	return theme.Waiting
 }
 
-// tabLine is line 2.
+// tabLine draws line 2.
 func (f *frame) tabLine() string {
 	left, right := f.tabSpans()
 	return f.Theme.Compose(f.width, left, right)
 }
 
-// tabSpans are the tabs, each behind a blank or two, and the help at the right.
+// tabSpans returns the tabs, each after a separator, and the help hint.
 func (f *frame) tabSpans() (left, right []theme.Span) {
 	left = []theme.Span{{Text: " "}}
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
@@ -144,17 +143,16 @@ func (f *frame) tabSpans() (left, right []theme.Span) {
 	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp) + " help ", Role: theme.Dim}}
 }
 
-// breadcrumbs is line 3: how we came here and what limits the rows; or the line that
-// is typed.
+// breadcrumbs draws line 3: titles and filters of the open screens, or the input line.
 func (f *frame) breadcrumbs() string {
-	if f.line != nil {
-		return f.line.View(f.width)
+	if f.input != nil {
+		return f.input.View(f.width)
 	}
 	var names []string
 	for _, s := range f.stacks[f.tab] {
 		names = append(names, s.Title())
 	}
-	names = slices.Compact(names) // a list and a part of it, which the badges tell apart
+	names = slices.Compact(names) // a list and a filtered part of it have the same title
 	step := " " + f.Theme.More + " "
 	var badges []theme.Span
 	room := f.width - 2
@@ -163,51 +161,52 @@ func (f *frame) breadcrumbs() string {
 		room -= ansi.StringWidth(badge) + 4
 	}
 	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], step)) > room; first++ {
-		names[first] = "" // what limits the rows matters more than how one came here
+		names[first] = "" // filters are more important than titles
 		names[first+1] = f.Theme.Ellipsis + step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
 	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
 }
 
-// statusLine is a message where there is one, else what the screen says.
+// statusLine draws the visible message, the connection error or the status of the
+// screen.
 func (f *frame) statusLine() string {
-	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.link.away(f.Now)) {
+	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.link.isOffline(f.Now)) {
 		right := append(f.undoSpans(), f.jobSpans()...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
-			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " all of it ", Role: theme.Dim})
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
 	}
-	if f.link.away(f.Now) {
-		text := " " + ui.Describe(f.link.failed)
-		if !f.link.reached.IsZero() {
-			text = " Data from " + f.TimeOfDay(f.link.reached) + ", " + ui.Age(f.Now.Sub(f.link.reached)) + " ago: " + ui.Cause(f.link.failed)
+	if f.link.isOffline(f.Now) {
+		text := " " + ui.Describe(f.link.requestErr)
+		if !f.link.lastResponse.IsZero() {
+			text = " Data from " + f.TimeOfDay(f.link.lastResponse) + ", " + ui.Age(f.Now.Sub(f.link.lastResponse)) + " ago: " + ui.Cause(f.link.requestErr)
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Role: theme.Key}})
 	}
 	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }
 
-// jobSpans says at the end of the line what is on its way.
+// jobSpans returns the progress of exports for the end of the status line.
 func (f *frame) jobSpans() []theme.Span {
-	word := f.jobWord()
+	word := f.jobSummary()
 	if word == "" {
 		return nil
 	}
 	return []theme.Span{{Text: " " + word + " ", Role: theme.Accent}}
 }
 
-// hintLine names the keys that matter here.
+// hintLine draws the most important keys.
 func (f *frame) hintLine() string {
-	if f.line != nil {
-		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.line.Hint(), Role: theme.Dim}}, nil)
+	if f.input != nil {
+		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.input.Hint(), Role: theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
 	room := f.width - 2
-	for _, b := range f.hinted() {
+	for _, b := range f.hints() {
 		role := theme.Key
-		if f.over == nil && f.reason(b) != "" {
+		if f.overlay == nil && f.reason(b) != "" {
 			role = theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
@@ -219,18 +218,18 @@ func (f *frame) hintLine() string {
 	return f.Theme.Compose(f.width, left, nil)
 }
 
-// under draws lines over the first lines of the body.
-func (f *frame) under(body, lines []string) []string {
+// drawBelowInput draws lines over the first lines of the body.
+func (f *frame) drawBelowInput(body, lines []string) []string {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
-	if n := len(lines); n > 0 && n < len(body) { // what lies below is none of it
+	if n := len(lines); n > 0 && n < len(body) { // separates them from the body
 		body[n] = f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))
 	}
 	return body
 }
 
-// lay draws a box over the middle of the body.
-func (f *frame) lay(body, box []string) []string {
+// drawOverlay draws a box in the middle of the body.
+func (f *frame) drawOverlay(body, box []string) []string {
 	if len(box) == 0 {
 		return body
 	}

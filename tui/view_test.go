@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Where there is no room, the way here is cut before what one looks at.
-func TestCrumbsGiveWay(t *testing.T) {
+// If there is not enough room, the start of the breadcrumbs is cut.
+func TestBreadcrumbsAreTruncated(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "down", "enter", "enter")
@@ -28,8 +28,8 @@ func TestCrumbsGiveWay(t *testing.T) {
 	d.CheckScreen()
 }
 
-// The zone is told where times are.
-func TestZoneIsTold(t *testing.T) {
+// The time zone is shown with the time.
+func TestTimeZoneIsShown(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	if first := strings.Split(d.Text(), "\n")[0]; strings.Contains(first, "UTC") {
 		t.Errorf("%q", first)

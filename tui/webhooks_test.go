@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// busyHour gives the chart an hour, where the test had but a second.
+// busyHour fills an hour of the chart; the test data covers only a second.
 func busyHour(s *wire.Stats) {
 	s.SinceDateTime = wire.Timestamp{}
 	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
@@ -23,7 +23,7 @@ func busyHour(s *wire.Stats) {
 	}
 }
 
-func TestWebhookScreens(t *testing.T) {
+func TestWebhookScreenGoldens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := s.Open(t, o)
@@ -60,8 +60,8 @@ func TestWebhookScreens(t *testing.T) {
 	})
 }
 
-// Nothing is sent or deleted while the session only reads, whatever is pressed.
-func TestReadOnlySendsNothing(t *testing.T) {
+// A read-only session sends no change for any key.
+func TestReadOnlyRejectsDelete(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{ReadOnly: true})
 	d.WantText(" RO  LIVE")
@@ -73,6 +73,6 @@ func TestReadOnlySendsNothing(t *testing.T) {
 		t.Errorf("there are %d messages, %v", page.Total, err)
 	}
 	if strings.Contains(s.Log.String(), "DELETE") {
-		t.Error("something was deleted")
+		t.Error("a message was deleted")
 	}
 }

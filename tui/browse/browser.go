@@ -26,31 +26,31 @@ type Browser struct {
 	selection
 	Pages   *grid.Pages
 	Records map[*grid.Row]CachedRecord
-	asOf    string // the time of what is shown
+	asOf    string // time of day of the last fetch
 	counted bool
-	wrap    bool // long values of one record stand on several lines
+	wrap    bool // wrap long values in the record screen
 }
 
-// Options say what is different where the rows are not any records.
+// Options customizes a Browser for kinds other than business records.
 type Options struct {
-	Name          string                 // of the list; empty for the kind's
-	DefaultFields []string               // fields that are shown at first; nil for all that can be read
-	Columns       map[string]grid.Column // of fields whose names are longer than what they hold
-	Scopes        []keymap.Scope         // before those of all browsers
-	Command       string                 // of whctl, which lists the rows; empty for that of records
-	NewestFirst   bool                   // the newest come first, and are followed while they are in sight
+	Name          string                 // name of the list; defaults to the name of the kind
+	DefaultFields []string               // initial fields; nil for all readable fields
+	Columns       map[string]grid.Column // replaces the default columns, by field name
+	Scopes        []keymap.Scope         // in addition to those of Browser
+	Command       string                 // whctl command that lists the rows; empty for whctl query
+	NewestFirst   bool                   // newest rows first; new rows are followed while the first row is selected
 	Paint         func(b *Browser, rows []*grid.Row)
-	Problem       client.Filter // of the rows that are problems
+	Problem       client.Filter // filter that selects failed rows
 }
 
-// CachedRecord is the record behind a row.
+// CachedRecord is the record of a row.
 type CachedRecord struct {
 	Row client.Row
-	cut bool // some of its values
+	cut bool // values are truncated
 }
 
-// New opens a kind as it was left, with these filters where there are
-// any.
+// New returns a Browser of a kind in its last arrangement. filters replace the stored
+// ones unless nil.
 func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Browser {
 	o.Name = cmp.Or(o.Name, kind.Name)
 	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]CachedRecord)}
@@ -65,10 +65,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	return b
 }
 
-// How rows are shown is kept by kind and profile: a kind looks as it was left.
-
-// Arrange shows the rows as they were kept. Fields that the kind does not have
-// any more are left out.
+// Arrange applies a stored arrangement. Fields that no longer exist are skipped.
 func (b *Browser) Arrange(as state.Arrangement) {
 	fields := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := b.Kind.Column(name)
@@ -86,7 +83,7 @@ func (b *Browser) Arrange(as state.Arrangement) {
 	b.filters, b.Typed = RestoreFilters(b.Dialog, b.Kind, as.Where)
 }
 
-// Arrangement is how the rows are shown now.
+// Arrangement returns the current arrangement.
 func (b *Browser) Arrangement() state.Arrangement {
 	return state.Arrangement{
 		Fields: slices.Clone(b.Fields), Widths: maps.Clone(b.Grid.Widths()), Frozen: b.Grid.Frozen(),
@@ -94,7 +91,7 @@ func (b *Browser) Arrangement() state.Arrangement {
 	}
 }
 
-// Remember keeps how the rows are shown now. A view is kept by :save alone.
+// Remember stores the arrangement for the kind. Views are only stored by :save.
 func (b *Browser) Remember() {
 	if b.viewName == "" {
 		b.State.SetGrid(b.Kind.Name, b.Arrangement())
@@ -125,7 +122,7 @@ func (b *Browser) Scopes() []keymap.Scope {
 	return slices.Concat(b.options.Scopes, []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists})
 }
 
-// reload asks for something else: what is on its way is given up.
+// reload starts a new query and cancels requests in progress.
 func (b *Browser) reload() tea.Cmd {
 	b.Reset()
 	b.Pages.Reset()
@@ -137,15 +134,15 @@ func (b *Browser) reload() tea.Cmd {
 	return tea.Batch(b.fetchVisible(), b.count())
 }
 
-// Poll asks for the same again; what is here stays until the answer comes.
+// Poll implements ui.Poller. The rows remain until the response arrives.
 func (b *Browser) Poll() tea.Cmd {
 	b.Reset()
 	b.Pages.MarkStale()
 	return tea.Batch(b.fetchVisible(), b.count())
 }
 
-// Follow fetches the request log again when requests were answered, as long as
-// its newest are in sight.
+// Follow refreshes the request log when requests were logged, while its newest rows are
+// visible.
 func (b *Browser) Follow(_ []wire.MessageChange, requests int) tea.Cmd {
 	switch {
 	case requests == 0 || !b.Grid.Following():
@@ -157,7 +154,7 @@ func (b *Browser) Follow(_ []wire.MessageChange, requests int) tea.Cmd {
 	return nil
 }
 
-// fetchVisible fetches the pages near what is seen.
+// fetchVisible fetches the pages near the visible rows.
 func (b *Browser) fetchVisible() tea.Cmd {
 	first, last := b.Grid.Window()
 	var cmds []tea.Cmd
@@ -168,7 +165,7 @@ func (b *Browser) fetchVisible() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// count counts the rows that match.
+// count fetches the number of matching rows.
 func (b *Browser) count() tea.Cmd {
 	generation, q := b.Pages.Generation(), b.query()
 	return ui.Fetch(b.Ctx, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
@@ -177,7 +174,7 @@ func (b *Browser) count() tea.Cmd {
 			return nil
 		}
 		b.counted = true
-		if short := b.Pages.Total(); !b.options.NewestFirst || short < 0 || short >= grid.PageRows { // else all came, and counting made one more
+		if short := b.Pages.Total(); !b.options.NewestFirst || short < 0 || short >= grid.PageRows { // all rows are loaded; the count includes the count request itself
 			b.Pages.SetTotal(generation, int(total))
 		}
 		b.Grid.Sync()
@@ -185,7 +182,7 @@ func (b *Browser) count() tea.Cmd {
 	})
 }
 
-// Put takes a page of rows.
+// Put stores a page of rows.
 func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cmd {
 	if err != nil {
 		if b.Pages.RequestFailed(generation, number) {
@@ -250,7 +247,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// isEmptyField reports whether a field has no value in the rows that are here.
+// isEmptyField reports whether a field is empty in all loaded rows.
 func (b *Browser) isEmptyField(name string) bool {
 	for _, cached := range b.Records {
 		if cached.Row.Text(name) != "" {
@@ -260,7 +257,7 @@ func (b *Browser) isEmptyField(name string) bool {
 	return slices.Contains(b.Fields, name)
 }
 
-// sort goes from up to down to none on the selected column.
+// sort cycles the sort order of the selected column.
 func (b *Browser) sort() tea.Cmd {
 	c, ok := b.Grid.Column()
 	if !ok {
@@ -271,7 +268,7 @@ func (b *Browser) sort() tea.Cmd {
 	return b.reload()
 }
 
-// filterByValue keeps the rows with the selected value.
+// filterByValue filters by the value of the selected cell.
 func (b *Browser) filterByValue() tea.Cmd {
 	c, ok := b.Grid.Column()
 	row := b.Grid.Row()
@@ -285,14 +282,14 @@ func (b *Browser) filterByValue() tea.Cmd {
 		b.Notify(ui.Warning, c.Name+" cannot be filtered")
 		return nil
 	case value.Null():
-		b.Notify(ui.Warning, "no filter finds rows without a value")
+		b.Notify(ui.Warning, "filtering by null is not supported")
 		return nil
 	}
 	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}
 	return b.setFilters(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
 }
 
-// toggleProblems keeps the rows that are problems, or all of them.
+// toggleProblems toggles the filter of failed rows.
 func (b *Browser) toggleProblems() tea.Cmd {
 	only := b.options.Problem
 	others := slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == only.Member() })
@@ -302,7 +299,7 @@ func (b *Browser) toggleProblems() tea.Cmd {
 	return b.setFilters(others)
 }
 
-// setFilters asks for other rows. Marks do not outlive that.
+// setFilters replaces the filters and removes all marks.
 func (b *Browser) setFilters(filters []client.Filter) tea.Cmd {
 	b.filters = filters
 	b.Grid.Unmark()
@@ -310,8 +307,7 @@ func (b *Browser) setFilters(filters []client.Filter) tea.Cmd {
 	return b.reload()
 }
 
-// Status tells the place, and the sum of the marked values of a column of
-// numbers.
+// Status returns the position, and the sum of the marked values of a numeric column.
 func (b *Browser) Status() string {
 	text := b.Grid.PositionText()
 	if b.Grid.Len() == 0 && b.counted {
@@ -326,7 +322,7 @@ func (b *Browser) Status() string {
 	return text
 }
 
-// Click of a title sorts by it.
+// Click implements ui.Clicker; a click on a title sorts by that column.
 func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 	row, title := b.SelectAt(x, y)
 	switch {
@@ -338,7 +334,7 @@ func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 	return b.fetchVisible()
 }
 
-// exportable is what can be exported of the rows of a kind.
+// exportable returns the rows that can be exported.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
 	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.completeRecords}
@@ -352,8 +348,8 @@ func (b *Browser) exportable() Exportable {
 	return e
 }
 
-// completeRecords are the records of some keys, in the order of the list; false where one
-// of them is not here, or not all of it.
+// completeRecords returns the loaded records with these keys in the order of the list,
+// false if a record is missing or truncated.
 func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool) {
 	var rows []client.Row
 	for _, row := range b.Pages.Loaded() {
@@ -369,25 +365,25 @@ func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool)
 	return rows, len(rows) == len(keys)
 }
 
-// Equivalent is the command that shows the same rows.
+// Equivalent implements ui.Screen.
 func (b *Browser) Equivalent() string { return b.command(b.Now, b.URL) }
 
 // Commands implements ui.Commander.
 func (b *Browser) Commands() []string { return []string{b.Equivalent() + OutputFlags(b.options.Name)} }
 
-// Find is the line of filters.
+// Find returns the filter input.
 func (b *Browser) Find() *ui.InputLine { return b.filterLine(b.filterText()) }
 
 func (b *Browser) filterLine(text string) *ui.InputLine {
 	l := ui.NewInputLine(b.Host, "filter "+b.Kind.Name, "/", text)
-	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies the filter   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
 	l.Check = func(text string) error {
 		_, err := ParseFilters(b.Now, b.Kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ParseFilters(b.Now, b.Kind, text) // it was checked just now
+		filters, _ := ParseFilters(b.Now, b.Kind, text) // validated by Check
 		b.Typed = ParseTyped(b.Now, b.Kind, text)
 		return b.setFilters(filters)
 	}

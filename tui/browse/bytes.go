@@ -18,21 +18,19 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Fields of bytes are told by what they seem to be, and written to files.
-
-// DescribeBytes tells how many bytes there are and what they seem to be.
+// DescribeBytes returns the size and the detected type of base64-encoded bytes.
 func DescribeBytes(encoded string) string {
 	content, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		return "bytes that cannot be read: " + err.Error()
+		return "invalid base64: " + err.Error()
 	}
 	return ui.Size(len(content)) + " of " + DetectType(content)
 }
 
-// unknownType is what http.DetectContentType says of what it does not know.
+// unknownType is the type that http.DetectContentType returns for unknown content.
 const unknownType = "application/octet-stream"
 
-// DetectType is the type that bytes seem to have.
+// DetectType returns the detected MIME type of content, "bytes" if unknown.
 func DetectType(content []byte) string {
 	kind, _, _ := strings.Cut(http.DetectContentType(content), ";")
 	if kind == unknownType || len(content) == 0 {
@@ -41,20 +39,20 @@ func DetectType(content []byte) string {
 	return kind
 }
 
-// extensions are what the names of files of some types end with.
+// extensions are the file name extensions of MIME types.
 var extensions = map[string]string{
 	"application/pdf": ".pdf", "application/zip": ".zip", "application/x-gzip": ".gz", "image/gif": ".gif", "image/jpeg": ".jpg", "image/png": ".png",
 	"image/bmp": ".bmp", "image/webp": ".webp", "text/html": ".html", "text/plain": ".txt", "text/xml": ".xml",
 }
 
-// Extension is what the name of a file of such bytes ends with.
+// Extension returns the file name extension for content.
 func Extension(content []byte) string { return cmp.Or(extensions[DetectType(content)], ".bin") }
 
-// saveBytes asks where the bytes of a field are to be written, and of which where
-// there are several.
+// saveBytes opens the input of the path for a binary field, after a picker if there are
+// several.
 func (r *Record) saveBytes() {
 	if r.Row == nil || r.loading {
-		r.Notify(ui.Warning, "the record is on its way")
+		r.Notify(ui.Warning, "the record is still loading")
 		return
 	}
 	var fields []ui.Choice
@@ -71,23 +69,23 @@ func (r *Record) saveBytes() {
 	}
 	switch len(fields) {
 	case 0:
-		r.Notify(ui.Info, "no field of this record holds bytes")
+		r.Notify(ui.Info, "this record has no binary values")
 	case 1:
 		_ = fields[0].Choose()
 	default:
-		r.ShowOverlay(&ui.Picker{Dialog: r.Dialog, Title: "Write which bytes to a file?", Choices: fields})
+		r.ShowOverlay(&ui.Picker{Dialog: r.Dialog, Title: "Save which field to a file?", Choices: fields})
 	}
 }
 
-// saveLine asks where the bytes of a field are to be written.
+// saveLine returns the input of the path for a binary field.
 func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
 	path := export.UnusedPath(export.AbsPath(r.Downloads), fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
 	l := ui.NewInputLine(r.Host, "save", "save "+name+" to", path)
-	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
 		if broken != nil {
-			return errors.New("these bytes cannot be read: " + broken.Error())
+			return errors.New("invalid base64: " + broken.Error())
 		}
 		return export.CheckPath(path, "")
 	}
@@ -103,8 +101,7 @@ func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	return l
 }
 
-// SafeFileName is an id as a part of a file's name: what means something in paths
-// is left out.
+// SafeFileName returns an ID as part of a file name: special characters are replaced.
 func SafeFileName(id string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {

@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What a field of bytes holds is told, and goes to a file as it is.
-func TestBytesOfARecord(t *testing.T) {
+// The type of a binary field is shown, and its content is saved unchanged.
+func TestSaveBinaryField(t *testing.T) {
 	dir := t.TempDir()
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{Downloads: dir})
 	d.Press(":", "'CR_BatchTransDocuments", "enter", "enter")
@@ -27,7 +27,7 @@ func TestBytesOfARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.WantText(ui.Size(len(content))+" of "+browse.DetectType(content), "o saves them to a file")
+	d.WantText(ui.Size(len(content))+" of "+browse.DetectType(content), "o saves it to a file")
 	d.Press("o")
 	d.WantText("save FileBinary to", "enter saves")
 	d.Press("enter")
@@ -40,10 +40,10 @@ func TestBytesOfARecord(t *testing.T) {
 		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
 	}
 	d.Press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
-	d.WantText("no field of this record holds bytes")
+	d.WantText("this record has no binary values")
 }
 
-func TestSniffedBytes(t *testing.T) {
+func TestDescribeBytes(t *testing.T) {
 	for _, test := range []struct{ content, shown, end string }{
 		{"%PDF-1.7\n", "9 B of application/pdf", ".pdf"},
 		{"\x89PNG\r\n\x1a\n", "8 B of image/png", ".png"},
@@ -55,7 +55,7 @@ func TestSniffedBytes(t *testing.T) {
 			t.Errorf("%q is %q (%s)", test.content, got, browse.Extension([]byte(test.content)))
 		}
 	}
-	if got := browse.DescribeBytes("&&&"); !strings.HasPrefix(got, "bytes that cannot be read") {
+	if got := browse.DescribeBytes("&&&"); !strings.HasPrefix(got, "invalid base64") {
 		t.Errorf("%q", got)
 	}
 	for id, want := range map[string]string{"../etc/x": ".._etc_x", strings.Repeat("é", 80): strings.Repeat("é", 60), "A\x1b1": "A_1"} {
@@ -65,9 +65,8 @@ func TestSniffedBytes(t *testing.T) {
 	}
 }
 
-// A long value stands on one line, and on several where that is wanted, until it
-// is not.
-func TestLongValuesWrap(t *testing.T) {
+// Long values are shown on one line, or wrapped when enabled.
+func TestWrapLongValues(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SY_Filters", "enter", "enter")
 	r := d.App.Front().(*browse.Record)
@@ -79,14 +78,14 @@ func TestLongValuesWrap(t *testing.T) {
 	d.Press("w")
 	wrapped := len(r.Lines)
 	if wrapped <= before {
-		t.Errorf("nothing is wrapped:\n%s", d.Text())
+		t.Errorf("values are not wrapped:\n%s", d.Text())
 	}
 	d.Press("]", "[")
 	if len(r.Lines) != wrapped {
-		t.Errorf("it is not wrapped when it comes again:\n%s", d.Text())
+		t.Errorf("not wrapped when shown again:\n%s", d.Text())
 	}
 	d.Press("w")
 	if len(r.Lines) != before {
-		t.Errorf("it stays wrapped:\n%s", d.Text())
+		t.Errorf("still wrapped:\n%s", d.Text())
 	}
 }

@@ -13,28 +13,28 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Chooser chooses and orders the columns of a list, which are fields of a kind.
+// Chooser is an overlay for selecting and ordering the columns of a list.
 type Chooser struct {
 	ui.Dialog
 	kind     *record.Kind
 	name     string   // of the list
-	names    []string // all of them, the chosen first
+	names    []string // the chosen ones first
 	chosen   map[string]bool
-	defaults []string                      // that are chosen at first
-	search   string                        // part of the names that are listed
-	at       int                           // the selected one of those
-	empty    func(name string) bool        // no row that is here has a value there
-	accept   func(fields []string) tea.Cmd // shows these
+	defaults []string                      // initially chosen fields
+	search   string                        // listed fields contain it
+	at       int                           // index of the selected one of the listed fields
+	empty    func(name string) bool        // reports whether a field is empty in all loaded rows
+	accept   func(fields []string) tea.Cmd // applies the choice
 }
 
-// NewChooser lets the columns of a list be chosen; accept shows them.
+// NewChooser returns a chooser for the columns of a list.
 func NewChooser(h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
 	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, defaults: defaults, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.setFields(fields)
 	return c
 }
 
-// setFields puts the chosen fields first, in their order.
+// setFields chooses fields, in their order, and lists them first.
 func (c *Chooser) setFields(fields []string) {
 	clear(c.chosen)
 	c.names = slices.Clone(fields)
@@ -61,7 +61,7 @@ func (c *Chooser) fields() []string {
 // Scopes implements ui.Overlay.
 func (c *Chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
-// Listed are the fields whose names hold what is sought.
+// Listed returns the fields with names that match the search.
 func (c *Chooser) Listed() []string {
 	search := strings.ToLower(c.search)
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), search) })
@@ -105,13 +105,13 @@ func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// selectAt selects one of the fields that are listed.
+// selectAt selects a listed field by index.
 func (c *Chooser) selectAt(at int) { c.at = max(0, min(at, len(c.Listed())-1)) }
 
-// Find narrows the list while it is typed.
+// Find returns the search input.
 func (c *Chooser) Find() *ui.InputLine {
 	l := ui.NewInputLine(c.Host, "columns", "/", c.search)
-	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.Help = "part of a field's name; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies it"
 	l.Check = func(text string) error {
 		c.search = text
 		c.selectAt(0)
@@ -121,7 +121,7 @@ func (c *Chooser) Find() *ui.InputLine {
 	return l
 }
 
-// toggleAll chooses what is listed, or none of it where all of it is chosen.
+// toggleAll chooses all listed fields, or none if all are chosen.
 func (c *Chooser) toggleAll() {
 	list := c.Listed()
 	every := !slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
@@ -130,7 +130,7 @@ func (c *Chooser) toggleAll() {
 	}
 }
 
-// swap moves a field to the place of the one listed before it, or after.
+// swap moves the selected field by one place in the list.
 func (c *Chooser) swap(step int) {
 	list := c.Listed()
 	to := c.at + step
@@ -142,11 +142,11 @@ func (c *Chooser) swap(step int) {
 	c.at = to
 }
 
-// onlyAmounts chooses what tells records apart and what they come to.
+// onlyAmounts chooses the key fields and decimal fields.
 func (c *Chooser) onlyAmounts() {
 	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.Notify(ui.Warning, kind.Name+" has no field of money")
+		c.Notify(ui.Warning, kind.Name+" has no decimal fields")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -157,7 +157,7 @@ func (c *Chooser) onlyAmounts() {
 func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
-		c.Notify(ui.Warning, "at least one column has to be shown")
+		c.Notify(ui.Warning, "choose at least one column")
 		return nil
 	}
 	c.ShowOverlay(nil)
@@ -172,19 +172,19 @@ func (c *Chooser) Box(width, height int) []string {
 	list := c.Listed()
 	left := theme.Span{Text: "/ " + c.search, Role: theme.Key}
 	if c.search == "" {
-		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " finds a field", Role: theme.Dim}
+		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields", Role: theme.Dim}
 	}
 	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
 	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
-		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field's name holds "+c.search, width, false)))
+		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field matches "+c.search, width, false)))
 	}
 	return c.Theme.Frame("Columns: "+c.name, width, lines)
 }
 
-// row is a field, and whether it is chosen.
+// row draws a field with its check box.
 func (c *Chooser) row(name string, selected bool, width int) string {
 	t := c.Theme
 	at, _ := c.kind.Column(name)

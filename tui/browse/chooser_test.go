@@ -10,12 +10,11 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Columns are found by a part of their names; what is done then is done to those
-// that are listed.
-func TestColumnsAreFound(t *testing.T) {
+// Columns are found by a part of their name; keys apply to the listed columns.
+func TestSearchColumns(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "C")
-	d.WantText("8 of 8 shown", "/ finds a field")
+	d.WantText("8 of 8 shown", "/ searches fields")
 	d.Press("/", "'cartage2", "enter")
 	c := d.App.Overlay().(*browse.Chooser)
 	if list := c.Listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
@@ -28,10 +27,10 @@ func TestColumnsAreFound(t *testing.T) {
 	d.WantText("7 of 8 shown")
 	d.Press("K")
 	if list := c.Listed(); !strings.HasSuffix(list[0], "TaxTotal") {
-		t.Errorf("nothing was moved: %v", list)
+		t.Errorf("the field was not moved: %v", list)
 	}
 	d.Press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
-	d.WantText("no field's name holds cartage2zzz", "7 of 8 shown")
+	d.WantText("no field matches cartage2zzz", "7 of 8 shown")
 	d.Press("/", "ctrl+u", "enter", "enter")
 	b := d.App.Front().(*browse.Browser)
 	if len(b.Fields) != 7 || slices.Contains(b.Fields, "Cartage2TaxTotal") {
@@ -39,8 +38,8 @@ func TestColumnsAreFound(t *testing.T) {
 	}
 }
 
-// Keys and amounts are chosen by one key.
-func TestKeysAndMoney(t *testing.T) {
+// One key chooses key fields and amounts.
+func TestKeysAndAmounts(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
 	b := d.App.Front().(*browse.Browser)
@@ -49,9 +48,9 @@ func TestKeysAndMoney(t *testing.T) {
 	}
 	for _, name := range b.Fields {
 		if at, _ := b.Kind.Column(name); at != 0 && b.Kind.Fields[at].TypeName() != "decimal" && b.Kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
-			t.Errorf("%s is neither", name)
+			t.Errorf("%s is neither key nor amount", name)
 		}
 	}
 	d.Press(":", "'DB_Class", "enter", "C", "m")
-	d.WantText("DB_Class has no field of money")
+	d.WantText("DB_Class has no decimal fields")
 }

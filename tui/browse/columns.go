@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// fieldColumns are the columns of some fields of a kind.
+// fieldColumns returns the columns of fields of a kind.
 func fieldColumns(kind *record.Kind, fields []string, overrides map[string]grid.Column) []grid.Column {
 	columns := make([]grid.Column, len(fields))
 	for i, name := range fields {
@@ -26,7 +26,7 @@ func fieldColumns(kind *record.Kind, fields []string, overrides map[string]grid.
 	return columns
 }
 
-// DefaultFields leaves out byte[], which nobody can read.
+// DefaultFields returns the fields of a kind without binary ones.
 func DefaultFields(kind *record.Kind) []string {
 	var fields []string
 	for i, f := range kind.Fields {
@@ -37,7 +37,8 @@ func DefaultFields(kind *record.Kind) []string {
 	return fields
 }
 
-// gridRows makes rows of records. Their id is the first field of the kind.
+// gridRows converts records to grid rows. The ID of a row is the first field of the
+// kind.
 func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(record.Type, client.Value) grid.Cell) []*grid.Row {
 	types := make([]record.Type, len(fields))
 	for i, name := range fields {
@@ -57,8 +58,8 @@ func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(r
 	return shown
 }
 
-// cellOf is a value as lists show it: numbers in groups of digits, dates without
-// needless ones.
+// cellOf formats a value for lists: decimals with digit grouping, dates without
+// trailing zeros.
 func cellOf(t record.Type, v client.Value) grid.Cell {
 	if v.Null() {
 		return grid.Cell{Null: true}
@@ -85,7 +86,7 @@ func valueText(t record.Type, text string) string {
 	return text
 }
 
-// shortRow is a row of its own memory whose long values are cut.
+// shortRow returns a copy of a row with long values truncated.
 func shortRow(row client.Row) (short client.Row, cut bool) {
 	if len(row.JSON()) <= maxCellBytes {
 		return row.Clone(), false
@@ -113,5 +114,6 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 	return short, cut
 }
 
-// hasServiceTimes reports whether the times of a kind are the service's own.
+// hasServiceTimes reports whether the dates of a kind are set by the service, and are
+// therefore UTC.
 func hasServiceTimes(kind *record.Kind) bool { return kind.Database != record.InRecords }

@@ -12,22 +12,23 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Exportable is what can be exported of a list.
+// Exportable is the data of a list that can be exported.
 type Exportable struct {
 	Name    string
 	Columns []export.Column
-	Query   client.Query // of all that match
-	Key     string       // the field that tells rows apart
-	Total   int          // of all that match, -1 where nobody knows
+	Query   client.Query // matches all rows
+	Key     string       // the field that identifies rows
+	Total   int          // number of matching rows, -1 if unknown
 	Marked  []string     // keys
 	Loaded  []string
-	All     bool // all that match are marked
+	All     bool // all matching rows are marked
 
-	// rows are those of some keys, where all of them are here as they are.
+	// Rows returns the loaded records with these keys, false if any is missing or
+	// truncated.
 	Rows func(keys map[string]struct{}) ([]client.Row, bool)
 }
 
-// scopes names what can be exported: what is marked first.
+// scopes returns the labels of the row selections; marked rows are first.
 func (e *Exportable) scopes() []string {
 	var all []string
 	if len(e.Marked) > 0 && !e.All {
@@ -41,27 +42,22 @@ func (e *Exportable) scopes() []string {
 }
 
 func (e *Exportable) markedLabel() string {
-	return rowsText(len(e.Marked)) + "marked"
+	return "marked: " + rowsText(len(e.Marked))
 }
 
-func (e *Exportable) loadedLabel() string { return rowsText(len(e.Loaded)) + "loaded" }
+func (e *Exportable) loadedLabel() string { return "loaded: " + rowsText(len(e.Loaded)) }
 
-// rowsText names rows by what they are.
-func rowsText(rows int) string {
-	if rows == 1 {
-		return "the row that is "
-	}
-	return "the " + display.Thousands(rows) + " rows that are "
-}
+// rowsText returns a number of rows.
+func rowsText(rows int) string { return display.Count(rows, "row", "rows") }
 
 func (e *Exportable) matchingLabel() string {
 	if e.Total < 0 {
-		return "all that match"
+		return "all matching rows"
 	}
-	return "all " + display.Thousands(e.Total) + " that match"
+	return "all " + display.Count(e.Total, "matching row", "matching rows")
 }
 
-// narrow limits a job to what a scope means.
+// narrow limits a job to a scope.
 func (e *Exportable) narrow(j *export.Job, scope string) {
 	keys := e.Loaded
 	switch scope {
@@ -79,25 +75,25 @@ func (e *Exportable) narrow(j *export.Job, scope string) {
 	}
 }
 
-// The fields of the form.
+// Names of the form fields.
 const (
 	exportFormat = "Format"
 	exportScope  = "Rows"
 	ExportPath   = "File"
 )
 
-// NewExportForm asks in which format, of what and where to.
+// NewExportForm returns the form of an export: format, rows and file.
 func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f := ui.NewForm(h, "Export "+e.Name, "export")
 	format := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
 	for _, one := range export.Formats {
 		format.Options = append(format.Options, one.Name)
 	}
-	rows := f.Add(exportScope, "Rows", e.scopes()[0], "the order and the columns are those of the screen")
+	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Downloads)
 	suggested := export.UnusedPath(dir, e.Name, export.Formats[0].Suffix)
-	file := f.Add(ExportPath, "File", suggested, "it gets its name when it is complete")
+	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
 		one := export.FormatNamed(format.Input.Value())
 		format.Help = one.Help
@@ -116,7 +112,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[ExportPath]
 		if path != "" {
-			path = export.AbsPath(path) // what is told later says where it is
+			path = export.AbsPath(path) // for messages
 		}
 		if err := export.CheckPath(path, confirmed); err != nil {
 			file.Error, f.At, confirmed = err.Error(), 2, path

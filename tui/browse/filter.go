@@ -13,23 +13,22 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Filters are typed as for whctl query --where, several of them in a line.
-
-// ConditionSeparator stands between conditions that are written here.
+// ConditionSeparator is written between conditions. Conditions have the syntax of whctl
+// query --where.
 const ConditionSeparator = "  "
 
-// ParseFilters reads a line of conditions.
+// ParseFilters parses a line of conditions.
 func ParseFilters(now time.Time, kind *record.Kind, text string) ([]client.Filter, error) {
 	f := filter.Reader{Kind: kind, Now: now}
 	filters, err := f.ParseAll(f.Split(text))
 	if cause := errors.Unwrap(err); cause != nil {
-		err = cause // what is wrong stands on the line itself
+		err = cause // the conditions are visible in the input
 	}
 	return filters, err
 }
 
-// SuggestFields completes the field that the line ends with, and tells what can
-// follow it.
+// SuggestFields completes the field name at the end of a line, and lists the operators
+// of each field.
 func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	head := text[:strings.LastIndexByte(text, ' ')+1]
 	word := text[len(head):]
@@ -55,15 +54,15 @@ func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	return slices.Concat(exact, starts, holds)
 }
 
-// lastComplete reports whether the last condition of a line has all that it needs.
+// lastComplete reports whether the last condition of a line is complete.
 func lastComplete(kind *record.Kind, line string) bool {
 	f := filter.Reader{Kind: kind}
 	parts := f.Split(line)
 	return len(parts) > 0 && f.Whole(parts[len(parts)-1])
 }
 
-// RestoreFilters reads conditions that were kept. What is none any more is left
-// out, with a word.
+// RestoreFilters parses stored conditions. Invalid conditions are skipped with a
+// warning.
 func RestoreFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
 	var all []client.Filter
 	typed := make(TypedConditions)
@@ -73,7 +72,7 @@ func RestoreFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Fi
 			all, err = filter.Append(all, one)
 		}
 		if err != nil {
-			d.Notify(ui.Warning, fmt.Sprintf("the saved filter %q of %s does not hold any more: %s", text, kind.Name, err))
+			d.Notify(ui.Warning, fmt.Sprintf("saved filter %q of %s is no longer valid: %s", text, kind.Name, err))
 			continue
 		}
 		typed[one.Member()] = text
@@ -81,11 +80,11 @@ func RestoreFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Fi
 	return all, typed
 }
 
-// TypedConditions are conditions as they were typed, by the members that they
-// make: what says today is to mean the day when it is read again.
+// TypedConditions maps query parameters to conditions as typed, so that relative dates
+// such as today are evaluated again when they are restored.
 type TypedConditions map[string]string
 
-// ParseTyped remembers how conditions were typed.
+// ParseTyped returns the typed conditions of a line.
 func ParseTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
 	typed := make(TypedConditions)
 	f := filter.Reader{Kind: kind, Now: now}
@@ -97,7 +96,7 @@ func ParseTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
 	return typed
 }
 
-// Texts are filters as they were typed, or as they can be.
+// Texts returns filters as typed, or formatted if they were not typed.
 func (t TypedConditions) Texts(now time.Time, kind *record.Kind, filters []client.Filter) []string {
 	var texts []string
 	for _, f := range filters {

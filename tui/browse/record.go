@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Record shows one record: its fields, its JSON, and how it was asked for.
+// Record shows one record: its fields, its JSON, and how to request it.
 type Record struct {
 	ui.Base
 	ui.Pager
@@ -26,14 +26,14 @@ type Record struct {
 	tab     int
 	Row     *grid.Row
 	Full    client.Row
-	cut     bool // values were too long to keep, the whole ones are on their way
+	cut     bool // values are truncated until the complete record is loaded
 	loading bool
-	Partial bool // what the list does not hold of it has not come
+	Partial bool // fields that the list does not have are missing
 }
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
-// NewRecord shows the selected record of a browser.
+// NewRecord returns a Record for the selected row of a browser.
 func NewRecord(b *Browser) *Record {
 	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
 	r.Owner = r.Dialog
@@ -43,8 +43,7 @@ func NewRecord(b *Browser) *Record {
 // Shown implements ui.Screen.
 func (r *Record) Shown() tea.Cmd { return r.load() }
 
-// load takes the record of the selected row. What the list does not hold of it
-// is fetched.
+// load shows the record of the selected row and fetches missing fields.
 func (r *Record) load() tea.Cmd {
 	b := r.Browser
 	r.Reset()
@@ -65,8 +64,8 @@ func (r *Record) load() tea.Cmd {
 	return nil
 }
 
-// fullQuery is the query of the record, and its place there. One of the service's
-// own is asked for by its number, since there are new ones all the time.
+// fullQuery returns the query of the record and its offset. Records of the service are
+// selected by key, because new ones are added all the time.
 func (r *Record) fullQuery() (client.Query, int) {
 	b := r.Browser
 	q := b.query()
@@ -77,7 +76,7 @@ func (r *Record) fullQuery() (client.Query, int) {
 	return q, 0
 }
 
-// onFetched takes the whole record.
+// onFetched stores the complete record.
 func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 	r.loading = false
 	r.buildLines()
@@ -86,7 +85,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		return nil
 	}
 	if row.Text(r.Browser.Kind.Fields[0].Name) != r.Row.ID {
-		r.Notify(ui.Warning, "the rows have changed meanwhile: R fetches them again")
+		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
 	r.Full, r.cut, r.Partial = row, false, false
@@ -101,7 +100,7 @@ func (r *Record) SetSize(width, height int) {
 	r.buildLines()
 }
 
-// buildLines makes the lines of the open tab.
+// buildLines builds the lines of the open tab.
 func (r *Record) buildLines() {
 	switch {
 	case r.Row == nil || r.Width == 0:
@@ -114,8 +113,8 @@ func (r *Record) buildLines() {
 	}
 }
 
-// fieldLines are the fields with their values. Null says so, since an empty text
-// looks the same.
+// fieldLines returns the fields with their values. Null is marked to distinguish it
+// from an empty string.
 func (r *Record) fieldLines() []theme.Span {
 	t := r.Theme
 	width := 0
@@ -140,20 +139,20 @@ func (r *Record) fieldLines() []theme.Span {
 	return lines
 }
 
-// valueText is a value where there is room for all of it.
+// valueText formats a value at full length.
 func (r *Record) valueText(t record.Type, text string) string {
 	switch {
 	case t == record.Bytes && r.loading:
 		return strings.Repeat(r.Theme.Loading, 3)
 	case t == record.Bytes:
-		return DescribeBytes(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBinary) + " saves them to a file"
+		return DescribeBytes(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBinary) + " saves it to a file"
 	case t == record.DateTime && hasServiceTimes(r.Browser.Kind):
 		return r.FullServerTime(text)
 	}
 	return valueText(t, text)
 }
 
-// valueLines shows a long value on several lines, where that is wanted.
+// valueLines returns the lines of a field, wrapped if enabled.
 func (r *Record) valueLines(name, text string) []theme.Span {
 	if !r.Browser.wrap {
 		return []theme.Span{{Text: name + text}}
@@ -172,7 +171,7 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	return parts
 }
 
-// requestLines teach how to ask for the same elsewhere.
+// requestLines returns the whctl and curl commands for the same rows.
 func (r *Record) requestLines() []theme.Span {
 	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
 	for _, l := range theme.Wrap(r.Browser.Equivalent(), r.Width-6) {
@@ -259,7 +258,7 @@ func (r *Record) switchTab(n int) {
 	r.buildLines()
 }
 
-// fetchRecord fetches one whole record: the one at a place of a query.
+// fetchRecord fetches the complete record at an offset of a query.
 func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (client.Row, error) {
 	return func(ctx context.Context, c *client.Client) (client.Row, error) {
 		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
@@ -268,13 +267,13 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 		case err != nil:
 			return client.Row{}, err
 		case len(page.Rows) == 0:
-			return client.Row{}, errors.New("the record is not there any more")
+			return client.Row{}, errors.New("the record no longer exists")
 		}
 		return page.Rows[0], nil
 	}
 }
 
-// Retime shows the times of the record in another way.
+// Retime implements ui.Timed.
 func (r *Record) Retime() string {
 	r.buildLines()
 	if hasServiceTimes(r.Browser.Kind) {
@@ -284,7 +283,7 @@ func (r *Record) Retime() string {
 	return zonelessNote(dated)
 }
 
-// Tick lets ages go on.
+// Tick implements ui.Ticker.
 func (r *Record) Tick() tea.Cmd {
 	if r.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Browser.Kind) {
 		r.buildLines()

@@ -17,10 +17,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// How records become rows, also again where times are shown in another way.
-
-// SetFields shows other fields. The first one stays in place, but of those
-// that are not known by any field.
+// SetFields sets the displayed fields. The first one is frozen, except in lists with
+// the newest rows first.
 func (b *Browser) SetFields(fields []string) {
 	b.Fields = fields
 	frozen := 0
@@ -30,7 +28,7 @@ func (b *Browser) SetFields(fields []string) {
 	b.Grid.SetColumns(b.columns(), frozen)
 }
 
-// columns are those of the fields that are shown.
+// columns returns the columns of the displayed fields.
 func (b *Browser) columns() []grid.Column {
 	columns := fieldColumns(b.Kind, b.Fields, b.options.Columns)
 	for i := range columns {
@@ -44,7 +42,7 @@ func (b *Browser) columns() []grid.Column {
 	return columns
 }
 
-// buildRows makes the rows of records.
+// buildRows converts records to grid rows.
 func (b *Browser) buildRows(records []client.Row) []*grid.Row {
 	rows := gridRows(b.Kind, b.Fields, records, b.cell)
 	if b.options.Paint != nil {
@@ -53,7 +51,7 @@ func (b *Browser) buildRows(records []client.Row) []*grid.Row {
 	return rows
 }
 
-// cell is a value as this list shows it.
+// cell converts a value to a grid cell.
 func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
 	if t == record.DateTime && hasServiceTimes(b.Kind) && !v.Null() {
 		return grid.Cell{Text: b.ServerTimeText(v.String())}
@@ -61,7 +59,7 @@ func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
 	return cellOf(t, v)
 }
 
-// Retime shows the times of the service in another way.
+// Retime implements ui.Timed.
 func (b *Browser) Retime() string {
 	if !hasServiceTimes(b.Kind) {
 		return zonelessNote(b.showsTimes())
@@ -74,16 +72,16 @@ func (b *Browser) Retime() string {
 	return ""
 }
 
-// zonelessNote says that the times of the business stay as they are, where some are
-// in sight.
+// zonelessNote returns the note that record dates do not depend on the time mode, if
+// any are displayed.
 func zonelessNote(dated bool) string {
 	if dated {
-		return "those of records have no zone and stay"
+		return "record dates have no time zone and do not change"
 	}
 	return ""
 }
 
-// Tick lets ages go on.
+// Tick updates relative times.
 func (b *Browser) Tick() tea.Cmd {
 	if b.Times != ui.Relative || !hasServiceTimes(b.Kind) || !b.showsTimes() {
 		return nil
@@ -96,7 +94,7 @@ func (b *Browser) Tick() tea.Cmd {
 	return nil
 }
 
-// refreshRow puts a new row in place of one that is here, if it looks different.
+// refreshRow replaces a loaded row if its cells have changed.
 func (b *Browser) refreshRow(row *grid.Row) {
 	cached, known := b.Records[row]
 	i := -1
@@ -113,7 +111,7 @@ func (b *Browser) refreshRow(row *grid.Row) {
 	}
 }
 
-// pruneRecords drops records whose rows are not kept any more.
+// pruneRecords removes records of rows that are no longer loaded.
 func (b *Browser) pruneRecords() {
 	if len(b.Records) <= 2*grid.PageRows*20 {
 		return
@@ -125,14 +123,14 @@ func (b *Browser) pruneRecords() {
 	}
 }
 
-// FetchedRows are rows of a query.
+// FetchedRows is a page of query results.
 type FetchedRows struct {
 	Rows []client.Row
-	cut  map[int]bool // rows some of whose values were too long to keep
+	cut  map[int]bool // indexes of rows with truncated values
 }
 
-// fetchRows fetches a page of a query. Long values are cut, so that memory does not
-// grow with them; detail fetches the record again.
+// fetchRows fetches a page of a query. Long values are truncated to bound memory use;
+// the detail screen fetches the complete record.
 func fetchRows(q client.Query, number int) func(context.Context, *client.Client) (FetchedRows, error) {
 	return func(ctx context.Context, c *client.Client) (FetchedRows, error) {
 		got := FetchedRows{cut: make(map[int]bool)}
@@ -153,10 +151,10 @@ func fetchRows(q client.Query, number int) func(context.Context, *client.Client)
 	}
 }
 
-// maxCellBytes is how many bytes of a value a list keeps.
+// maxCellBytes is the maximum number of bytes of a value in a list.
 const maxCellBytes = 1 << 10
 
-// OutputFlags writes all rows that match to a file.
+// OutputFlags returns the whctl flags that write all matching rows to a file.
 func OutputFlags(name string) string {
 	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
 }
@@ -168,7 +166,7 @@ func (b *Browser) copyCell() {
 	}
 }
 
-// copyRows copies marked rows with tabs between cells, else the row as JSON.
+// copyRows copies the marked rows as tab-separated text, or the selected row as JSON.
 func (b *Browser) copyRows() {
 	rows := b.Grid.MarkedRows()
 	if row := b.Grid.Row(); len(rows) == 0 && row != nil {
@@ -186,7 +184,7 @@ func (b *Browser) copyRows() {
 	b.Copy(strings.Join(lines, "\n"))
 }
 
-// ReplaceTabs keeps cells within their line and column.
+// ReplaceTabs replaces tabs and line breaks by spaces, for strings.Map.
 func ReplaceTabs(r rune) rune {
 	if r == '\t' || r == '\n' || r == '\r' {
 		return ' '
@@ -194,8 +192,8 @@ func ReplaceTabs(r rune) rune {
 	return r
 }
 
-// sum adds the selected column of the marked rows, exactly, and finds the
-// smallest and the largest.
+// sum returns the exact sum, minimum and maximum of the selected column in the marked
+// rows.
 func (b *Browser) sum() string {
 	c, ok := b.Grid.Column()
 	if !ok || !b.isNumber(c.Name) {
@@ -207,7 +205,7 @@ func (b *Browser) sum() string {
 		text := b.Records[row].Row.Text(c.Name)
 		n, ok := new(big.Rat).SetString(text)
 		if !ok {
-			continue // such as none
+			continue // null
 		}
 		_, fraction, _ := strings.Cut(text, ".")
 		digits = max(digits, len(fraction))
@@ -223,13 +221,13 @@ func (b *Browser) sum() string {
 		}
 	}
 	if total == nil {
-		return ", none has " + c.Name
+		return ", no values of " + c.Name
 	}
 	shown := func(n *big.Rat) string { return display.Grouped(n.FloatString(digits)) }
 	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
 }
 
-// WhereFlags are conditions as arguments of a command.
+// WhereFlags returns conditions as --where flags.
 func WhereFlags(texts []string) string {
 	var text strings.Builder
 	for _, one := range texts {

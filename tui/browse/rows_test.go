@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// A value that no field can have does not leave the line.
-func TestWrongFilterIsNotSent(t *testing.T) {
+// A filter with an invalid value is not submitted.
+func TestInvalidFilterIsRejected(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "/", "'InvoiceID>5", "enter")
@@ -25,9 +25,9 @@ func TestWrongFilterIsNotSent(t *testing.T) {
 	d.WantText("row 1 of 12,000")
 }
 
-// The last row is reached without the rows between, and the selection stays on
-// its row when all are fetched again.
-func TestLastRow(t *testing.T) {
+// The last row is reached without loading the rows between, and the selection stays on
+// its row after a refresh.
+func TestJumpToLastRow(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "G")
@@ -43,8 +43,8 @@ func TestLastRow(t *testing.T) {
 	}
 }
 
-// The status adds up the marked numbers exactly.
-func TestSumOfMarked(t *testing.T) {
+// The status shows the exact sum of the marked values.
+func TestSumOfMarkedRows(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, tui.Options{})

@@ -13,14 +13,14 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// selection is which rows of a kind are shown, and which of their fields.
+// selection is a query of a kind: filters, order and displayed fields.
 type selection struct {
 	Kind     *record.Kind
-	Fields   []string // shown, in their order; the first of the kind is always fetched
+	Fields   []string // in order; the first field of the kind is always fetched
 	filters  []client.Filter
-	Typed    TypedConditions // the filters as they were typed
+	Typed    TypedConditions // the filters as typed
 	order    grid.Sort
-	viewName string // name of the view that was opened or saved
+	viewName string // name of the opened or saved view
 	options  Options
 }
 
@@ -33,7 +33,7 @@ func (s *selection) Title() string {
 
 func (s *selection) SetViewName(name string) { s.viewName = name }
 
-// defaultFields are the fields that are shown at first.
+// defaultFields returns the initial fields.
 func (s *selection) defaultFields() []string {
 	if s.options.DefaultFields != nil {
 		return s.options.DefaultFields
@@ -54,8 +54,7 @@ func (s *selection) Badges() []string {
 
 func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionSeparator) }
 
-// query is what is asked for. Nothing but what is shown is fetched, and the
-// field that tells rows apart.
+// query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
 	q := client.Query{Kind: s.Kind, Where: s.filters, Fields: s.Fields, Strict: true}
 	if first := s.Kind.Fields[0].Name; !slices.Contains(q.Fields, first) {
@@ -70,7 +69,7 @@ func (s *selection) query() client.Query {
 	return q
 }
 
-// showsTimes reports whether times are shown.
+// showsTimes reports whether a date field is displayed.
 func (s *selection) showsTimes() bool {
 	return slices.ContainsFunc(s.Fields, func(name string) bool {
 		at, _ := s.Kind.Column(name)
@@ -78,14 +77,14 @@ func (s *selection) showsTimes() bool {
 	})
 }
 
-// isNumber reports whether a field holds numbers.
+// isNumber reports whether a field is numeric.
 func (s *selection) isNumber(name string) bool {
 	at, known := s.Kind.Column(name)
 	return known && s.Kind.Fields[at].Type.Number()
 }
 
-// command is the command that shows the same rows. Those of the audit have none but
-// over HTTP.
+// command returns the whctl command for the same rows, or a curl command for the audit,
+// which whctl cannot query.
 func (s *selection) command(now time.Time, url string) string {
 	if s.Kind.Name == "WH_Audit" {
 		return s.curl(url)
@@ -101,7 +100,7 @@ func (s *selection) command(now time.Time, url string) string {
 	return text
 }
 
-// curl asks for the same rows without our programs.
+// curl returns a curl command for the same rows.
 func (s *selection) curl(url string) string {
 	text := "curl -G " + ui.Quote(url+"/Queries/"+s.Kind.Name) + ` -H "Authorization: Bearer $WHCTL_TOKEN"`
 	for _, f := range s.filters {

@@ -1,5 +1,5 @@
-// Package browse shows rows of any kind: lists with a search, pages that come when
-// they are seen, filters, columns that are chosen, and exports.
+// Package browse shows rows of any kind: searchable lists, and browsers with paging,
+// filters, column selection and export.
 package browse
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// OrderText is an order as it is kept.
+// OrderText formats a sort order for storage and queries.
 func OrderText(s grid.Sort) string {
 	if s.Descending {
 		return "-" + s.Column
@@ -22,19 +22,19 @@ func OrderText(s grid.Sort) string {
 	return s.Column
 }
 
-// ParseOrder is an order that was kept.
+// ParseOrder parses the result of OrderText.
 func ParseOrder(text string) grid.Sort {
 	column, down := strings.CutPrefix(text, "-")
 	return grid.Sort{Column: column, Descending: down}
 }
 
-// Table is what screens have in common whose middle is a grid.
+// Table is embedded by screens that consist of a grid.
 type Table struct {
 	ui.Base
 	Grid *grid.Grid
 }
 
-// NewTable makes a table; lines says that whole rows are selected.
+// NewTable returns a table; lines selects row mode.
 func NewTable(h ui.Host, lines bool) Table {
 	return Table{ui.NewBase(h), grid.New(h.CurrentSession().Theme, lines)}
 }
@@ -48,10 +48,10 @@ func (t *Table) SetSize(width, height int) {
 // View implements ui.Screen.
 func (t *Table) View() string { return t.Grid.View() }
 
-// Status is where the selection is.
+// Status implements ui.Screen.
 func (t *Table) Status() string { return t.Grid.PositionText() }
 
-// Move does what keys mean in all lists. It is false for other keys.
+// Move handles navigation keys and reports whether the action was one.
 func (t *Table) Move(b keymap.Binding) bool {
 	g := t.Grid
 	switch b.Action {
@@ -75,7 +75,7 @@ func (t *Table) Move(b keymap.Binding) bool {
 		g.Mark()
 	case keymap.MarkRange:
 		if missing := g.MarkRange(); missing > 0 {
-			t.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" not here yet and was not marked")
+			t.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" still loading and not marked")
 		}
 	case keymap.Unmark:
 		g.Unmark()
@@ -85,7 +85,7 @@ func (t *Table) Move(b keymap.Binding) bool {
 	return true
 }
 
-// moveColumn does what keys mean for columns.
+// moveColumn handles keys for columns.
 func (t *Table) moveColumn(b keymap.Binding) bool {
 	g := t.Grid
 	switch b.Action {
@@ -117,8 +117,7 @@ func (t *Table) scrollLeft(n int) {
 	}
 }
 
-// freeze keeps the columns up to the selected one in place, or frees them where
-// they are.
+// freeze freezes the columns up to the selected one, or unfreezes them.
 func (t *Table) freeze() {
 	at := t.Grid.ColumnIndex() + 1
 	if t.Grid.Frozen() == at {
@@ -127,21 +126,21 @@ func (t *Table) freeze() {
 	t.Grid.Freeze(at)
 }
 
-// Unmark takes the marks away. It is false where there are none.
+// Unmark removes all marks and reports whether there were any.
 func (t *Table) Unmark() bool {
 	had := t.Grid.MarkCount() > 0
 	t.Grid.Unmark()
 	return had
 }
 
-// FitColumns makes columns as wide as what is in sight has to have, where
-// nobody chose how wide they are.
+// FitColumns sets the widths of columns to those of the visible cells, except widths
+// set by the user.
 func (t *Table) FitColumns() { t.Grid.SetColumns(t.Grid.Columns(), t.Grid.Frozen()) }
 
-// Scrolls reports whether left and right do anything.
+// Scrolls implements ui.Scroller.
 func (t *Table) Scrolls() bool { return !t.Grid.RowMode() || !t.Grid.AllVisible() }
 
-// SelectAt selects the cell that was clicked. Row is false for anything but a row.
+// SelectAt selects the cell at a position and reports whether it is a row or a title.
 func (t *Table) SelectAt(x, y int) (row, title bool) {
 	at, column, on := t.Grid.Hit(x, y)
 	switch {
@@ -156,7 +155,7 @@ func (t *Table) SelectAt(x, y int) (row, title bool) {
 	return at >= 0, at < 0 && column >= 0
 }
 
-// ClickRow selects a row of a screen, and opens it when it is clicked again.
+// ClickRow selects the clicked row; a double click opens it.
 func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
 	if row, _ := t.SelectAt(x, y); row && again {
 		return s.Do(keymap.Binding{Action: keymap.Open})
@@ -164,17 +163,17 @@ func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
 	return nil
 }
 
-// SearchTable is a table of which a search shows a part.
+// SearchTable is a table with a search.
 type SearchTable struct {
 	Table
-	name     string // of the history of searches
-	help     string // what is searched, for people
+	name     string // key of the search history
+	help     string // help of the search input
 	Search   string
-	Refill   func()         // makes the rows
-	OnSearch func() tea.Cmd // after a search; nil for nothing
+	Refill   func()         // rebuilds the rows after the search has changed
+	OnSearch func() tea.Cmd // called when the search is submitted; nil for nothing
 }
 
-// NewSearchTable makes one whose searches are remembered by a name.
+// NewSearchTable returns a search table; name is the key of its history.
 func NewSearchTable(h ui.Host, name, help string) SearchTable {
 	return SearchTable{Table: NewTable(h, true), name: name, help: help}
 }
@@ -187,10 +186,10 @@ func (t *SearchTable) Badges() []string {
 	return []string{t.Search}
 }
 
-// Find narrows the table while it is typed.
+// Find returns the search input, which filters while the user types.
 func (t *SearchTable) Find() *ui.InputLine {
 	l := ui.NewInputLine(t.Host, t.name, "/", t.Search)
-	l.Help = t.help + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps it"
+	l.Help = t.help + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies it"
 	l.Check = func(text string) error {
 		t.Search = text
 		t.Refill()
@@ -205,19 +204,18 @@ func (t *SearchTable) Find() *ui.InputLine {
 	return l
 }
 
-// holds reports whether a text holds what is searched.
+// Contains reports whether a text contains the search.
 func (t *SearchTable) Contains(text string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(t.Search))
 }
 
-// ContainsWords reports whether all words that are searched are in one of the
-// texts.
+// ContainsWords reports whether each word of the search occurs in one of the texts.
 func (t *SearchTable) ContainsWords(texts ...string) bool {
 	text := strings.ToLower(strings.Join(texts, "\n"))
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool { return !strings.Contains(text, word) })
 }
 
-// SelectedItem is what the selected row shows of a list.
+// SelectedItem returns the element of list for the selected row, found by ID.
 func SelectedItem[T any](t *Table, list []T, id func(T) string) (one T, ok bool) {
 	row := t.Grid.Row()
 	if row == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Times of the service are shown as the mode says, and columns become narrow
-// again; those of records have no zone and stay.
-func TestTimesOfGrids(t *testing.T) {
+// Service times follow the time mode and columns become narrow again; record dates do
+// not change.
+func TestTimeModesInLists(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.App.Zone = time.FixedZone("AWST", 8*60*60)
@@ -43,32 +43,32 @@ func TestTimesOfGrids(t *testing.T) {
 	d.WantText("UTC")
 	d.Press("esc", "t")
 	if again := d.LineWith("Status"); again != narrow {
-		t.Errorf("the columns are not as narrow as before:\n%s\n%s", narrow, again)
+		t.Errorf("the columns are wider than before:\n%s\n%s", narrow, again)
 	}
 	age := cell()
 	d.App.Now = d.App.Now.Add(5 * time.Minute)
-	b.Tick() // alone, without fetching anything
+	b.Tick() // without a fetch
 	if cell() == age {
 		t.Errorf("the age stays %s", age)
 	}
 }
 
-// Where another mode changes nothing, the message says so.
-func TestTimesThatStay(t *testing.T) {
+// If the time mode changes nothing, a message is shown.
+func TestTimeModeWithoutEffect(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	for name, test := range map[string]struct {
 		keys []string
-		says string
+		want string
 	}{
-		"rows":   {[]string{":", "'IN_KitStockTakeMain", "enter"}, "those of records have no zone and stay"},
-		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "those of records have no zone and stay"},
-		"none":   {[]string{":", "'DB_Class", "enter"}, "nothing here changes by it but the clock"},
+		"rows":   {[]string{":", "'IN_KitStockTakeMain", "enter"}, "record dates have no time zone and do not change"},
+		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "record dates have no time zone and do not change"},
+		"none":   {[]string{":", "'DB_Class", "enter"}, "this screen shows no times"},
 	} {
 		d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 		d.Press(test.keys...)
 		before := d.App.Front().View()
 		d.Press("t")
-		if d.WantText("times: local   " + test.says); d.App.Front().View() != before {
+		if d.WantText("times: local   " + test.want); d.App.Front().View() != before {
 			t.Errorf("%s look different:\n%s", name, d.Text())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// LookupKind finds a kind, also of what the service keeps itself.
+// LookupKind returns a record kind by name, including the service's own kinds.
 func LookupKind(r *record.Registry, name string) (*record.Kind, bool) {
 	if kind, ok := r.Lookup(name); ok {
 		return kind, true
@@ -18,7 +18,7 @@ func LookupKind(r *record.Registry, name string) (*record.Kind, bool) {
 	return record.System().Lookup(name)
 }
 
-// ViewQuery asks for the rows of a view, false where it makes no sense any more.
+// ViewQuery returns the query of a saved view, false if it is no longer valid.
 func ViewQuery(v state.View, s *ui.Session) (client.Query, bool) {
 	kind, ok := LookupKind(s.Registry, v.Record)
 	if !ok {

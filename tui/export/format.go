@@ -11,33 +11,33 @@ import (
 	"github.com/bizhook/whd/client/workbook"
 )
 
-// Column is a field that is exported.
+// Column is an exported field.
 type Column struct {
 	Name string
 	Type record.Type
 }
 
-// rowWriter writes rows one by one; end is called only where all came.
+// rowWriter writes rows. end is called only if all rows were written.
 type rowWriter interface {
 	row(client.Row) error
 	end() error
 }
 
-// Format is a way to write rows.
+// Format is a file format.
 type Format struct {
 	Name   string
-	Suffix string // of the file's name
+	Suffix string // file name extension
 	Help   string
 	open   func(io.Writer, *Job) (rowWriter, error)
 }
 
-// Formats are the formats, the first choice first.
+// Formats are the supported formats; the first is the default.
 var Formats = []Format{
-	{"xlsx", ".xlsx", "a workbook: numbers and dates are such, text stays text", newXLSX},
-	{"csv for Excel", ".csv", "with byte order mark and CRLF; no text is taken for a formula", newExcelCSV},
-	{"csv", ".csv", "for programs: UTF-8, line feeds, values as the service sends them", newPlainCSV},
-	{"ndjson", ".ndjson", "for programs: an object a line, nulls left out", newNDJSON},
-	{"json", ".json", "one array of objects, nulls left out", newJSONArray},
+	{"xlsx", ".xlsx", "workbook with typed cells", newXLSX},
+	{"csv for Excel", ".csv", "with byte order mark and CRLF; formulas are escaped", newExcelCSV},
+	{"csv", ".csv", "UTF-8, LF, values as sent by the service", newPlainCSV},
+	{"ndjson", ".ndjson", "one object per line, without null values", newNDJSON},
+	{"json", ".json", "array of objects, without null values", newJSONArray},
 }
 
 func (j *Job) names() []string {
@@ -72,8 +72,8 @@ type csvWriter struct {
 	excel   bool
 }
 
-// newExcelCSV writes what Excel opens right: with a mark of its encoding, its
-// line breaks, and no text that it would take for a formula.
+// newExcelCSV writes CSV for Excel: with a byte order mark, CRLF, and a quote before
+// text that Excel would parse as a formula.
 func newExcelCSV(out io.Writer, j *Job) (rowWriter, error) {
 	if _, err := io.WriteString(out, "\ufeff"); err != nil {
 		return nil, err
@@ -105,10 +105,10 @@ func (w *csvWriter) end() error {
 	return w.table.Error()
 }
 
-// jsonWriter writes objects as the service wrote them.
+// jsonWriter writes objects as received from the service.
 type jsonWriter struct {
 	out           io.Writer
-	before, after string // each but the first, and all
+	before, after string // text before each row but the first, and after each row
 	last          string
 }
 

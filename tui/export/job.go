@@ -1,5 +1,4 @@
-// Package export writes rows to files in the background, in the formats that
-// the screens offer.
+// Package export writes rows to files in the background.
 package export
 
 import (
@@ -15,32 +14,31 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// Job is an export that runs in the background.
+// Job is an export.
 type Job struct {
-	Name    string // of what is exported
+	Name    string // name of the exported list
 	Path    string
 	Format  Format
 	Columns []Column
 	Query   client.Query
-	Key     string              // the field that tells rows apart
-	Only    map[string]struct{} // the rows that are meant, by their key; nil for all
-	Fetched []client.Row        // the rows, where they are here already
-	Total   int                 // -1 where nobody knows
+	Key     string              // the field that identifies rows
+	Only    map[string]struct{} // keys of the rows to export; nil for all
+	Fetched []client.Row        // the rows, if they are already loaded; nil to fetch them
+	Total   int                 // number of rows; -1 if unknown
 
 	Rows    atomic.Int64 // written so far
 	Context context.Context
 	Cancel  context.CancelFunc
 	Started time.Time
-	Ended   time.Time // zero while it runs
-	Err     error     // how it ended
+	Ended   time.Time // zero while running
+	Err     error     // nil on success
 }
 
-// PartSuffix is what the name of a file ends with while it is not complete.
+// PartSuffix is appended to the file name until the file is complete.
 const PartSuffix = ".part"
 
-// Write writes the rows of a job to its file, which gets its name when it is
-// complete. What is not is taken away, unless the whole session ends: then the
-// rows that it has stay for who comes back.
+// Write writes the file of a job atomically. If it fails, the partial file is removed;
+// if the session ends, a partial file that has rows is kept.
 func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	file, err := os.OpenFile(j.Path+PartSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -88,7 +86,7 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 	return to.end()
 }
 
-// excludes reports whether a row is none of those that are meant.
+// excludes reports whether a row is not one of the selected rows.
 func (j *Job) excludes(row client.Row) bool {
 	if j.Only == nil {
 		return false
@@ -97,7 +95,7 @@ func (j *Job) excludes(row client.Row) bool {
 	return !included
 }
 
-// source gives the rows: those that are here, or what the service has.
+// source returns the loaded rows, or fetches them from the service.
 func (j *Job) source(c *client.Client) iter.Seq2[client.Row, error] {
 	if j.Fetched != nil {
 		return func(yield func(client.Row, error) bool) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// AbsPath is a path from its root on, as far as that is known.
+// AbsPath returns the absolute path, or path if it cannot be determined.
 func AbsPath(path string) string {
 	if all, err := filepath.Abs(path); err == nil {
 		return all
@@ -15,7 +15,7 @@ func AbsPath(path string) string {
 	return path
 }
 
-// FormatNamed is the format of a name, else the first.
+// FormatNamed returns the format with a name, the default if there is none.
 func FormatNamed(name string) Format {
 	for _, one := range Formats {
 		if one.Name == name {
@@ -25,27 +25,27 @@ func FormatNamed(name string) Format {
 	return Formats[0]
 }
 
-// CheckPath refuses what cannot become a file. One that is there already is
-// replaced where the user says so once more.
+// CheckPath returns an error if path cannot be written. An existing file is an error
+// unless path equals confirmed, the path of the last rejected attempt.
 func CheckPath(path, confirmed string) error {
 	if path == "" {
-		return errors.New("where to?")
+		return errors.New("enter a path")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no directory %s", filepath.Dir(path))
+		return fmt.Errorf("directory %s does not exist", filepath.Dir(path))
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:
 		return nil
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no file", path)
+		return fmt.Errorf("%s is not a regular file", path)
 	case path != confirmed:
-		return errors.New("it is there already: the same once more replaces it")
+		return errors.New("file exists: submit again to replace it")
 	}
 	return nil
 }
 
-// UnusedPath is a path that nothing has yet.
+// UnusedPath returns a path in dir that does not exist yet.
 func UnusedPath(dir, name, suffix string) string {
 	path := filepath.Join(dir, name+suffix)
 	for i := 2; i < 100; i++ {

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// wideRows are rows as records are: 24 columns, some with text of other scripts.
+// wideRows returns rows like records: 24 columns, some with non-Latin text.
 func wideRows(n int) ([]Column, []*Row) {
 	var all []Column
 	for i := range 24 {
 		all = append(all, Column{Name: fmt.Sprintf("Column%02dTotal", i), Right: i%3 == 1})
 	}
-	rows := numbered(n, 24)
+	rows := numberedRows(n, 24)
 	for i, r := range rows {
 		r.Cells[2].Text = fmt.Sprintf("Müller & Söhne №%d 世界株式会社", i)
 		r.Cells[5].Text = fmt.Sprintf("line %d\nand another, which is longer than the column will ever be", i)
@@ -23,8 +23,8 @@ func wideRows(n int) ([]Column, []*Row) {
 	return all, rows
 }
 
-// BenchmarkKey is one key press and the screen that follows, at 200x60 over
-// 12,000 rows of 24 columns that come in pages.
+// BenchmarkKey measures a key press and the following redraw at 200x60 with 12,000 rows
+// of 24 columns that are loaded in pages.
 func BenchmarkKey(b *testing.B) {
 	for _, test := range []struct {
 		name string
@@ -52,7 +52,7 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for i := range b.N {
-		start := used()
+		start := threadTime()
 		key(g, i)
 		first, last := g.Window()
 		if wanted := pages.Request(first, last); len(wanted) > 0 {
@@ -62,14 +62,15 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 			g.Sync()
 		}
 		_ = g.View()
-		took = append(took, used()-start)
+		took = append(took, threadTime()-start)
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "cpu-p99-µs")
 	b.ReportMetric(float64(took[len(took)-1].Microseconds()), "cpu-max-µs")
 }
 
-// BenchmarkMemory is what 12,000 rows of 24 columns take once all were seen.
+// BenchmarkMemory measures the memory of 12,000 rows of 24 columns after all were
+// visible.
 func BenchmarkMemory(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -99,8 +100,8 @@ func BenchmarkMemory(b *testing.B) {
 	runtime.KeepAlive(g)
 }
 
-// BenchmarkHostile is a screen full of texts of a megabyte that terminals
-// would choke on.
+// BenchmarkHostile measures a screen full of one-megabyte texts with control
+// characters.
 func BenchmarkHostile(b *testing.B) {
 	long := make([]byte, 0, 1<<20)
 	for len(long) < 1<<20 {

@@ -2,31 +2,31 @@ package grid
 
 import "github.com/bizhook/whd/client/record"
 
-// Column is one column of a grid.
+// Column describes a column of a grid.
 type Column struct {
-	Name           string // by which it is told apart
-	Title          string // Name where empty
-	Right          bool   // aligned right, as numbers are
-	Min            int    // cells that it takes at least
-	Max            int    // cells that it takes at most unless somebody widens it; DefaultMax where 0
-	Flex           bool   // gives way, down to Min, so that all columns can be seen
-	TruncateMiddle bool   // texts are cut in their middle, since both ends tell them apart
-	MinGridWidth   int    // cells of the grid from which on others give way for it
+	Name           string // identifies the column
+	Title          string // defaults to Name
+	Right          bool   // right-aligned, for numbers
+	Min            int    // minimum width in cells
+	Max            int    // maximum width in cells unless the user widens it; DefaultMax if 0
+	Flex           bool   // narrowed down to Min to make room for other columns
+	TruncateMiddle bool   // cells are truncated in the middle, because both ends are significant
+	MinGridWidth   int    // grid width from which on other columns are narrowed for this one
 }
 
-// DefaultMax is how wide a column becomes by itself.
+// DefaultMax is the default maximum width of a column.
 const DefaultMax = 40
 
-// numberMax is room for all digits that a decimal can have, since part of a
-// number means something else.
+// numberMax has room for all digits of a decimal, since a truncated number would be
+// misread.
 const numberMax = 56
 
 const (
-	narrowest = 3   // cells to which a column can be narrowed
-	widest    = 200 // cells to which one can be widened
+	narrowest = 3   // minimum width that the user can set
+	widest    = 200 // maximum width that the user can set
 )
 
-// FieldColumn is the column of a field of a record kind.
+// FieldColumn returns the column of a field of a record kind.
 func FieldColumn(f record.Field) Column {
 	c := Column{Name: f.Name, Right: f.Type.Number()}
 	if c.Right {
@@ -49,14 +49,14 @@ func (c Column) max() int {
 	return DefaultMax
 }
 
-// Sort is the order that the rows are in. It is only shown here: who gives the
-// rows gives them in order.
+// Sort is the displayed sort order. The grid does not sort: Rows must be in this order.
 type Sort struct {
 	Column     string // empty for none
 	Descending bool
 }
 
-// Next is the order after another key on a column: up, down, none.
+// Next returns the order after the sort key is pressed on a column: ascending,
+// descending, none.
 func (s Sort) Next(column string) Sort {
 	switch {
 	case s.Column != column:

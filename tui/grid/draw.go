@@ -6,7 +6,7 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// View draws the grid: exactly height lines of exactly width cells.
+// View draws the grid as exactly height lines of exactly width cells.
 func (g *Grid) View() string {
 	if g.height == 0 {
 		return ""
@@ -23,7 +23,7 @@ func (g *Grid) View() string {
 	return string(out)
 }
 
-// pruneDrawn keeps the drawn cells from becoming ever more.
+// pruneDrawn limits the size of the cell cache.
 func (g *Grid) pruneDrawn() {
 	if len(g.cellCache) <= cachedScreens*max(1, g.body()) {
 		return
@@ -37,7 +37,7 @@ func (g *Grid) pruneDrawn() {
 	g.cellCache = seen
 }
 
-// line draws one row.
+// line draws row i.
 func (g *Grid) line(out []byte, i int) []byte {
 	if i >= g.rows.Len() {
 		return append(out, theme.Spaces(g.width)...)
@@ -65,7 +65,7 @@ func (g *Grid) line(out []byte, i int) []byte {
 	})
 }
 
-// under is the style of a whole line.
+// under returns the style of a row.
 func (g *Grid) under(row *Row, selected bool) theme.Role {
 	switch {
 	case selected:
@@ -76,7 +76,7 @@ func (g *Grid) under(row *Row, selected bool) theme.Role {
 	return row.Role
 }
 
-// rowPrefix is what stands before a row.
+// rowPrefix returns the pointer and the mark of a row.
 func (g *Grid) rowPrefix(selected, marked bool) string {
 	switch {
 	case selected && marked:
@@ -89,15 +89,14 @@ func (g *Grid) rowPrefix(selected, marked bool) string {
 	return theme.Spaces(prefixWidth)
 }
 
-// loadingLine draws a row that is on its way.
+// loadingLine draws a row that is loading.
 func (g *Grid) loadingLine(out []byte, i int) []byte {
 	return g.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
 		return g.theme.Append(out, theme.Faded, theme.Plain, g.theme.Fit(strings.TrimSpace(strings.Repeat(g.theme.Loading+" ", 3)), p.width, g.columns[p.column].Right))
 	})
 }
 
-// drawLine draws one line: what stands before the columns, each column by
-// cell, and blanks to the end.
+// drawLine draws one line: a prefix, each visible column by cell, and padding.
 func (l *layout) drawLine(out []byte, before string, under theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
 	used := min(prefixWidth, l.width)
 	if used < prefixWidth {
@@ -118,15 +117,14 @@ func (l *layout) drawLine(out []byte, before string, under theme.Role, cell func
 	return l.theme.Append(out, under, theme.Plain, theme.Spaces(l.width-used))
 }
 
-// titles draws the line of titles.
+// titles draws the title line.
 func (l *layout) titles(out []byte) []byte {
 	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, p visibleColumn) []byte {
 		return l.theme.Append(out, theme.Title, theme.Plain, l.title(p))
 	})
 }
 
-// title is a column's title with the mark of the order, which stays when the
-// title is cut.
+// title returns the title of a column. If it is truncated, the sort arrow remains.
 func (l *layout) title(p visibleColumn) string {
 	c := l.columns[p.column]
 	if l.sort.Column == "" || l.sort.Column != c.Name {
@@ -152,7 +150,7 @@ func (l *layout) rule(out []byte) []byte {
 	return l.theme.Append(out, theme.Rule, theme.Plain, line)
 }
 
-// separatorAt is the cell of the line behind the frozen columns, 0 where there is
+// separatorAt returns the position of the line after the frozen columns, 0 if there is
 // none.
 func (l *layout) separatorAt() int {
 	at := prefixWidth
@@ -165,7 +163,7 @@ func (l *layout) separatorAt() int {
 	return 0
 }
 
-// cells are the texts of the columns that are seen, each as wide as its column.
+// cells returns the drawn cells of a row, each as wide as its column.
 func (l *layout) cells(row *Row) []string {
 	if cells, ok := l.cellCache[row]; ok {
 		return cells

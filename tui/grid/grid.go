@@ -1,8 +1,7 @@
-// Package grid is the table widget of the screens. It draws only what is seen,
-// so neither the number of rows nor that of columns matters; it scrolls by
-// columns, keeps the first ones in place, and holds its selection by the id of
-// a row while rows come and go. It knows nothing of messages: screens call its
-// methods.
+// Package grid provides the table widget of the screens. It draws only the visible
+// cells, so its cost does not depend on the number of rows and columns. It scrolls by
+// columns, supports frozen columns, and keeps the selection on the ID of a row when
+// rows are added and removed. It handles no messages; screens call its methods.
 package grid
 
 import (
@@ -12,20 +11,19 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Grid is a table on the screen.
+// Grid is a table.
 type Grid struct {
 	layout
 	marks
 	rows      Rows
 	height    int
 	index     int    // the selected row
-	id        string // of it; empty while it is loading
-	top       int    // the first row shown
-	following bool
+	id        string // ID of the selected row; empty while it is loading
+	top       int    // first visible row
+	following bool   // the selection stays on the first row
 }
 
-// New makes an empty grid. With lines, whole rows are selected, and there is no
-// selected column.
+// New returns an empty grid. In row mode, whole rows are selected instead of cells.
 func New(t *theme.Theme, rowMode bool) *Grid {
 	g := &Grid{
 		layout: layout{theme: t, manual: make(map[string]int), rowMode: rowMode},
@@ -36,21 +34,21 @@ func New(t *theme.Theme, rowMode bool) *Grid {
 	return g
 }
 
-// SetSize says how many cells and lines the grid has, its titles included.
+// SetSize sets the size in cells, including the title lines.
 func (g *Grid) SetSize(width, height int) {
 	g.width, g.height = max(0, width), max(0, height)
 	g.invalidate()
 	g.reveal()
-	g.measure() // more rows are seen, maybe
+	g.measure() // more rows may be visible now
 }
 
-// SetRows gives the grid other rows. The selection stays on its id.
+// SetRows replaces the rows. The selection stays on its ID.
 func (g *Grid) SetRows(rows Rows) {
 	g.rows = rows
 	g.Sync()
 }
 
-// Follow keeps the selection on the first row, whatever comes.
+// Follow keeps the selection on the first row when rows are added.
 func (g *Grid) Follow(on bool) {
 	if g.following = on; on {
 		g.GoTo(0)
@@ -60,8 +58,8 @@ func (g *Grid) Follow(on bool) {
 // Following reports whether the selection stays on the first row.
 func (g *Grid) Following() bool { return g.following }
 
-// Sync takes note that rows came, changed or went. The selected row keeps its
-// place on the screen wherever it is now.
+// Sync updates the grid after rows were added, changed or removed. The selected row
+// keeps its place on the screen.
 func (g *Grid) Sync() {
 	if g.id != "" && !g.following && !g.isSelected(g.index) {
 		if i := g.rows.Find(g.id); i >= 0 {
@@ -82,7 +80,7 @@ func (g *Grid) isSelected(i int) bool {
 	return row != nil && row.ID == g.id
 }
 
-// rememberID remembers the id of the selected row, once it is here.
+// rememberID stores the ID of the selected row if it is loaded.
 func (g *Grid) rememberID() {
 	if row := g.rows.Row(g.index); row != nil {
 		g.id = row.ID
@@ -91,8 +89,8 @@ func (g *Grid) rememberID() {
 	}
 }
 
-// measure widens columns to what the shown rows take. They never become
-// narrower by themselves, which would make everything jump.
+// measure widens columns to fit the visible rows. It never narrows them, to avoid
+// jumps.
 func (g *Grid) measure() {
 	first, last := g.Window()
 	wider := false
@@ -117,16 +115,16 @@ func (g *Grid) measure() {
 	}
 }
 
-// Row is the selected row, nil where there is none or it is on its way.
+// Row returns the selected row, nil if there is none or it is loading.
 func (g *Grid) Row() *Row { return g.rows.Row(g.index) }
 
-// Index is the number of the selected row.
+// Index returns the index of the selected row.
 func (g *Grid) Index() int { return g.index }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (g *Grid) Len() int { return g.rows.Len() }
 
-// Cell is the selected cell.
+// Cell returns the selected cell, false if there is none.
 func (g *Grid) Cell() (Cell, bool) {
 	row := g.Row()
 	if row == nil || g.column >= len(row.Cells) {
@@ -135,11 +133,10 @@ func (g *Grid) Cell() (Cell, bool) {
 	return row.Cells[g.column], true
 }
 
-// body is how many rows are shown at once.
+// body returns the number of visible rows.
 func (g *Grid) body() int { return max(0, g.height-g.head()) }
 
-// head is how many lines the titles take, with the rule below them where there
-// is room.
+// head returns the number of title lines, including the rule if there is room for it.
 func (g *Grid) head() int {
 	if g.height >= 6 {
 		return 2
@@ -147,19 +144,19 @@ func (g *Grid) head() int {
 	return min(1, g.height)
 }
 
-// Window is the first and the last row that are seen. The last one is before
-// the first where there are none.
+// Window returns the first and the last visible row. last is less than first if there
+// are no rows.
 func (g *Grid) Window() (first, last int) {
 	return g.top, min(g.top+max(1, g.body()), g.rows.Len()) - 1
 }
 
-// Move goes down by n rows, or up.
+// Move moves the selection down by n rows.
 func (g *Grid) Move(n int) { g.GoTo(g.index + n) }
 
-// PageSize is how far a page up or down goes.
+// PageSize returns the number of rows that a page key moves.
 func (g *Grid) PageSize() int { return max(1, g.body()-1) }
 
-// GoTo selects a row by its number.
+// GoTo selects a row by index.
 func (g *Grid) GoTo(i int) {
 	g.index = max(0, min(i, g.rows.Len()-1))
 	if g.index != 0 {
@@ -171,7 +168,7 @@ func (g *Grid) GoTo(i int) {
 	g.measure()
 }
 
-// Select selects the row of an id. It is false where that is not here.
+// Select selects a row by ID and reports whether it is loaded.
 func (g *Grid) Select(id string) bool {
 	i := g.rows.Find(id)
 	if i >= 0 {
@@ -180,7 +177,7 @@ func (g *Grid) Select(id string) bool {
 	return i >= 0
 }
 
-// reveal scrolls so that the selected row and column are seen.
+// reveal scrolls to the selected row and column.
 func (g *Grid) reveal() {
 	body := max(1, g.body())
 	g.top = min(g.top, g.index)
@@ -189,9 +186,8 @@ func (g *Grid) reveal() {
 	g.revealColumn()
 }
 
-// Hit finds what is drawn at a cell of the grid: the number of a row, -1 for
-// the titles, and the number of a column, -1 for none. It is false where
-// nothing is.
+// Hit returns the row and the column at a position; row is -1 for the titles, column is
+// -1 for none. It returns false if there is no row at the position.
 func (g *Grid) Hit(x, y int) (row, column int, on bool) {
 	if x < 0 || y < 0 || x >= g.width || y >= g.height {
 		return 0, 0, false
@@ -203,7 +199,7 @@ func (g *Grid) Hit(x, y int) (row, column int, on bool) {
 	return row, g.columnAt(x), row < g.rows.Len()
 }
 
-// Mark marks the selected row, or takes its mark away, and goes on to the next.
+// Mark toggles the mark of the selected row and selects the next row.
 func (g *Grid) Mark() {
 	row := g.Row()
 	if row == nil {
@@ -218,9 +214,8 @@ func (g *Grid) Mark() {
 	g.Move(1)
 }
 
-// MarkRange marks everything between the row that was marked last and the
-// selected one. Rows that are on their way cannot be marked; it tells how many
-// those were.
+// MarkRange marks the rows between the last marked row and the selected one. It returns
+// the number of rows that are loading and were not marked.
 func (g *Grid) MarkRange() (missing int) {
 	if g.anchor < 0 {
 		g.anchor = g.index
@@ -236,7 +231,7 @@ func (g *Grid) MarkRange() (missing int) {
 	return missing
 }
 
-// MarkedRows lists the marked rows that are here, in their order.
+// MarkedRows returns the loaded rows that are marked, in order.
 func (g *Grid) MarkedRows() []*Row {
 	var rows []*Row
 	for i := range g.rows.Len() {
@@ -250,7 +245,7 @@ func (g *Grid) MarkedRows() []*Row {
 	return rows
 }
 
-// PositionText says which row is selected and which columns are seen.
+// PositionText describes the selected row and the visible columns.
 func (g *Grid) PositionText() string {
 	if g.rows.Len() == 0 {
 		return "no rows"

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Themes without and with colours.
+// The tests use a theme without and one with colours.
 var (
 	plainTheme  = &theme.Theme{Glyphs: theme.New(theme.ASCII, theme.Mono).Glyphs}
 	colourTheme = theme.New(theme.Full, theme.Dark)
@@ -36,8 +36,8 @@ func columns(names ...string) []Column {
 	return all
 }
 
-// numbered makes rows whose first cell is their id.
-func numbered(n, width int) []*Row {
+// numberedRows returns rows with their ID in the first cell.
+func numberedRows(n, width int) []*Row {
 	rows := make([]*Row, n)
 	for i := range rows {
 		cells := []string{fmt.Sprintf("D%05d", i)}
@@ -90,8 +90,9 @@ func checkView(t *testing.T, g *Grid, want string) {
 	}
 }
 
-// A selected row is drawn in its own style, and a value's style ends with it.
-func TestRoles(t *testing.T) {
+// The style of a selected row applies to all its cells; the style of a cell ends with
+// the cell.
+func TestRowAndCellRoles(t *testing.T) {
 	g := New(colourTheme, false)
 	g.SetColumns(columns("A", "B"), 0)
 	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Role: theme.Failure}}}}))
@@ -102,16 +103,16 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// Every line is exactly as wide as the grid and there are exactly as many as it
-// is high, whatever is shown and whatever was done before.
-func TestEveryLineIsExactlyTheWidth(t *testing.T) {
+// Every line is exactly as wide as the grid, and the number of lines is its height, for
+// any content and sequence of actions.
+func TestViewHasExactSize(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := rapid.SampledFrom([]*theme.Theme{plainTheme, colourTheme}).Draw(t, "theme")
 		g := New(drawn, rapid.Bool().Draw(t, "lines"))
 		count := rapid.IntRange(0, 8).Draw(t, "columns")
 		var all []Column
 		for i := range count {
-			all = append(all, Column{Name: fmt.Sprint(i), Title: hostile().Draw(t, "title"), Right: rapid.Bool().Draw(t, "right"), Flex: rapid.Bool().Draw(t, "flex"), Max: rapid.IntRange(0, 60).Draw(t, "max")})
+			all = append(all, Column{Name: fmt.Sprint(i), Title: hostileText().Draw(t, "title"), Right: rapid.Bool().Draw(t, "right"), Flex: rapid.Bool().Draw(t, "flex"), Max: rapid.IntRange(0, 60).Draw(t, "max")})
 		}
 		g.SetColumns(all, rapid.IntRange(0, count).Draw(t, "frozen"))
 		width, height := rapid.IntRange(0, 130).Draw(t, "width"), rapid.IntRange(0, 20).Draw(t, "height")
@@ -124,7 +125,7 @@ func TestEveryLineIsExactlyTheWidth(t *testing.T) {
 	})
 }
 
-// holes are rows some of which are on their way.
+// holes are rows of which some are still loading.
 type holes struct{ *List }
 
 func (h *holes) Row(i int) *Row {
@@ -159,7 +160,7 @@ func hostileRows(t *rapid.T, columns int) []*Row {
 	for i := range rows {
 		rows[i] = &Row{ID: fmt.Sprint(i)}
 		for range columns {
-			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostile().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Role: theme.Failure})
+			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostileText().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Role: theme.Failure})
 		}
 	}
 	return rows
@@ -180,14 +181,14 @@ func checkSize(t interface{ Errorf(string, ...any) }, view string, width, height
 	}
 }
 
-// The selection and its place on the screen stay on the row while others come
-// and go above and below it.
-func TestSelectionStaysOnItsRow(t *testing.T) {
+// The selection stays on its row and screen line while rows are added and removed above
+// and below it.
+func TestSelectionFollowsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New(plainTheme, true)
 		g.SetColumns(columns("ID"), 1)
 		g.SetSize(20, 12)
-		rows := numbered(100, 1)
+		rows := numberedRows(100, 1)
 		g.SetRows(NewList(rows))
 		g.GoTo(rapid.IntRange(0, 99).Draw(t, "at"))
 		want, line := g.Row().ID, g.Index()-g.top
@@ -214,14 +215,14 @@ func TestFollow(t *testing.T) {
 	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 5)
-	g.SetRows(NewList(numbered(10, 1)))
+	g.SetRows(NewList(numberedRows(10, 1)))
 	g.Follow(true)
-	g.SetRows(NewList(append([]*Row{row("new", "new")}, numbered(10, 1)...)))
+	g.SetRows(NewList(append([]*Row{row("new", "new")}, numberedRows(10, 1)...)))
 	if g.Row().ID != "new" {
 		t.Errorf("%s is selected, want the new row", g.Row().ID)
 	}
 	if g.Move(1); g.Following() {
-		t.Error("it follows although somebody went elsewhere")
+		t.Error("still following after the selection was moved")
 	}
 }
 
@@ -229,14 +230,14 @@ func TestMarks(t *testing.T) {
 	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 12)
-	g.SetRows(NewList(numbered(10, 1)))
+	g.SetRows(NewList(numberedRows(10, 1)))
 	g.GoTo(2)
 	g.Mark()
 	g.GoTo(5)
 	if missing := g.MarkRange(); missing != 0 || g.MarkCount() != 4 || !g.Marked("D00004") {
 		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.MarkCount(), missing)
 	}
-	g.SetRows(NewList(numbered(10, 1)[3:]))
+	g.SetRows(NewList(numberedRows(10, 1)[3:]))
 	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
 		t.Errorf("%d marked rows are here, want 3", len(rows))
 	}
@@ -254,9 +255,9 @@ func TestFieldColumn(t *testing.T) {
 	}
 }
 
-// Rows that come in sight because the grid becomes higher count for the widths
-// of columns, and whoever is asked whether all columns are seen knows it.
-func TestResizedGridMeasures(t *testing.T) {
+// After the grid grows, the newly visible rows count for the column widths and for
+// AllVisible.
+func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	g := New(plainTheme, true)
 	g.SetColumns(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
@@ -270,12 +271,12 @@ func TestResizedGridMeasures(t *testing.T) {
 	}
 	g.SetSize(20, 10)
 	if g.AllVisible() {
-		t.Error("what is out of sight is seen")
+		t.Error("AllVisible is true with a truncated column")
 	}
 }
 
-// A column for which the others do not give way yet is reached by going there.
-func TestColumnFromAWidthOn(t *testing.T) {
+// A column with MinGridWidth can be reached by moving the selection in a narrower grid.
+func TestMinGridWidth(t *testing.T) {
 	g := New(&theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "…", Less: "‹", More: "›"}}, false)
 	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, MinGridWidth: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
@@ -295,8 +296,8 @@ func TestColumnFromAWidthOn(t *testing.T) {
 	}
 }
 
-// hostile draws texts of what records can hold.
-func hostile() *rapid.Generator[string] {
+// hostileText generates text with characters that records can contain.
+func hostileText() *rapid.Generator[string] {
 	part := rapid.OneOf(
 		rapid.StringMatching(`[ -~]{0,12}`),
 		rapid.String(),

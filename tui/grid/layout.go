@@ -3,45 +3,44 @@ package grid
 import "github.com/bizhook/whd/tui/theme"
 
 const (
-	prefixWidth    = 3 // cells before the first column: pointer and mark
+	prefixWidth    = 3 // cells before the first column, for pointer and mark
 	columnGap      = 2 // cells between columns
 	separatorWidth = 5 // cells between the frozen columns and the others
-	minCutWidth    = 4 // cells from which on part of a column is worth showing
-	cachedScreens  = 4 // screens of rows whose cells stay drawn
+	minCutWidth    = 4 // minimum width of a partly visible column
+	cachedScreens  = 4 // screens of rows whose drawn cells are cached
 )
 
-// layout is the columns of a grid and which of them are seen, how wide.
+// layout determines which columns of a grid are visible, and their widths.
 type layout struct {
 	theme   *theme.Theme
 	columns []Column
 	widths  []columnWidth
 	manual  map[string]int // widths set by the user, by column name
 	width   int            // of the grid
-	rowMode bool           // rows are selected, not cells
-	column  int            // the selected column
-	left    int            // the first column shown beside the frozen ones
+	rowMode bool           // rows are selected instead of cells
+	column  int            // index of the selected column
+	left    int            // first visible column after the frozen ones
 	frozen  int
 	sort    Sort
 
-	cellCache map[*Row][]string // cells as they were drawn
-	visible   []visibleColumn   // the columns that are seen
+	cellCache map[*Row][]string // drawn cells by row
+	visible   []visibleColumn   // visible columns
 }
 
 // columnWidth is the width of a column in cells.
 type columnWidth struct {
-	natural int // what the rows seen so far take
-	shrunk  int // what the column gives to others
+	natural int // width of the widest cell seen so far
+	shrunk  int // cells removed to make room for other columns
 }
 
-// visibleColumn is a column that is seen.
+// visibleColumn is a column that is drawn.
 type visibleColumn struct {
 	column int
 	width  int
-	cut    bool // not all of it is seen
+	cut    bool // only partly visible
 }
 
-// SetColumns gives the grid other columns. Widths that were chosen by hand stay
-// with the names of the columns.
+// SetColumns replaces the columns. Widths set by the user are kept by column name.
 func (l *layout) SetColumns(columns []Column, frozen int) {
 	l.columns = columns
 	l.widths = make([]columnWidth, len(columns))
@@ -59,20 +58,20 @@ func (l *layout) titleWidth(c Column) int {
 	return width
 }
 
-// Columns are the columns in their order.
+// Columns returns the columns in order.
 func (l *layout) Columns() []Column { return l.columns }
 
-// SetSort shows the order that the rows are in.
+// SetSort sets the displayed sort order.
 func (l *layout) SetSort(s Sort) {
 	l.sort = s
 	l.invalidate()
 	l.revealColumn()
 }
 
-// Sort is the order that is shown.
+// Sort returns the displayed sort order.
 func (l *layout) Sort() Sort { return l.sort }
 
-// Freeze keeps the first columns in place.
+// Freeze sets the number of frozen columns.
 func (l *layout) Freeze(columns int) {
 	l.frozen = max(0, min(columns, len(l.columns)))
 	l.left = max(l.left, l.frozen)
@@ -80,7 +79,7 @@ func (l *layout) Freeze(columns int) {
 	l.revealColumn()
 }
 
-// Frozen is how many columns stay in place.
+// Frozen returns the number of frozen columns.
 func (l *layout) Frozen() int { return l.frozen }
 
 func (l *layout) cellWidth(c Cell, limit int) int {
@@ -91,13 +90,13 @@ func (l *layout) cellWidth(c Cell, limit int) int {
 	return width
 }
 
-// invalidate forgets everything that was drawn.
+// invalidate clears the cache of drawn cells and updates the layout.
 func (l *layout) invalidate() {
 	l.cellCache = make(map[*Row][]string)
 	l.arrange()
 }
 
-// Column is the selected column, false where there is none.
+// Column returns the selected column, false if there is none.
 func (l *layout) Column() (Column, bool) {
 	if l.column >= len(l.columns) {
 		return Column{}, false
@@ -108,11 +107,11 @@ func (l *layout) Column() (Column, bool) {
 // RowMode reports whether whole rows are selected.
 func (l *layout) RowMode() bool { return l.rowMode }
 
-// ColumnIndex is the number of the selected column.
+// ColumnIndex returns the index of the selected column.
 func (l *layout) ColumnIndex() int { return l.column }
 
-// arrange finds out which columns are seen, and how wide. Frozen columns take
-// at most a third of the width, so that the others can be seen too.
+// arrange determines the visible columns and their widths. Frozen columns use at most a
+// third of the width.
 func (l *layout) arrange() {
 	l.visible = l.visible[:0]
 	room := l.width - prefixWidth
@@ -138,8 +137,8 @@ func (l *layout) arrange() {
 	}
 }
 
-// shrink takes cells from the widest of the columns that give way, until all
-// columns fit or none has any to give.
+// shrink narrows the widest flexible columns until all columns fit or no column can be
+// narrowed further.
 func (l *layout) shrink(room int) {
 	for i := range l.widths {
 		l.widths[i].shrunk = 0
@@ -164,11 +163,10 @@ func (l *layout) shrink(room int) {
 	}
 }
 
-// hasSeparator reports whether a line stands behind the frozen columns.
+// hasSeparator reports whether a line is drawn after the frozen columns.
 func (l *layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
 
-// place puts a column where there is room, and gives what it takes with the
-// blanks behind it.
+// place adds a visible column and returns the cells that it uses, including the gap.
 func (l *layout) place(i, room int) int {
 	width := l.columnWidth(i)
 	cut := width > room
@@ -181,7 +179,7 @@ func (l *layout) place(i, room int) int {
 	return width + columnGap
 }
 
-// fullyVisible reports whether a column is seen from end to end.
+// fullyVisible reports whether a column is completely visible.
 func (l *layout) fullyVisible(column int) bool {
 	for _, p := range l.visible {
 		if p.column == column {
@@ -191,7 +189,8 @@ func (l *layout) fullyVisible(column int) bool {
 	return false
 }
 
-// columnAt is the column that is drawn at a cell, with the blanks behind it.
+// columnAt returns the column at a horizontal position, including the gap after it, -1
+// for none.
 func (l *layout) columnAt(x int) int {
 	at := prefixWidth
 	for i, p := range l.visible {
@@ -207,17 +206,17 @@ func (l *layout) columnAt(x int) int {
 	return -1
 }
 
-// MoveColumn goes to the right by n columns, or to the left.
+// MoveColumn moves the selection right by n columns.
 func (l *layout) MoveColumn(n int) { l.GoToColumn(l.column + n) }
 
-// GoToColumn selects a column by its number.
+// GoToColumn selects a column by index.
 func (l *layout) GoToColumn(i int) {
 	l.column = max(0, min(i, len(l.columns)-1))
 	l.revealColumn()
 }
 
-// revealColumn scrolls until the selected column is seen as a whole, or is the
-// only one beside the frozen ones.
+// revealColumn scrolls until the selected column is completely visible, or is the only
+// one after the frozen columns.
 func (l *layout) revealColumn() {
 	if l.rowMode || len(l.columns) == 0 {
 		return
@@ -237,7 +236,7 @@ func (l *layout) revealColumn() {
 	}
 }
 
-// ScrollColumns moves what is seen by n columns, where whole rows are selected.
+// ScrollColumns scrolls right by n columns in row mode.
 func (l *layout) ScrollColumns(n int) {
 	if n > 0 && len(l.visible) > 0 && l.visible[len(l.visible)-1].column == len(l.columns)-1 && !l.visible[len(l.visible)-1].cut {
 		return
@@ -246,7 +245,7 @@ func (l *layout) ScrollColumns(n int) {
 	l.invalidate()
 }
 
-// Widen makes the selected column wider by n cells, or narrower.
+// Widen widens the selected column by n cells.
 func (l *layout) Widen(n int) {
 	c, ok := l.Column()
 	if !ok {
@@ -257,10 +256,10 @@ func (l *layout) Widen(n int) {
 	l.revealColumn()
 }
 
-// Widths are the widths that were chosen by hand, by column name.
+// Widths returns the widths set by the user, by column name.
 func (l *layout) Widths() map[string]int { return l.manual }
 
-// SetWidths takes the place of the widths that were chosen by hand.
+// SetWidths replaces the widths set by the user.
 func (l *layout) SetWidths(widths map[string]int) {
 	clear(l.manual)
 	for name, width := range widths {
@@ -270,8 +269,8 @@ func (l *layout) SetWidths(widths map[string]int) {
 	l.revealColumn()
 }
 
-// columnWidth is how wide a column is drawn where there is room. The one that
-// is sorted has room for the mark behind its title.
+// columnWidth returns the width of a column. The sorted column has room for the sort
+// arrow.
 func (l *layout) columnWidth(i int) int {
 	c := l.columns[i]
 	if w, chosen := l.manual[c.Name]; chosen {
@@ -284,8 +283,8 @@ func (l *layout) columnWidth(i int) int {
 	return width - l.widths[i].shrunk
 }
 
-// scrolledRange is the first and the last column that are seen beside the frozen
-// ones, or of all where none scrolls.
+// scrolledRange returns the first and the last visible column after the frozen ones, or
+// of all columns if none are frozen.
 func (l *layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
 	for _, p := range l.visible {
@@ -299,7 +298,7 @@ func (l *layout) scrolledRange() (first, last int) {
 	return first, last
 }
 
-// AllVisible reports whether all columns are seen from end to end.
+// AllVisible reports whether all columns are completely visible.
 func (l *layout) AllVisible() bool {
 	return len(l.visible) == len(l.columns) && (len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut)
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// marks are the marked rows.
+// marks is the set of marked rows.
 type marks struct {
 	ids    map[string]struct{}
-	anchor int // where a range of marks begins, -1 for none
+	anchor int // start of a range, -1 for none
 }
 
-// SetMarks marks these rows and no others.
+// SetMarks replaces the marks.
 func (m *marks) SetMarks(ids []string) {
 	m.Unmark()
 	for _, id := range ids {
@@ -19,23 +19,24 @@ func (m *marks) SetMarks(ids []string) {
 	}
 }
 
-// Unmark takes all marks away.
+// Unmark removes all marks.
 func (m *marks) Unmark() {
 	clear(m.ids)
 	m.anchor = -1
 }
 
-// UnmarkID takes away the mark of a row.
+// UnmarkID removes the mark of a row.
 func (m *marks) UnmarkID(id string) { delete(m.ids, id) }
 
-// MarkCount is how many rows are marked.
+// MarkCount returns the number of marked rows.
 func (m *marks) MarkCount() int { return len(m.ids) }
 
-// Marked reports whether the row of an id is marked.
+// Marked reports whether the row with an ID is marked.
 func (m *marks) Marked(id string) bool {
 	_, marked := m.ids[id]
 	return marked
 }
 
-// MarkedIDs lists the ids of the marked rows, also of those that are not here.
+// MarkedIDs returns the sorted IDs of the marked rows, including rows that are not
+// loaded.
 func (m *marks) MarkedIDs() []string { return slices.Sorted(maps.Keys(m.ids)) }

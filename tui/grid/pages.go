@@ -5,53 +5,53 @@ import (
 	"slices"
 )
 
-// PageRows is how many rows are fetched at once.
+// PageRows is the number of rows per request.
 const PageRows = 200
 
 const (
-	maxPages = 50       // pages that stay in memory
-	maxBytes = 24 << 20 // of their text
-	prefetch = 40       // rows beyond the shown ones that are fetched already
+	maxPages = 50       // pages in memory
+	maxBytes = 24 << 20 // text of the pages in memory
+	prefetch = 40       // rows to load beyond the visible ones
 )
 
-// Pages are rows that are fetched page by page, of which only those near what
-// was looked at last stay in memory. Answers to questions that nobody asks any
-// more are told by their generation.
+// Pages loads rows page by page and keeps the recently used pages in memory. A
+// generation number identifies responses to outdated requests.
 type Pages struct {
-	generation int
-	total      int // -1 while nobody knows
-	minRows    int // rows that there are at least
-	pages      map[int]*page
-	requested  map[int]bool // on their way
+	generation int           // -1 if unknown
+	total      int           // minimum number of rows
+	minRows    int           // rows that there are at least
+	pages      map[int]*page // requests in progress
+	requested  map[int]bool  // on their way
 	ids        map[string]int
 	clock      int
-	bytes      int
-	last       *page // page of the row that was asked for last
+	bytes      int   // of all pages
+	last       *page // page of the row that was accessed last
 	lastNumber int
 }
 
 type page struct {
 	rows     []*Row
-	bytes    int
-	lastUsed int
+	bytes    int  // time of the last access, in ticks of clock
+	lastUsed int  // displayed until it is replaced
 	stale    bool // shown until the new one is here
 }
 
-// NewPages makes Pages that know nothing yet.
+// NewPages returns an empty Pages.
 func NewPages() *Pages {
 	p := &Pages{}
 	p.Reset()
 	return p
 }
 
-// Reset forgets everything: something else is asked for.
+// Reset removes all pages, since the query has changed.
 func (p *Pages) Reset() {
 	p.generation++
 	p.total, p.minRows, p.bytes, p.last = -1, 0, 0, nil
 	p.pages, p.requested, p.ids = make(map[int]*page), make(map[int]bool), make(map[string]int)
 }
 
-// MarkStale makes every page be fetched again. What is here is shown until then.
+// MarkStale causes every page to be requested again. The old pages are displayed until
+// then.
 func (p *Pages) MarkStale() {
 	p.generation++
 	p.requested = make(map[int]bool)
@@ -60,15 +60,15 @@ func (p *Pages) MarkStale() {
 	}
 }
 
-// Generation tells answers to the current question from those to former ones.
+// Generation returns the number of the current query, for Put and RequestFailed.
 func (p *Pages) Generation() int { return p.generation }
 
-// Request lists the pages that are needed to show rows first to last and that
-// nobody has asked for yet. They count as asked for from now on.
+// Request returns the pages that are needed to display rows first to last and that are
+// neither loaded nor requested, and marks them as requested.
 func (p *Pages) Request(first, last int) []int {
 	last = min(last+prefetch, p.Len()-1)
 	if p.total < 0 {
-		last = max(last, 0) // the first page tells how it goes on
+		last = max(last, 0) // the first page determines the total
 	}
 	var missing []int
 	for number := max(0, first-prefetch) / PageRows; number*PageRows <= last; number++ {
@@ -81,7 +81,7 @@ func (p *Pages) Request(first, last int) []int {
 	return missing
 }
 
-// Put takes a page. It is false for one of a former generation.
+// Put stores a page. It returns false if the generation is outdated.
 func (p *Pages) Put(generation, number int, rows []*Row) bool {
 	if generation != p.generation {
 		return false
@@ -103,7 +103,7 @@ func (p *Pages) Put(generation, number int, rows []*Row) bool {
 	return true
 }
 
-// updateTotal takes from a page how many rows there are.
+// updateTotal updates the number of rows from the length of a page.
 func (p *Pages) updateTotal(number, count int) {
 	end := number*PageRows + count
 	if p.minRows = max(p.minRows, end); count == PageRows {
@@ -119,18 +119,18 @@ func (p *Pages) updateTotal(number, count int) {
 	}
 }
 
-// SetTotal says how many rows match.
+// SetTotal sets the number of matching rows.
 func (p *Pages) SetTotal(generation, total int) {
 	if generation == p.generation {
 		p.total = max(0, total)
 	}
 }
 
-// Total is the number of rows that match, -1 while nobody knows.
+// Total returns the number of matching rows, -1 if unknown.
 func (p *Pages) Total() int { return p.total }
 
-// RequestFailed says that a page did not come. It is asked for again when it is
-// needed the next time.
+// RequestFailed records that a request failed; the page is requested again when needed.
+// It returns false if the generation is outdated.
 func (p *Pages) RequestFailed(generation, number int) bool {
 	if generation != p.generation {
 		return false
@@ -139,7 +139,7 @@ func (p *Pages) RequestFailed(generation, number int) bool {
 	return true
 }
 
-// Loading reports whether pages are on their way.
+// Loading reports whether requests are in progress.
 func (p *Pages) Loading() bool { return len(p.requested) > 0 }
 
 func (p *Pages) touch(page *page) {
@@ -162,8 +162,8 @@ func (p *Pages) drop(number int) {
 	p.last = nil
 }
 
-// evict drops the pages that were not looked at for the longest time, but keeps
-// the two used last, which may be on the screen.
+// evict removes the least recently used pages, except the last two, which can be
+// visible.
 func (p *Pages) evict() {
 	for len(p.pages) > 2 && (len(p.pages) > maxPages || p.bytes > maxBytes) {
 		oldest, at := -1, 0
@@ -176,8 +176,8 @@ func (p *Pages) evict() {
 	}
 }
 
-// Len is Rows'. While nobody knows the number of rows, it is one more than have
-// come.
+// Len implements Rows. If the total is unknown, it is one more than the number of known
+// rows.
 func (p *Pages) Len() int {
 	if p.total >= 0 {
 		return p.total
@@ -185,7 +185,7 @@ func (p *Pages) Len() int {
 	return p.minRows + 1
 }
 
-// Row is Rows'.
+// Row implements Rows.
 func (p *Pages) Row(i int) *Row {
 	if i < 0 {
 		return nil
@@ -205,7 +205,7 @@ func (p *Pages) Row(i int) *Row {
 	return nil
 }
 
-// Find is Rows'.
+// Find implements Rows.
 func (p *Pages) Find(id string) int {
 	if i, ok := p.ids[id]; ok {
 		return i
@@ -213,7 +213,7 @@ func (p *Pages) Find(id string) int {
 	return -1
 }
 
-// Loaded lists the rows that are here, in their order.
+// Loaded returns the loaded rows in order.
 func (p *Pages) Loaded() []*Row {
 	var rows []*Row
 	for _, number := range slices.Sorted(maps.Keys(p.pages)) {
@@ -222,7 +222,7 @@ func (p *Pages) Loaded() []*Row {
 	return rows
 }
 
-// Replace puts another row of the same id in the place of one that is here.
+// Replace replaces a loaded row by a row with the same ID.
 func (p *Pages) Replace(i int, row *Row) {
 	if page := p.pages[i/PageRows]; page != nil && i%PageRows < len(page.rows) && page.rows[i%PageRows].ID == row.ID {
 		page.rows[i%PageRows] = row

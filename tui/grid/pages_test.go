@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// answer gives a Pages what it wants of some rows.
-func answer(p *Pages, all []*Row, first, last int) {
+// loadPages loads the pages that are needed for some rows.
+func loadPages(p *Pages, all []*Row, first, last int) {
 	for _, number := range p.Request(first, last) {
 		p.Put(p.Generation(), number, part(all, number))
 	}
@@ -26,8 +26,8 @@ func TestPagesAreFetchedNearTheWindow(t *testing.T) {
 		want        []int
 	}{
 		{0, 20, []int{0}},
-		{0, 20, nil},            // it is on its way
-		{5060, 5080, []int{25}}, // a jump leaves out what is between
+		{0, 20, nil},            // already requested
+		{5060, 5080, []int{25}}, // a jump skips the rows between
 		{5060, 5170, []int{26}},
 		{5010, 5020, []int{24}},
 	} {
@@ -38,12 +38,12 @@ func TestPagesAreFetchedNearTheWindow(t *testing.T) {
 	}
 }
 
-func TestPagesKnowTheirLength(t *testing.T) {
+func TestPagesLen(t *testing.T) {
 	for _, n := range []int{0, 1, PageRows - 1, PageRows, PageRows + 1, 3 * PageRows} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			p, all := NewPages(), numbered(n, 1)
+			p, all := NewPages(), numberedRows(n, 1)
 			for at := 0; ; at += PageRows {
-				answer(p, all, at, at+10)
+				loadPages(p, all, at, at+10)
 				if p.Total() >= 0 {
 					break
 				}
@@ -55,11 +55,11 @@ func TestPagesKnowTheirLength(t *testing.T) {
 	}
 }
 
-func TestPagesForgetWhatNobodyLooksAt(t *testing.T) {
-	p, all := NewPages(), numbered(12000, 3)
+func TestPagesEvictUnusedPages(t *testing.T) {
+	p, all := NewPages(), numberedRows(12000, 3)
 	p.SetTotal(p.Generation(), len(all))
 	for at := 0; at < len(all); at += 50 {
-		answer(p, all, at, at+50)
+		loadPages(p, all, at, at+50)
 		if p.Row(at) == nil {
 			t.Fatalf("row %d is not here", at)
 		}
@@ -75,7 +75,7 @@ func TestPagesForgetWhatNobodyLooksAt(t *testing.T) {
 	}
 }
 
-func TestPagesAreBoundedInBytes(t *testing.T) {
+func TestPagesLimitMemory(t *testing.T) {
 	p := NewPages()
 	for number := range 10 {
 		p.Request(number*PageRows, number*PageRows+10)
@@ -90,26 +90,26 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 	}
 }
 
-func TestPagesDropLateAnswers(t *testing.T) {
-	p, all := NewPages(), numbered(100, 1)
+func TestPagesIgnoreOutdatedResponses(t *testing.T) {
+	p, all := NewPages(), numberedRows(100, 1)
 	old := p.Generation()
 	p.Request(0, 10)
 	p.Reset()
 	if p.Put(old, 0, all) || p.RequestFailed(old, 0) || p.Row(0) != nil {
-		t.Error("an answer to a former question was taken")
+		t.Error("a response of an old generation was accepted")
 	}
-	answer(p, all, 0, 10)
+	loadPages(p, all, 0, 10)
 	p.MarkStale()
 	if p.Row(0) == nil {
-		t.Error("rows are gone while they are fetched again")
+		t.Error("stale rows are not displayed")
 	}
-	answer(p, all[50:], 0, 10)
+	loadPages(p, all[50:], 0, 10)
 	if p.Row(0).ID != "D00050" || p.Find("D00000") != -1 || p.Len() != 50 {
-		t.Errorf("%s stands first of %d rows", p.Row(0).ID, p.Len())
+		t.Errorf("first row is %s of %d", p.Row(0).ID, p.Len())
 	}
 }
 
-func TestPagesAskAgainAfterAFailure(t *testing.T) {
+func TestPagesRequestAgainAfterFailure(t *testing.T) {
 	p := NewPages()
 	p.Request(0, 10)
 	p.RequestFailed(p.Generation(), 0)

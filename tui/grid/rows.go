@@ -2,47 +2,46 @@ package grid
 
 import "github.com/bizhook/whd/tui/theme"
 
-// Row is one row as it is shown. It does not change: another row takes the
-// place of one that did.
+// Row is one displayed row. It is immutable: a changed row is replaced.
 type Row struct {
-	ID    string     // by which the row is told apart from all others
-	Cells []Cell     // one for each column
-	Role  theme.Role // of the whole line
+	ID    string     // identifies the row
+	Cells []Cell     // one per column
+	Role  theme.Role // style of the whole line
 }
 
-// Cell is one value as it is shown.
+// Cell is one displayed value.
 type Cell struct {
 	Text string
 	Role theme.Role
-	Null bool // there is no value; Text is empty
+	Null bool // null value; Text is empty
 }
 
-// Rows are what a grid shows.
+// Rows is the data of a grid.
 type Rows interface {
 	Len() int
-	Row(i int) *Row     // nil while it is on its way
-	Find(id string) int // the row of that id, -1 where it is not here
+	Row(i int) *Row     // nil while it is loading
+	Find(id string) int // index of the row with an ID, -1 if it is not loaded
 }
 
-// List is rows that are all here.
+// List is rows that are all loaded.
 type List struct {
 	rows  []*Row
 	index map[string]int
 }
 
-// NewList makes a list.
+// NewList returns a list of rows.
 func NewList(rows []*Row) *List {
 	l := &List{rows: rows, index: make(map[string]int, len(rows))}
 	for i := len(rows) - 1; i >= 0; i-- {
-		l.index[rows[i].ID] = i // of rows with the same id the first
+		l.index[rows[i].ID] = i // the first row with an ID wins
 	}
 	return l
 }
 
-// Len is Rows'.
+// Len implements Rows.
 func (l *List) Len() int { return len(l.rows) }
 
-// Row is Rows'.
+// Row implements Rows.
 func (l *List) Row(i int) *Row {
 	if i < 0 || i >= len(l.rows) {
 		return nil
@@ -50,7 +49,7 @@ func (l *List) Row(i int) *Row {
 	return l.rows[i]
 }
 
-// Find is Rows'.
+// Find implements Rows.
 func (l *List) Find(id string) int {
 	if i, ok := l.index[id]; ok {
 		return i

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// used is the processor time of this thread: other programs on the computer do
-// not count.
-func used() time.Duration {
+// threadTime returns the processor time of this thread, which excludes other processes.
+func threadTime() time.Duration {
 	const thisThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage
 	if err := syscall.Getrusage(thisThread, &u); err != nil {

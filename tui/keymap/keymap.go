@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Table is what the keys of the screens mean.
+// Table is a list of key bindings.
 type Table []Binding
 
-// SpaceKey is a blank as the table has it, where blanks separate keys.
+// SpaceKey is the name of the space key in the table, where spaces separate keys.
 const SpaceKey = "space"
 
-// KeyNames splits a row's keys, as bubbletea names them.
+// KeyNames returns the keys of a binding, as bubbletea names them.
 func (b Binding) KeyNames() []string {
 	names := strings.Fields(b.Keys)
 	for i, name := range names {
@@ -23,7 +23,7 @@ func (b Binding) KeyNames() []string {
 	return names
 }
 
-// Label is the first key as people call it, empty where there is none.
+// Label returns the first key of a binding as shown in hints, "" if it has none.
 func (b Binding) Label() string {
 	names := strings.Fields(b.Keys)
 	switch {
@@ -35,7 +35,7 @@ func (b Binding) Label() string {
 	return names[0]
 }
 
-// Lookup finds what a key means in the first of the scopes that knows it.
+// Lookup returns the binding of a key in the first scope that has one.
 func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 	for _, s := range scopes {
 		for _, b := range k {
@@ -47,8 +47,8 @@ func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 	return Binding{}, false
 }
 
-// Within lists the bindings of a scope that a narrower one does not shadow, with
-// the keys that are left to them. One that has no keys is done by the menu alone.
+// Within lists the bindings of scope s that have keys which narrower scopes do not
+// override. Bindings without keys, which are run from the menu only, are included.
 func (k Table) Within(scopes []Scope, s Scope) []Binding {
 	var all []Binding
 	for _, b := range k {
@@ -69,7 +69,7 @@ func (k Table) Within(scopes []Scope, s Scope) []Binding {
 	return all
 }
 
-// Hints lists what the line of hints shows.
+// Hints lists the bindings of the hint line.
 func (k Table) Hints(scopes []Scope) []Binding {
 	var all []Binding
 	for _, s := range scopes {
@@ -82,7 +82,7 @@ func (k Table) Hints(scopes []Scope) []Binding {
 	return all
 }
 
-// KeysOf are the keys of an action in a scope.
+// KeysOf returns the keys of an action in a scope.
 func (k Table) KeysOf(s Scope, action Action) []string {
 	for _, b := range k {
 		if b.Scope == s && b.Action == action {
@@ -92,7 +92,7 @@ func (k Table) KeysOf(s Scope, action Action) []string {
 	return nil
 }
 
-// KeyFor names the key of an action for a text that tells of it.
+// KeyFor returns the first key of an action, for use in texts.
 func KeyFor(s Scope, action Action) string {
 	if names := Bindings.KeysOf(s, action); len(names) > 0 {
 		return names[0]
@@ -100,11 +100,11 @@ func KeyFor(s Scope, action Action) string {
 	return "no key"
 }
 
-// Name is a binding in a word or two, where it has any.
+// Name returns the hint of a binding, or its help if it has none.
 func (b Binding) Name() string { return cmp.Or(b.Hint, b.help) }
 
-// Description is a binding with both the word of the line of hints and its help, as one
-// of them is what people look for.
+// Description returns the help of a binding, preceded by its hint if the help does not
+// contain it.
 func (b Binding) Description() string {
 	if b.Hint == "" || strings.Contains(strings.ToLower(b.help), strings.ToLower(b.Hint)) {
 		return b.help
@@ -112,10 +112,10 @@ func (b Binding) Description() string {
 	return b.Hint + ": " + b.help
 }
 
-// BoundOnAnyScreen reports whether a key means something on any screen.
+// BoundOnAnyScreen reports whether a key has a binding on any screen.
 func (k Table) BoundOnAnyScreen(key string) bool {
 	return slices.ContainsFunc(k, func(b Binding) bool { return b.Scope <= InRequests && slices.Contains(b.KeyNames(), key) })
 }
 
-// Navigation are the actions that change nothing but what is seen.
+// Navigation is the actions that only move the selection or the view.
 var Navigation = []Action{GoUp, GoDown, GoLeft, GoRight, PreviousPage, NextPage, NextMatch, PreviousMatch, NextTab, PreviousTab}

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Each key means one thing in a scope, and what means something says so.
+// Each key has one binding in a scope, and each binding has an action and a help text.
 func TestBindingsAreComplete(t *testing.T) {
 	taken := make(map[Scope]map[string]bool)
 	for _, b := range Bindings {
@@ -14,7 +14,7 @@ func TestBindingsAreComplete(t *testing.T) {
 			taken[b.Scope] = make(map[string]bool)
 		}
 		if b.help == "" || b.Action == noAction || len(b.KeyNames()) == 0 {
-			t.Errorf("%+v says too little", b)
+			t.Errorf("%+v is incomplete", b)
 		}
 		for _, key := range b.KeyNames() {
 			if taken[b.Scope][key] {
@@ -30,7 +30,7 @@ func TestBindingsAreComplete(t *testing.T) {
 	}
 }
 
-// Keys that terminals send for others, or take for themselves, are not used.
+// Keys that terminals send for other keys, or handle themselves, are not used.
 func TestBindingsAvoidReservedKeys(t *testing.T) {
 	unsafeKeys := []string{"ctrl+i", "ctrl+m", "ctrl+h", "ctrl+[", "ctrl+q", `ctrl+\`, "ctrl+@"}
 	for _, b := range Bindings {
@@ -42,8 +42,7 @@ func TestBindingsAvoidReservedKeys(t *testing.T) {
 	}
 }
 
-// What changes something at the service asks first: its action opens a question
-// or a form, or it is a form that is filled in.
+// Actions that change data open a confirmation or a form.
 func TestWritingActions(t *testing.T) {
 	asking := []Action{AddNew, Edit, NewSecret, Retry, Delete, Test, ToggleEnabled}
 	for _, b := range Bindings {
@@ -72,8 +71,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A key that is pressed twice, or held, answers no question: yes is another key
-// than those that ask or that enter and move.
+// A key that is pressed twice or held must not answer a confirmation: the accept key
+// differs from all keys that open one, submit or move.
 func TestAcceptKeyIsDistinct(t *testing.T) {
 	for _, b := range Bindings {
 		if b.Scope == InConfirm {
@@ -88,8 +87,8 @@ func TestAcceptKeyIsDistinct(t *testing.T) {
 	}
 }
 
-// Keys that are text in a line or a form do nothing else there, and each scope
-// that covers a screen has a way out.
+// Text keys are not bound where text is typed, and each scope that covers a screen has
+// a key to leave it.
 func TestTextKeysAreNotBound(t *testing.T) {
 	out := make(map[Scope]bool)
 	for _, b := range Bindings {

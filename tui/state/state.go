@@ -1,5 +1,5 @@
-// Package state is what the screens remember between runs: how rows are shown,
-// saved views, commands that were typed.
+// Package state stores the settings of the screens between runs: arrangement of rows,
+// saved views and command history.
 package state
 
 import (
@@ -17,44 +17,45 @@ import (
 	"time"
 )
 
-// State is what outlives a session, of one profile. Marks are never part of it:
-// what is going to be changed is chosen anew each time.
+// State is the content of the state file of one profile. Marks are not stored, so that
+// rows to be changed are selected explicitly in each session.
 type State struct {
 	Version  int
 	Grids    map[string]Arrangement `json:",omitempty"` // by record kind
 	Views    []View                 `json:",omitempty"`
-	Commands []string               `json:",omitempty"` // that were typed, the last behind
-	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were, last
+	Commands []string               `json:",omitempty"` // command history, oldest first
+	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were last opened
 }
 
-// Arrangement is how the rows of a kind are shown.
+// Arrangement is how the rows of a record kind are shown.
 type Arrangement struct {
-	Fields  []string       `json:",omitempty"` // shown, in their order
-	Widths  map[string]int `json:",omitempty"` // chosen by hand, in cells
-	Frozen  int            `json:",omitempty"` // how many of the first stay in place
-	OrderBy string         `json:",omitempty"` // a field, with - before it downwards
-	Where   []string       `json:",omitempty"` // as they are typed
+	Fields  []string       `json:",omitempty"` // shown fields, in order
+	Widths  map[string]int `json:",omitempty"` // set by the user, in cells
+	Frozen  int            `json:",omitempty"` // number of frozen columns
+	OrderBy string         `json:",omitempty"` // a field, preceded by - if descending
+	Where   []string       `json:",omitempty"` // filters as typed
 }
 
-// fileVersion is the form of the file. A newer one is left alone.
+// fileVersion is the format version of the file. Files of newer versions are not
+// modified.
 const fileVersion = 1
 
-// maxCommands is how many typed commands are kept.
+// maxCommands is the length of the command history.
 const maxCommands = 100
 
-// Store keeps it in memory and, where it has a path, in a file.
+// Store holds the state in memory and, if it has a path, in a file.
 type Store struct {
 	State
-	Path string // empty where nothing outlives the session
+	Path string // empty if the state is not stored
 
-	mu      sync.Mutex // of the file and of what is not in it yet
+	mu      sync.Mutex // guards the file and the fields below
 	pending []func(*State)
-	failing bool // the last write
+	failing bool // the last write failed
 }
 
-// Open reads what was kept of a profile in a directory, which may be
-// empty. The keeper can be used also where there is an error: a file that makes
-// no sense is set aside.
+// Open reads the state of a profile from a directory; without a directory, the state is
+// only kept in memory. The store is usable even if Open returns an error. A file that
+// cannot be parsed is renamed.
 func Open(dir, profile string) (*Store, error) {
 	k := &Store{}
 	if dir == "" {
@@ -73,14 +74,14 @@ func Open(dir, profile string) (*Store, error) {
 	backup := k.Path + ".unreadable"
 	if renameErr := os.Rename(k.Path, backup); renameErr != nil {
 		k.Path = ""
-		return k, fmt.Errorf("%w, and it cannot be set aside: %w", err, renameErr)
+		return k, fmt.Errorf("%w; renaming it failed: %w", err, renameErr)
 	}
-	return k, fmt.Errorf("%w; it is set aside as %s", err, backup)
+	return k, fmt.Errorf("%w; renamed to %s", err, backup)
 }
 
-var errNewer = errors.New("a newer whctl has written it: nothing is kept in this session")
+var errNewer = errors.New("written by a newer whctl: settings are not saved in this session")
 
-// readFile reads the file. One that does not exist is empty.
+// readFile reads the file. It returns an empty state if the file does not exist.
 func readFile(path string) (State, error) {
 	var st State
 	text, err := os.ReadFile(path)
@@ -99,7 +100,7 @@ func readFile(path string) (State, error) {
 	return st, nil
 }
 
-// change changes what is kept: in memory now, in the file with the next write.
+// change applies a change in memory and queues it for the next Write.
 func (k *Store) change(apply func(*State)) {
 	apply(&k.State)
 	if k.Path == "" {
@@ -110,15 +111,14 @@ func (k *Store) change(apply func(*State)) {
 	k.pending = append(k.pending, apply)
 }
 
-// Due reports whether something is not in the file yet.
+// Due reports whether there are unwritten changes.
 func (k *Store) Due() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.pending) > 0
 }
 
-// Write makes the changes since the last time in the file too. What another
-// session has changed there meanwhile stays.
+// Write applies the queued changes to the file, preserving changes by other sessions.
 func (k *Store) Write() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,7 +135,7 @@ func (k *Store) Write() error {
 	}
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
-	out.SetEscapeHTML(false) // conditions are to be read by people too
+	out.SetEscapeHTML(false) // conditions stay readable
 	out.SetIndent("", "  ")
 	if err := out.Encode(current); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (k *Store) Write() error {
 	return nil
 }
 
-// replace writes a file that only its owner can read in place of another one.
+// replace atomically writes a file that only its owner can read.
 func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -163,7 +163,7 @@ func replace(path string, text []byte) error {
 	return nil
 }
 
-// removeIfExists takes a file away that may not be there.
+// removeIfExists removes a file; it is not an error if the file does not exist.
 func removeIfExists(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -171,8 +171,8 @@ func removeIfExists(path string) error {
 	return nil
 }
 
-// RecordWrite takes note of how a write went, and tells whether the one before failed
-// too: once is enough to tell the user. What is not in the file waits.
+// RecordWrite stores the outcome of a Write and reports whether the previous one
+// failed, so that an error is shown only once.
 func (k *Store) RecordWrite(failed bool) (before bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -180,7 +180,7 @@ func (k *Store) RecordWrite(failed bool) (before bool) {
 	return before
 }
 
-// SetGrid keeps how a kind is shown.
+// SetGrid sets the arrangement of a kind.
 func (k *Store) SetGrid(kind string, a Arrangement) {
 	k.change(func(all *State) {
 		if all.Grids == nil {
@@ -190,7 +190,7 @@ func (k *Store) SetGrid(kind string, a Arrangement) {
 	})
 }
 
-// SetOpened keeps when the rows of a kind were opened.
+// SetOpened sets when the rows of a kind were last opened.
 func (k *Store) SetOpened(kind string, at time.Time) {
 	k.change(func(all *State) {
 		if all.Opened == nil {
@@ -200,7 +200,7 @@ func (k *Store) SetOpened(kind string, at time.Time) {
 	})
 }
 
-// AddCommand keeps a command that was typed, once.
+// AddCommand adds a command to the history and removes earlier occurrences.
 func (k *Store) AddCommand(text string) {
 	k.change(func(all *State) {
 		all.Commands = append(slices.DeleteFunc(all.Commands, func(one string) bool { return one == text }), text)
@@ -208,19 +208,18 @@ func (k *Store) AddCommand(text string) {
 	})
 }
 
-// View is what somebody looks at often, under a name: rows of a kind, or
-// messages.
+// View is a saved list of records or messages.
 type View struct {
 	Name         string
 	Record       string // the kind
-	Subscription string `json:",omitempty"` // of messages
-	Label        string `json:",omitempty"` // for people, of that
-	Problems     bool   `json:",omitempty"` // messages that failed
-	Undelivered  bool   `json:",omitempty"` // and those that wait
+	Subscription string `json:",omitempty"` // SubscriptionID, for messages
+	Label        string `json:",omitempty"` // display name of the subscription
+	Problems     bool   `json:",omitempty"` // failed messages only
+	Undelivered  bool   `json:",omitempty"` // failed and pending messages only
 	Arrangement
 }
 
-// SetView keeps a view under its name.
+// SetView adds a view or replaces the view with the same name.
 func (k *Store) SetView(v View) {
 	k.change(func(all *State) {
 		i := slices.IndexFunc(all.Views, func(one View) bool { return one.Name == v.Name })
@@ -232,13 +231,14 @@ func (k *Store) SetView(v View) {
 	})
 }
 
-// DeleteView forgets a view.
+// DeleteView removes a view.
 func (k *Store) DeleteView(name string) {
 	k.change(func(all *State) {
 		all.Views = slices.DeleteFunc(all.Views, func(one View) bool { return one.Name == name })
 	})
 }
 
+// View returns the view with a name.
 func (k *Store) View(name string) (View, bool) {
 	i := slices.IndexFunc(k.Views, func(one View) bool { return one.Name == name })
 	if i < 0 {

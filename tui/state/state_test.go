@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The file is for its owner alone, whole at any time, and what two sessions
-// change in it stays.
+// The file is readable by its owner only, and concurrent sessions do not overwrite each
+// other's changes.
 func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	one, err := Open(dir, "prod")
@@ -29,11 +29,11 @@ func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	}
 	last, err := Open(dir, "prod")
 	if err != nil || len(last.Grids) != 2 || last.Grids["SO_Totals"].Fields[0] != "InvoiceID" || len(last.Views) != 1 {
-		t.Errorf("kept is %+v, %v", last.State, err)
+		t.Errorf("state is %+v, %v", last.State, err)
 	}
 	files, _ := os.ReadDir(dir)
 	if len(files) != 1 {
-		t.Errorf("%v is in the directory", files)
+		t.Errorf("unexpected files: %v", files)
 	}
 	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "prod.json"): 0o600} {
 		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {

@@ -2,30 +2,30 @@ package theme
 
 import "github.com/charmbracelet/lipgloss"
 
-// Glyphs are the signs that stand for something, each one cell wide.
+// Glyphs are the symbols that the screens are drawn with, each one cell wide.
 type Glyphs struct {
-	Ellipsis    string // behind text that is longer than its column
-	Newline     string // in place of a line break
-	Tab         string
-	Separator   string // between the columns that stay and those that scroll
-	Line        string // below the titles
-	Cross       string // where the fence meets the rule
+	Ellipsis    string // after text that is truncated
+	Newline     string // replaces a line break
+	Tab         string // replaces a tab
+	Separator   string // between frozen and scrolling columns
+	Line        string // below the column titles
+	Cross       string // where Separator crosses Line
 	Pointer     string // before the selected row
 	Mark        string // before marked rows
-	Up, Down    string // behind the title of the column that is sorted
-	Less, More  string // columns to the left, to the right
-	Loading     string // in rows that are on their way
-	OK          string // before what succeeded
-	Left        string // what has changed just now
-	Replacement string // for what no terminal shows in a known width
-	Bars        string // of charts, from empty to full
-	FailedBar   string // of what has failed, where no colour shows it; else empty
+	Up, Down    string // after the title of the sorted column
+	Less, More  string // more columns to the left, to the right
+	Loading     string // placeholder of rows that are being fetched
+	OK          string // before the status of a delivered message
+	Left        string // before values that have just changed
+	Replacement string // replaces characters without a defined width
+	Bars        string // chart bars, from empty to full
+	FailedBar   string // bars of failures in themes without colour; otherwise empty
 }
 
-// Signs that are the same in every set.
+// Symbols that are the same in every set.
 const (
-	NullText  = "-" // in place of no value
-	FailGlyph = "x" // before what failed
+	NullText  = "-" // replaces null
+	FailGlyph = "x" // before the status of a failed message
 )
 
 var fullGlyphs = Glyphs{
@@ -38,7 +38,7 @@ var asciiGlyphs = Glyphs{
 	Loading: ".", OK: "+", Left: "<-", Replacement: "?", Bars: " .:-=+*#%", FailedBar: "x",
 }
 
-// glyphsOf are the glyphs of a set, and the border of boxes that goes with them.
+// glyphsOf returns the glyphs of a set and the matching box border.
 func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 	switch set {
 	case ASCII:

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The limited set is of WGL4, which the fonts of Windows' old console have, and
-// the smallest set is ASCII.
+// The limited set is a subset of WGL4, which the fonts of the legacy Windows console
+// provide.
 func TestGlyphsOfSets(t *testing.T) {
 	wgl4 := []rune("…¶»│─┼►●▲▼‹›·┌┐└┘√←▄█▒")
 	for _, set := range []string{Full, Limited, ASCII} {

@@ -9,14 +9,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Span is text in the style of a role.
+// Span is text with the style of a role.
 type Span struct {
 	Text string
 	Role Role
 }
 
-// Compose draws one line: spans at the left and spans at the right, which stay
-// when there is little room.
+// Compose draws one line of width cells: left-aligned and right-aligned spans. If there
+// is not enough room, the left spans are truncated.
 func (t *Theme) Compose(width int, left, right []Span) string {
 	used := 0
 	draw := func(spans []Span) string {
@@ -34,7 +34,7 @@ func (t *Theme) Compose(width int, left, right []Span) string {
 	return begin + Spaces(width-used+gap) + end
 }
 
-// RowPrefix is the sign before a row of a list, and the role of that row.
+// RowPrefix returns the prefix of a row in a list, and the role of the row.
 func (t *Theme) RowPrefix(selected bool) (string, Role) {
 	if selected {
 		return t.Pointer + " ", Selected
@@ -42,13 +42,13 @@ func (t *Theme) RowPrefix(selected bool) (string, Role) {
 	return "  ", Plain
 }
 
-// Frame draws a box around lines that are each width cells wide.
+// Frame draws a box around lines. Each line must be width cells wide.
 func (t *Theme) Frame(title string, width int, lines []string) []string {
 	return t.ScrollFrame(title, width, lines, 0, 0)
 }
 
-// ScrollFrame is a frame around some lines of a longer text: its edges say how many
-// lines are above and below them.
+// ScrollFrame draws a box around an excerpt of a longer text; its edges show how many
+// lines are above and below.
 func (t *Theme) ScrollFrame(title string, width int, lines []string, above, below int) []string {
 	up, down := t.moreLabel(t.Up, above), t.moreLabel(t.Down, below)
 	room := width - 2 - ansi.StringWidth(up)
@@ -64,7 +64,7 @@ func (t *Theme) ScrollFrame(title string, width int, lines []string, above, belo
 	return append(box, edge(b.BottomLeft, bar(width+2-ansi.StringWidth(down)), down, b.BottomRight))
 }
 
-// moreLabel says that there is more; "" where there is none.
+// moreLabel returns the label for hidden lines, "" if there are none.
 func (t *Theme) moreLabel(sign string, lines int) string {
 	if lines <= 0 {
 		return ""
@@ -72,8 +72,8 @@ func (t *Theme) moreLabel(sign string, lines int) string {
 	return fmt.Sprintf(" %s %d more ", sign, lines)
 }
 
-// WrapLines is a text in lines that are broken between words, at most so many: the
-// last one is as long as all that is left.
+// WrapLines wraps text at word boundaries into at most limit lines. The last line
+// contains the rest of the text and may be wider.
 func (t *Theme) WrapLines(text string, width, limit int) []string {
 	if text == "" {
 		return nil
@@ -86,7 +86,7 @@ func (t *Theme) WrapLines(text string, width, limit int) []string {
 	return lines
 }
 
-// TabBar draws the names of tabs, the open one in brackets.
+// TabBar draws the names of tabs, with the open tab in brackets.
 func (t *Theme) TabBar(names []string, at, width int) string {
 	left := []Span{{Text: " "}}
 	for i, name := range names {
@@ -99,7 +99,7 @@ func (t *Theme) TabBar(names []string, at, width int) string {
 	return t.Compose(width, left, nil)
 }
 
-// SideBySide draws two views next to each other, with a line between.
+// SideBySide draws two views of equal height next to each other, with a separator.
 func (t *Theme) SideBySide(left, right string) string {
 	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
 	for i := range l {
@@ -108,7 +108,7 @@ func (t *Theme) SideBySide(left, right string) string {
 	return strings.Join(l, "\n")
 }
 
-// Dimmed draws a view that has no keys.
+// Dimmed draws a view that does not have the keyboard focus.
 func (t *Theme) Dimmed(view string) string {
 	lines := strings.Split(ansi.Strip(view), "\n")
 	for i, line := range lines {
@@ -117,8 +117,7 @@ func (t *Theme) Dimmed(view string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Wrap breaks a long text into lines: between words, and within those that
-// are longer than a line.
+// Wrap wraps text at word boundaries, and splits words that are longer than a line.
 func Wrap(long string, width int) []Span {
 	width = max(10, width)
 	var lines []Span
@@ -141,11 +140,10 @@ func Wrap(long string, width int) []Span {
 	return lines
 }
 
-// maxLines is how many lines of one text are shown.
+// maxLines is the number of lines of a text that are shown.
 const maxLines = 20000
 
-// HardWrap breaks a text at its line breaks, and where a line is longer than the
-// screen is wide.
+// HardWrap splits text at line breaks and wherever a line exceeds width.
 func HardWrap(text string, width int) []Span {
 	width = max(20, width)
 	var lines []Span
@@ -162,7 +160,7 @@ func HardWrap(text string, width int) []Span {
 			lines = append(lines, Span{Text: line[:n]})
 			line = line[n:]
 			if len(lines) >= maxLines {
-				return append(lines, Span{Text: "(there is more)"})
+				return append(lines, Span{Text: "(truncated)"})
 			}
 		}
 	}

@@ -2,10 +2,10 @@ package theme
 
 import "github.com/charmbracelet/lipgloss"
 
-// Role is what a text is on the screen, which decides its style.
+// Role is the purpose of a text on the screen; it determines the style.
 type Role uint8
 
-// The roles. Plain text has no style.
+// The roles. Plain has no style.
 const (
 	Plain Role = iota
 
@@ -14,38 +14,38 @@ const (
 	Selected // row or choice
 	Cursor
 	Marked // row
-	Null   // no value
-	Faded  // not there yet, or not up to date
+	Null   // null value
+	Faded  // loading, or out of date
 
 	JSONName
 	JSONText
 	JSONValue
 
 	Brand // the program's name
-	Dim   // what matters less
+	Dim   // less important text
 	Breadcrumb
-	Badge // what limits the rows
-	Tab   // the open one
-	Key   // on the keyboard
+	Badge // filter of the rows
+	Tab   // the open tab
+	Key   // key name
 	Accent
 	Label
 	Frame // of a box
-	Match // what is searched for
+	Match // search match
 
-	Live // states of the connection
+	Live // connection states
 	Waiting
 	Offline
 
-	Pending // states of a message, in the order of their numbers, and of others
+	Pending // message status, in the order of the status numbers; also used elsewhere
 	Success
 	Warning
 	Failure
 
-	ToastInfo // in the order of their levels
+	ToastInfo // in the order of ui.Level
 	ToastWarning
 	ToastFailure
 
-	profileRed // colours of profiles
+	profileRed // profile colours
 	profileGreen
 	profileYellow
 	profileBlue
@@ -53,13 +53,13 @@ const (
 	profileCyan
 )
 
-// profileRoles are the colours that a profile can have.
+// profileRoles maps the colours of profiles to their roles.
 var profileRoles = map[string]Role{
 	"red": profileRed, "green": profileGreen, "yellow": profileYellow, "blue": profileBlue, "magenta": profileMagenta, "cyan": profileCyan,
 }
 
-// The colours are the 16 of every terminal. Yellow and cyan are too pale for a
-// light background.
+// The palette is the 16 ANSI colours. Yellow and cyan are too pale on a light
+// background and are replaced there.
 const (
 	black   lipgloss.Color = "0"
 	red     lipgloss.Color = "1"
@@ -77,14 +77,14 @@ var (
 	bold = base.Bold(true)
 )
 
-// styleRule gives roles a style, in place of that of an earlier rule.
+// styleRule sets the style of roles. Later rules override earlier ones.
 type styleRule struct {
 	style lipgloss.Style
 	roles []Role
 }
 
-// monoRules are the styles without colours, colourRules what colours change of
-// them: nothing is shown by colour alone. A role without a rule is plain.
+// monoRules are the styles without colours; colourRules override them in coloured
+// themes. No information is conveyed by colour alone.
 var (
 	monoRules = []styleRule{
 		{bold, []Role{Title, Selected, Brand, Breadcrumb, Key, Live, Waiting, ToastWarning}},

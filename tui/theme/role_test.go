@@ -2,8 +2,7 @@ package theme
 
 import "testing"
 
-// The SGR parameters of every role: without colours, on a dark and on a light
-// background.
+// The SGR parameters of every role in the mono, dark and light themes.
 func TestRoleStyles(t *testing.T) {
 	themes := [...]*Theme{New(Full, Mono), New(Full, Dark), New(Full, Light)}
 	for role, want := range [...][3]string{
@@ -56,7 +55,7 @@ func TestRoleStyles(t *testing.T) {
 	}
 }
 
-// What is drawn in two styles has both, the second behind the first.
+// Text in two roles has both styles, the second after the first.
 func TestAppendCombinesRoles(t *testing.T) {
 	th := New(Full, Dark)
 	for want, got := range map[string][]byte{

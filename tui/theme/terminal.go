@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// What a user can choose of how everything looks. The first of each finds the
-// best by itself.
+// The themes. Auto selects one by the background of the terminal.
 const (
 	Auto = "auto"
 
@@ -18,17 +17,18 @@ const (
 
 )
 
-// The sets of what lines and signs are drawn with.
+// The glyph sets.
 const (
-	Full    = "full"    // all signs that fonts of today have
-	Limited = "limited" // those of the fonts of Windows' old console (WGL4)
+	Full    = "full"    // all symbols of current fonts
+	Limited = "limited" // symbols of the fonts of the legacy Windows console (WGL4)
 	ASCII   = "ascii"
 )
 
-// Themes are the palettes.
+// Themes lists the themes that can be configured.
 func Themes() []string { return []string{Auto, Dark, Light, Mono} }
 
-// GlyphSet is the set for a terminal, by what the environment says of it.
+// GlyphSet returns the glyph set for an operating system and the environment of a
+// terminal.
 func GlyphSet(system string, env func(string) string) string {
 	switch {
 	case asciiTerminal(env):
@@ -39,8 +39,8 @@ func GlyphSet(system string, env func(string) string) string {
 	return Full
 }
 
-// asciiTerminal reports whether a terminal says that it has no signs but those
-// of ASCII, or that it may draw them two cells wide.
+// asciiTerminal reports whether a terminal supports only ASCII, or may draw other
+// symbols two cells wide.
 func asciiTerminal(env func(string) string) bool {
 	if term := env("TERM"); term == "linux" || term == "dumb" {
 		return true
@@ -54,8 +54,9 @@ func asciiTerminal(env func(string) string) bool {
 	return east || !strings.Contains(coded, "utf8")
 }
 
-// ThemeFromEnv is what the environment says of the background, empty for
-// nothing: COLORFGBG ends with the number of its colour, as rxvt began it.
+// ThemeFromEnv returns the theme for the background colour in COLORFGBG, "" if it is
+// not set. The last field of COLORFGBG, which rxvt introduced, is the number of the
+// background colour.
 func ThemeFromEnv(env func(string) string) string {
 	numbers := strings.Split(env("COLORFGBG"), ";")
 	switch numbers[len(numbers)-1] {
@@ -67,8 +68,9 @@ func ThemeFromEnv(env func(string) string) string {
 	return Dark
 }
 
-// CanQueryBackground reports whether a terminal may be asked for its background: one that is
-// near, so that the answer does not come when keys are expected.
+// CanQueryBackground reports whether the terminal can be queried for its background
+// colour. Remote terminals are excluded, because a late response would be read as key
+// presses.
 func CanQueryBackground(env func(string) string) bool {
 	term := env("TERM")
 	return runtime.GOOS != "windows" && term != "" && !asciiTerminal(env) && env("SSH_TTY") == "" && env("SSH_CONNECTION") == "" && term != "screen" && !strings.HasPrefix(term, "screen.")

@@ -16,23 +16,23 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// A terminal gets the signs that it is known to have.
+// The glyph set depends on the terminal.
 func TestGlyphSetByTerminal(t *testing.T) {
 	for _, test := range []struct {
 		name, system, signs string
 		env                 []string
 	}{
-		{"nothing said", "linux", Full, nil},
+		{"empty environment", "linux", Full, nil},
 		{"xterm", "linux", Full, []string{"TERM=xterm-256color", "LANG=en_GB.UTF-8"}},
 		{"lower case", "linux", Full, []string{"TERM=xterm", "LC_ALL=C.utf8"}},
-		{"the console of linux", "linux", ASCII, []string{"TERM=linux", "LANG=en_GB.UTF-8"}},
+		{"linux console", "linux", ASCII, []string{"TERM=linux", "LANG=en_GB.UTF-8"}},
 		{"dumb", "darwin", ASCII, []string{"TERM=dumb"}},
 		{"no locale", "linux", ASCII, []string{"LANG=en_GB.UTF-8", "LC_ALL=C"}},
-		{"wide signs", "linux", ASCII, []string{"LANG=ja_JP.UTF-8"}},
-		{"the old console of Windows", "windows", Limited, nil},
+		{"east asian locale", "linux", ASCII, []string{"LANG=ja_JP.UTF-8"}},
+		{"legacy windows console", "windows", Limited, nil},
 		{"Windows Terminal", "windows", Full, []string{"WT_SESSION=1"}},
-		{"an editor", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
-		{"another terminal on Windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
+		{"vscode", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
+		{"wezterm on windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
 	} {
 		if signs := GlyphSet(test.system, env(test.env...)); signs != test.signs {
 			t.Errorf("%s: %s, want %s", test.name, signs, test.signs)
@@ -48,7 +48,7 @@ func TestThemeFromEnv(t *testing.T) {
 	}
 }
 
-// Only a terminal that is near is asked: a late answer would be taken for keys.
+// Remote terminals are not queried: a late response would be read as key presses.
 func TestCanQueryBackground(t *testing.T) {
 	for _, test := range []struct {
 		env []string
@@ -63,7 +63,7 @@ func TestCanQueryBackground(t *testing.T) {
 		{nil, false},
 	} {
 		if CanQueryBackground(env(test.env...)) != test.may {
-			t.Errorf("%v: asked is %v", test.env, !test.may)
+			t.Errorf("%v: CanQueryBackground is %v", test.env, !test.may)
 		}
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Text of records may hold what a terminal takes for commands, what hides
-// itself, and what terminals do not agree on how wide it is. All that is
-// replaced by what can be seen and measured.
+// Record text can contain control characters, invisible characters and characters whose
+// width differs between terminals. All of these are replaced by visible characters of
+// known width.
 
-// maxMarks is how many marks may combine with one character.
+// maxMarks is the maximum number of combining marks on a character.
 const maxMarks = 3
 
-// Sanitize is text fit for one line: at most room cells of it, counted in cells.
-// What is left out is marked as cut.
+// Sanitize returns text that is safe to print on one line and its width, which is at
+// most room cells. Truncated text ends with Ellipsis.
 func (g *Glyphs) Sanitize(text string, room int) (shown string, width int) {
 	if isPlainASCII(text, room) {
 		return text, len(text)
@@ -25,14 +25,14 @@ func (g *Glyphs) Sanitize(text string, room int) (shown string, width int) {
 	w := sanitizer{glyphs: g, room: room}
 	w.write(text)
 	if shown = string(w.out); w.complex && !widthsAgree(" "+shown+" ", w.width+2) {
-		w = sanitizer{glyphs: g, room: room, asciiOnly: true} // some change their neighbours
+		w = sanitizer{glyphs: g, room: room, asciiOnly: true} // neighbouring characters change the width
 		w.write(text)
 		shown = string(w.out)
 	}
 	return shown, w.width
 }
 
-// isPlainASCII reports whether text is all visible ASCII and fits.
+// isPlainASCII reports whether text is printable ASCII of at most room characters.
 func isPlainASCII(text string, room int) bool {
 	if len(text) > room {
 		return false
@@ -45,17 +45,17 @@ func isPlainASCII(text string, room int) bool {
 	return true
 }
 
-// sanitizer collects characters until there is no room.
+// sanitizer writes characters until there is no more room.
 type sanitizer struct {
 	glyphs    *Glyphs
 	out       []byte
 	width     int
 	room      int
-	cutLen    int // length of out when it still had room for the mark of a cut
-	cutWidth  int // width then
+	cutLen    int // length of out up to which Ellipsis still fits
+	cutWidth  int // width of out[:cutLen]
 	full      bool
-	complex   bool // not only simple characters
-	asciiOnly bool // nothing but ASCII
+	complex   bool // out has characters that are not handled by writeSimple
+	asciiOnly bool // replace all other characters
 }
 
 func (w *sanitizer) write(text string) {
@@ -65,7 +65,7 @@ func (w *sanitizer) write(text string) {
 			n++
 		}
 		if n > 0 && n < len(text) && text[n] >= utf8.RuneSelf {
-			n-- // a mark may follow that combines with it
+			n-- // the next character may be a combining mark
 		}
 		if n > 0 {
 			w.writeASCII(text[:n])
@@ -80,8 +80,8 @@ func (w *sanitizer) write(text string) {
 	}
 }
 
-// writeSimple appends the characters that text begins with as long as each is what
-// it looks like, and gives their length.
+// writeSimple writes the leading characters of text that have a fixed width and no
+// combining marks, and returns their length in bytes.
 func (w *sanitizer) writeSimple(text string) int {
 	done := 0
 	r, size := utf8.DecodeRuneInString(text)
@@ -89,7 +89,7 @@ func (w *sanitizer) writeSimple(text string) int {
 	for width > 0 && !w.asciiOnly && !w.full {
 		after, afterSize := utf8.DecodeRuneInString(text[done+size:])
 		afterWidth := simpleWidth(after)
-		if afterSize > 0 && after >= utf8.RuneSelf && afterWidth == 0 {
+		if afterSize > 0 && after >= utf8.RuneSelf && afterWidth == 0 { // it may combine with this character
 			break // it may combine with this one
 		}
 		w.put(text[done:done+size], width)
@@ -99,8 +99,8 @@ func (w *sanitizer) writeSimple(text string) int {
 	return done
 }
 
-// simpleWidth is the width of letters and signs of the common scripts, whose
-// width nobody disputes; 0 for everything else.
+// simpleWidth returns the width of characters of common scripts that all terminals
+// agree on, 0 for other characters.
 func simpleWidth(r rune) int {
 	switch {
 	case r < 0xa1:
@@ -113,7 +113,7 @@ func simpleWidth(r rune) int {
 	return 0
 }
 
-// put appends what is width cells wide, or marks the cut where it does not fit.
+// put writes text of the given width, or Ellipsis if it does not fit.
 func (w *sanitizer) put(text string, width int) {
 	if w.full {
 		return
@@ -132,7 +132,7 @@ func (w *sanitizer) put(text string, width int) {
 	}
 }
 
-// writeASCII appends visible ASCII, one cell each.
+// writeASCII writes printable ASCII.
 func (w *sanitizer) writeASCII(text string) {
 	if fits := w.room - w.width - 1; fits > 0 {
 		fits = min(fits, len(text))
@@ -147,7 +147,7 @@ func (w *sanitizer) writeASCII(text string) {
 	}
 }
 
-// writeChar appends the character that text begins with and gives its length.
+// writeChar writes the first character of text and returns its length in bytes.
 func (w *sanitizer) writeChar(text string) int {
 	if text[0] < ' ' || text[0] == 0x7f {
 		return w.writeControl(text)
@@ -162,8 +162,8 @@ func (w *sanitizer) writeChar(text string) int {
 	return size
 }
 
-// prefix is as much of text as one character can reasonably be: one with endless
-// marks must not make us read all of them again and again.
+// prefix returns the start of text up to the maximum length of a character. It bounds
+// the cost of characters with many combining marks.
 func prefix(text string) string {
 	const enough = 64
 	if len(text) <= enough {
@@ -176,7 +176,7 @@ func prefix(text string) string {
 	return text[:end]
 }
 
-// writeControl shows what is no character.
+// writeControl writes a visible replacement of a control character.
 func (w *sanitizer) writeControl(text string) int {
 	switch {
 	case strings.HasPrefix(text, "\r\n"):
@@ -192,14 +192,14 @@ func (w *sanitizer) writeControl(text string) int {
 	return 1
 }
 
-// widthsAgree reports whether terminals that measure characters and those that
-// measure code points find the same width.
+// widthsAgree reports whether terminals that measure grapheme clusters and terminals
+// that measure code points both find this width.
 func widthsAgree(text string, width int) bool {
 	return ansi.StringWidth(text) == width && ansi.StringWidthWc(text) == width
 }
 
-// isCharacter reports whether a cluster is one character with at most a few marks
-// and nothing in it hides.
+// isCharacter reports whether a grapheme cluster is one visible character with at most
+// maxMarks combining marks.
 func isCharacter(cluster string) bool {
 	marks := -1
 	for _, r := range cluster {
@@ -213,13 +213,13 @@ func isCharacter(cluster string) bool {
 	return true
 }
 
-// isHidden reports whether a code point acts on others or cannot be seen.
+// isHidden reports whether a code point is invisible or modifies others.
 func isHidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Variation_Selector) ||
 		unicode.Is(unicode.Regional_Indicator, r) || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// writeRune shows a code point by itself that is no character that can be shown.
+// writeRune writes a code point that is not a displayable character.
 func (w *sanitizer) writeRune(r rune, size int) {
 	text := string(r)
 	width := ansi.StringWidth(text)
@@ -237,7 +237,7 @@ func (w *sanitizer) writeRune(r rune, size int) {
 	}
 }
 
-// Fit is text in exactly width cells.
+// Fit truncates or pads text to width cells.
 func (g *Glyphs) Fit(text string, width int, right bool) string {
 	if width <= 0 {
 		return ""
@@ -252,8 +252,9 @@ func (g *Glyphs) Fit(text string, width int, right bool) string {
 	return shown + Spaces(width-used)
 }
 
-// TruncateMiddle cuts text in its middle where it takes more than width cells, so that
-// both ends are seen. Only visible ASCII, such as addresses are, is cut so.
+// TruncateMiddle removes the middle of text that is longer than width cells, so that
+// both ends remain. It truncates only printable ASCII, such as URLs; other text is
+// returned unchanged.
 func (g *Glyphs) TruncateMiddle(text string, width int) string {
 	if len(text) <= width || width < 5 || !isPlainASCII(text, len(text)) {
 		return text
@@ -262,5 +263,5 @@ func (g *Glyphs) TruncateMiddle(text string, width int) string {
 	return text[:width-1-end] + g.Ellipsis + text[len(text)-end:]
 }
 
-// Spaces is n spaces.
+// Spaces returns n spaces.
 func Spaces(n int) string { return strings.Repeat(" ", max(0, n)) }

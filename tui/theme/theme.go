@@ -1,11 +1,11 @@
-// Package theme is how the screens look: glyphs, styles, lines that are drawn
-// in them, and text made fit for a terminal.
+// Package theme defines how the screens are drawn: glyphs, styles, lines, and text that
+// is safe to print.
 //
-// Its import also keeps bubbletea from asking the terminal for its colours while
-// the program starts: one that does not answer would stall every command for
-// five seconds. Packages are initialised in the order of their import paths once
-// what they import is ready, so that this one, which imports nothing that
-// bubbletea does not import too, comes before it.
+// Importing it also prevents bubbletea from querying the terminal for its colours at
+// startup, which would delay every command by five seconds on a terminal that does not
+// respond. Packages are initialized in the order of their import paths once their
+// imports are ready; this package imports only what bubbletea imports too, and is
+// therefore initialized before it.
 package theme
 
 import (
@@ -19,15 +19,15 @@ import (
 
 func init() { lipgloss.SetHasDarkBackground(true) }
 
-// Theme is how everything looks.
+// Theme holds glyphs and styles.
 type Theme struct {
 	Glyphs
 	border lipgloss.Border
-	styles [profileCyan + 1]string // by role: the parameters of an SGR sequence, such as "1;31"; empty is plain
+	styles [profileCyan + 1]string // by role: the parameters of an SGR sequence, such as "1;31"; empty for plain text
 }
 
-// New makes the theme of a set of glyphs and a palette of Themes. Its renderer
-// is given the colours and the background, so that it asks the terminal nothing.
+// New returns the theme for a glyph set and one of Themes. Colour profile and
+// background of its renderer are set, so that lipgloss does not query the terminal.
 func New(glyphs, palette string) *Theme {
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.ANSI)
@@ -45,12 +45,12 @@ func New(glyphs, palette string) *Theme {
 		parameters := strings.Split(strings.TrimSuffix(strings.TrimPrefix(before, "\x1b["), "m"), ";")
 		for _, role := range rule.roles {
 			t.styles[role] = strings.Join(slices.Compact(parameters), ";") // lipgloss underlines twice
-		}
+		} // lipgloss sets underline twice
 	}
 	return t
 }
 
-// Append appends text in the styles of two roles, the second of which wins.
+// Append appends text with the styles of two roles; the second overrides the first.
 func (t *Theme) Append(dst []byte, under, over Role, text string) []byte {
 	a, b := t.styles[under], t.styles[over]
 	switch {
@@ -70,16 +70,16 @@ func (t *Theme) Append(dst []byte, under, over Role, text string) []byte {
 	return append(dst, Reset...)
 }
 
-// Paint is text in the style of a role.
+// Paint returns text with the style of a role.
 func (t *Theme) Paint(role Role, text string) string {
 	return string(t.Append(nil, role, Plain, text))
 }
 
-// Reset ends any style.
+// Reset is the SGR sequence that ends all styles.
 const Reset = "\x1b[0m"
 
-// Profile is a profile's name on the first line: a band in its colour, where it
-// has one.
+// Profile returns the name of a profile for the first line, on its colour if it has
+// one.
 func (t *Theme) Profile(name, colour string) []Span {
 	role := profileRoles[colour]
 	switch {
@@ -91,7 +91,7 @@ func (t *Theme) Profile(name, colour string) []Span {
 	return []Span{{" " + strings.ToUpper(name) + " ", role}, {Text: " "}}
 }
 
-// StatusText is the status of a message, with its sign.
+// StatusText returns the status of a message with its symbol.
 func (t *Theme) StatusText(status int) (string, Role) {
 	if status < 0 || status > 3 {
 		return "?", Plain

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// RecordChanges stands before a service and notes every request that could change
-// something.
+// RecordChanges runs a proxy for a service that rejects and records every request that
+// could change data.
 func RecordChanges(t *testing.T, service string) (address string, list func() []string) {
 	t.Helper()
 	target, err := url.Parse(service)

@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// suite runs the tests and stops then what they have shared.
+// suite runs the tests and then stops the shared daemon.
 type suite struct{ tests *testing.M }
 
 func (s suite) Run() int {
@@ -29,14 +29,14 @@ func (s suite) Run() int {
 	return status
 }
 
-// shared is a daemon with demo records, whose loading takes long.
+// shared is a daemon with demo records, which are slow to load.
 var shared struct {
 	once     sync.Once
 	instance *daemontest.Instance
 	err      error
 }
 
-// DemoDaemon is a daemon with demo records for tests that only read them.
+// DemoDaemon returns a shared daemon with demo records for tests that only read.
 func DemoDaemon(t testing.TB) *daemontest.Instance {
 	t.Helper()
 	shared.once.Do(func() {
@@ -51,13 +51,13 @@ func DemoDaemon(t testing.TB) *daemontest.Instance {
 	return shared.instance
 }
 
-// Main runs the tests of a package, and fails where they leave something running.
+// Main runs the tests of a package and fails if goroutines are left.
 func Main(m *testing.M) {
-	// bubbletea does not wait for its timers, which end within a second
+	// bubbletea does not wait for its timers, which end within a second // bubbletea does not wait for its timers, which end within a second
 	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
 }
 
-// Connect is a client of a daemon that signs in as its administrator.
+// Connect returns a client of a daemon, signed in as administrator.
 func Connect(t testing.TB, i *daemontest.Instance) *client.Client {
 	t.Helper()
 	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
@@ -68,7 +68,7 @@ func Connect(t testing.TB, i *daemontest.Instance) *client.Client {
 	return c
 }
 
-// Unreachable is a client of a service that is not there.
+// Unreachable returns a client of a service that does not exist.
 func Unreachable(t testing.TB) *client.Client {
 	t.Helper()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,18 +15,18 @@ import (
 	"github.com/bizhook/whd/tui"
 )
 
-// Deliveries is a daemon with subscriptions some of which fail.
+// Deliveries is a daemon with subscriptions of which some fail.
 type Deliveries struct {
 	*daemontest.Instance
 	Client     *client.Client
 	Subscriber string
-	Receiver   string // its address
-	Failing    string // the subscription whose receiver answers 503
+	Receiver   string // URL of the receiver
+	Failing    string // SubscriptionID; its receiver responds 503
 	Latest     time.Time
 }
 
-// StartDeliveries runs a daemon and has it send: five messages arrive, three
-// fail and wait for long, one has failed for good.
+// StartDeliveries starts a daemon and publishes events: five messages are delivered,
+// three failed and are pending a retry, one has finally failed.
 func StartDeliveries(t *testing.T) *Deliveries {
 	t.Helper()
 	s := StartReceiver(t, func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ func StartDeliveries(t *testing.T) *Deliveries {
 	return s
 }
 
-// StartReceiver runs a receiver of messages, and a daemon with one subscriber.
+// StartReceiver starts a message receiver, and a daemon with one subscriber.
 func StartReceiver(t *testing.T, receive http.HandlerFunc) *Deliveries {
 	t.Helper()
 	receiver := httptest.NewServer(receive)
@@ -71,14 +71,15 @@ func StartReceiver(t *testing.T, receive http.HandlerFunc) *Deliveries {
 	return s
 }
 
-// StartListening runs a daemon whose subscriber's messages are seen.
+// StartListening starts a daemon and returns the headers of the messages that its
+// subscriber receives.
 func StartListening(t *testing.T) (s *Deliveries, received chan http.Header) {
 	t.Helper()
 	received = make(chan http.Header, 10)
 	return StartReceiver(t, func(_ http.ResponseWriter, r *http.Request) { received <- r.Header }), received
 }
 
-// Subscribe makes a subscription whose messages wait long for a retry.
+// Subscribe creates a subscription with long retry delays.
 func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 	t.Helper()
 	schedule := "20h, 20h"
@@ -90,7 +91,7 @@ func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 	return made.RecID
 }
 
-// Publish raises an event and waits until its message has the status.
+// Publish publishes an event and waits until its message has the status.
 func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
@@ -114,8 +115,8 @@ func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 	}
 }
 
-// Open drives an app whose clock is eleven minutes behind the last delivery, so
-// that every age is the same.
+// Open drives an app with a clock eleven minutes after the last delivery, so that ages
+// are always the same.
 func (s *Deliveries) Open(t *testing.T, o tui.Options) *Driver {
 	d := Drive(t, s.Client, o)
 	d.Clock = s.Latest.Truncate(time.Second).Add(11*time.Minute + 20*time.Second)
@@ -124,7 +125,7 @@ func (s *Deliveries) Open(t *testing.T, o tui.Options) *Driver {
 	return d
 }
 
-// OpenSubscriptions opens the list of subscriptions of the first subscriber.
+// OpenSubscriptions opens the subscriptions of the first subscriber.
 func (s *Deliveries) OpenSubscriptions(t *testing.T) *Driver {
 	t.Helper()
 	d := s.Open(t, tui.Options{})
@@ -133,7 +134,7 @@ func (s *Deliveries) OpenSubscriptions(t *testing.T) *Driver {
 	return d
 }
 
-// EnableSubscriber enables or disables the subscriber, as somebody else does.
+// EnableSubscriber enables or disables the subscriber as another user would.
 func (s *Deliveries) EnableSubscriber(t *testing.T, on bool) {
 	t.Helper()
 	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, wire.SubscriberRequest{IsEnabled: &on}); err != nil {
@@ -141,7 +142,7 @@ func (s *Deliveries) EnableSubscriber(t *testing.T, on bool) {
 	}
 }
 
-// MessageCount is how many messages the service has.
+// MessageCount returns the number of messages.
 func (s *Deliveries) MessageCount(t *testing.T) int64 {
 	t.Helper()
 	page, err := s.Client.AllMessages(t.Context(), nil)

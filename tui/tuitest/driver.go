@@ -1,6 +1,5 @@
-// Package tuitest drives the screens in tests, without a terminal: it starts them
-// against a real daemon or a stand-in, presses keys, lets time pass, and reads
-// what is drawn.
+// Package tuitest drives the screens in tests without a terminal: it runs them against
+// a daemon or a test server, presses keys, advances the clock and reads the screen.
 package tuitest
 
 import (
@@ -16,22 +15,22 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Driver runs an app without a terminal: it plays bubbletea's part, one message
-// after the other, with a clock that only the test moves.
+// Driver runs an app in place of bubbletea, one message after the other, with a clock
+// that only the test advances.
 type Driver struct {
 	T      testing.TB
 	App    *tui.App
 	Clock  time.Time
-	Quit   bool            // the program has ended
-	Copied strings.Builder // what went to the terminal beside the screen
+	Quit   bool            // the program has quit
+	Copied strings.Builder // output to the terminal other than the screen
 
 	width, height int
 	timers        []timer
 	responses     chan tea.Msg
-	waiting       int // commands on their way
+	waiting       int // number of running commands
 	live          chan tea.Msg
-	connected     bool // there was a heartbeat, and the stream was not lost since
-	stream        int  // that it came on
+	connected     bool // a heartbeat has arrived since the last disconnect
+	stream        int  // session of the last live message
 }
 
 type timer struct {
@@ -39,7 +38,7 @@ type timer struct {
 	message tea.Msg
 }
 
-// Timeout is how long anything that must happen may take.
+// Timeout is the limit for anything that a test waits for.
 const Timeout = 2 * time.Minute
 
 // Drive starts an app on a screen of 80x24.
@@ -74,16 +73,16 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	return d
 }
 
-// dropServerOffset has the service's clock agree with the test's.
+// dropServerOffset makes the clock of the service agree with the test's.
 func dropServerOffset(m tea.Msg) tea.Msg {
 	if live, ok := m.(tui.LiveMsg); ok {
-		live.Ahead = 0
+		live.ServerOffset = 0
 		return live
 	}
 	return m
 }
 
-// Run starts a command, and those that it is made of.
+// Run starts a command.
 func (d *Driver) Run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -92,14 +91,14 @@ func (d *Driver) Run(cmd tea.Cmd) {
 	go func() { d.responses <- cmd() }()
 }
 
-// Send gives the app one message, and settles.
+// Send sends a message to the app and waits until all commands have finished.
 func (d *Driver) Send(m tea.Msg) {
 	d.T.Helper()
 	d.Deliver(m)
 	d.Settle()
 }
 
-// Deliver gives the app one message, and starts what comes of it.
+// Deliver sends a message to the app and starts the resulting command.
 func (d *Driver) Deliver(m tea.Msg) {
 	if m == nil {
 		return
@@ -122,15 +121,15 @@ func (d *Driver) Deliver(m tea.Msg) {
 	d.Run(cmd)
 }
 
-// DeliverNext waits for the next answer, and gives it to the app.
+// DeliverNext waits for the next result of a command and delivers it.
 func (d *Driver) DeliverNext() {
 	m := <-d.responses
 	d.waiting--
 	d.Deliver(m)
 }
 
-// commands are those of a batch or a sequence, whose types bubbletea keeps to
-// itself.
+// commands returns the commands of a batch or a sequence, which are unexported types in
+// bubbletea.
 func commands(m tea.Msg) ([]tea.Cmd, bool) {
 	v := reflect.ValueOf(m)
 	if v.Kind() != reflect.Slice || v.Type().Elem() != reflect.TypeFor[tea.Cmd]() {
@@ -143,7 +142,7 @@ func commands(m tea.Msg) ([]tea.Cmd, bool) {
 	return all, true
 }
 
-// Settle waits until no command is on its way.
+// Settle waits until no command is running.
 func (d *Driver) Settle() {
 	d.T.Helper()
 	for d.waiting > 0 {
@@ -152,12 +151,12 @@ func (d *Driver) Settle() {
 			d.waiting--
 			d.Deliver(m)
 		case <-time.After(Timeout):
-			d.T.Fatalf("%d commands do not come back; the screen is\n%s", d.waiting, d.Text())
+			d.T.Fatalf("%d commands are still running; the screen is\n%s", d.waiting, d.Text())
 		}
 	}
 }
 
-// Advance moves the clock and gives the app the messages that are due then.
+// Advance advances the clock and delivers the messages that become due.
 func (d *Driver) Advance(by time.Duration) {
 	d.T.Helper()
 	for end := d.Clock.Add(by); ; {
@@ -173,15 +172,14 @@ func (d *Driver) Advance(by time.Duration) {
 		}
 		due := d.timers[next]
 		d.timers = append(d.timers[:next], d.timers[next+1:]...)
-		if due.at.After(d.Clock) { // one that is overdue comes now
+		if due.at.After(d.Clock) { // overdue messages are delivered now
 			d.Clock = due.at
 		}
 		d.Send(due.message)
 	}
 }
 
-// Wait lets time pass from now on: what was due while keys were pressed is
-// due at once.
+// Wait is like Advance, but timers that are overdue fire immediately.
 func (d *Driver) Wait(by time.Duration) {
 	d.T.Helper()
 	for i := range d.timers {
@@ -197,7 +195,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// WaitUntil gives the app what the stream tells, until that is enough.
+// WaitUntil delivers live messages until done returns true.
 func (d *Driver) WaitUntil(description string, done func() bool) {
 	d.T.Helper()
 	for deadline := time.After(Timeout); !done(); {
@@ -208,27 +206,27 @@ func (d *Driver) WaitUntil(description string, done func() bool) {
 			d.waiting--
 			d.Deliver(m)
 		case <-deadline:
-			d.T.Fatalf("it does not happen that %s; the screen is\n%s", description, d.Text())
+			d.T.Fatalf("timeout: %s; the screen is\n%s", description, d.Text())
 		}
 	}
 	d.Settle()
 }
 
-// AwaitLive waits for the first sign of life.
+// AwaitLive waits for the first heartbeat.
 func (d *Driver) AwaitLive() {
 	d.T.Helper()
 	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "LIVE") })
 }
 
-// Live has something happen on the stream that was heard last.
+// Live delivers a live message on the current stream.
 func (d *Driver) Live(m tui.LiveMsg) {
 	d.T.Helper()
 	m.Session = max(1, d.stream)
 	d.Send(m)
 }
 
-// Heartbeat is a sign of life on the stream, where there was one before: the test's
-// clock has nothing to do with the service's.
+// Heartbeat delivers a heartbeat if the stream is connected: the clock of the test is
+// independent of the service's.
 func (d *Driver) Heartbeat() {
 	d.T.Helper()
 	if d.connected {
@@ -236,13 +234,13 @@ func (d *Driver) Heartbeat() {
 	}
 }
 
-// Respond has something come that a screen asked for, or fail.
+// Respond delivers a response, or an error, to a screen.
 func (d *Driver) Respond(to ui.Screen, err error, apply func(error) tea.Cmd) {
 	d.T.Helper()
 	d.Send(ui.Response{To: to, Err: err, Apply: func() tea.Cmd { return apply(err) }})
 }
 
-// Environment answers like the variables of a session.
+// Environment returns a function that looks up environment variables.
 func Environment(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, pair := range pairs {

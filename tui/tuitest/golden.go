@@ -15,9 +15,9 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-var update = flag.Bool("update", false, "write the expected screens")
+var update = flag.Bool("update", false, "update the golden files")
 
-// Sizes are those that every screen is shown in.
+// Sizes are the terminal sizes of golden files.
 var Sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
 
 var appearances = [...]struct {
@@ -26,8 +26,8 @@ var appearances = [...]struct {
 	theme string
 }{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
 
-// volatileText is what is another in each run: something takes its place that is as
-// long.
+// volatileText are patterns that differ between runs, with replacements of the same
+// length.
 var volatileText = []struct {
 	is *regexp.Regexp
 	as string
@@ -47,17 +47,17 @@ var volatileText = []struct {
 	{regexp.MustCompile(`[ \d,]{7}\d ms`), "       1 ms"},
 }
 
-// blanks fill up what was cut away.
+// blanks fill up the rest of a line.
 var blanks = strings.Repeat(" ", 300)
 
-// Golden compares a screen in all sizes with what was seen and found good. A
-// file has all sizes of one appearance.
+// Golden compares a screen with its golden file. A file has all sizes of one
+// appearance.
 func (d *Driver) Golden(name, appearance string) {
 	d.T.Helper()
 	d.GoldenIn(Sizes[:], name, appearance)
 }
 
-// GoldenIn is Golden in sizes of its own.
+// GoldenIn is Golden with other sizes.
 func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 	d.T.Helper()
 	var out strings.Builder
@@ -79,12 +79,12 @@ func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 		d.T.Fatal(err)
 	}
 	if string(want) != out.String() {
-		d.T.Errorf("%s is not as it was (-update accepts it):\n%s", path, difference(string(want), out.String()))
+		d.T.Errorf("%s differs (-update accepts it):\n%s", path, difference(string(want), out.String()))
 	}
 }
 
-// render is the screen as a text: with its styles as {1;31}, but for the appearance that
-// is about signs alone.
+// render returns the screen as text, with styles as {1;31} except in the ascii
+// appearance.
 func (d *Driver) render(appearance string) string {
 	text := d.App.View()
 	if appearance != "ascii" {
@@ -97,7 +97,7 @@ func (d *Driver) render(appearance string) string {
 	return cutPort.ReplaceAllStringFunc(text, func(was string) string { return digit.ReplaceAllString(was, "0") })
 }
 
-// cutPort is in an address that is cut in its middle, within its port.
+// cutPort matches the port of an address that is truncated in the middle.
 var (
 	cutPort = regexp.MustCompile(`:\d{0,5}[…~]\d{0,5}/|[…~]\d{1,5}/|:\d{1,4}[…~]`)
 	digit   = regexp.MustCompile(`\d`)
@@ -105,7 +105,7 @@ var (
 
 var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// difference shows the lines that are not the same.
+// difference returns the lines that differ.
 func difference(want, got string) string {
 	var out strings.Builder
 	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
@@ -124,7 +124,7 @@ func difference(want, got string) string {
 	return out.String()
 }
 
-// ForAppearances runs a story once in each appearance.
+// ForAppearances runs a test in each appearance.
 func ForAppearances(t *testing.T, story func(t *testing.T, appearance string, o tui.Options)) {
 	for _, l := range appearances {
 		t.Run(l.name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// Keys are those with names; anything else is typed.
+// Keys are the named keys; other names are typed.
 var Keys = map[string]tea.KeyMsg{
 	"enter": {Type: tea.KeyEnter}, "esc": {Type: tea.KeyEsc}, "tab": {Type: tea.KeyTab}, "shift+tab": {Type: tea.KeyShiftTab},
 	"up": {Type: tea.KeyUp}, "down": {Type: tea.KeyDown}, "left": {Type: tea.KeyLeft}, "right": {Type: tea.KeyRight},
@@ -16,10 +16,10 @@ var Keys = map[string]tea.KeyMsg{
 	"ctrl+d": {Type: tea.KeyCtrlD}, "ctrl+e": {Type: tea.KeyCtrlE}, "ctrl+s": {Type: tea.KeyCtrlS}, "ctrl+u": {Type: tea.KeyCtrlU}, "f1": {Type: tea.KeyF1}, "f5": {Type: tea.KeyF5},
 }
 
-// Letter is a key with a character.
+// Letter returns a key press of a character.
 func Letter(r string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(r)} }
 
-// Press presses keys, half a second apart. What begins with ' is typed.
+// Press presses keys half a second apart. Names that start with ' are typed.
 func (d *Driver) Press(names ...string) {
 	d.T.Helper()
 	for _, name := range names {
@@ -37,7 +37,7 @@ func (d *Driver) Press(names ...string) {
 	}
 }
 
-// Key presses one key, half a second after the one before.
+// Key presses a key half a second after the previous one.
 func (d *Driver) Key(m tea.KeyMsg) {
 	d.T.Helper()
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
@@ -45,11 +45,11 @@ func (d *Driver) Key(m tea.KeyMsg) {
 	d.Send(m)
 }
 
-// Erase takes away what a field holds.
+// Erase clears the input.
 func (d *Driver) Erase() { d.Press("ctrl+u") }
 
-// Paste pastes as terminals do that mark pastes, and as those do that do not:
-// piece by piece, within a moment.
+// Paste pastes text twice: bracketed, and as fast single keys like terminals without
+// bracketed paste.
 func (d *Driver) Paste(text string) {
 	d.Clock = d.Clock.Add(300 * time.Millisecond)
 	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.ReplaceAll(text, "\n", " ")), Paste: true})
@@ -65,7 +65,7 @@ func (d *Driver) Paste(text string) {
 	}
 }
 
-// ClickOn presses the left button on a text of the screen.
+// ClickOn clicks on a text of the screen.
 func (d *Driver) ClickOn(text string) {
 	d.T.Helper()
 	for y, line := range strings.Split(d.Text(), "\n") {
@@ -77,7 +77,7 @@ func (d *Driver) ClickOn(text string) {
 	d.T.Fatalf("there is no %q to click on:\n%s", text, d.Text())
 }
 
-// Click presses the left button on a cell of the screen.
+// Click clicks on a cell of the screen.
 func (d *Driver) Click(x, y int) {
 	d.Clock = d.Clock.Add(200 * time.Millisecond)
 	d.Heartbeat()

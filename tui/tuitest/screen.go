@@ -9,14 +9,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Resize gives the terminal another size.
+// Resize sets the size of the terminal.
 func (d *Driver) Resize(width, height int) {
 	d.T.Helper()
 	d.width, d.height = width, height
 	d.Send(tea.WindowSizeMsg{Width: width, Height: height})
 }
 
-// Text is the screen without its colours.
+// Text returns the screen without styles.
 func (d *Driver) Text() string { return ansi.Strip(d.App.View()) }
 
 // WantText fails unless the screen shows each of the texts.
@@ -30,7 +30,7 @@ func (d *Driver) WantText(texts ...string) {
 	}
 }
 
-// WantNoText fails where the screen shows a text.
+// WantNoText fails if the screen shows a text.
 func (d *Driver) WantNoText(text string) {
 	d.T.Helper()
 	if strings.Contains(d.Text(), text) {
@@ -38,7 +38,7 @@ func (d *Driver) WantNoText(text string) {
 	}
 }
 
-// LineWith is the first line of the screen with a text.
+// LineWith returns the first line of the screen that contains a text.
 func (d *Driver) LineWith(text string) string {
 	d.T.Helper()
 	for line := range strings.SplitSeq(d.Text(), "\n") {
@@ -50,15 +50,14 @@ func (d *Driver) LineWith(text string) string {
 	return ""
 }
 
-// WaitFor waits until the status line has said something that a pattern fits.
+// WaitFor waits until the screen matches a pattern.
 func (d *Driver) WaitFor(pattern string) {
 	d.T.Helper()
 	is := regexp.MustCompile(pattern)
-	d.WaitUntil("it says "+pattern, func() bool { return is.MatchString(d.Text()) })
+	d.WaitUntil("the screen matches "+pattern, func() bool { return is.MatchString(d.Text()) })
 }
 
-// CheckScreen fails unless every line is exactly as wide as the terminal, and
-// there are as many as it is high.
+// CheckScreen fails unless the screen has exactly the size of the terminal.
 func (d *Driver) CheckScreen() {
 	d.T.Helper()
 	lines := strings.Split(d.App.View(), "\n")
@@ -72,7 +71,7 @@ func (d *Driver) CheckScreen() {
 	}
 }
 
-// LastCopied is the text that the terminal was asked to copy.
+// LastCopied returns the last text that was copied to the terminal.
 func (d *Driver) LastCopied() string {
 	d.T.Helper()
 	_, encoded, _ := strings.Cut(d.Copied.String(), "\x1b]52;c;")

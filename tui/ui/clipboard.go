@@ -15,31 +15,31 @@ import (
 	"unicode/utf16"
 )
 
-// ClipMax is how many characters of base64 terminals take.
+// ClipMax is the maximum length of base64 text that terminals accept in OSC 52.
 const ClipMax = 74994
 
-// clipTimeout is how long the clipboard of the computer may take.
+// clipTimeout is the timeout of clipboard programs.
 const clipTimeout = 3 * time.Second
 
-// errTooLong says that a terminal would not take a text, or only a part of it.
-var errTooLong = errors.New("it is too long for a terminal to copy")
+// errTooLong is returned for text that a terminal would reject or truncate.
+var errTooLong = errors.New("text is too long for OSC 52")
 
-// Clipboard is where copies go, by what the environment says of the terminal.
+// Clipboard copies text by the best method for the environment.
 type Clipboard struct {
 	Context context.Context
 	Env     func(string) string
-	Output  io.Writer // of the terminal
+	Output  io.Writer // the terminal
 }
 
-// clipMethod is one way to the clipboard: it gives its name for people.
+// clipMethod copies text and returns a description of how.
 type clipMethod func(c Clipboard, text string) (how string, err error)
 
-// The ways, by the names that WHCTL_CLIPBOARD has for them. A file is the last
-// resort: it holds every text.
+// clipMethods maps the values of WHCTL_CLIPBOARD to methods. The file method is the
+// last resort, since it has no size limit.
 var clipMethods = map[string]clipMethod{"native": nativeClip, "osc52": terminalClip, "file": fileClip}
 
-// order is which ways are tried. Over ssh the clipboard of this computer is
-// not the user's, so there the terminal comes first.
+// order returns the methods to try, in order. Over ssh, the terminal is tried instead
+// of the clipboard of this computer, which is not the user's.
 func (c Clipboard) order() []string {
 	set := c.Env("WHCTL_CLIPBOARD")
 	switch {
@@ -51,7 +51,7 @@ func (c Clipboard) order() []string {
 	return []string{"native", "osc52", "file"}
 }
 
-// Copy copies a text in the first way that takes it, and says which that was.
+// Copy copies text by the first method that succeeds and returns a description of it.
 func (c Clipboard) Copy(text string) (how string, err error) {
 	for _, name := range c.order() {
 		how, wrong := clipMethods[name](c, text)
@@ -63,8 +63,8 @@ func (c Clipboard) Copy(text string) (how string, err error) {
 	return "", err
 }
 
-// terminalClip sends the sequence by which terminals copy, also over ssh. What
-// stands between, tmux or screen, is told to hand it on.
+// terminalClip sends OSC 52, which also works over ssh. tmux and screen need a wrapper
+// to pass it on.
 func terminalClip(c Clipboard, text string) (string, error) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	if len(encoded) > ClipMax {
@@ -81,15 +81,15 @@ func terminalClip(c Clipboard, text string) (string, error) {
 	return how, err
 }
 
-// throughTmux wraps a sequence so that tmux hands it on as it is.
+// throughTmux wraps a sequence so that tmux passes it on.
 func throughTmux(sequence string) string {
 	return "\x1bPtmux;" + strings.ReplaceAll(sequence, "\x1b", "\x1b\x1b") + "\x1b\\"
 }
 
-// screenChunk is how much screen takes in one piece.
+// screenChunk is the maximum length of a sequence in screen.
 const screenChunk = 256
 
-// throughScreen wraps a sequence in pieces that screen hands on.
+// throughScreen splits and wraps a sequence so that screen passes it on.
 func throughScreen(sequence string) string {
 	var out strings.Builder
 	for len(sequence) > 0 {
@@ -100,7 +100,7 @@ func throughScreen(sequence string) string {
 	return out.String()
 }
 
-// fileClip writes the text to a file that only the user may read.
+// fileClip writes the text to a file that only the user can read.
 func fileClip(_ Clipboard, text string) (string, error) {
 	file, err := os.CreateTemp("", "whctl-copy-*.txt")
 	if err != nil {
@@ -110,7 +110,7 @@ func fileClip(_ Clipboard, text string) (string, error) {
 	return "to " + file.Name(), errors.Join(err, file.Close())
 }
 
-// nativeClip gives the text to the program that keeps this computer's clipboard.
+// nativeClip pipes the text to the clipboard program of the desktop.
 func nativeClip(c Clipboard, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(c.Context, clipTimeout)
 	defer cancel()
@@ -123,19 +123,18 @@ func nativeClip(c Clipboard, text string) (string, error) {
 		all = errors.Join(all, fmt.Errorf("%s: %w", p.argv[0], err))
 	}
 	if all == nil {
-		all = errors.New("no desktop whose clipboard could be used")
+		all = errors.New("no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set")
 	}
 	return "", all
 }
 
-// clipProgram is a program that takes a text on its standard input and puts it
-// on the clipboard.
+// clipProgram is a program that copies its standard input to the clipboard.
 type clipProgram struct {
 	argv  []string
-	utf16 bool // it wants UTF-16
+	utf16 bool // expects UTF-16
 }
 
-// clipPrograms are those of this computer, the likeliest first.
+// clipPrograms returns the clipboard programs to try, in order.
 func clipPrograms(env func(string) string) []clipProgram {
 	switch runtime.GOOS {
 	case "windows":
@@ -163,7 +162,7 @@ func (p clipProgram) write(ctx context.Context, text string) error {
 	return cmd.Run()
 }
 
-// utf16Text is a text in UTF-16 with its mark, which Windows takes for what it is.
+// utf16Text encodes text as UTF-16LE with a byte order mark, which clip.exe detects.
 func utf16Text(text string) string {
 	out := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(text)) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// screen takes a sequence in small pieces.
+// screen limits the length of a sequence.
 func TestThroughScreen(t *testing.T) {
 	whole := strings.Repeat("a", 3*screenChunk+1)
 	pieces := strings.Split(throughScreen(whole), "\x1bP")
@@ -21,6 +21,6 @@ func TestThroughScreen(t *testing.T) {
 		got.WriteString(text)
 	}
 	if got.String() != whole {
-		t.Error("the pieces are not the whole")
+		t.Error("the pieces do not add up to the sequence")
 	}
 }

@@ -14,34 +14,35 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Confirm is a question on the screen. The key that asks it is never the one
-// that answers it, and keys that arrive at once are not heard.
+// Confirm is a yes/no question. The key that opens it never accepts it, and keys are
+// ignored for ConfirmPause after it opens.
 type Confirm struct {
 	Dialog
 	title    string
 	lines    []string
-	yes      string // what it does
+	yes      string // label of the accept key
 	Run      func() tea.Cmd
 	openedAt time.Time
-	top      int     // how many of its lines are above what is seen
-	Toggle   func()  // asks about more or fewer things; nil where there are none
-	Below    Overlay // what no goes back to; nil for the screen
+	top      int     // index of the first visible line
+	Toggle   func()  // switches between two sets of objects; nil if there is only one
+	Below    Overlay // shown again if the answer is no; nil for none
 }
 
 const (
-	// ConfirmPause is how long a question hears nothing: a paste must not answer it.
+	// ConfirmPause is how long a new confirmation ignores keys, so that a paste cannot
+	// answer it.
 	ConfirmPause = 250 * time.Millisecond
-	// typedCountMin is from how many objects on their number has to be typed.
+	// typedCountMin is the number of objects from which the user must type the count.
 	typedCountMin = 21
 )
 
-// OpenConfirm opens a question about one thing.
+// OpenConfirm opens a confirmation about one object.
 func OpenConfirm(h Host, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
 	return OpenConfirmMany(h, 1, title, yes, lines, run)
 }
 
-// OpenConfirmMany opens a question about a number of things. Where they are many, the
-// number has to be typed; of a protected profile its name.
+// OpenConfirmMany opens a confirmation about count objects. The user must type the
+// count if it is large, or the name of a protected profile.
 func OpenConfirmMany(h Host, count int, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
 	d := NewDialog(h)
 	one := Confirm{Dialog: d, title: title, lines: lines, yes: yes, Run: run, openedAt: d.Now}
@@ -57,10 +58,10 @@ func OpenConfirmMany(h Host, count int, title, yes string, lines []string, run f
 	return &c.Confirm
 }
 
-// protected reports whether questions are answered by the name of the profile.
+// protected reports whether confirmations require the name of the profile.
 func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
 
-// NeedsTypedAnswer reports whether a question about so many things is answered by a
+// NeedsTypedAnswer reports whether a confirmation about count objects requires a typed
 // word.
 func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }
 
@@ -72,14 +73,13 @@ func (c *Confirm) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InConfirm}
 }
 
-// tooSoon reports whether the question was asked so lately that nobody can have
-// read it.
+// tooSoon reports whether ConfirmPause has not elapsed yet.
 func (c *Confirm) tooSoon() bool { return c.Now.Sub(c.openedAt) < ConfirmPause }
 
 // Do implements Overlay.
 func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	if c.tooSoon() {
-		c.openedAt = c.Now // a key that is held answers nothing until it is let go
+		c.openedAt = c.Now // restart the pause while a key is held down
 		return nil
 	}
 	if c.scroll(b) || c.toggle(b) {
@@ -102,11 +102,11 @@ func (c *Confirm) Box(width, height int) []string {
 	}))
 }
 
-// maxConfirmWidth is how wide a question becomes, its frame included.
+// maxConfirmWidth is the maximum width of a confirmation, including the frame.
 const maxConfirmWidth = 72
 
-// frame draws the question and below it how to answer, which is always seen.
-// Where there is no room for all lines of the question, its frame says so.
+// frame draws the question and, always visible, how to answer it. The frame shows how
+// many lines are scrolled out.
 func (c *Confirm) frame(width, height int, answer ...string) []string {
 	lines := c.wrapped(width)
 	room := max(1, height-2-len(answer))
@@ -121,11 +121,11 @@ func (c *Confirm) frame(width, height int, answer ...string) []string {
 	return c.Theme.ScrollFrame(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
 }
 
-// sentenceLines is how many lines a sentence of a question takes at most.
+// sentenceLines is the maximum number of lines of a sentence.
 const sentenceLines = 4
 
-// wrapped are the lines of the question. Sentences are broken, so that nothing of
-// them is lost; what begins with a blank names a thing, and is cut.
+// wrapped returns the lines of the question. Sentences are wrapped; lines that start
+// with a space, which name objects, are truncated.
 func (c *Confirm) wrapped(width int) []string {
 	var lines []string
 	for _, text := range c.lines {
@@ -138,8 +138,7 @@ func (c *Confirm) wrapped(width int) []string {
 	return lines
 }
 
-// scroll moves the lines of a question that is longer than the screen. It is
-// false for other keys.
+// scroll handles scroll keys and reports whether the action was one.
 func (c *Confirm) scroll(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.GoUp:
@@ -152,7 +151,7 @@ func (c *Confirm) scroll(b keymap.Binding) bool {
 	return true
 }
 
-// toggle asks about more or fewer things instead. It is false for other keys.
+// toggle handles ToggleScheduled and reports whether the action was that.
 func (c *Confirm) toggle(b keymap.Binding) bool {
 	if b.Action != keymap.ToggleScheduled {
 		return false
@@ -161,13 +160,13 @@ func (c *Confirm) toggle(b keymap.Binding) bool {
 	return true
 }
 
-// TypedConfirm is a question that one word answers, which is typed key by key.
+// TypedConfirm is a confirmation that requires a typed word.
 type TypedConfirm struct {
 	Confirm
 	Word        string
 	instruction string // is to be typed
 	input       *textinput.Model
-	lastKey     time.Time // when the last key came
+	lastKey     time.Time // of the last key
 	wrong       bool
 }
 
@@ -179,13 +178,13 @@ func (c *TypedConfirm) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InTypedConfirm}
 }
 
-// HandleKey takes single keys only: a paste is no answer.
+// HandleKey accepts single keys only: a paste is no answer.
 func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
 	if c.tooSoon() {
 		return nil
 	}
 	if m.Paste || len(m.Runes) > 1 {
-		c.Notify(Warning, "a paste is no answer: type it key by key")
+		c.Notify(Warning, "pasting is not allowed: type the answer")
 		return nil
 	}
 	if c.input == nil {
@@ -196,8 +195,8 @@ func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// Do takes enter behind the right word only. Alone it cancels, and what comes
-// faster than anybody types is not heard.
+// Do accepts enter only after the right word; enter alone cancels. Keys that arrive
+// faster than typing are ignored.
 func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
 	if c.tooSoon() || c.scroll(b) || c.toggle(b) || c.Now.Sub(c.lastKey) < PasteInterval {
 		return nil

@@ -12,9 +12,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// asked opens a question about some things, and tells whether it was answered
-// with yes.
-func asked(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, done func() bool) {
+// openConfirm opens a confirmation about count objects; done reports whether it was accepted.
+func openConfirm(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, done func() bool) {
 	t.Helper()
 	d = tuitest.Drive(t, tuitest.Unreachable(t), o)
 	yes := false
@@ -22,9 +21,9 @@ func asked(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, done func
 	return d, func() bool { return yes }
 }
 
-// Many things take their number and a protected profile its name; a paste, a y,
-// an empty line or anything else is no answer.
-func TestTypedConfirmation(t *testing.T) {
+// A confirmation about many objects requires their number, and a protected profile its
+// name; a paste, y or an empty answer is not accepted.
+func TestTypedConfirm(t *testing.T) {
 	protected := tui.Options{Protected: true, Profile: "prod"}
 	for _, test := range []struct {
 		name  string
@@ -45,7 +44,7 @@ func TestTypedConfirmation(t *testing.T) {
 		{"the number of a protected profile", 21, protected, []string{"'21", "enter"}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d, done := asked(t, test.count, test.o)
+			d, done := openConfirm(t, test.count, test.o)
 			d.Press(test.keys...)
 			if done() != test.want || (d.App.Overlay() != nil) != test.open {
 				t.Errorf("done %v, want %v, and the screen is\n%s", done(), test.want, d.Text())
@@ -54,16 +53,17 @@ func TestTypedConfirmation(t *testing.T) {
 	}
 }
 
-// A paste does not answer: not in one piece, and not key by key with its enter.
-func TestPasteIsNoAnswer(t *testing.T) {
-	d, done := asked(t, 37, tui.Options{})
+// A paste does not answer a confirmation, whether it is bracketed or arrives as single
+// keys with enter.
+func TestPasteDoesNotConfirm(t *testing.T) {
+	d, done := openConfirm(t, 37, tui.Options{})
 	d.Clock = d.Clock.Add(300 * time.Millisecond)
 	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("37"), Paste: true})
 	d.Send(tuitest.Keys["enter"])
 	if done() || d.App.Overlay() != nil {
 		t.Error("an empty line does not cancel")
 	}
-	d, done = asked(t, 37, tui.Options{})
+	d, done = openConfirm(t, 37, tui.Options{})
 	d.Clock = d.Clock.Add(300 * time.Millisecond)
 	for _, r := range "37" {
 		d.Clock = d.Clock.Add(5 * time.Millisecond)
@@ -72,15 +72,15 @@ func TestPasteIsNoAnswer(t *testing.T) {
 	d.Clock = d.Clock.Add(5 * time.Millisecond)
 	d.Send(tuitest.Keys["enter"])
 	if done() {
-		t.Error("a paste answered")
+		t.Error("a paste was accepted")
 	}
 	d.WantText("Delete?", "> 37")
 }
 
-// What comes in the first quarter of a second is not heard.
-func TestQuestionIsDeafAtFirst(t *testing.T) {
+// Keys are ignored in the first 250 ms.
+func TestConfirmIgnoresEarlyKeys(t *testing.T) {
 	for _, count := range []int{1, 37} {
-		d, done := asked(t, count, tui.Options{})
+		d, done := openConfirm(t, count, tui.Options{})
 		for range 24 {
 			d.Clock = d.Clock.Add(10 * time.Millisecond)
 			for _, key := range []string{"y", "3", "enter", "esc"} {
@@ -92,19 +92,19 @@ func TestQuestionIsDeafAtFirst(t *testing.T) {
 			}
 		}
 		if done() || d.App.Overlay() == nil {
-			t.Errorf("%d: it was answered", count)
+			t.Errorf("%d: closed too early", count)
 		}
 		if strings.Contains(d.Text(), "> 3") {
-			t.Error("what came too early was typed")
+			t.Error("a key was accepted too early")
 		}
 	}
 }
 
-// On every size each word of a question can be read, and how to answer is seen.
-func TestQuestionsAreReadWhole(t *testing.T) {
+// At every size, the whole question can be scrolled to and the answer keys are visible.
+func TestLongConfirmScrolls(t *testing.T) {
 	lines := []string{
 		" 1204  hooks.acme.test/erp/in   last 503", "   37  10.2.0.9:8080/notify   last timeout", "       and 4 others", "   12  on pages that are not loaded",
-		"12 are delivered or on the way already and left alone.", "Each is sent once more, oldest first, and what the receivers answer is seen in the list of messages while they are sent.",
+		"12 are delivered or in progress already and are skipped.", "Each is sent once more, oldest first, and the responses of the receivers appear in the list of messages while they are sent.",
 		"This cannot be undone.",
 	}
 	for _, size := range tuitest.Sizes {
@@ -120,7 +120,7 @@ func TestQuestionsAreReadWhole(t *testing.T) {
 				d.Press("down")
 			}
 			if d.App.Overlay() == nil {
-				t.Fatal("a key that scrolls answers")
+				t.Fatal("a scroll key closed the confirmation")
 			}
 			for _, word := range strings.Fields(strings.Join(lines, " ")) {
 				if !strings.Contains(read, " "+word+" ") {

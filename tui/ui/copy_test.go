@@ -12,15 +12,15 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// On every way the text arrives whole, and the user is told which way that was.
-func TestClip(t *testing.T) {
+// Each clipboard method copies the complete text and is named in the message.
+func TestCopyMethods(t *testing.T) {
 	const text = "D100512\x1b[31m世"
 	sequence := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\a"
 	for _, test := range []struct {
 		name string
 		env  []string
 		sent string
-		told string
+		want string
 	}{
 		{"over ssh", []string{"SSH_CONNECTION=1", "DISPLAY=:0"}, sequence, "copied 13 characters via OSC 52"},
 		{"with the terminal of ssh", []string{"SSH_TTY=/dev/pts/1"}, sequence, "via OSC 52"},
@@ -37,13 +37,13 @@ func TestClip(t *testing.T) {
 			if d.Copied.String() != test.sent {
 				t.Errorf("sent %q, want %q", d.Copied.String(), test.sent)
 			}
-			d.WantText(test.told)
+			d.WantText(test.want)
 		})
 	}
 }
 
-// The program of the desktop gets the text; where it fails, the terminal does.
-func TestClipOfTheDesktop(t *testing.T) {
+// The clipboard program of the desktop is used; if it fails, OSC 52 is.
+func TestCopyByDesktopProgram(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script(t, dir, "xclip", "cat > "+dir+"/copied")
@@ -69,8 +69,8 @@ func script(t *testing.T, dir, name, text string) {
 	}
 }
 
-// What is too long for a terminal goes to a file that only the user can read.
-func TestClipOfLongText(t *testing.T) {
+// Text that is too long for OSC 52 is written to a file that only the user can read.
+func TestCopyLongTextToFile(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	long := strings.Repeat("x", ui.ClipMax)
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})

@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// Describe is an error with what helps to act on it, the reason first: lines are
-// short. Whose file it is about, who shows the error says.
+// Describe returns the text of an error, the reason first, with field errors and the
+// request ID. File paths are omitted: the caller adds them.
 func Describe(err error) string {
 	var file *fs.PathError
 	if errors.As(err, &file) {
@@ -24,7 +24,7 @@ func Describe(err error) string {
 		return text
 	}
 	if reason := networkReason(e); reason != "" {
-		text = strings.Replace(text, e.Error(), reason, 1) // what is said before it stays
+		text = strings.Replace(text, e.Error(), reason, 1) // keep the text that wraps it
 	}
 	for _, f := range e.Fields {
 		text += "; " + f.FieldName + ": " + f.Message
@@ -35,8 +35,8 @@ func Describe(err error) string {
 	return text
 }
 
-// networkReason is in short why the service cannot be reached, empty where that is
-// no matter of its computer or its name.
+// networkReason returns the action that failed and its network error, "" for other
+// errors.
 func networkReason(e *client.Error) string {
 	action, _, _ := strings.Cut(e.Message, ": ")
 	if cause := networkCause(e); cause != "" {
@@ -45,7 +45,7 @@ func networkReason(e *client.Error) string {
 	return ""
 }
 
-// networkCause is the same without the address.
+// networkCause returns the network error, "" for other errors.
 func networkCause(e *client.Error) string {
 	var system *os.SyscallError
 	var name *net.DNSError
@@ -60,7 +60,8 @@ func networkCause(e *client.Error) string {
 	return ""
 }
 
-// Cause is why the service cannot be reached, where the address stands beside it.
+// Cause returns the reason of a connection error without the URL, for use next to the
+// URL.
 func Cause(err error) string {
 	var e *client.Error
 	if errors.As(err, &e) {
@@ -71,16 +72,16 @@ func Cause(err error) string {
 	return Describe(err)
 }
 
-// SignedOut reports whether an error says that we are not signed in.
+// SignedOut reports whether the service responded 401.
 func SignedOut(err error) bool {
 	var e *client.Error
 	return errors.As(err, &e) && e.Status == 401
 }
 
-// MarkNotSent says so of a change that has not left this computer.
+// MarkNotSent adds "not sent" to errors of changes that did not reach the service.
 func MarkNotSent(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
-	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // there was no connection at all
+	if ok && e.Kind == client.Unreachable && strings.HasPrefix(e.Message, "cannot reach") { // no connection was made
 		return fmt.Errorf("not sent: %w", err)
 	}
 	return err

@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// The reason is not lost behind addresses and paths.
-func TestReasonsComeFirst(t *testing.T) {
+// The reason of an error comes before URLs and paths.
+func TestDescribe(t *testing.T) {
 	reach := func(address string) error {
 		c, err := client.New(client.Options{URL: address})
 		if err != nil {
@@ -32,7 +32,7 @@ func TestReasonsComeFirst(t *testing.T) {
 	} {
 		got := Describe(err)
 		if strings.Contains(got, "server misbehaving") || strings.Contains(got, "i/o timeout") {
-			continue // there is no name server here
+			continue // there is no name server in this environment
 		}
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -10,28 +10,28 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// Field is one line of a form, or a part of one.
+// Field is one input of a form.
 type Field struct {
-	Name            string // as the service calls it, so that its complaints find their place
+	Name            string // member name in the API, by which errors are assigned to fields
 	Label           string
 	Help            string
 	Masked          bool
-	Stored          bool // it has a value that only the service knows; what is typed takes its place
-	SameLine        bool // it stands on the line of the one before
+	Stored          bool // it has a value that only the service knows; typing replaces it
+	SameLine        bool // shown on the line of the previous field
 	Input           textinput.Model
 	Error           string
 	Suggest         func(text string) []Suggestion
-	suggestionIndex int           // which of these tab takes, from 0
-	Options         []string      // what it can be; nil for any text
-	OnChoose        func()        // another of these was chosen; nil where nobody cares
-	Check           func() string // says what is wrong with it, "" for nothing; nil where the service alone knows
-	AddMore         func()        // makes room for more before the next field is gone to; nil where there is never more
+	suggestionIndex int           // index of the selected suggestion
+	Options         []string      // allowed values; nil for any text
+	OnChoose        func()        // called when another option is chosen; nil for nothing
+	Check           func() string // returns the error of the value, "" if valid; nil for no local check
+	AddMore         func()        // adds fields before moving to the next one; nil for nothing
 }
 
-// MaxField is how many characters a field holds.
+// MaxField is the maximum number of characters of a field.
 const MaxField = 64 << 10
 
-// NewField makes a field with a value.
+// NewField returns a field with an initial value.
 func NewField(name, label, value, help string) *Field {
 	one := &Field{Name: name, Label: label, Help: help, Input: NewInput("")}
 	one.Input.CharLimit = MaxField
@@ -39,19 +39,19 @@ func NewField(name, label, value, help string) *Field {
 	return one
 }
 
-// Set replaces what is typed.
+// Set replaces the value.
 func (f *Field) Set(text string) {
 	f.Input.SetValue(text)
 	f.Input.CursorEnd()
 }
 
-// Text is what is typed, without blanks around it.
+// Text returns the value without surrounding space.
 func (f *Field) Text() string { return strings.TrimSpace(f.Input.Value()) }
 
 // Empty reports whether the field has no value.
 func (f *Field) Empty() bool { return f.Text() == "" && !f.Stored }
 
-// validate is what is wrong with what is typed, as far as that is known here.
+// validate returns the error of the value, "" if it is valid.
 func (f *Field) validate() string {
 	if f.Check == nil {
 		return ""
@@ -59,8 +59,8 @@ func (f *Field) validate() string {
 	return f.Check()
 }
 
-// HandleKey edits the field. What does not fit is not taken at all: a part of a key
-// or an address would be another one.
+// HandleKey edits the field. Input that does not fit is rejected as a whole: a
+// truncated key or URL would be wrong.
 func (f *Field) HandleKey(m tea.KeyMsg) {
 	f.Error, f.suggestionIndex = "", 0
 	if f.Options != nil {
@@ -68,7 +68,7 @@ func (f *Field) HandleKey(m tea.KeyMsg) {
 		return
 	}
 	if len([]rune(f.Input.Value()))+len(m.Runes) > MaxField {
-		f.Error = fmt.Sprintf("this is too long and was not taken: a field holds %s characters", display.Thousands(MaxField))
+		f.Error = fmt.Sprintf("too long: a field holds at most %s characters", display.Thousands(MaxField))
 		return
 	}
 	f.Input, _ = f.Input.Update(m)
@@ -77,10 +77,11 @@ func (f *Field) HandleKey(m tea.KeyMsg) {
 	}
 }
 
-// erasingKeys are the keys that take text away.
+// erasingKeys are the keys that delete text.
 var erasingKeys = []tea.KeyType{tea.KeyBackspace, tea.KeyDelete, tea.KeyCtrlU, tea.KeyCtrlK, tea.KeyCtrlW, tea.KeyCtrlD}
 
-// cycleOption goes through what a field can be, or to what begins with a letter.
+// cycleOption selects the next or previous option, or the first that starts with the
+// typed character.
 func (f *Field) cycleOption(m tea.KeyMsg) {
 	at := slices.Index(f.Options, f.Input.Value())
 	to := at
@@ -90,8 +91,8 @@ func (f *Field) cycleOption(m tea.KeyMsg) {
 	case tea.KeyLeft:
 		to += len(f.Options) - 1
 	case tea.KeyRunes:
-		begins := func(text string) bool { return strings.HasPrefix(text, string(m.Runes)) }
-		if to = slices.IndexFunc(f.Options, begins); to < 0 {
+		matches := func(text string) bool { return strings.HasPrefix(text, string(m.Runes)) }
+		if to = slices.IndexFunc(f.Options, matches); to < 0 {
 			to = at
 		}
 	}
@@ -101,7 +102,7 @@ func (f *Field) cycleOption(m tea.KeyMsg) {
 	}
 }
 
-// suggestions are what can be picked.
+// suggestions returns the suggestions for the current value.
 func (f *Field) suggestions() []Suggestion {
 	if f.Suggest == nil {
 		return nil
@@ -109,8 +110,8 @@ func (f *Field) suggestions() []Suggestion {
 	return f.Suggest(f.Input.Value())
 }
 
-// moveSuggestion goes through what can be picked. It is false where that is nothing,
-// or where there is nothing before the first.
+// moveSuggestion selects the next or previous suggestion and reports whether there was
+// one.
 func (f *Field) moveSuggestion(step int) bool {
 	list := f.suggestions()
 	if len(list) == 0 || f.suggestionIndex+step < 0 {
@@ -120,7 +121,8 @@ func (f *Field) moveSuggestion(step int) bool {
 	return true
 }
 
-// complete takes what is picked: where nothing was typed or chosen, nothing.
+// complete replaces the value with the selected suggestion, unless the field is
+// untouched.
 func (f *Field) complete() {
 	if f.Input.Value() == "" && f.suggestionIndex == 0 {
 		return

@@ -13,24 +13,24 @@ import (
 	"github.com/bizhook/whd/tui/keymap"
 )
 
-// Form asks for what a new thing needs, or for what is to be changed of one.
+// Form is a form for creating or changing an object.
 type Form struct {
 	Dialog
 	title    string
-	verb     string // what ctrl+s does, such as create
-	CanTest  bool   // ctrl+t does it too, and sends a test message
+	verb     string // action of ctrl+s, such as create
+	CanTest  bool   // ctrl+t submits too, and sends a test message
 	Fields   []*Field
 	At       int
 	Notes    []string
 	Send     func(values map[string]string, try bool) tea.Cmd
-	FieldFor func(wrong wire.FieldError) *Field // which of several fields of one name a complaint is about; nil where names are enough
-	OnCancel func()                             // what esc does besides closing it; nil for nothing
-	IsSignIn bool                               // it asks for a password
-	Sent     bool                               // and not answered yet
+	FieldFor func(wrong wire.FieldError) *Field // returns the field of an error if several fields have the same name; nil if names are unique
+	OnCancel func()                             // called by esc; nil for nothing
+	IsSignIn bool                               // it is the sign-in form
+	Sent     bool                               // submitted, and no response yet
 	lastKey  time.Time                          // when the last character was typed
 }
 
-// NewForm makes a form without fields; verb says what sending it does.
+// NewForm returns a form without fields; verb is the label of the submit key.
 func NewForm(h Host, title, verb string) *Form {
 	return &Form{Dialog: NewDialog(h), title: title, verb: verb}
 }
@@ -45,7 +45,7 @@ func (f *Form) Add(name, label, value, help string) *Field {
 // Scopes implements Overlay.
 func (f *Form) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InForm} }
 
-// Hints are those of the table of keys, in the words of this form.
+// Hints returns the hints of the form, labelled with its verb.
 func (f *Form) Hints() []keymap.Binding {
 	var all []keymap.Binding
 	for _, b := range keymap.Bindings.Hints([]keymap.Scope{keymap.InForm}) {
@@ -107,9 +107,9 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// pasted takes an enter or a tab that came faster than anybody types for a part
-// of the text: where a terminal does not mark pastes, their line breaks would
-// send the form. A blank takes their place, except where one would choose.
+// pasted handles enter and tab that arrive faster than typing as part of a paste:
+// terminals without bracketed paste would otherwise submit the form at line breaks. In
+// text fields, it inserts a space instead.
 func (f *Form) pasted() bool {
 	if f.Now.Sub(f.lastKey) >= PasteInterval {
 		return false
@@ -117,11 +117,11 @@ func (f *Form) pasted() bool {
 	if f.lastKey = f.Now; f.Fields[f.At].Options == nil {
 		f.HandleKey(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
-	f.Notify(Warning, "taken for the line break of a paste: press it once more")
+	f.Notify(Warning, "ignored because it was part of a paste: press it again")
 	return true
 }
 
-// next goes to the next field; behind the last it sends the form.
+// next goes to the next field, or submits the form in the last one.
 func (f *Form) next() tea.Cmd {
 	one := f.Fields[f.At]
 	one.complete()
@@ -140,8 +140,8 @@ func (f *Form) next() tea.Cmd {
 	return nil
 }
 
-// step is the field before or after this one. What stands behind something empty
-// is left out.
+// step returns the index of the next or previous field. It skips the second field of an
+// empty pair.
 func (f *Form) step(by int) int {
 	to := f.At + by
 	if to > 0 && to < len(f.Fields) && f.Fields[to].SameLine && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
@@ -150,8 +150,8 @@ func (f *Form) step(by int) int {
 	return to
 }
 
-// ShowFieldErrors puts the service's complaints to the fields that they are about. It is
-// false where there is none for any.
+// ShowFieldErrors shows the errors of the service at their fields and reports whether
+// there was a field for any.
 func (f *Form) ShowFieldErrors(err error) bool {
 	var e *client.Error
 	if !errors.As(err, &e) {
@@ -166,7 +166,7 @@ func (f *Form) ShowFieldErrors(err error) bool {
 	return shown
 }
 
-// fieldFor is the field that a complaint names; nil where there is none.
+// fieldFor returns the field of an error, nil if there is none.
 func (f *Form) fieldFor(wrong wire.FieldError) *Field {
 	if f.FieldFor != nil {
 		if one := f.FieldFor(wrong); one != nil {
@@ -181,17 +181,16 @@ func (f *Form) fieldFor(wrong wire.FieldError) *Field {
 	return nil
 }
 
-// SentMsg is the answer to what a form has sent.
+// SentMsg is the response to a submitted form.
 type SentMsg struct {
 	Form     *Form
 	Response tea.Msg
 }
 
-// submit sends the form, once: keys that are pressed until the answer is here
-// make nothing twice.
+// submit sends the form, unless it is already sent.
 func (f *Form) submit(test bool) tea.Cmd {
 	if f.Sent {
-		f.Notify(Info, "it is sent already; esc leaves the form")
+		f.Notify(Info, "already submitted; esc closes the form")
 		return nil
 	}
 	values := make(map[string]string)
@@ -209,37 +208,36 @@ func (f *Form) submit(test bool) tea.Cmd {
 	return f.Track(cmd)
 }
 
-// Track makes a command one whose answer is the form's. Until that is here the
-// form cannot be sent.
+// Track marks the form as submitted until cmd returns its response.
 func (f *Form) Track(cmd tea.Cmd) tea.Cmd {
 	f.Sent = true
 	return func() tea.Msg { return SentMsg{f, cmd()} }
 }
 
-// IsOpen reports whether the form is what is typed into. A form that there is not
-// is not open.
+// IsOpen reports whether the form is the overlay in front. It returns false for a nil
+// form.
 func (f *Form) IsOpen() bool { return f != nil && f.Overlay() == Overlay(f) }
 
-// Finish takes the form away, also where it waits below something else.
+// Finish closes the form, even if another overlay covers it.
 func (f *Form) Finish() {
 	if f != nil {
 		f.CloseOverlay(f)
 	}
 }
 
-// CanOpen reports whether an answer may open something: where another thing is
-// being typed or read, it may not. The form that was answered gives way.
+// CanOpen reports whether a response may open an overlay: nothing else is open except
+// the form that it answers.
 func CanOpen(h Host, form *Form) bool {
 	return !h.InputOpen() && (h.Overlay() == nil || form.IsOpen())
 }
 
-// RejectedFields reports whether an error was shown at the fields of the form, which is
-// still open.
+// RejectedFields shows the field errors in err if the form is still open, and reports
+// whether there were any.
 func (f *Form) RejectedFields(err error) bool {
 	return err != nil && f.IsOpen() && f.ShowFieldErrors(err)
 }
 
-// NotifyUnchanged says that there is nothing to be sent.
+// NotifyUnchanged notifies the user that no field was changed.
 func (f *Form) NotifyUnchanged() {
-	f.Notify(Info, "nothing is changed yet; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" leaves the form")
+	f.Notify(Info, "no changes; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" closes the form")
 }

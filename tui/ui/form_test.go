@@ -11,8 +11,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A paste sends no form: not with marks, and not key by key with its line ends.
-func TestPasteSendsNoForm(t *testing.T) {
+// A paste does not submit a form, whether it is bracketed or arrives as single keys
+// with line ends.
+func TestPasteDoesNotSubmitForm(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	sent := 0
 	f := ui.NewForm(d.App, "A form", "send")
@@ -35,8 +36,8 @@ func TestPasteSendsNoForm(t *testing.T) {
 	if got := f.Fields[0].Text(); sent != 0 || got != "line line line" {
 		t.Errorf("sent %d times, with %q", sent, got)
 	}
-	d.WantText("taken for the line break of a paste")
+	d.WantText("ignored because it was part of a paste")
 	if d.Press("enter"); sent != 1 {
-		t.Errorf("enter was pressed, and it was sent %d times", sent)
+		t.Errorf("sent %d times after enter", sent)
 	}
 }

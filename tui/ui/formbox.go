@@ -8,21 +8,19 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// How a form is drawn.
-
 const (
-	MaxFormWidth   = 76 // cells, its frame included
-	labelWidth     = 11 // of the longest label, and a blank
-	MaxRemarkLines = 3  // that a help or a complaint takes at most
+	MaxFormWidth   = 76 // cells, including the frame
+	labelWidth     = 11 // width of the label column
+	MaxRemarkLines = 3  // maximum lines of a help or error text
 	maxSuggestions = 5
-	minSuggestions = 2 // however little room there is
+	minSuggestions = 2 // even if the room is too small
 )
 
-// MaskedText stands for a value that is not shown, however long it is.
+// MaskedText replaces a value that is not shown, independent of its length.
 const MaskedText = "********"
 
-// Box draws the form. Where there is no room for all of it, the field that is
-// edited is seen with its help or what is wrong with it.
+// Box draws the form. If there is not enough room, it scrolls so that the active field
+// and its help or error are visible.
 func (f *Form) Box(width, height int) []string {
 	width = min(width, MaxFormWidth) - 4
 	room := max(1, height-2)
@@ -32,8 +30,8 @@ func (f *Form) Box(width, height int) []string {
 	return f.Theme.ScrollFrame(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
-// Lines are all lines of the form. Those of the field that is edited begin at
-// from and end before to.
+// Lines draws all lines of the form. Lines from (inclusive) to (exclusive) belong to
+// the active field.
 func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	t := f.Theme
 	for i := 0; i < len(f.Fields); i++ {
@@ -53,7 +51,7 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	}
 	notes := append(slices.Clone(f.Notes), f.keys())
 	if f.Sent {
-		notes = []string{"on its way " + strings.Repeat(t.Loading, 3) + "   esc leaves the form"}
+		notes = []string{"submitting " + strings.Repeat(t.Loading, 3) + "   esc closes the form"}
 	}
 	for _, note := range notes {
 		for _, text := range t.WrapLines(note, width, MaxRemarkLines) {
@@ -63,7 +61,8 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	return lines, from, to
 }
 
-// keys are what the line of hints says, which is far away on large screens.
+// keys repeats the hints inside the form, since the hint line is far away on large
+// terminals.
 func (f *Form) keys() string {
 	var words []string
 	for _, b := range f.Hints() {
@@ -72,8 +71,8 @@ func (f *Form) keys() string {
 	return strings.Join(words, "   ")
 }
 
-// remarks stand below a field: what is wrong with it, or its help and what can
-// be picked where it is edited.
+// remarks draws the error of a field or, for the active field, its help and
+// suggestions.
 func (f *Form) remarks(at, width, room int) []string {
 	t, one := f.Theme, f.Fields[at]
 	text, role := one.Error, theme.Failure
@@ -92,8 +91,8 @@ func (f *Form) remarks(at, width, room int) []string {
 	return append(lines, f.suggestionLines(one, width, room-len(lines)-2)...)
 }
 
-// suggestionLines lists what can be picked, as much of it as there is room for. The one
-// with the pointer is what enter takes.
+// suggestionLines draws the suggestions that fit. The one with the pointer is accepted
+// by enter.
 func (f *Form) suggestionLines(one *Field, width, room int) []string {
 	t := f.Theme
 	list := one.suggestions()
@@ -135,7 +134,7 @@ func (f *Form) label(one *Field, active bool) string {
 	return f.Theme.Paint(role, f.Theme.Fit(one.Label, labelWidth, false))
 }
 
-// value is what a field holds, with the cursor where it is edited.
+// value draws the value of a field, with the cursor if it is active.
 func (f *Form) value(one *Field, active bool, width int) string {
 	text, mask := one.Input.Value(), ""
 	if one.Masked {
@@ -153,14 +152,14 @@ func (f *Form) value(one *Field, active bool, width int) string {
 	return drawInput(f.Theme, one.Input, width, mask)
 }
 
-// paired reports whether another field stands on the line of this one.
+// paired reports whether the next field is shown on the same line.
 func (f *Form) paired(at int) bool { return at+1 < len(f.Fields) && f.Fields[at+1].SameLine }
 
-// addMoreLabel stands behind the last of several pairs.
+// addMoreLabel is shown after the last pair of a list.
 const addMoreLabel = "   + add"
 
-// pairLine is a name and, behind it, its value: of the last pair with what
-// enter does there.
+// pairLine draws a name field and its value field. The last pair has a hint that enter
+// adds another one.
 func (f *Form) pairLine(at, width int) string {
 	t := f.Theme
 	name, value := f.Fields[at], f.Fields[at+1]

@@ -12,104 +12,103 @@ import (
 	"github.com/bizhook/whd/tui/state"
 )
 
-// Host is what screens and overlays may ask of the app.
+// Host is the interface of the app that screens and overlays use.
 type Host interface {
-	// CurrentSession is what the screens of the profile share.
+	// CurrentSession returns the state that the screens of a profile share.
 	CurrentSession() *Session
 
 	// Notify shows a message to the user.
 	Notify(l Level, text string)
-	// ShowError shows what went wrong of what the user asked for: what was to be done,
-	// and the service's words.
-	ShowError(what string, err error)
-	// ShowFetchError shows what could not be fetched. Where only the way to the service
-	// is to blame, that is over once it answers again.
-	ShowFetchError(what string, err error)
-	// ClearToast takes away a message that would cover the line of status.
+	// ShowError shows the error of an action that the user requested.
+	ShowError(action string, err error)
+	// ShowFetchError shows the error of a fetch. Connection errors are cleared when the
+	// service responds again.
+	ShowFetchError(action string, err error)
+	// ClearToast removes a transient message that covers the status line.
 	ClearToast()
-	// Copy copies a text to the clipboard.
+	// Copy copies text to the clipboard.
 	Copy(text string)
 
-	// Open opens a destination, which another package may show.
+	// Open opens a destination, possibly in another tab.
 	Open(t Target) tea.Cmd
-	// Push opens a screen over the one in front.
+	// Push opens a screen on top of the one in front.
 	Push(s Screen) tea.Cmd
-	// Pop leaves the screen in front.
+	// Pop closes the screen in front.
 	Pop() tea.Cmd
-	// Front is the screen that is seen.
+	// Front returns the visible screen.
 	Front() Screen
-	// MarkStale has a screen fetched again when it is seen.
+	// MarkStale makes a screen fetch its data again when it is shown next.
 	MarkStale(s Screen)
 
-	// Overlay is what lies over the screen; nil for nothing.
+	// Overlay returns the overlay in front of the screen, nil if there is none.
 	Overlay() Overlay
-	// ShowOverlay puts an overlay over the screen; nil takes away what is there.
+	// ShowOverlay replaces the overlay; nil removes it.
 	ShowOverlay(o Overlay)
-	// CloseOverlay takes an overlay away, also where it waits below something else.
+	// CloseOverlay removes an overlay, even if another overlay covers it.
 	CloseOverlay(o Overlay)
-	// ShowSecret shows a secret as soon as nothing else is typed or read.
+	// ShowSecret shows a secret once no other overlay or input is open.
 	ShowSecret(s *Secret)
-	// ShowInput opens a line below the tabs; nil closes it.
+	// ShowInput opens an input line below the tabs; nil closes it.
 	ShowInput(l *InputLine)
-	// InputOpen reports whether such a line is open.
+	// InputOpen reports whether an input line is open.
 	InputOpen() bool
 
-	// Change makes a change at the service: not in a read-only session, and after
-	// a sign-in where that is needed.
+	// Change changes data at the service. It refuses to in a read-only session, and
+	// repeats the change after a sign-in if the session has expired.
 	Change(c Change) tea.Cmd
-	// SignInPending reports whether a change waits for a sign-in.
+	// SignInPending reports whether a change is waiting for a sign-in.
 	SignInPending() bool
-	// Delay makes a change in a moment; until then it can be taken back.
-	Delay(what string, ids []string, run func() tea.Cmd) tea.Cmd
-	// Delayed reports whether a change of an object waits so.
+	// Delay queues a change for UndoDelay, during which it can be undone.
+	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
+	// Delayed reports whether a queued change concerns an object.
 	Delayed(id string) bool
-	// AddCmd runs a command besides what the present message leads to.
+	// AddCmd adds a command to those of the current update.
 	AddCmd(cmd tea.Cmd)
 	// Watch calls a watcher until it is done.
 	Watch(w Watcher)
-	// Export writes rows to a file, in the background.
+	// Export writes rows to a file in the background.
 	Export(j *export.Job) tea.Cmd
 }
 
-// Change is a change at the service.
+// Change is a change of data at the service.
 type Change struct {
-	Screen Screen // that asks for it; nil for none
-	Name   string // for people
+	Screen Screen // the screen that requested it; nil for none
+	Name   string // shown to the user
 	Do     func(ctx context.Context, c *client.Client) error
-	OnDone func(err error)         // shows the outcome, also where the screen was left meanwhile; nil for a toast
-	Then   func(err error) tea.Cmd // what the screen does next; nil for nothing
+	OnDone func(err error)         // shows the outcome, even if the screen was closed; nil for a toast
+	Then   func(err error) tea.Cmd // called if the screen is still open; nil for nothing
 }
 
-// Watcher waits for something, whatever screen is in front.
+// Watcher observes message changes and time independently of the screen in front.
 type Watcher interface {
 	// Tick is called once a second.
 	Tick() tea.Cmd
-	// Follow takes what has become of messages.
+	// Follow receives changes of messages.
 	Follow(changes []wire.MessageChange) tea.Cmd
-	// Done reports whether it waits no longer.
+	// Done reports whether the watcher is finished.
 	Done() bool
 }
 
-// Target is a destination that is opened by Host.Open.
+// Target is a destination of Host.Open.
 type Target interface{ isTarget() }
 
 // The destinations.
 type (
-	// MessagesTarget is the list of messages.
+	// MessagesTarget opens the list of messages.
 	MessagesTarget struct {
 		MessageFilter
-		Message *wire.Message // shown over the list; nil for none
-		Here    bool          // the list is opened over the screen in front, not in its tab
+		Message *wire.Message // opened on top of the list; nil for none
+		Here    bool          // open the list on top of the current screen, not in its tab
 	}
-	// RecordsTarget is the rows of a kind, with these filters where there are any.
+	// RecordsTarget opens the rows of a kind; nil filters restore the last ones.
 	RecordsTarget struct {
 		Kind    *record.Kind
 		Filters []client.Filter
-		Typed   map[string]string // the filters as they were typed, by their members
+		Typed   map[string]string // filters as typed, by query parameter
 	}
-	// SubscriptionTarget is the subscription of a queue.
+	// SubscriptionTarget opens the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Queue }
-	// ViewTarget is a saved view.
+	// ViewTarget opens a saved view.
 	ViewTarget struct{ state.View }
 )
 
@@ -121,26 +120,26 @@ func (SubscriptionTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 
-// Dialog is what overlays and screens hold: the app, and what is shared.
+// Dialog provides overlays and screens with access to the app and the session.
 type Dialog struct {
 	Host
 	*Session
 }
 
-// NewDialog is what an overlay or a screen of an app holds.
+// NewDialog returns the Dialog of a host.
 func NewDialog(h Host) Dialog { return Dialog{h, h.CurrentSession()} }
 
-// Response is the message that something asked for has come.
-type Response struct {
-	To        Screen         // that asked; nil for none
-	Err       error          // the service's
+// Response is the message with the result of a fetch or a change.
+type Response struct { // the screen that made the request; nil for the app
+	To        Screen         // error of the service
+	Err       error          // called if the screen is still open
 	Apply     func() tea.Cmd // takes it
-	ApplyLate func()         // takes it where the screen was left meanwhile; nil for nothing
-	Local     bool           // it says nothing of the way to the service
+	ApplyLate func()         // called if the screen was closed; nil for nothing
+	Local     bool           // the response did not involve the service, and does not affect the connection state
 }
 
-// Fetch asks the service for something, which the screen takes if it is still
-// there.
+// Fetch calls the service in the background; apply receives the result if the screen is
+// still open.
 func Fetch[T any](ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error), apply func(T, error) tea.Cmd) tea.Cmd {
 	c := s.Common().Client
 	return func() tea.Msg {

@@ -7,14 +7,14 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// maxIndentSize is the size up to which JSON is indented.
+// maxIndentSize is the maximum size of JSON that is indented.
 const maxIndentSize = 1 << 20
 
-// JSONLines are the lines of a text, indented where it is JSON of a fair size.
-// Members keep their order and numbers all their digits.
+// JSONLines returns the lines of a text, indented if it is JSON of at most
+// maxIndentSize bytes. The order of members and the digits of numbers are preserved.
 func JSONLines(text []byte, width int) []theme.Span {
 	if len(text) > maxIndentSize {
-		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": shown as it is)", Role: theme.Dim}}, theme.HardWrap(string(text), width)...)
+		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": not indented)", Role: theme.Dim}}, theme.HardWrap(string(text), width)...)
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

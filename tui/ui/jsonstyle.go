@@ -6,14 +6,14 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// jsonStyler gives the lines of an indented JSON text their styles, one after the
-// other. A string that was broken where a line ended goes on in the next one.
+// jsonStyler highlights lines of indented JSON. A string that is split by a line end
+// continues on the next line.
 type jsonStyler struct {
-	inString bool // a string
-	escaped  bool // the next character of it
+	inString bool // inside a string
+	escaped  bool // after a backslash
 }
 
-// StyleJSON gives lines the styles of a JSON text; nil for other texts.
+// StyleJSON highlights lines of JSON. It returns nil for other text.
 func StyleJSON(lines []theme.Span) [][]theme.Span {
 	if len(lines) == 0 || !strings.HasPrefix(lines[0].Text, "{") && !strings.HasPrefix(lines[0].Text, "[") {
 		return nil
@@ -36,7 +36,7 @@ func (k *jsonStyler) line(text string) []theme.Span {
 	return pieces
 }
 
-// token is how long the next token is, and its style.
+// token returns the length of the next token and its role.
 func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 	switch {
 	case k.inString:
@@ -59,10 +59,10 @@ func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 	return n, theme.Plain
 }
 
-// jsonPunctuation are what stands between values, and begins strings.
+// jsonPunctuation is the characters between values, and the quote.
 const jsonPunctuation = "{}[],: \""
 
-// stringEnd is where the string ends that a text is in from a place on.
+// stringEnd returns the end of the string that text is inside of at from.
 func (k *jsonStyler) stringEnd(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		switch {

@@ -11,13 +11,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Names, texts and other values have styles of their own, also where a line was
-// broken; nothing of the text is lost.
-func TestJSONStyles(t *testing.T) {
+// Names, strings and other values have different styles, also on lines that were split;
+// the text is unchanged.
+func TestStyleJSON(t *testing.T) {
 	for _, test := range []struct {
 		text  string
 		width int
-		want  string // with N, T, V before what has that style
+		want  string // N, T, V precede text of that style
 	}{
 		{`{"a":1.50,"b":"x\"y: z","c":[null,true,-2e9],"":{}}`, 80, "{\n  N\"a\": V1.50,\n  N\"b\": T\"x\\\"y: z\",\n  N\"c\": [\n    Vnull,\n    Vtrue,\n    V-2e9\n  ],\n  N\"\": {}\n}"},
 		{`{"amount":12345678901234567890123456789.000000000000000000001}`, 80, "{\n  N\"amount\": V12345678901234567890123456789.000000000000000000001\n}"},
@@ -51,8 +51,8 @@ func TestJSONStyles(t *testing.T) {
 	}
 }
 
-// What a text of any kind holds reaches the screen as it is, and no more.
-func FuzzJSONStyles(f *testing.F) {
+// Any text is drawn unchanged at the right width.
+func FuzzStyleJSON(f *testing.F) {
 	for _, text := range []string{`{"a":"b"}`, `{"\u0022":[1,2]}`, "{", `["`, "{\"a\\", "[\x1b[31m\"\x00", `{"小":"売"}`} {
 		f.Add(text)
 	}
@@ -78,7 +78,7 @@ func FuzzJSONStyles(f *testing.F) {
 	})
 }
 
-func BenchmarkJSONStyles(b *testing.B) {
+func BenchmarkStyleJSON(b *testing.B) {
 	lines := ui.JSONLines([]byte(`[`+strings.Repeat(`{"InvoiceID":"D100418","InvoiceTotal":98310.00,"Paid":null},`, 4000)+`1]`), 100)
 	b.ReportAllocs()
 	for b.Loop() {

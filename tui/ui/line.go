@@ -12,55 +12,55 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Suggestion is what could be typed, and what it means.
+// Suggestion is a completion of an input.
 type Suggestion struct {
-	Text string // the whole line that it makes
+	Text string // the whole input after completion
 	Name string // shown
 	Help string
 }
 
-// InputLine is a line that is typed below the tabs: a command, a filter, or what to
-// find.
+// InputLine is an input below the tabs: a command, a filter or a search.
 type InputLine struct {
 	Dialog
-	kind         string // of its history
+	kind         string // key of its history
 	prompt       string
 	input        textinput.Model
-	Help         string // in the line of hints
-	Words        string // that are shown below while nothing is typed
+	Help         string // in the hint line
+	Words        string // listed below the input while it is empty
 	Suggest      func(text string) []Suggestion
-	Check        func(text string) error // while it is typed
+	Check        func(text string) error // called on every change
 	Accept       func(text string) tea.Cmd
 	err          error
 	initial      string
-	lastKey      time.Time // when something was typed last
-	historyIndex int       // in the history, counted from its end; 0 is what is typed now
+	lastKey      time.Time // time of the last key
+	historyIndex int       // position in the history from its end; 0 is the current input
 	draft        string
 }
 
-// PasteInterval is how long five keys take at least that somebody types.
+// PasteInterval is the minimum time in which a user types five keys; faster input is
+// treated as pasted.
 const PasteInterval = 30 * time.Millisecond
 
-// maxLineLength is how long a line may be.
+// maxLineLength is the maximum number of characters of an input.
 const maxLineLength = 4096
 
-// NewInputLine makes a line that is typed, with a text in it.
+// NewInputLine returns an input line with an initial text.
 func NewInputLine(h Host, kind, prompt, text string) *InputLine {
 	l := &InputLine{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
 	return l
 }
 
-// NewInput is an editable text that is ready to be typed into.
+// NewInput returns a focused text input.
 func NewInput(text string) textinput.Model {
 	input := textinput.New()
 	input.CharLimit = maxLineLength
 	input.SetValue(text)
 	input.CursorEnd()
-	input.Focus() // its command only makes the cursor blink
+	input.Focus() // the returned command only makes the cursor blink
 	return input
 }
 
-// Key edits the line, or leaves it.
+// Key handles a key press.
 func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
 	if !bound || m.Paste {
@@ -73,7 +73,7 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	case keymap.GoBack:
 		l.ShowInput(nil)
 		if l.Check != nil {
-			_ = l.Check(l.initial) // lists that narrow while it is typed are as they were
+			_ = l.Check(l.initial) // restores lists that are filtered while typing
 		}
 	case keymap.Complete:
 		if list := l.suggestions(); len(list) > 0 {
@@ -89,13 +89,13 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// submit does what the line says, unless it is wrong.
+// submit accepts the input if it is valid.
 func (l *InputLine) submit() tea.Cmd {
 	if l.verify(); l.err != nil {
 		return nil
 	}
-	if l.Now.Sub(l.lastKey) < PasteInterval { // nobody is so fast: it belongs to a paste
-		l.Notify(Info, "it came with a paste: "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" once more does it")
+	if l.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
+		l.Notify(Info, "ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
 		return nil
 	}
 	text := l.input.Value()
@@ -104,14 +104,14 @@ func (l *InputLine) submit() tea.Cmd {
 	return l.Accept(text)
 }
 
-// Set replaces what is typed.
+// Set replaces the input.
 func (l *InputLine) Set(text string) {
 	l.input.SetValue(text)
 	l.input.CursorEnd()
 	l.verify()
 }
 
-// recall goes through what was typed before.
+// recall moves through the history.
 func (l *InputLine) recall(step int) {
 	history := l.History[l.kind]
 	if l.historyIndex == 0 {
@@ -139,14 +139,14 @@ func (l *InputLine) suggestions() []Suggestion {
 	return l.Suggest(l.input.Value())
 }
 
-// View draws the line.
+// View draws the input line.
 func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
 	return l.Theme.Paint(theme.Key, prompt) + drawInput(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
 }
 
-// drawInput draws an editable text with its cursor in width cells. A mask takes
-// the place of its characters.
+// drawInput draws a text input with its cursor in width cells. If mask is not empty, it
+// replaces each character.
 func drawInput(t *theme.Theme, input textinput.Model, width int, mask string) string {
 	value := []rune(input.Value())
 	if mask != "" {
@@ -170,7 +170,7 @@ func drawInput(t *theme.Theme, input textinput.Model, width int, mask string) st
 	return before + t.Paint(theme.Cursor, under) + t.Fit(rest, width-used-underWidth, false)
 }
 
-// Hint is what the line of hints says meanwhile.
+// Hint returns the text of the hint line: the error of the input, or its help.
 func (l *InputLine) Hint() string {
 	if l.err != nil {
 		return l.err.Error()
@@ -178,7 +178,7 @@ func (l *InputLine) Hint() string {
 	return l.Help
 }
 
-// wordLines are what can be typed by its name, all of it.
+// wordLines draws all words that can be typed.
 func (l *InputLine) wordLines(width int) []string {
 	if l.Words == "" || l.input.Value() != "" {
 		return nil
@@ -190,7 +190,7 @@ func (l *InputLine) wordLines(width int) []string {
 	return lines
 }
 
-// Suggestions are drawn below the line.
+// Suggestions draws the completions below the input.
 func (l *InputLine) Suggestions(width, room int) []string {
 	lines := l.wordLines(width)
 	for _, s := range l.suggestions() {

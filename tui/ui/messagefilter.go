@@ -12,20 +12,20 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// MessageRecord is the kind of messages.
+// MessageRecord is the record kind of messages.
 const MessageRecord = "Message"
 
-// MessageFilter says which messages are shown.
+// MessageFilter selects messages.
 type MessageFilter struct {
-	Subscriber   string // its id, empty for all
-	Subscription string // its id, empty for all
-	Label        string // of what was chosen elsewhere, for people: of a subscriber its name
+	Subscriber   string // SubscriberID, empty for all
+	Subscription string // SubscriptionID, empty for all
+	Label        string // display name of the selected subscriber or subscription
 	Conditions   []client.Filter
-	Problems     bool // only those that failed
-	Undelivered  bool // only those that failed and those that wait
+	Problems     bool // failed messages only
+	Undelivered  bool // failed and pending messages only
 }
 
-// Members is the filter as the service takes it.
+// Members returns the filter as query parameters.
 func (f MessageFilter) Members() url.Values {
 	q := url.Values{}
 	if f.Subscriber != "" {
@@ -43,13 +43,13 @@ func (f MessageFilter) Members() url.Values {
 	return q
 }
 
-// statusFilter says by what has become of them which messages are shown.
+// statusFilter limits messages by status.
 type statusFilter struct {
 	Badge    string
 	Statuses []string // nil for all
 }
 
-// statuses are what ! goes through beside all of them.
+// StatusFilter returns the status filter that Problems and Undelivered select.
 func (f MessageFilter) StatusFilter() statusFilter {
 	switch {
 	case f.Undelivered:
@@ -60,24 +60,23 @@ func (f MessageFilter) StatusFilter() statusFilter {
 	return statusFilter{}
 }
 
-// Condition is the condition that this is; false for none.
+// Condition returns the query condition, false if all messages are selected.
 func (s statusFilter) Condition() (client.Filter, bool) {
 	return client.Filter{Field: "Status", Operator: record.In, Values: s.Statuses}, s.Statuses != nil
 }
 
-// Matches reports whether a message with this status is shown. What has just come
-// is no problem before it has failed.
+// Matches reports whether a status is selected.
 func (s statusFilter) Matches(status int) bool {
 	return s.Statuses == nil || slices.Contains(s.Statuses, strconv.Itoa(status))
 }
 
-// MessageKind is what messages can be filtered by.
+// MessageKind returns the record kind of messages.
 func MessageKind() *record.Kind {
 	kind, _ := record.System().Lookup(MessageRecord)
 	return kind
 }
 
-// Filters is the filter as queries take it.
+// Filters returns the filter as query conditions.
 func (f MessageFilter) Filters() []client.Filter {
 	all := append([]client.Filter(nil), f.Conditions...)
 	if f.Subscriber != "" {
@@ -92,12 +91,12 @@ func (f MessageFilter) Filters() []client.Filter {
 	return all
 }
 
-// Matches reports whether a message goes to whom the filter means.
+// Matches reports whether a message is of the selected subscriber and subscription.
 func (f MessageFilter) Matches(c wire.MessageChange) bool {
 	return (f.Subscriber == "" || f.Subscriber == c.SubscriberID) && (f.Subscription == "" || f.Subscription == c.SubscriptionID)
 }
 
-// MessageFields are all but the body.
+// MessageFields are the fields of messages except the body, separated by commas.
 var MessageFields = sync.OnceValue(func() string {
 	return strings.Join(slices.DeleteFunc(MessageKind().FieldNames(), func(name string) bool { return name == "Body" }), ",")
 })

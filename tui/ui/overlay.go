@@ -12,29 +12,30 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Overlay lies over the screen and gets all keys.
+// Overlay is a box over the screen that receives all keys.
 type Overlay interface {
 	Scopes() []keymap.Scope
 	Do(keymap.Binding) tea.Cmd
-	Box(width, height int) []string // at most so large, its frame included
+	Box(width, height int) []string // at most width x height cells, including the frame
 }
 
-// KeyHandler is an overlay that is typed into.
+// KeyHandler is implemented by overlays with text input; it receives keys without a
+// binding.
 type KeyHandler interface{ HandleKey(tea.KeyMsg) tea.Cmd }
 
-// Text is an overlay of lines to read.
+// Text is an overlay of read-only lines.
 type Text struct {
 	Dialog
 	title         string
 	Lines         []theme.Span
-	top           int
-	search        string           // the lines that hold it; empty for all
-	CopyText      string           // what y copies; empty for nothing
-	keywords      map[int][]string // of lines, by number: those whose name is sought come first
-	HangingIndent int              // cells before what is left of a line that is too long
+	top           int              // index of the first visible line
+	search        string           // lines that contain it are shown; empty for all
+	CopyText      string           // copied by y; empty for nothing
+	keywords      map[int][]string // by line index; lines with a matching keyword are listed first
+	HangingIndent int              // indent of continuation lines, in cells
 }
 
-// AddKeywords gives a line names by which it is found.
+// AddKeywords sets the keywords of a line for the search.
 func (t *Text) AddKeywords(line int, keywords []string) {
 	if t.keywords == nil {
 		t.keywords = make(map[int][]string)
@@ -42,7 +43,7 @@ func (t *Text) AddKeywords(line int, keywords []string) {
 	t.keywords[line] = keywords
 }
 
-// NewText makes an overlay of lines to read.
+// NewText returns an overlay of read-only lines.
 func NewText(h Host, title string, lines ...theme.Span) *Text {
 	return &Text{Dialog: NewDialog(h), title: title, Lines: lines}
 }
@@ -76,10 +77,10 @@ func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Find narrows the text while it is typed.
+// Find opens a search that filters the lines while the user types.
 func (t *Text) Find() *InputLine {
 	l := NewInputLine(t.Host, "find", "/", t.search)
-	l.Help = "only the lines that hold it; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " keeps them, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " shows what was shown"
+	l.Help = "show only matching lines; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(text string) error {
 		t.search, t.top = text, 0
 		return nil
@@ -88,7 +89,7 @@ func (t *Text) Find() *InputLine {
 	return l
 }
 
-// WrappedLines are the lines as they are seen: long ones are broken.
+// WrappedLines returns the matching lines, wrapped to the width of the overlay.
 func (t *Text) WrappedLines() []theme.Span {
 	var lines []theme.Span
 	for _, line := range t.matching() {
@@ -109,8 +110,8 @@ func (t *Text) WrappedLines() []theme.Span {
 	return lines
 }
 
-// matching are the lines that hold what is sought, in front those that are called
-// so.
+// matching returns the lines that contain the search text; lines with a matching
+// keyword are first.
 func (t *Text) matching() []theme.Span {
 	if t.search == "" {
 		return t.Lines
@@ -127,10 +128,10 @@ func (t *Text) matching() []theme.Span {
 	return append(first, others...)
 }
 
-// maxTextWidth is how wide a text becomes, its frame included.
+// maxTextWidth is the maximum width of a text overlay, including the frame.
 const maxTextWidth = 96
 
-// InnerWidth is how many cells its lines have.
+// InnerWidth returns the width of the lines in cells.
 func (t *Text) InnerWidth() int { return min(t.Columns-4, maxTextWidth) - 4 }
 
 // Box implements Overlay.
@@ -142,7 +143,7 @@ func (t *Text) Box(_, height int) []string {
 		lines = append(lines, t.Theme.Paint(shown[i].Role, t.Theme.Fit(shown[i].Text, width, false)))
 	}
 	if len(shown) == 0 {
-		lines = append(lines, t.Theme.Paint(theme.Dim, t.Theme.Fit("nothing holds "+t.search, width, false)))
+		lines = append(lines, t.Theme.Paint(theme.Dim, t.Theme.Fit("no match for "+t.search, width, false)))
 	}
 	title := t.title
 	if len(shown) > height-2 {

@@ -9,41 +9,41 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Pager shows lines that can be more than there is room for.
+// Pager is a scrollable view of lines.
 type Pager struct {
 	Owner  Dialog
 	Lines  []theme.Span
-	Styled [][]theme.Span // of the lines, where parts of them have styles of their own
+	Styled [][]theme.Span // lines with more than one style; nil if there are none
 	Top    int
 	cols   int
 	Rows   int
 	search string
 }
 
-// SetLines shows lines.
+// SetLines sets the lines.
 func (p *Pager) SetLines(lines []theme.Span) {
 	p.Lines, p.Styled = lines, nil
 	p.Scroll(0)
 }
 
-// SetJSON shows lines of a text that is JSON, if it is.
+// SetJSON sets the lines and highlights them if they are JSON.
 func (p *Pager) SetJSON(lines []theme.Span) {
 	p.SetLines(lines)
 	p.Styled = StyleJSON(lines)
 }
 
-// Resize gives the pager its size.
+// Resize sets the size in cells.
 func (p *Pager) Resize(width, height int) {
 	p.cols, p.Rows = width, max(0, height)
 	p.Scroll(0)
 }
 
-// Scroll moves by a number of lines.
+// Scroll scrolls down by n lines.
 func (p *Pager) Scroll(n int) {
 	p.Top = max(0, min(p.Top+n, len(p.Lines)-p.Rows))
 }
 
-// Move does what keys mean for a text. It is false for other keys.
+// Move handles navigation keys and reports whether the action was one.
 func (p *Pager) Move(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.GoUp:
@@ -72,7 +72,7 @@ func (p *Pager) Move(b keymap.Binding) bool {
 	return true
 }
 
-// findNext goes to the next line that holds what is sought, around the end.
+// findNext scrolls to the next line that matches the search, wrapping around.
 func (p *Pager) findNext(step int) {
 	if p.search == "" {
 		return
@@ -88,15 +88,15 @@ func (p *Pager) findNext(step int) {
 	p.Owner.Notify(Warning, "not found: "+p.search)
 }
 
-// Matches reports whether a line holds what is sought.
+// Matches reports whether line i contains the search text.
 func (p *Pager) Matches(i int) bool {
 	return p.search != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.search))
 }
 
-// Find is the line in which is typed what to find.
+// Find returns the input of the search.
 func (p *Pager) Find() *InputLine {
 	l := NewInputLine(p.Owner, "find", "/", p.search)
-	l.Help = "enter finds; n and N go on"
+	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
 		if p.search = text; text != "" && (p.Top >= len(p.Lines) || !p.Matches(p.Top)) {
 			p.findNext(1)
@@ -106,7 +106,7 @@ func (p *Pager) Find() *InputLine {
 	return l
 }
 
-// Draw draws as many lines as there is room for.
+// Draw returns exactly Rows lines.
 func (p *Pager) Draw() []string {
 	lines := make([]string, p.Rows)
 	for i := range lines {

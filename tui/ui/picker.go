@@ -9,17 +9,17 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// RowPrefix is one line of a picker.
+// Choice is one row of a picker.
 type Choice struct {
 	Spans  []theme.Span
 	Choose func() tea.Cmd
 }
 
-// Picker lets one of several things be chosen.
+// Picker is a menu of choices.
 type Picker struct {
 	Dialog
 	Title   string
-	Note    string // below them
+	Note    string // below the choices
 	Choices []Choice
 	At      int
 }

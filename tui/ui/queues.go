@@ -10,23 +10,23 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Queues is how deliveries to subscriptions stand. It is asked for where that is
-// shown, and where a message does not go out at its time, since it explains why.
+// Queues caches the delivery statistics by subscription. They are fetched for screens
+// that show them, and to explain why a message is overdue.
 type Queues struct {
-	Known     map[string]wire.Queue // by the id of the subscription
-	complete  bool                  // those that are not among them have nothing to tell
-	Changed   bool                  // something has become of messages since
+	Known     map[string]wire.Queue // by SubscriptionID
+	complete  bool                  // the other subscriptions have no traffic
+	Changed   bool                  // messages changed since the last fetch
 	fetchedAt time.Time
-	since     time.Time       // from when on the figures are, where that is less than an hour ago
-	differing map[string]bool // those that were enabled or disabled otherwise than what was fetched, by id
+	since     time.Time       // start of the statistics if less than an hour ago
+	differing map[string]bool // SubscriptionIDs with an enabled state that differs from the fetched one
 }
 
 const (
-	QueuesInterval    = 10 * time.Second // that what is known of queues holds
-	QueuesMinInterval = 3 * time.Second  // that it holds where something becomes of messages
+	QueuesInterval    = 10 * time.Second // maximum age of statistics
+	QueuesMinInterval = 3 * time.Second  // maximum age if messages have changed
 )
 
-// Update keeps what the service told.
+// Update stores fetched statistics.
 func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Queue, len(s.Lanes)), s.OtherLanes == 0
 	for _, one := range s.Lanes {
@@ -38,11 +38,10 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	}
 }
 
-// MarkChanged says that something has become of messages.
+// MarkChanged records that messages have changed.
 func (q *Queues) MarkChanged() { q.Changed = true }
 
-// PeriodLabel says of which time the figures are: a daemon counts nothing of before
-// its start.
+// PeriodLabel returns the period of the statistics, which start when the daemon starts.
 func (q *Queues) PeriodLabel(c *Clock) string {
 	if q.since.IsZero() {
 		return "Last hour"
@@ -50,21 +49,21 @@ func (q *Queues) PeriodLabel(c *Clock) string {
 	return "Since " + c.TimeOfDay(q.since)[:len("15:04")]
 }
 
-// Get is how deliveries to a subscription stand, false where that is not known.
-// Of one without traffic it is nothing but noughts.
+// Get returns the statistics of a subscription, false if unknown. They are zero for a
+// subscription without traffic.
 func (q *Queues) Get(subscription string) (wire.Queue, bool) {
 	one, known := q.Known[subscription]
 	return one, known || q.complete
 }
 
-// BreakerOpen reports whether a subscription's endpoint is known to fail so often that
-// one message at a time is tried.
+// BreakerOpen reports whether the circuit breaker of a subscription is known to be
+// open.
 func (q *Queues) BreakerOpen(subscription string) bool {
 	return q.Known[subscription].Breaker == wire.BreakerOpen
 }
 
-// PendingOf is how many messages of a subscriber wait, false where that is not
-// known.
+// PendingOf returns the number of pending messages of a subscriber; known is false if
+// it may be incomplete.
 func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 	for _, one := range q.Known {
 		if one.SubscriberID == subscriber {
@@ -74,10 +73,10 @@ func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 	return n, q.complete
 }
 
-// EnabledChanged reports whether subscriptions of a subscriber were enabled or disabled
-// since they were fetched: the service itself disables some. The queues of a
-// subscriber that is disabled are, too. It is told once, since a daemon may be
-// behind what is stored.
+// EnabledChanged reports whether subscriptions were enabled or disabled since they were
+// fetched, for example by the service. A queue is disabled if its subscription or its
+// subscriber is. Each difference is reported once, since the statistics can be older
+// than the stored state.
 func (q *Queues) EnabledChanged(of wire.Subscriber, list ...wire.Subscription) bool {
 	changed := false
 	for _, one := range list {
@@ -95,8 +94,7 @@ func (q *Queues) EnabledChanged(of wire.Subscriber, list ...wire.Subscription) b
 	return changed
 }
 
-// Refresh asks how deliveries stand for a screen that shows it: soon after
-// something became of messages, else now and then.
+// Refresh fetches the statistics if they are outdated.
 func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
 	old := b.Now.Sub(q.fetchedAt)
@@ -106,13 +104,13 @@ func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	return q.RefreshNow(s, then)
 }
 
-// RefreshNow asks whenever it was asked last.
+// RefreshNow fetches the statistics.
 func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
 	q.Changed = false
 	return q.fetch(s, then)
 }
 
-// RefreshIfOld asks how deliveries stand, where that was not asked for just now.
+// RefreshIfOld fetches the statistics if they are older than QueuesInterval.
 func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
 	if b := s.Common(); b.Paused || b.Now.Sub(q.fetchedAt) < QueuesInterval {
 		return nil
@@ -120,8 +118,7 @@ func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
 	return q.fetch(s, then)
 }
 
-// fetch asks for them. Without an answer, words stay as they are: what is late is
-// seen anyway.
+// fetch fetches the statistics. Errors are ignored; the old statistics remain.
 func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
 	q.fetchedAt = b.Now
@@ -133,7 +130,7 @@ func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
 	})
 }
 
-// Soon is how long it takes until something happens.
+// Soon formats the time until an event.
 func Soon(d time.Duration) string {
 	if d <= 0 {
 		return "now"

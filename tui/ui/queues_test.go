@@ -8,17 +8,17 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A lane that tells something else than what was fetched has that fetched again,
-// once: the daemon may be behind.
-func TestTurnedSettles(t *testing.T) {
+// A queue with another enabled state than its subscription is reported once, because
+// the statistics can be outdated.
+func TestEnabledChangedIsReportedOnce(t *testing.T) {
 	of := wire.Subscriber{RecID: "W", IsEnabled: true}
 	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
 	var l ui.Queues
 	for i, step := range []struct {
-		lane bool
-		one  wire.Subscription
-		of   wire.Subscriber
-		want bool
+		queue bool
+		one   wire.Subscription
+		of    wire.Subscriber
+		want  bool
 	}{
 		{true, on, of, false},
 		{false, on, of, true},
@@ -29,7 +29,7 @@ func TestTurnedSettles(t *testing.T) {
 		{false, on, wire.Subscriber{RecID: "W"}, false},
 		{true, on, wire.Subscriber{RecID: "W"}, true},
 	} {
-		l.Update(&wire.Stats{Lanes: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.lane}}}, time.Now())
+		l.Update(&wire.Stats{Lanes: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.queue}}}, time.Now())
 		if got := l.EnabledChanged(step.of, step.one); got != step.want {
 			t.Errorf("step %d: %v", i, got)
 		}

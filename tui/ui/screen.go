@@ -11,66 +11,66 @@ import (
 	"github.com/bizhook/whd/tui/state"
 )
 
-// Clicker is a screen that can be clicked on, in cells from its own corner.
-// Again says that the same place was clicked a moment ago.
+// Clicker is implemented by screens that handle mouse clicks. The position is relative
+// to the screen; again reports a double click.
 type Clicker interface {
 	Click(x, y int, again bool) tea.Cmd
 }
 
-// Screen is what fills the middle of the terminal. Screens change themselves
-// and return what is to be done besides; the app alone routes.
+// Screen is the content between the header and the status line. Methods that return a
+// command change the screen in place; the app runs the command.
 type Screen interface {
 	Common() *Base
-	Start() tea.Cmd            // it was opened
-	Shown() tea.Cmd            // it came to the front, also right after start
-	Stop()                     // it was left, and nothing is waited for any more
-	Reset()                    // it is opened again
-	Do(keymap.Binding) tea.Cmd // a key with a meaning here
+	Start() tea.Cmd            // after it was opened
+	Shown() tea.Cmd            // when it becomes visible, also after Start
+	Stop()                     // when it is closed; cancels requests
+	Reset()                    // when it is opened again
+	Do(keymap.Binding) tea.Cmd // handles a key that is bound in Scopes
 	SetSize(width, height int)
-	View() string // exactly as many lines and cells as setSize said
+	View() string // exactly height lines of width cells
 	Title() string
-	Badges() []string // what limits the rows that are shown
+	Badges() []string // filters of the rows, shown in the header
 	Status() string
-	Scopes() []keymap.Scope // beside everywhere, the narrowest first
-	Equivalent() string     // the whctl command that shows the same
+	Scopes() []keymap.Scope // in addition to Everywhere, the narrowest first
+	Equivalent() string     // the equivalent whctl command
 }
 
-// What only some screens can do.
+// Optional interfaces of screens.
 type (
-	// Finder takes a line that was typed after /.
+	// Finder is implemented by screens that can be searched or filtered with /.
 	Finder interface{ Find() *InputLine }
-	// Poller fetches again what may have changed, without a word where that fails.
+	// Poller fetches data again; errors are not shown.
 	Poller interface{ Poll() tea.Cmd }
-	// Follower wants to know what happens at the service.
+	// Follower receives live updates.
 	Follower interface {
 		Follow(changes []wire.MessageChange, requests int) tea.Cmd
 	}
-	// Ticker has something to do once a second while it is in front.
+	// Ticker is called once a second while the screen is in front.
 	Ticker interface{ Tick() tea.Cmd }
-	// Waiter reports whether something is on its way.
+	// Waiter reports whether a request is in progress.
 	Waiter interface{ Waiting() bool }
-	// Parent has screens inside of it.
+	// Parent reports whether it contains another screen.
 	Parent interface{ HasChild(Screen) bool }
-	// Unmarker takes marks away before esc leaves the screen.
+	// Unmarker removes marks; esc then does not close the screen.
 	Unmarker interface{ Unmark() bool }
 )
 
-// Base is what all screens have in common.
+// Base is embedded by all screens.
 type Base struct {
 	Dialog
 	Width, Height int
-	Ctx           context.Context // of what is fetched
+	Ctx           context.Context // of requests; cancelled by Stop and Reset
 	cancel        context.CancelFunc
 }
 
-// NewBase makes what a screen of an app embeds.
+// NewBase returns the Base of a screen.
 func NewBase(h Host) Base {
 	p := Base{Dialog: NewDialog(h)}
 	p.Reset()
 	return p
 }
 
-// Reset gives up what is on its way and makes a context for what comes now.
+// Reset cancels the requests in progress and creates a new context.
 func (p *Base) Reset() {
 	if p.cancel != nil {
 		p.cancel()
@@ -93,36 +93,37 @@ func (p *Base) Badges() []string { return nil }
 // SetSize implements Screen.
 func (p *Base) SetSize(width, high int) { p.Width, p.Height = width, high }
 
-// Viewer is a screen that can be saved as a view.
+// Viewer is implemented by screens that can be saved as a view.
 type Viewer interface {
 	AsView() state.View
-	SetViewName(name string) // the screen is the view of that name from now on
+	SetViewName(name string) // marks the screen as showing this view
 }
 
-// The least that anything can be shown on.
+// Dimensions of the terminal and the header, in cells.
 const (
-	MinWidth     = 60
-	MinHeight    = 15
+	MinWidth  = 60
+	MinHeight = 15
+	// ChromeHeight is the height of the header and the two lines at the bottom.
 	ChromeHeight = HeaderHeight + 2
-	HeaderHeight = 4 // of the screen
-	TabRow       = 1 // the line of the tabs, from 0
+	HeaderHeight = 4 // header lines
+	TabRow       = 1 // index of the tab line
 )
 
-// UndoDelay is how long it can be taken back.
+// UndoDelay is the time during which a deletion can be undone.
 const UndoDelay = 5 * time.Second
 
 const (
-	HeartbeatLimit = 20 * time.Second // without a heartbeat, nothing is called live
-	PollInterval   = 2 * time.Second  // where no stream comes
+	HeartbeatLimit = 20 * time.Second // without a heartbeat for so long, the stream is not considered live
+	PollInterval   = 2 * time.Second  // without a stream
 )
 
-// Timed is a screen whose cells or lines have times in them. It makes them anew
-// for another mode, and says what is not as one might expect, "" for nothing.
+// Timed is implemented by screens that show times. Retime applies a new time mode and
+// returns a note for the user, "" for none.
 type Timed interface{ Retime() string }
 
-// Commander names the whctl commands that do what the keys of a screen do: to what
-// is marked, else to the selected row.
+// Commander lists the whctl commands that are equivalent to the actions of a screen on
+// the marked rows, or on the selected row.
 type Commander interface{ Commands() []string }
 
-// Scroller is a screen whose columns are not always all seen.
+// Scroller reports whether the screen scrolls horizontally.
 type Scroller interface{ Scrolls() bool }

@@ -8,12 +8,12 @@ import (
 	"github.com/bizhook/whd/tui/keymap"
 )
 
-// Secret shows a secret, which is told but once. Keys that were meant for what
-// was open before do not close it.
+// Secret shows a secret, which the service returns only once. Keys are ignored for
+// ConfirmPause after it opens, since they were typed for the previous overlay.
 type Secret struct {
 	Text
-	ShownAt time.Time // when it was shown; zero while it waits
-	Below   Overlay   // what was opened over it, and waits until it is closed
+	ShownAt time.Time // zero while queued
+	Below   Overlay   // overlay that is shown again when the secret is closed
 }
 
 // Scopes implements Overlay.

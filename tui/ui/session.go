@@ -12,31 +12,31 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Session is what the screens of a profile share. The app alone changes it; with
-// another profile begins another one.
+// Session is the state that the screens of a profile share. Only the app changes it;
+// switching to another profile creates a new one.
 type Session struct {
 	Clock
 	Client     *client.Client
-	Context    context.Context // ends with the session
+	Context    context.Context // done when the session ends
 	Theme      *theme.Theme
 	Registry   *record.Registry
-	State      *state.Store        // of what outlives the session
-	History    map[string][]string // of lines that were typed, by their kind
+	State      *state.Store        // settings that are stored between runs
+	History    map[string][]string // input history, by kind of input
 	Queues     Queues
-	EventNames []string // those that the service has beside the published ones; nil while it has not said
+	EventNames []string // event names that are known to the service in addition to the published ones; nil until loaded
 
 	URL       string
-	Profile   string // its name, empty for none
-	Downloads string // the directory that exports go to unless another is named
-	Protected bool   // a change takes the name of the profile
+	Profile   string // empty for none
+	Downloads string // default directory of exports
+	Protected bool   // confirmations require the name of the profile
 	ReadOnly  bool
-	Paused    bool // what is live is held back
+	Paused    bool // live updates are paused
 
-	Columns, Rows int // of the screen in front
+	Columns, Rows int // of the screen in front, in cells
 }
 
-// remember keeps a line that was typed, but for the name that a protected
-// profile wants to be typed each time.
+// remember adds an input to the history, except :rw with the name of a protected
+// profile, which has to be typed each time.
 func (s *Session) remember(kind, text string) {
 	list := s.History[kind]
 	if text == "" || strings.HasPrefix(text, "rw ") || len(list) > 0 && list[len(list)-1] == text {
@@ -48,10 +48,10 @@ func (s *Session) remember(kind, text string) {
 	}
 }
 
-// CommandHistory is what typed commands are found under.
+// CommandHistory is the history key of commands.
 const CommandHistory = "command"
 
-// TimeMode is how times are shown.
+// TimeMode is the format of times.
 type TimeMode uint8
 
 const (
@@ -60,26 +60,25 @@ const (
 	UTC
 )
 
-// TimeModes are the names of the modes.
+// TimeModes are the names of the time modes.
 var TimeModes = [...]string{"relative", "local", "UTC"}
 
-// Clock shows times. Those that the service itself writes are UTC: they are shown
-// as ages, in the local zone or in UTC. Those of the business have no zone, and
-// may be of next year: they stay as the service has them.
+// Clock formats times. Times set by the service are UTC and are shown as an age, in
+// local time or in UTC. Dates in records have no time zone and are shown unchanged.
 type Clock struct {
-	Now          time.Time     // when the last message came
-	ServerOffset time.Duration // how far the service's clock is ahead of ours
+	Now          time.Time     // time of the current update
+	ServerOffset time.Duration // difference between the clock of the service and the local clock
 	Zone         *time.Location
 	Times        TimeMode
 }
 
-// Since is how long ago the service did something, by its own clock.
+// Since returns the time that has passed since at, by the clock of the service.
 func (c *Clock) Since(at time.Time) time.Duration { return c.Now.Add(c.ServerOffset).Sub(at) }
 
-// TimeUntil is how long it takes until the service does something, by its own clock.
+// TimeUntil returns the time until at, by the clock of the service.
 func (c *Clock) TimeUntil(at time.Time) time.Duration { return -c.Since(at) }
 
-// InZone is a time in the zone in which times of day are shown.
+// InZone converts a time to the time zone of the mode.
 func (c *Clock) InZone(at time.Time) time.Time {
 	if c.Times == UTC {
 		return at.UTC()
@@ -87,7 +86,7 @@ func (c *Clock) InZone(at time.Time) time.Time {
 	return at.In(c.Zone)
 }
 
-// TimeText is a time as the mode shows it; "-" where there is none.
+// TimeText formats a time according to the mode, "-" for the zero time.
 func (c *Clock) TimeText(at time.Time) string {
 	switch {
 	case at.IsZero():
@@ -98,10 +97,10 @@ func (c *Clock) TimeText(at time.Time) string {
 	return c.InZone(at).Format("01-02 15:04:05")
 }
 
-// TimeOfDay is the time of day.
+// TimeOfDay formats the time of day.
 func (c *Clock) TimeOfDay(at time.Time) string { return c.InZone(at).Format("15:04:05") }
 
-// ZoneName is the zone of times, where they are not told by their age.
+// ZoneName returns the time zone preceded by a space, "" for relative times.
 func (c *Clock) ZoneName() string {
 	switch c.Times {
 	case Relative:
@@ -113,13 +112,13 @@ func (c *Clock) ZoneName() string {
 	return " " + name
 }
 
-// ParseTime reads a time that the service wrote itself.
+// ParseTime parses a time set by the service.
 func ParseTime(text string) (time.Time, bool) {
 	at, err := time.Parse(wire.DateLayout, text)
 	return at, err == nil
 }
 
-// ServerTimeText is a time of the service as lists show it.
+// ServerTimeText formats a time set by the service for lists.
 func (c *Clock) ServerTimeText(text string) string {
 	if at, ok := ParseTime(text); ok {
 		return c.TimeText(at)
@@ -127,7 +126,7 @@ func (c *Clock) ServerTimeText(text string) string {
 	return text
 }
 
-// FullServerTime is a time of the service where there is room for all of it.
+// FullServerTime formats a time set by the service with date and milliseconds.
 func (c *Clock) FullServerTime(text string) string {
 	at, ok := ParseTime(text)
 	switch {

@@ -8,10 +8,11 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// MaxListed is how many subscribers, subscriptions and so on are shown.
+// MaxListed is the maximum number of subscribers, subscriptions and similar objects
+// that are listed.
 const MaxListed = 2000
 
-// Subscribers lists the subscribers, by name.
+// Subscribers lists the subscribers by name, and returns their total number.
 func Subscribers(ctx context.Context, c *client.Client) (list []wire.Subscriber, total int, err error) {
 	kind, _ := record.System().Lookup("Subscriber")
 	page, err := c.Page(ctx, client.Query{Kind: kind, OrderBy: []string{"Name"}, Take: new(int64(MaxListed)), Include: []string{"Total"}})

@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Age is how long ago something was, in its largest unit: steps are coarse, so
-// that lines change seldom.
+// Age formats a duration in its largest unit. Units are coarse so that lines rarely
+// change.
 func Age(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -28,7 +28,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
-// Until is how long it takes until something is due.
+// Until formats the time until something is due.
 func Until(d time.Duration) string {
 	if d <= 0 {
 		return "due"
@@ -36,7 +36,7 @@ func Until(d time.Duration) string {
 	return "in " + Age(d)
 }
 
-// ShortID is the ends of an id: a SubscriberID is a secret.
+// ShortID abbreviates an ID: a SubscriberID is a secret.
 func ShortID(id string) string {
 	if len(id) <= 10 {
 		return id
@@ -44,8 +44,8 @@ func ShortID(id string) string {
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// ShortURL is an address without what nearly all of them have, and without what
-// stands behind its ?, which can be a key.
+// ShortURL returns a URL without scheme, trailing slash and query values, which can be
+// secrets.
 func ShortURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -58,7 +58,7 @@ func ShortURL(text string) string {
 	return short
 }
 
-// Size is a number of bytes for people.
+// Size formats a number of bytes.
 func Size(n int) string {
 	switch {
 	case n < 1<<10:
@@ -69,7 +69,8 @@ func Size(n int) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// LastResult is the last status code, or in short why no answer came.
+// LastResult returns the last HTTP status code of a message, or why there was no
+// response.
 func LastResult(m wire.Message) string {
 	switch {
 	case m.LastMessageResponseHTTPCode != nil:
@@ -80,8 +81,8 @@ func LastResult(m wire.Message) string {
 	return m.LastMessageResponseMessage
 }
 
-// Quote quotes a text for a shell: in double quotes, which every one knows,
-// unless it holds what means something between them.
+// Quote quotes text for a shell: in double quotes, which all shells support, unless it
+// contains characters that are special inside them.
 func Quote(text string) string {
 	if runtime.GOOS != "windows" && strings.ContainsAny(text, "$`\\!") {
 		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
@@ -89,7 +90,7 @@ func Quote(text string) string {
 	return `"` + strings.ReplaceAll(text, `"`, `\"`) + `"`
 }
 
-// AttemptResult is what came of an attempt.
+// AttemptResult formats the outcome of a delivery attempt.
 func AttemptResult(r wire.MessageResponse) string {
 	if r.HTTPCode != nil {
 		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
@@ -97,7 +98,7 @@ func AttemptResult(r wire.MessageResponse) string {
 	return r.Message
 }
 
-// DurationText is a duration of the wire for people.
+// DurationText formats a TimeSpan of the API in milliseconds, padded to a column.
 func DurationText(text string) string {
 	var span wire.TimeSpan
 	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
@@ -106,10 +107,10 @@ func DurationText(text string) string {
 	return fmt.Sprintf("%8s ms", display.Thousands(int(time.Duration(span).Milliseconds())))
 }
 
-// SecretMask stands for what is not shown.
+// SecretMask replaces secret values.
 const SecretMask = "********"
 
-// MaskURL is an address without the values of its query and without a password.
+// MaskURL replaces the query values and the password of a URL.
 func MaskURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -132,7 +133,8 @@ func MaskURL(text string) string {
 	return strings.ReplaceAll(u.String(), url.PathEscape(SecretMask), SecretMask)
 }
 
-// Milliseconds is a TimeSpan in milliseconds; of short ones with a decimal.
+// Milliseconds formats a TimeSpan of the API in milliseconds, with one decimal below 10
+// ms.
 func Milliseconds(text string) string {
 	ticks, err := wire.ParseTimeSpan(text)
 	if err != nil {

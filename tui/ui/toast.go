@@ -1,11 +1,11 @@
-// Package ui is what the screens are made of: Host, what they may ask of the app;
-// Session, what they share; what lies over them, such as forms, questions and
-// pickers; messages to the user, errors and values as people read them.
+// Package ui provides the building blocks of the screens: Host, the interface of the
+// app; Session, the shared state; overlays such as forms, confirmations and pickers;
+// messages to the user; and the formatting of errors and values.
 package ui
 
 import "time"
 
-// Level says how much a message matters.
+// Level is the severity of a message.
 type Level uint8
 
 // The levels.
@@ -15,7 +15,7 @@ const (
 	Failure
 )
 
-// ToastDuration is how long a message is shown; a failure until esc.
+// ToastDuration is how long a message is shown; 0 means until it is dismissed with esc.
 var ToastDuration = [...]time.Duration{Info: 4 * time.Second, Warning: 8 * time.Second, Failure: 0}
 
 // Toast is a message to the user.
@@ -23,20 +23,20 @@ type Toast struct {
 	Level      Level
 	Text       string
 	At         time.Time
-	Connection bool // it tells that the service could not be asked, which ends by itself
+	Connection bool // a connection error, which is cleared when the service responds
 }
 
-// Toasts are what is told at present, and the failures so far. What passes
-// covers a failure for its few seconds, and does not take it away.
+// Toasts holds the visible message and the error log. A transient message covers a
+// persistent error but does not remove it.
 type Toasts struct {
 	Transient, persistent *Toast
 	Errors                []Toast
 }
 
-// maxErrors is how many failures are remembered.
+// maxErrors is the size of the error log.
 const maxErrors = 200
 
-// Add shows a message, and remembers it where it is a failure.
+// Add shows a message; failures are also added to the error log.
 func (t *Toasts) Add(one Toast) {
 	if one.Level != Failure {
 		t.Transient = &one
@@ -44,18 +44,18 @@ func (t *Toasts) Add(one Toast) {
 	}
 	t.Log(one.Text, one.At)
 	if one.Connection && t.persistent != nil && !t.persistent.Connection {
-		return // what the user asked for and was not done matters more
+		return // keep the error of an action that the user requested
 	}
 	t.Transient, t.persistent = nil, &one
 }
 
-// Log remembers a failure without showing it.
+// Log adds an error to the error log without showing it.
 func (t *Toasts) Log(text string, now time.Time) {
 	t.Errors = append(t.Errors, Toast{Level: Failure, Text: text, At: now})
 	t.Errors = t.Errors[max(0, len(t.Errors)-maxErrors):]
 }
 
-// Shown is the message that is seen, nil for none.
+// Shown returns the visible message, nil if there is none.
 func (t *Toasts) Shown() *Toast {
 	if t.Transient != nil {
 		return t.Transient
@@ -63,21 +63,21 @@ func (t *Toasts) Shown() *Toast {
 	return t.persistent
 }
 
-// Expire takes away a message that was shown for long enough.
+// Expire removes a transient message after its duration.
 func (t *Toasts) Expire(now time.Time) {
 	if t.Transient != nil && now.Sub(t.Transient.At) >= ToastDuration[t.Transient.Level] {
 		t.Transient = nil
 	}
 }
 
-// ClearConnection takes away what was told of a service that could not be asked.
+// ClearConnection removes a connection error after the service has responded.
 func (t *Toasts) ClearConnection() {
 	if t.persistent != nil && t.persistent.Connection {
 		t.persistent = nil
 	}
 }
 
-// Dismiss takes the failure away that is seen. It is false where none is.
+// Dismiss removes the visible error and reports whether there was one.
 func (t *Toasts) Dismiss() bool {
 	dismissed := t.Transient == nil && t.persistent != nil
 	if dismissed {

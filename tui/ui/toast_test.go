@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// What matters more is seen, and nothing is lost.
-func TestToasts(t *testing.T) {
+// Errors of user actions take precedence over connection errors, and all errors are
+// logged.
+func TestToastPrecedence(t *testing.T) {
 	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	var all Toasts
 	sees := func(want string) {
@@ -25,9 +26,9 @@ func TestToasts(t *testing.T) {
 	add("away", Failure, true)
 	sees("away")
 	add("done", Info, false)
-	sees("done") // what came of the last key
+	sees("done") // outcome of the last key
 	if all.Dismiss() {
-		t.Error("esc takes away a failure that is not seen")
+		t.Error("Dismiss removed an error that is not visible")
 	}
 	now = now.Add(ToastDuration[Info])
 	all.Expire(now)
@@ -35,20 +36,20 @@ func TestToasts(t *testing.T) {
 	add("refused", Failure, false)
 	sees("refused")
 	add("away again", Failure, true)
-	sees("refused") // the user asked for it
+	sees("refused") // requested by the user
 	all.ClearConnection()
 	sees("refused")
 	now = now.Add(time.Hour)
 	all.Expire(now)
 	sees("refused")
 	if !all.Dismiss() {
-		t.Error("esc takes nothing away")
+		t.Error("Dismiss removed nothing")
 	}
 	sees("")
 	add("away", Failure, true)
 	all.ClearConnection()
 	sees("")
 	if len(all.Errors) != 4 {
-		t.Errorf("%d failures are remembered", len(all.Errors))
+		t.Errorf("%d errors are logged", len(all.Errors))
 	}
 }

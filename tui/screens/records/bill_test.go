@@ -85,7 +85,7 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.App.Update(tuitest.Letter("y")) // what the service answers comes now
 	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
-	d.WantText("on its way")
+	d.WantText("submitting")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
 	d.Send(ui.SentMsg{Form: f, Response: ui.Response{Err: refusal, Apply: func() tea.Cmd {
 		billForm.Changed(client.BillField{}, nil, refusal, f)

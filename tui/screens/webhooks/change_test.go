@@ -90,7 +90,7 @@ func TestOnlyChangesAreSent(t *testing.T) {
 			last = strings.TrimSuffix(last, "}")
 		}
 		if test.want == "" {
-			d.WantText("nothing is changed yet")
+			d.WantText("no changes")
 		} else if last != test.want {
 			t.Errorf("%s: sent %q, want %q", test.name, last, test.want)
 		}
@@ -156,7 +156,7 @@ func TestSubscriberIsChanged(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "esc", "E", "ctrl+s")
-	d.WantText("nothing is changed yet", "Change acme-shop")
+	d.WantText("no changes", "Change acme-shop")
 	d.Erase()
 	d.Press("ctrl+s")
 	d.WantText("Change acme-shop", "a subscriber has a name")

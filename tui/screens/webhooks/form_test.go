@@ -105,7 +105,7 @@ func TestTooLongIsNotTaken(t *testing.T) {
 	d.Press("ctrl+s")
 	d.WantText("New subscription for", "2048")
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
-	d.WantText("too long and was not taken")
+	d.WantText("too long: a field holds")
 	if got := f.Fields[1].Text(); got != long {
 		t.Errorf("it holds %d characters now", len(got))
 	}

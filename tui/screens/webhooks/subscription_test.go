@@ -113,7 +113,7 @@ func TestMessagesOfASubscriber(t *testing.T) {
 		t.Errorf("the command is %s", twin)
 	}
 	d.Press(":", "'save mine", "enter")
-	d.WantText("which is a key")
+	d.WantText("its SubscriberID is a secret")
 	if len(d.App.State.Views) != 0 {
 		t.Error("it was kept")
 	}
