@@ -72,7 +72,7 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 
 // validate returns an error if this program cannot use the backup.
 func (t Target) validate(m Manifest) error {
-	var room int64
+	var total int64
 	for i, member := range m.Members {
 		at := slices.IndexFunc(t.Files, func(f File) bool { return f.Name == member.Name })
 		duplicate := slices.ContainsFunc(m.Members[:i], func(before Member) bool { return before.Name == member.Name })
@@ -82,10 +82,10 @@ func (t Target) validate(m Manifest) error {
 		if maxSchema := t.Files[at].MaxSchema; member.Schema > maxSchema {
 			return fmt.Errorf("%s has schema version %d, but this program supports only up to version %d; restore with %s or later", member.Name, member.Schema, maxSchema, m.Program)
 		}
-		if member.Size > math.MaxInt64-room {
+		if member.Size > math.MaxInt64-total {
 			return errors.New("the total size of its files is too large")
 		}
-		room += member.Size
+		total += member.Size
 	}
 	for _, f := range t.Files {
 		if f.Required && !slices.ContainsFunc(m.Members, func(member Member) bool { return member.Name == f.Name }) {
@@ -138,12 +138,12 @@ func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
 }
 
 func checkFreeSpace(members []Member, dir string) error {
-	var need int64
+	var required int64
 	for _, m := range members {
-		need += m.Size
+		required += m.Size
 	}
-	if free, err := datadir.FreeSpace(dir); err == nil && free < need {
-		return fmt.Errorf("not enough space in %s: %d bytes required, %d free", filepath.Dir(dir), need, free)
+	if free, err := datadir.FreeSpace(dir); err == nil && free < required {
+		return fmt.Errorf("not enough space in %s: %d bytes required, %d free", filepath.Dir(dir), required, free)
 	}
 	return nil
 }

@@ -97,10 +97,10 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 // removeExpired removes keys, removed subscriptions and old secrets that have
 // expired by the store's clock.
 func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Removed, err error) {
-	clock, began := e.db.Clock, time.Now()
+	clock, started := e.db.Clock, time.Now()
 	keys, err := e.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.db.Limit+`)`, sql.Named("Limit", limit))
-	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(began), More: int(keys) == limit}); err != nil || r.More {
+	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(started), More: int(keys) == limit}); err != nil || r.More {
 		return r, err
 	}
 	_, err = e.db.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+e.db.ClockAfter+`
@@ -156,7 +156,7 @@ func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string,
 		return r, err
 	}
 	inList := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
-	began := time.Now()
+	started := time.Now()
 	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+inList+` AND `+condition, append(args, db.ListArg(all))...)
-	return delivery.Removed{Took: time.Since(began), More: len(all) == limit}, err
+	return delivery.Removed{Took: time.Since(started), More: len(all) == limit}, err
 }
