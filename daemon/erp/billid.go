@@ -16,8 +16,8 @@ var defaultForm = idForm{upper: true, hyphens: true}
 // minIDDigits is the minimum number of GUID digits that makes an id practically unique.
 const minIDDigits = 16
 
-// newID returns a new id made of random bytes, in the notation of others, a sample of the
-// existing ids. room is the length of the column in characters, 0 if unlimited: older
+// newID returns a new id made of random bytes, in the notation of existing, a sample of the
+// existing ids. maxLength is the length of the column in characters, 0 if unlimited: older
 // ERP tables have ids of 20 characters, for which the GUID is truncated. ok is false
 // if the column is too short.
 func newID(random [16]byte, existing []string, maxLength int) (id string, ok bool) {

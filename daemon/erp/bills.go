@@ -275,7 +275,7 @@ func newBillID(column billColumn, existing []string) (string, error) {
 		}
 	}
 	var random [16]byte
-	_, _ = rand.Read(random[:]) // nul fails
+	_, _ = rand.Read(random[:]) // never fails
 	id, ok := newID(random, existing, maxLength)
 	if !ok {
 		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", ValuesTable, column.declared)

@@ -71,6 +71,6 @@ func (b *Bills) explain(ctx context.Context, err error) error {
 	if len(findings) == 0 {
 		return executor.Classify(err)
 	}
-	intDigits := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
-	return executor.Unavailable(err, "bills cannot be used: "+findings[max(intDigits, 0)].String()+"; run whd check for details")
+	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
+	return executor.Unavailable(err, "bills cannot be used: "+findings[max(i, 0)].String()+"; run whd check for details")
 }

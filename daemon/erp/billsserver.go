@@ -51,7 +51,7 @@ func (s *serverBills) liveColumn(table, column string) mssql.Column {
 const unusedID = "d54bb6ec-0f25-4b9c-9a1f-3c6b7f50a8e1"
 
 // buildCall returns a statement with its arguments, each of the type of its column. Text that
-// ok not a GUID is replaced by unusedID, because the server would reject the comparison.
+// is not a GUID is replaced by unusedID, because the server would reject the comparison.
 func (s *serverBills) buildCall(statement billStatement, args []billArg) (string, []any) {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {

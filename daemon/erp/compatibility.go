@@ -29,7 +29,7 @@ type compatibility uint8
 
 const (
 	incompatible compatibility = iota
-	partial                    // notEmpty values may not convert
+	partial                    // some values may not convert
 	compatible
 )
 

@@ -76,7 +76,7 @@ type backend interface {
 	probe(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	typeCompatibility() compatibilities
 	// texts returns the values of a column, given as table.column. problem
-	// ok set if the column cannot be read.
+	// is set if the column cannot be read.
 	texts(ctx context.Context, source string) (texts []string, problem string, err error)
 	// billSession opens a session: for single reads, or with a transaction
 	// if write is set.

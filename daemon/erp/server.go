@@ -190,7 +190,7 @@ func (b *serverRecords) texts(ctx context.Context, source string) (texts []strin
 // records and of the daemon's own tables, so that these are not exhausted while bill
 // statements wait for rows that the ERP has locked. It is smaller than the number of
 // attempts for a change: after a server restart has broken all connections, the last
-// probe still gets a new one.
+// attempt still gets a new one.
 const billConnections = executor.MaxAttempts - 1
 
 // openBills opens the pool for bills on the main server, even if records are read from

@@ -183,7 +183,7 @@ func TestReplacesLost(t *testing.T) {
 	}
 	for _, c := range all {
 		for _, socket := range c.conn.transport.sockets {
-			socket.Close() // like a restarted server: the line is not marked as cut
+			socket.Close() // like a restarted server: the transport is not marked as closed
 		}
 		c.Close()
 	}

@@ -85,7 +85,7 @@ func TestErrors(t *testing.T) {
 	c := open(t, dsn)
 	for _, story := range []struct {
 		sql string
-		is  func(*mssql.Error) bool
+		ok  func(*mssql.Error) bool
 	}{
 		{"SELECT a FROM missing", (*mssql.Error).NoTable},
 		{"SELECT a FROM nowhere.missing", (*mssql.Error).NoTable},
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		}
 		err := run(c, q)
 		var e *mssql.Error
-		if !errors.As(err, &e) || !story.is(e) {
+		if !errors.As(err, &e) || !story.ok(e) {
 			t.Errorf("%s: %v", story.sql, err)
 		}
 	}

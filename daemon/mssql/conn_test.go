@@ -16,7 +16,7 @@ import (
 // succeed without an error.
 func TestWritesAfterCut(t *testing.T) {
 	const connections = 4
-	s, transport := openProxied(t, connections)
+	s, proxy := openProxied(t, connections)
 	s.ShortenLimits()
 	for range 3 {
 		var all []*sql.Conn
@@ -30,11 +30,11 @@ func TestWritesAfterCut(t *testing.T) {
 		for _, c := range all {
 			c.Close()
 		}
-		transport.HangUp()
+		proxy.HangUp()
 		if _, err := s.DB().ExecContext(t.Context(), "DECLARE @n int = 1"); err != nil {
 			t.Errorf("a statement: %v", err)
 		}
-		transport.HangUp()
+		proxy.HangUp()
 		tx, err := s.DB().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("a transaction: %v", err)
@@ -48,11 +48,11 @@ func TestWritesAfterCut(t *testing.T) {
 // TestBeginsAfterCut: a transaction begins on another connection even if its connection was
 // closed just before.
 func TestBeginsAfterCut(t *testing.T) {
-	s, transport := openProxied(t, 1)
+	s, proxy := openProxied(t, 1)
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	transport.HangUp()
+	proxy.HangUp()
 	tx, err := s.DB().BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestBeginsAfterCut(t *testing.T) {
 func TestCommitStalls(t *testing.T) {
 	for name, end := range map[string]func(*sql.Tx) error{"commit": (*sql.Tx).Commit, "rollback": (*sql.Tx).Rollback} {
 		t.Run(name, func(t *testing.T) {
-			s, transport := openProxied(t, 1)
+			s, proxy := openProxied(t, 1)
 			s.ShortenLimits()
 			tx, err := s.DB().BeginTx(t.Context(), nil)
 			if err != nil {
@@ -76,11 +76,11 @@ func TestCommitStalls(t *testing.T) {
 			if _, err := tx.ExecContext(t.Context(), "DECLARE @n int = 1"); err != nil {
 				t.Fatal(err)
 			}
-			transport.Freeze()
+			proxy.Freeze()
 			if err := end(tx); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the transaction ended with %v", err)
 			}
-			transport.Thaw()
+			proxy.Thaw()
 			if err := s.Ping(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -95,8 +95,8 @@ func TestLimitOfDriver(t *testing.T) {
 	if dsn == "" {
 		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
 	}
-	transport := mssqltest.NewProxy(t, dsn+"&connection+timeout=2")
-	s, err := mssql.Open(mssql.Config{DSN: transport.DSN, Connections: 2})
+	proxy := mssqltest.NewProxy(t, dsn+"&connection+timeout=2")
+	s, err := mssql.Open(mssql.Config{DSN: proxy.DSN, Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestLimitOfDriver(t *testing.T) {
 	expect(t, one, "SELECT 1 AS n", "1")
 	expect(t, other, "SELECT 1 AS n", "1")
 	other.Close() // stays idle in the pool
-	transport.Freeze()
+	proxy.Freeze()
 	if _, err := one.Query(t.Context(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}

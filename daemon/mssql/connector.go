@@ -104,7 +104,7 @@ func (l *transport) add(s net.Conn) {
 	}
 }
 
-// transportKey is the context key of a connection's line. The context is the only information
+// transportKey is the context key of a connection's transport. The context is the only information
 // about the connection that the driver passes to the dialer.
 type transportKey struct{}
 

@@ -14,7 +14,7 @@ import (
 // a SELECT from it; there are none if the server refuses to describe them.
 func (c *Conn) describeColumns(ctx context.Context, t Table) ([]Column, error) {
 	found, err := c.describe(ctx, "SELECT * FROM "+t.Quoted())
-	if refused, is := errors.AsType[*Error](err); is && !refused.Unavailable() && !refused.Busy() {
+	if refused, ok := errors.AsType[*Error](err); ok && !refused.Unavailable() && !refused.Busy() {
 		return nil, nil
 	}
 	if err != nil {
@@ -90,8 +90,8 @@ func (c *Conn) setCodePages(ctx context.Context, columns []Column) error {
 		if column.Collation == "" {
 			continue
 		}
-		pages, is := known[column.Collation]
-		if !is {
+		pages, ok := known[column.Collation]
+		if !ok {
 			var err error
 			if pages, err = c.codePage(ctx, column.Collation); err != nil {
 				return err

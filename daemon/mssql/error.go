@@ -37,26 +37,26 @@ func (e *Error) hasText(words ...string) bool {
 	return e.Number == babelfishUnmapped && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(e.Message, w) })
 }
 
-func (e *Error) is(numbers ...int) bool { return slices.Contains(numbers, e.Number) }
+func (e *Error) hasNumber(numbers ...int) bool { return slices.Contains(numbers, e.Number) }
 
 // NoTable reports whether a table or view does not exist or is not visible.
 func (e *Error) NoTable() bool {
-	return e.is(208, 7202) || e.hasText("relation ") && strings.HasSuffix(e.Message, "does not exist")
+	return e.hasNumber(208, 7202) || e.hasText("relation ") && strings.HasSuffix(e.Message, "does not exist")
 }
 
 // NoColumn reports whether a column does not exist.
 func (e *Error) NoColumn() bool {
-	return e.is(207) || e.hasText("column ") && strings.HasSuffix(e.Message, "does not exist")
+	return e.hasNumber(207) || e.hasText("column ") && strings.HasSuffix(e.Message, "does not exist")
 }
 
 // Forbidden reports whether the login lacks a permission.
 func (e *Error) Forbidden() bool {
-	return e.is(229, 230, 262, 300, 916) || e.hasText("permission denied")
+	return e.hasNumber(229, 230, 262, 300, 916) || e.hasText("permission denied")
 }
 
 // LoginFailed reports whether the login was rejected.
 func (e *Error) LoginFailed() bool {
-	return e.is(18452, 18456, 18470, 18486, 18487, 18488, 40615) || e.hasText("authentication failed", "not permitted to log in")
+	return e.hasNumber(18452, 18456, 18470, 18486, 18487, 18488, 40615) || e.hasText("authentication failed", "not permitted to log in")
 }
 
 // Unavailable reports whether the server or database is temporarily unavailable: starting,
@@ -69,60 +69,60 @@ func (e *Error) Unavailable() bool {
 	case e.Number >= 921 && e.Number <= 927, e.Number >= 976 && e.Number <= 983, e.Number >= 40549 && e.Number <= 40553, e.Number >= 49918 && e.Number <= 49920:
 		return true
 	}
-	return e.is(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
+	return e.hasNumber(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
 		e.hasText("starting up", "shutting down", "recovery mode", "not yet accepting", "too many clients", "terminating connection", "out of memory")
 }
 
 // Deadlock reports whether the transaction was rolled back to resolve a deadlock. It may be
 // retried.
-func (e *Error) Deadlock() bool { return e.is(1205) || e.hasText("deadlock") }
+func (e *Error) Deadlock() bool { return e.hasNumber(1205) || e.hasText("deadlock") }
 
 // LockTimeout reports whether a lock was not released in time.
-func (e *Error) LockTimeout() bool { return e.is(1222) || e.hasText("lock timeout") }
+func (e *Error) LockTimeout() bool { return e.hasNumber(1222) || e.hasText("lock timeout") }
 
 // Busy reports whether concurrent transactions made the statement fail, so that a retry
 // may succeed.
-func (e *Error) Busy() bool { return e.Deadlock() || e.LockTimeout() || e.is(1204, 3960, 8628) }
+func (e *Error) Busy() bool { return e.Deadlock() || e.LockTimeout() || e.hasNumber(1204, 3960, 8628) }
 
 // Overflow reports whether a value is out of the range of its type.
 func (e *Error) Overflow() bool {
-	return e.is(220, 232, 244, 248, 8115) || e.hasText("overflow", "out of range")
+	return e.hasNumber(220, 232, 244, 248, 8115) || e.hasText("overflow", "out of range")
 }
 
 // Conversion reports whether a value cannot be converted to another type, or a text
 // has a character that the database does not support.
 func (e *Error) Conversion() bool {
-	return e.is(235, 241, 242, 245, 293, 295, 8114, 8169) || e.hasText("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
+	return e.hasNumber(235, 241, 242, 245, 293, 295, 8114, 8169) || e.hasText("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
 }
 
 // Incomparable reports whether an operation does not support the type or collation of a
 // column, independent of its values.
 func (e *Error) Incomparable() bool {
-	return e.is(206, 257, 305, 306, 402, 403, 421, 468, 529, 8116, 8117) ||
+	return e.hasNumber(206, 257, 305, 306, 402, 403, 421, 468, 529, 8116, 8117) ||
 		e.hasText("operator does not exist", "could not identify an ordering operator", "could not identify an equality operator", "could not determine which collation")
 }
 
 // TooComplex reports whether a statement exceeds the limits of the query optimizer.
-func (e *Error) TooComplex() bool { return e.is(191, 8623, 8631, 8632) }
+func (e *Error) TooComplex() bool { return e.hasNumber(191, 8623, 8631, 8632) }
 
 // InvalidView reports whether a view is invalid because its tables have changed.
-func (e *Error) InvalidView() bool { return e.is(4121, 4413, 4502) }
+func (e *Error) InvalidView() bool { return e.hasNumber(4121, 4413, 4502) }
 
 // DataError reports whether a computation failed for a value, such as a division by zero.
 // Only views can cause it, since our statements do not compute.
 func (e *Error) DataError() bool {
-	return e.is(512, 536, 537, 3623, 8134) || e.hasText("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
+	return e.hasNumber(512, 536, 537, 3623, 8134) || e.hasText("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
 }
 
 // LinkedServer reports whether a linked server that the statement reads from is unavailable.
-func (e *Error) LinkedServer() bool { return e.is(7303, 7314, 7330, 7391, 7399) }
+func (e *Error) LinkedServer() bool { return e.hasNumber(7303, 7314, 7330, 7391, 7399) }
 
 // UnknownSyntax reports whether the server does not know a name in the statement or rejects
 // its syntax.
-func (e *Error) UnknownSyntax() bool { return e.NoTable() || e.is(102, 156, 195, 319) }
+func (e *Error) UnknownSyntax() bool { return e.NoTable() || e.hasNumber(102, 156, 195, 319) }
 
 // Duplicate reports whether a row violates a unique key.
-func (e *Error) Duplicate() bool { return e.is(2601, 2627) }
+func (e *Error) Duplicate() bool { return e.hasNumber(2601, 2627) }
 
 // wrap converts errors of the driver to errors of this package.
 func wrap(err error) error {
@@ -144,7 +144,7 @@ func wrap(err error) error {
 }
 
 // wrapConnect converts an error while connecting. The driver does not define types for
-// maxBytes_ of them.
+// most of them.
 func wrapConnect(err error) error {
 	var reported mssql.Error
 	switch {

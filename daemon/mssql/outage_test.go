@@ -37,8 +37,8 @@ func TestOutageErrors(t *testing.T) {
 		if c.connecting {
 			err = wrapConnect(mssql.Error{Number: c.number, Message: c.message})
 		}
-		e, is := errors.AsType[*Error](err)
-		if !is {
+		e, ok := errors.AsType[*Error](err)
+		if !ok {
 			t.Errorf("%s: %v", c.message, err)
 			continue
 		}

@@ -22,7 +22,7 @@ type Conn struct {
 	mu      sync.Mutex // protects the fields below against Abort
 	pooled  *sql.Conn
 	conn    *conn
-	aborted atomic.Bool // pooledAt the start of the last query
+	aborted atomic.Bool // since the start of the last query
 }
 
 func (c *Conn) acquire(ctx context.Context) error {

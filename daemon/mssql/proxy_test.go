@@ -18,13 +18,13 @@ func openProxied(t *testing.T, connections int) (*mssql.Server, *mssqltest.Proxy
 	if dsn == "" {
 		t.Skip(mssqltest.Variable + " is not set")
 	}
-	transport := mssqltest.NewProxy(t, dsn)
-	s, err := mssql.Open(mssql.Config{DSN: transport.DSN, Connections: connections})
+	proxy := mssqltest.NewProxy(t, dsn)
+	s, err := mssql.Open(mssql.Config{DSN: proxy.DSN, Connections: connections})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return s, transport
+	return s, proxy
 }
 
 // expect runs a query and compares the integer that it returns.
@@ -54,11 +54,11 @@ func pooled(t *testing.T, s *mssql.Server) *mssql.Conn {
 // TestAbortedRunsOnce: a statement that was aborted because the server did not respond is
 // not retried on another connection, but the next statement opens one.
 func TestAbortedRunsOnce(t *testing.T) {
-	s, transport := openProxied(t, 1)
+	s, proxy := openProxied(t, 1)
 	c := pooled(t, s)
 	expect(t, c, "SELECT 1 AS n", "1")
-	before := transport.Made()
-	held := transport.Freeze()
+	before := proxy.Made()
+	held := proxy.Freeze()
 	ended := make(chan error)
 	go func() {
 		_, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}})
@@ -69,16 +69,16 @@ func TestAbortedRunsOnce(t *testing.T) {
 	if err := <-ended; !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
-	if transport.Made() != before {
-		t.Errorf("%d connections were opened for it", transport.Made()-before)
+	if proxy.Made() != before {
+		t.Errorf("%d connections were opened for it", proxy.Made()-before)
 	}
-	transport.Thaw()
+	proxy.Thaw()
 	expect(t, c, "SELECT 3 AS n", "3")
-	transport.Down()
+	proxy.Down()
 	if _, err := c.Query(context.Background(), mssql.Query{SQL: "SELECT 4 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
-	transport.Up()
+	proxy.Up()
 	expect(t, c, "SELECT 5 AS n", "5")
 }
 
@@ -86,7 +86,7 @@ func TestAbortedRunsOnce(t *testing.T) {
 // without an error if it was idle in the pool.
 func TestLineBreaks(t *testing.T) {
 	const connections = 2
-	s, transport := openProxied(t, connections)
+	s, proxy := openProxied(t, connections)
 	c := pooled(t, s)
 	many := "SELECT 1 AS n FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b"
 	rows, err := c.Query(context.Background(), mssql.Query{SQL: many, Types: []record.Type{record.Int}})
@@ -99,7 +99,7 @@ func TestLineBreaks(t *testing.T) {
 			t.Fatal("the rows ended without an error")
 		}
 		if !broken {
-			transport.Reset()
+			proxy.Reset()
 		}
 	}
 	if !errors.Is(err, mssql.ErrLost) {
@@ -115,6 +115,6 @@ func TestLineBreaks(t *testing.T) {
 			expect(t, c, "SELECT 7 AS n", "7")
 			c.Close()
 		}
-		transport.Reset()
+		proxy.Reset()
 	}
 }

@@ -139,7 +139,7 @@ const (
 )
 
 // driverTypes maps SQL types to the types that the driver returns. Reflection cannot be used,
-// pooledAt []byte may be digits, a GUID or binary data.
+// since []byte may be digits, a GUID or binary data.
 var driverTypes = map[string]driverType{
 	"TINYINT": integer, "SMALLINT": integer, "INT": integer, "BIGINT": integer,
 	"BIT":     bit,

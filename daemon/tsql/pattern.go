@@ -15,7 +15,7 @@ const (
 	opRune  = iota << 24 // the folded rune
 	opAny                // any rune
 	opStar               // any number of runes; argument: number of elements after the last star, else 0
-	opSet                // matchOne rune of a set; argument: number of ranges, which follow as pairs of words
+	opSet                // one rune of a set; argument: number of ranges, which follow as pairs of words
 	opNever              // matches no rune
 
 	argument = 1<<24 - 1
