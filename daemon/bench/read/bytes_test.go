@@ -15,8 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// library is the daemon's way from a query to bytes, in this process, and the
-// engine alone beside it.
+// library runs the daemon's path from a query to bytes in this process, and the
+// engine alone for comparison.
 type library struct {
 	kind  *record.Kind
 	store *storage.Store
@@ -46,7 +46,7 @@ func open(b *testing.B, d data) *library {
 	return &library{totals(registry), s, raw, make([]byte, 0, piece+4096)}
 }
 
-// answer runs a query as the daemon does and throws the bytes away.
+// answer runs a query like the daemon and discards the bytes.
 func (l *library) answer(body string, format encode.Format) (encode.Tail, error) {
 	plan, err := planned(l.kind, []byte(body))
 	if err != nil {
@@ -87,7 +87,7 @@ func shape(plan *query.Plan) encode.Shape {
 	return s
 }
 
-// step runs a statement and throws its rows away.
+// step runs a statement and discards its rows.
 func (l *library) step(sql string) error {
 	stmt, err := l.raw.Prepare(sql)
 	if err != nil {
@@ -101,10 +101,10 @@ func (l *library) step(sql string) error {
 	}
 }
 
-// queryToBytes measures the way from a query to bytes against the raw loop.
+// queryToBytes measures the path from a query to bytes against the raw loop.
 func queryToBytes(s *stage, b *testing.B) {
 	for _, name := range []string{"json", "ndjson", "csv", "xml"} {
-		format, _ := encode.ByName(name) // ours
+		format, _ := encode.ByName(name) // one of the service's formats
 		b.Run(name, func(b *testing.B) { s.queryToBytes(b, format) })
 	}
 }
@@ -124,14 +124,14 @@ func (s *stage) queryToBytes(b *testing.B, format encode.Format) {
 		return err
 	}
 	got := d.perRow(b, answer, func() error { return l.step(raw.SQL) })
-	what := "query to bytes, " + format.Name
-	s.table.times(b, what, got, 1.8)
+	name := "query to bytes, " + format.Name
+	s.table.times(b, name, got, 1.8)
 	per1000 := allocations(b, answer) / float64(d.rows/1000)
 	b.ReportMetric(per1000, "allocs/1000rows")
-	s.table.checked(b, what+", allocations per 1,000 rows", fmt.Sprintf("%.2f", per1000), "1", per1000 <= 1)
+	s.table.checked(b, name+", allocations per 1,000 rows", fmt.Sprintf("%.2f", per1000), "1", per1000 <= 1)
 }
 
-// perRow measures both for each row that they pass.
+// perRow measures both functions per row that they read.
 func (d data) perRow(b *testing.B, ours, raw func() error) samples {
 	measure := func(f func() error) float64 {
 		took, err := spent(f)
@@ -141,7 +141,7 @@ func (d data) perRow(b *testing.B, ours, raw func() error) samples {
 		return float64(took.Nanoseconds()) / float64(d.rows)
 	}
 	got := samples{metric: "ours", unit: "ns/row", named: "raw loop"}
-	rounds(b, leastRounds, func(n int) {
+	rounds(b, minRounds, func(n int) {
 		var o, r float64
 		inTurns(n, func() { o = measure(ours) }, func() { r = measure(raw) })
 		got.add(o, r)
@@ -149,7 +149,7 @@ func (d data) perRow(b *testing.B, ours, raw func() error) samples {
 	return got
 }
 
-// allocations is the number of allocations that f makes.
+// allocations returns the number of allocations that f makes.
 func allocations(b *testing.B, f func() error) float64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -160,8 +160,8 @@ func allocations(b *testing.B, f func() error) float64 {
 	return float64(after.Mallocs - before.Mallocs)
 }
 
-// likeWithSets measures a LIKE with sets over all rows, against passing over
-// them.
+// likeWithSets measures a LIKE with character sets over all rows, against a scan of
+// the rows.
 func likeWithSets(s *stage, b *testing.B) {
 	d, err := s.small()
 	if err != nil {
@@ -172,7 +172,7 @@ func likeWithSets(s *stage, b *testing.B) {
 	like := func() error {
 		tail, err := l.answer(`{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*)","Take":0}`, json)
 		if want := fmt.Sprint(d.rows / 4); err == nil && (len(tail.Meta) != 1 || tail.Meta[0].Value != want) {
-			err = fmt.Errorf("LIKE finds %v instead of %s", tail.Meta, want)
+			err = fmt.Errorf("LIKE matches %v instead of %s", tail.Meta, want)
 		}
 		return err
 	}

@@ -21,17 +21,17 @@ const (
 	profilesVariable = "READBENCH_PROFILES"
 )
 
-// child is one of the servers, in a process of its own.
+// child is one of the servers in a separate process.
 type child struct {
 	role    string
 	cmd     *exec.Cmd
-	stdin   io.Closer // its end ends the process, even if this one is killed
+	stdin   io.Closer // closing it ends the process, even if this process is killed
 	log     *os.File
 	address string
 }
 
-// start runs a server over a data directory. What it logs goes to a file, as
-// it would where it is used.
+// start runs a server on a data directory. Its log is written to a file, as in
+// production.
 func start(role string, d data) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,13 +55,13 @@ func start(role string, d data) (*child, error) {
 	}
 	if c.address, err = announced(stdout); err != nil {
 		err = errors.Join(err, c.stop())
-		said, _ := os.ReadFile(c.log.Name()) // better than nothing
-		return nil, fmt.Errorf("starting the %s: %w\n%s", role, err, said)
+		output, _ := os.ReadFile(c.log.Name()) // best effort
+		return nil, fmt.Errorf("starting the %s: %w\n%s", role, err, output)
 	}
 	return c, nil
 }
 
-// announced reads a server's output up to its address, and drops the rest.
+// announced reads a server's output up to its address, and discards the rest.
 func announced(stdout io.Reader) (string, error) {
 	lines := bufio.NewScanner(stdout)
 	for lines.Scan() {
@@ -70,7 +70,7 @@ func announced(stdout io.Reader) (string, error) {
 			return address, nil
 		}
 	}
-	return "", errors.Join(errors.New("it did not say where it listens"), lines.Err())
+	return "", errors.Join(errors.New("the server printed no address"), lines.Err())
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
@@ -79,8 +79,8 @@ func (c *child) stop() error {
 	return errors.Join(c.stdin.Close(), c.cmd.Wait(), c.log.Close())
 }
 
-// playDaemon is the whole daemon over a data directory, until standard input
-// ends.
+// playDaemon runs the whole daemon on a data directory until standard input is
+// closed.
 func playDaemon(dir string) int {
 	stop, err := profile()
 	if err != nil {
@@ -106,7 +106,7 @@ func playDaemon(dir string) int {
 	})
 }
 
-// profile writes the process's CPU profile where that is asked for.
+// profile writes the process's CPU profile if it is enabled.
 func profile() (stop func(), err error) {
 	dir := os.Getenv(profilesVariable)
 	if dir == "" {

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// question is what the servers are asked. The %s of a body stands for an
-// invoice's id, which is all that the floor reads of a request: it tells the
-// questions apart by their paths.
+// question is a request to the servers. The %s in a body is replaced by an invoice's
+// id, the only part that the floor reads: it distinguishes questions by their paths.
 type question struct {
 	path string
 	body string
@@ -27,13 +26,13 @@ var (
 	ordered  = question{"/ordered", `{"OrderBy":"InvoiceID"}`}
 )
 
-// about is the body about the n-th invoice.
+// about returns the body for the n-th invoice.
 func (q question) about(n int) string { return strings.Replace(q.body, "%s", invoiceID(n), 1) }
 
-// queryPath is the path of SO_Totals in a format.
+// queryPath returns the path of SO_Totals in a format.
 func queryPath(format string) string { return "/" + format + "/reply/SO_TotalsQuery" }
 
-// request is a question to a server about the n-th invoice.
+// request returns a question to a server about the n-th invoice.
 func (d data) request(c *child, q question, n int) []byte {
 	path := queryPath("json")
 	if c.role == roleFloor {
@@ -42,7 +41,7 @@ func (d data) request(c *child, q question, n int) []byte {
 	return d.post(path, q.about(n))
 }
 
-// export is a request for all rows.
+// export returns a request for all rows.
 func (d data) export(format, coding string) []byte {
 	return d.post(queryPath(format), export.body, "Accept-Encoding: "+coding)
 }
@@ -58,8 +57,8 @@ func (d data) post(path, body string, headers ...string) []byte {
 	return []byte(strings.Join(head, "\r\n") + "\r\n\r\n" + body)
 }
 
-// connection is a client's. It does less than net/http's client, which would
-// take more of the processors than the servers do.
+// connection is a minimal HTTP client. The client of net/http would use more CPU
+// time than the servers.
 type connection struct {
 	net.Conn
 	in *bufio.Reader
@@ -73,8 +72,8 @@ func dial(c *child) (*connection, error) {
 	return &connection{conn, bufio.NewReaderSize(conn, 128<<10)}, nil
 }
 
-// ask sends a request and reads its answer to the end.
-func (c *connection) ask(request []byte, body io.Writer) (*http.Response, error) {
+// send sends a request and reads its response to the end.
+func (c *connection) send(request []byte, body io.Writer) (*http.Response, error) {
 	response, err := c.begin(request)
 	if err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (c *connection) ask(request []byte, body io.Writer) (*http.Response, error)
 	return response, errors.Join(err, response.Body.Close())
 }
 
-// begin sends a request and reads the head of its answer.
+// begin sends a request and reads the head of its response.
 func (c *connection) begin(request []byte) (*http.Response, error) {
 	if _, err := c.Write(request); err != nil {
 		return nil, err

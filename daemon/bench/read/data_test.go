@@ -15,19 +15,19 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// The sizes that the figures are given for.
+// The numbers of rows in the measurements.
 const (
 	small = 100_000
 	large = 1_000_000
 )
 
-// data is a data directory as the daemon keeps it, with rows of SO_Totals, a
-// first user, and an API key: there, or on a server.
+// data is a data directory of the daemon with rows of SO_Totals, a first user, and
+// an API key; the rows are in the directory or on a server.
 type data struct {
 	dir    string
 	rows   int
 	key    string
-	server string // its connection string; "" for none
+	server string // the server's connection string; "" for none
 }
 
 func totals(registry *record.Registry) *record.Kind {
@@ -35,7 +35,7 @@ func totals(registry *record.Registry) *record.Kind {
 	return kind
 }
 
-// fill makes a data directory.
+// fill creates a data directory.
 func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 	ctx := context.Background()
 	registry := record.Builtin()
@@ -52,8 +52,8 @@ func fill(dir string, count int, rows iter.Seq[[]any]) (data, error) {
 	return data{dir: dir, rows: count, key: key}, errors.Join(err, s.Close())
 }
 
-// addKey adds the client's key. The first user is added as well: else the
-// daemon would do it, and the memory of hashing a password would be in R8.
+// addKey adds the client's API key and the first user. If the daemon added the user,
+// the memory for hashing its password would be part of R8.
 func addKey(ctx context.Context, s *storage.Store) (string, error) {
 	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
 	if err != nil {
@@ -66,15 +66,15 @@ func addKey(ctx context.Context, s *storage.Store) (string, error) {
 	return key, err
 }
 
-// filled gives a function that fills a directory when it is first called.
+// filled returns a function that fills a directory on its first call.
 func filled(parent string, count int) func() (data, error) {
 	return sync.OnceValues(func() (data, error) {
 		return fill(filepath.Join(parent, fmt.Sprint(count)), count, invoices(count))
 	})
 }
 
-// invoices are rows of SO_Totals, the same every time: sums in decimal(19,4)
-// with a tenth of tax, one in 50 without the third cartage.
+// invoices returns deterministic rows of SO_Totals: sums in decimal(19,4) with ten
+// percent tax, one in 50 without the third cartage.
 func invoices(count int) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		dice := rand.New(rand.NewPCG(1, 2))
@@ -91,12 +91,12 @@ func invoices(count int) iter.Seq[[]any] {
 	}
 }
 
-// idDigits is the number of digits of an invoice's number.
+// idDigits is the number of digits of an invoice number.
 const idDigits = 7
 
 func invoiceID(n int) string { return fmt.Sprintf("D%0*d", idDigits, n) }
 
-// cartage is what a carrier charged, in steps of five cents, and its tax.
+// cartage returns a carrier's charge, in steps of five cents, and its tax.
 func cartage(dice *rand.Rand, carrier, n int) []any {
 	if carrier == 2 && n%50 == 0 {
 		return []any{nil, nil}
@@ -105,5 +105,5 @@ func cartage(dice *rand.Rand, carrier, n int) []any {
 	return []any{money(charge), money(charge / 10)}
 }
 
-// money writes an amount of ten-thousandths.
+// money formats an amount of ten-thousandths.
 func money(n int64) string { return fmt.Sprintf("%d.%04d", n/10_000, n%10_000) }

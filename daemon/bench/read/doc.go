@@ -1,16 +1,16 @@
-// Package read measures how reading records fares against the least that
-// it could cost. It holds benchmarks only: `make bench` prints their figures.
+// Package read measures the cost of reading records against a lower bound. It
+// contains benchmarks only: `make bench` prints the results.
 //
-// Ours is the whole daemon, as it ships, in a process of its own. The floor is
-// a bare net/http server in another process: the same file, the same SQL, the
-// plainest encoder, and nothing that reads, checks or logs. Both are asked in
-// turns by the same client, which shares their processors. The raw loop steps
-// a statement in this process and throws its rows away.
+// "Ours" is the whole daemon as released, in a separate process. The floor is a
+// bare net/http server in another process: the same file, the same SQL, the
+// simplest encoder, and no code that parses, validates or logs. Both are
+// measured alternately by the same client, which shares their processors. The
+// raw loop steps a statement in this process and discards its rows.
 //
-// Where WHD_TEST_SQLSERVER_DSN names a server, memory and first bytes are also
-// measured with the records there. It runs beside all the rest, and its own
-// memory does not count.
+// If WHD_TEST_SQLSERVER_DSN names a server, memory and first bytes are also
+// measured with the records there. The server runs on the same machine; its own
+// memory is not counted.
 //
-// A benchmark fails when an answer is wrong, never because it was slow. With
-// READBENCH_PROFILES naming a directory, the daemon's CPU profiles go there.
+// A benchmark fails if a response is wrong, never because it is slow. The
+// daemon's CPU profiles are written to the directory in READBENCH_PROFILES.
 package read

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 )
 
-// once runs a check a single time, however long -benchtime is.
+// once runs a check a single time, regardless of -benchtime.
 func once(b *testing.B, check func()) {
 	var done sync.Once
 	for b.Loop() {
@@ -28,8 +28,8 @@ func once(b *testing.B, check func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// exactDecimals checks that the digits of decimals arrive as they are stored,
-// in every format, and in their exact order.
+// exactDecimals checks that decimals are returned exactly as stored, in every
+// format, and in numeric order.
 func exactDecimals(s *stage, b *testing.B) {
 	digits := extremes()
 	d, err := fill(filepath.Join(b.TempDir(), "exact"), len(digits), withTotals(digits))
@@ -55,8 +55,7 @@ func exactDecimals(s *stage, b *testing.B) {
 	s.table.checked(b, "decimal(38,s), exact and in order", found, "byte-exact", wrong == 0)
 }
 
-// sends reads the totals in their order and looks for the digits, one after the
-// other.
+// sends checks that the totals appear in the response in their order.
 func sends(c *child, d data, format string, digits []string) error {
 	conn, err := dial(c)
 	if err != nil {
@@ -64,7 +63,7 @@ func sends(c *child, d data, format string, digits []string) error {
 	}
 	defer conn.Close()
 	var body bytes.Buffer
-	if _, err := conn.ask(d.post(queryPath(format), `{"Fields":"InvoiceTotal","OrderBy":"InvoiceTotal"}`), &body); err != nil {
+	if _, err := conn.send(d.post(queryPath(format), `{"Fields":"InvoiceTotal","OrderBy":"InvoiceTotal"}`), &body); err != nil {
 		return fmt.Errorf("%s: %w", format, err)
 	}
 	isDigits := func(r rune) bool { return r >= '0' && r <= '9' || r == '.' || r == '-' }
@@ -79,7 +78,7 @@ func sends(c *child, d data, format string, digits []string) error {
 	return nil
 }
 
-// extremes are decimals of 38 digits for each scale: the largest, one that
+// extremes returns decimals of 38 digits for each scale: the largest, one that
 // differs from it in the last digit only, and their negatives.
 func extremes() []string {
 	var all []string
@@ -104,7 +103,7 @@ func rational(digits string) *big.Rat {
 	return r
 }
 
-// withTotals are invoices of these totals.
+// withTotals returns invoices with these totals.
 func withTotals(digits []string) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		n := 0
@@ -118,8 +117,8 @@ func withTotals(digits []string) iter.Seq[[]any] {
 	}
 }
 
-// failedExports checks that no client can take a cut export for a whole one.
-// The records are damaged in their middle, so that the store fails there.
+// failedExports checks that clients detect incomplete exports. The records are
+// damaged in the middle, so that the store fails there.
 func failedExports(s *stage, b *testing.B) {
 	const rows = 20_000
 	d, err := fill(filepath.Join(b.TempDir(), "damaged"), rows, invoices(rows))
@@ -163,7 +162,7 @@ func damage(path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// failsOn11 reports whether net/http's client takes the reply for whole.
+// failsOn11 returns an error if net/http's client accepts the response as complete.
 func failsOn11(c *child, d data, format string) error {
 	request, err := http.NewRequest(http.MethodPost, "http://"+c.address+queryPath(format), strings.NewReader(export.body))
 	if err != nil {
@@ -178,17 +177,17 @@ func failsOn11(c *child, d data, format string) error {
 	n, err := io.Copy(io.Discard, response.Body)
 	switch {
 	case n < piece:
-		return fmt.Errorf("only %d bytes came before the damage", n)
+		return fmt.Errorf("only %d bytes before the damage", n)
 	case err == nil:
-		return fmt.Errorf("the reply ended well after %d bytes", n)
+		return fmt.Errorf("the response ended without an error after %d bytes", n)
 	case response.Trailer.Get(wire.HeaderRowCount) != "":
-		return errors.New("there is a row count behind the cut")
+		return errors.New("the aborted response has a row count")
 	}
 	return nil
 }
 
-// failsOn10 reports whether a client of HTTP/1.0, which knows no other end than
-// that of the connection, takes the reply for whole.
+// failsOn10 returns an error if an HTTP/1.0 client, which detects the end by that of
+// the connection, accepts the response as complete.
 func failsOn10(c *child, d data, format string) error {
 	conn, err := dial(c)
 	if err != nil {
@@ -196,8 +195,8 @@ func failsOn10(c *child, d data, format string) error {
 	}
 	defer conn.Close()
 	request := bytes.Replace(d.post(queryPath(format), export.body), []byte("HTTP/1.1"), []byte("HTTP/1.0"), 1)
-	if _, err := conn.ask(request, io.Discard); err == nil {
-		return errors.New("over HTTP/1.0 the reply ended well")
+	if _, err := conn.send(request, io.Discard); err == nil {
+		return errors.New("the HTTP/1.0 response ended without an error")
 	}
 	return nil
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// exports measures whole exports, by the server's CPU time and by the clock.
+// exports measures whole exports, in CPU time of the server and in elapsed time.
 func exports(s *stage, b *testing.B) {
 	b.Run("100k", func(b *testing.B) { s.exports(b, "export of 100k rows", s.smallServers, 5) })
 	b.Run("1M", func(b *testing.B) { s.exports(b, "export of 1M rows", s.largeServers, 1) })
 }
 
-// exports measures exports, of which each round makes so many.
-func (s *stage) exports(b *testing.B, what string, serve func() (servers, error), count int) {
+// exports measures count exports per round.
+func (s *stage) exports(b *testing.B, name string, serve func() (servers, error), count int) {
 	both, err := serve()
 	if err != nil {
 		b.Fatal(err)
 	}
 	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "floor"}
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
-	rounds(b, leastRounds, func(n int) {
+	rounds(b, minRounds, func(n int) {
 		var ours, floor cost
 		inTurns(n, func() { ours = both.export(b, both.ours, count) }, func() { floor = both.export(b, both.floor, count) })
 		cpu.add(ours.cpu, floor.cpu)
@@ -37,19 +37,19 @@ func (s *stage) exports(b *testing.B, what string, serve func() (servers, error)
 	if _, err := cpuTime(both.ours.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 	} else {
-		s.table.times(b, what+", CPU", cpu, 1.5)
+		s.table.times(b, name+", CPU", cpu, 1.5)
 	}
-	s.table.times(b, what+", wall", wall, 1.5)
+	s.table.times(b, name+", wall", wall, 1.5)
 }
 
-// cost is what one export takes, in seconds.
+// cost is the cost of one export, in seconds.
 type cost struct {
-	cpu   float64 // 0 where it cannot be read
+	cpu   float64 // 0 if it cannot be read
 	wall  float64
 	bytes int64
 }
 
-// export is the cost of one of count exports.
+// export returns the mean cost of count exports.
 func (s servers) export(b *testing.B, c *child, count int) (all cost) {
 	cpu, cpuErr := cpuTime(c.pid())
 	wall, err := lasted(func() (err error) {
@@ -71,7 +71,7 @@ func (s servers) export(b *testing.B, c *child, count int) (all cost) {
 	return all
 }
 
-// readAll exports in JSON and gives the number of bytes.
+// readAll exports in JSON and returns the number of bytes.
 func (d data) readAll(c *child) (int64, error) {
 	conn, err := dial(c)
 	if err != nil {
@@ -89,11 +89,11 @@ func (d data) readAll(c *child) (int64, error) {
 	return bytes, err
 }
 
-// firstByte measures how long an export keeps its client waiting.
+// firstByte measures the time to the first byte of an export.
 func firstByte(s *stage, b *testing.B) {
 	for _, one := range []struct {
 		name  string
-		what  string
+		title string
 		serve func() (servers, error)
 		q     question
 	}{
@@ -108,17 +108,17 @@ func firstByte(s *stage, b *testing.B) {
 				b.Fatal(err)
 			}
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
-			rounds(b, leastRounds, func(n int) {
+			rounds(b, minRounds, func(n int) {
 				var ours, floor float64
 				inTurns(n, func() { ours = both.wait(b, both.ours, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
 				got.add(ours, floor)
 			})
-			s.table.below(b, one.what, got, 3)
+			s.table.below(b, one.title, got, 3)
 		})
 	}
 }
 
-// wait is the median wait for the first byte of some replies, in ms.
+// wait returns the median time to the first byte of several responses, in ms.
 func (s servers) wait(b *testing.B, c *child, q question) float64 {
 	const tries = 9
 	waits := make([]float64, tries)
@@ -132,7 +132,7 @@ func (s servers) wait(b *testing.B, c *child, q question) float64 {
 	return median(waits)
 }
 
-// wait asks, and hangs up after the first byte.
+// wait sends a request, and disconnects after the first byte.
 func (d data) wait(c *child, q question) (waited time.Duration, err error) {
 	conn, err := dial(c)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// The floor: the least that could answer the questions. What it knows, it knows
-// beforehand; only the invoice's id comes from the request.
+// The floor is a lower bound for answering the questions. Everything is prepared in
+// advance; only the invoice id is read from the request.
 
-// piece is how much the floor sends at once, as much as ours does.
+// piece is the number of bytes that the floor writes at once, the same as ours.
 const piece = 64 << 10
 
 // floor serves one records.db.
@@ -32,15 +32,15 @@ type floor struct {
 	buffers sync.Pool
 }
 
-// answer is all that is known of a question before it is asked.
+// answer is the prepared response to a question.
 type answer struct {
 	query.Statement
 	names [][]byte // of the columns, quoted, with their colons
-	id    int      // where the id stands in the body
-	take  int      // the page's size, 0 for all rows
+	id    int      // offset of the id in the body
+	take  int      // page size, 0 for all rows
 }
 
-// playFloor is the floor over a data directory, until standard input ends.
+// playFloor runs the floor on a data directory until standard input is closed.
 func playFloor(dir string) int {
 	if err := serveFloor(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,7 +74,7 @@ func serveFloor(dir string) error {
 	return err
 }
 
-// openRecords opens the records as the store does.
+// openRecords opens the records like the store does.
 func openRecords(dir string, connections int) (*sqlite.Pool, error) {
 	return sqlite.NewPool(filepath.Join(dir, "records.db"), sqlite.Options{
 		BusyTimeout: 5 * time.Second,
@@ -82,7 +82,7 @@ func openRecords(dir string, connections int) (*sqlite.Pool, error) {
 	}, connections)
 }
 
-// prepare compiles a question as ours does, so that the SQL is the same.
+// prepare compiles a question like ours does, so that the SQL is the same.
 func prepare(q question) (answer, error) {
 	plan, err := planned(totals(record.Builtin()), []byte(q.about(0)))
 	if err != nil {
@@ -97,7 +97,7 @@ func prepare(q question) (answer, error) {
 	return a, err
 }
 
-// planned is everything that ours does with a body before it knows the dialect.
+// planned does everything that ours does with a body up to the plan.
 func planned(kind *record.Kind, body []byte) (*query.Plan, error) {
 	members, err := query.ReadJSON(body)
 	if err != nil {
@@ -143,7 +143,7 @@ func (f *floor) write(w http.ResponseWriter, a answer, id string, out []byte) er
 	return a.send(w, stmt, out)
 }
 
-// send steps the statement to its end and sends what it gives, in pieces.
+// send steps the statement to its end and sends its rows in pieces.
 func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
@@ -177,7 +177,7 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 	return err
 }
 
-// end closes the envelope. A full page does not show the total.
+// end closes the envelope. It has no total if the page is full.
 func (a *answer) end(out []byte, rows int) []byte {
 	if rows == a.take {
 		rows = 0
@@ -187,7 +187,7 @@ func (a *answer) end(out []byte, rows int) []byte {
 	return append(out, `,"Meta":{},"ResponseStatus":{}}`...)
 }
 
-// bind gives the statement its arguments, the id in the first place.
+// bind sets the statement's arguments; the id is the first one.
 func (a *answer) bind(stmt *sqlite.Stmt, id string) {
 	for i, arg := range a.Args {
 		switch {
@@ -201,8 +201,8 @@ func (a *answer) bind(stmt *sqlite.Stmt, id string) {
 	}
 }
 
-// append writes a row: digits as they are, the rest in quotes where nothing in
-// it wants an escape.
+// append appends a row: numbers unchanged, other values quoted, without escaping if
+// possible.
 func (a *answer) append(out []byte, cells []celled.Cell) []byte {
 	out = append(out, '{')
 	for i, cell := range cells {
@@ -217,14 +217,14 @@ func (a *answer) append(out []byte, cells []celled.Cell) []byte {
 		}
 		out = append(out, ',')
 	}
-	out[len(out)-1] = '}' // no row is without an id
+	out[len(out)-1] = '}' // every row has an id
 	return out
 }
 
 func appendQuoted(out, text []byte) []byte {
 	for _, c := range text {
 		if c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return strconv.AppendQuote(out, string(text)) // not in our data
+			return strconv.AppendQuote(out, string(text)) // does not occur in the data
 		}
 	}
 	out = append(out, '"')

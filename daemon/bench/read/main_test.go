@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// roleVariable makes the test binary play one of the servers; serverVariable
-// says which database server the daemon uses, if any.
+// roleVariable makes the test binary run one of the servers; serverVariable is the
+// database server of the daemon, if any.
 const (
 	roleVariable   = "READBENCH_ROLE"
 	serverVariable = "READBENCH_SERVER"
@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// BenchmarkReads measures the figures about reading, by their numbers, and
-// prints one line for each.
+// BenchmarkReads runs all measurements by number, and prints one line for each.
 func BenchmarkReads(b *testing.B) {
 	s := newStage(b)
 	for _, figure := range []struct {
@@ -52,26 +51,25 @@ func BenchmarkReads(b *testing.B) {
 	s.table.print(os.Stdout)
 }
 
-// leastRounds is the least number of rounds to take a median of.
-const leastRounds = 5
+// minRounds is the minimum number of rounds for a median.
+const minRounds = 5
 
-// rounds runs round after round: as many as -benchtime asks for, and at least
-// so many. The framework's own figures, which are about the client, are left
-// out where they can be.
-func rounds(b *testing.B, least int, round func(n int)) {
+// rounds runs as many rounds as -benchtime requires, but no fewer than atLeast. The
+// framework's own results, which include the client, are suppressed if possible.
+func rounds(b *testing.B, atLeast int, round func(n int)) {
 	n := 0
 	for b.Loop() {
 		round(n)
 		n++
 	}
-	for ; n < least; n++ {
+	for ; n < atLeast; n++ {
 		round(n)
 	}
 	b.ReportMetric(0, "ns/op")
 }
 
-// inTurns runs both, and the other one first in every second round, so that
-// neither always finds what the first left behind.
+// inTurns runs both functions, in alternating order, so that neither always benefits
+// from the caches filled by the other.
 func inTurns(n int, one, other func()) {
 	if n%2 == 1 {
 		one, other = other, one

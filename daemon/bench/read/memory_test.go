@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// memory measures the most memory that exports take, each in a daemon that has
-// done nothing before.
+// memory measures the peak memory of exports, each in a fresh daemon.
 func memory(s *stage, b *testing.B) {
 	if err := forgetPeak(os.Getpid()); err != nil {
 		s.table.skipped(b, err.Error())
 		return
 	}
 	for _, one := range []struct {
-		name string
-		what string
-		read reader
+		name  string
+		title string
+		read  reader
 	}{
 		{"json", "1M rows, json", whole("json", "")},
 		{"ndjson", "1M rows, ndjson", whole("ndjson", "")},
@@ -38,9 +37,9 @@ func memory(s *stage, b *testing.B) {
 		b.Run(one.name, func(b *testing.B) {
 			got := s.memory(b, "idle", func(_, many data) (ours, idle float64) {
 				h := peak(b, many, one.read)
-				return h.most, h.idle
+				return h.max, h.idle
 			})
-			s.table.above(b, "peak of "+one.what, got, 32)
+			s.table.above(b, "peak of "+one.title, got, 32)
 		})
 	}
 	b.Run("against-100k", s.memoryAgainst100k)
@@ -50,7 +49,7 @@ func memory(s *stage, b *testing.B) {
 func (s *stage) memoryAgainst100k(b *testing.B) {
 	read := whole("json", "")
 	got := s.memory(b, "100k rows", func(few, many data) (ours, base float64) {
-		return peak(b, many, read).most, peak(b, few, read).most
+		return peak(b, many, read).max, peak(b, few, read).max
 	})
 	s.table.times(b, "peak of 1M rows, json", got, 1.1)
 }
@@ -58,14 +57,14 @@ func (s *stage) memoryAgainst100k(b *testing.B) {
 func (s *stage) memoryOfMore(b *testing.B) {
 	json, csv := whole("json", ""), whole("csv", "")
 	got := s.memory(b, "one alone", func(_, many data) (ours, base float64) {
-		alone := peak(b, many, json).most
-		four := peak(b, many, json, json, csv, csv).most
+		alone := peak(b, many, json).max
+		four := peak(b, many, json, json, csv, csv).max
 		return (four - alone) / 3, alone
 	})
-	s.table.below(b, "each further export at once", got, 20)
+	s.table.below(b, "each additional concurrent export", got, 20)
 }
 
-// memory collects what a round measures.
+// memory collects the measurements of a round.
 func (s *stage) memory(b *testing.B, named string, measure func(few, many data) (ours, base float64)) samples {
 	few, err := s.small()
 	if err != nil {
@@ -76,17 +75,17 @@ func (s *stage) memory(b *testing.B, named string, measure func(few, many data) 
 		b.Fatal(err)
 	}
 	got := samples{metric: "peak", unit: "MB", digits: 1, named: named}
-	rounds(b, s.least, func(int) { got.add(measure(few, many)) })
+	rounds(b, s.minRounds, func(int) { got.add(measure(few, many)) })
 	return got
 }
 
-// held is what a daemon holds, in MB.
-type held struct{ idle, most float64 }
+// held is the memory of a daemon, in MB.
+type held struct{ idle, max float64 }
 
 // reader is a client that reads an export.
 type reader func(*connection, data) error
 
-// peak starts a daemon and has it send exports at once.
+// peak starts a daemon and reads exports from it concurrently.
 func peak(b *testing.B, d data, readers ...reader) held {
 	c, err := start(roleDaemon, d)
 	if err != nil {
@@ -101,9 +100,9 @@ func peak(b *testing.B, d data, readers ...reader) held {
 }
 
 func (h *held) measure(c *child, d data, readers []reader) error {
-	// The first request makes what all of them share.
+	// The first request allocates what all of them share.
 	if err := read(c, d, func(conn *connection, d data) error {
-		_, err := conn.ask(d.request(c, row, 0), io.Discard)
+		_, err := conn.send(d.request(c, row, 0), io.Discard)
 		return err
 	}); err != nil {
 		return err
@@ -118,7 +117,7 @@ func (h *held) measure(c *child, d data, readers []reader) error {
 	if err := read(c, d, readers...); err != nil {
 		return err
 	}
-	h.most, err = peakMemory(c.pid())
+	h.max, err = peakMemory(c.pid())
 	return err
 }
 
@@ -140,15 +139,15 @@ func read(c *child, d data, readers ...reader) error {
 	return errors.Join(errs...)
 }
 
-// whole reads everything as fast as it comes.
+// whole reads everything as fast as possible.
 func whole(format, coding string) reader {
 	return func(conn *connection, d data) error {
-		_, err := conn.ask(d.export(format, coding), io.Discard)
+		_, err := conn.send(d.export(format, coding), io.Discard)
 		return err
 	}
 }
 
-// slowly reads for a while, at about 1 MB/s, and hangs up.
+// slowly reads for a while, at about 1 MB/s, and disconnects.
 func slowly(format, coding string) reader {
 	const (
 		bite  = 32 << 10

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// connections is the number of clients at once.
+// connections is the number of concurrent clients.
 const connections = 8
 
 func oneRow(s *stage, b *testing.B) {
@@ -23,9 +23,9 @@ func pageOf1000(s *stage, b *testing.B) {
 	s.pages(b, "page of 1000, CPU", page1000, 160, 1.3)
 }
 
-// pages measures the servers' CPU time for a question, of which each round asks
-// so many.
-func (s *stage) pages(b *testing.B, what string, q question, count int, atMost float64) {
+// pages measures the servers' CPU time for a question, with count requests per
+// round.
+func (s *stage) pages(b *testing.B, name string, q question, count int, atMost float64) {
 	both, err := s.smallServers()
 	if err != nil {
 		b.Fatal(err)
@@ -35,26 +35,26 @@ func (s *stage) pages(b *testing.B, what string, q question, count int, atMost f
 		return
 	}
 	got := samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
-	ours, floor := crowd(b, both.data, both.ours), crowd(b, both.data, both.floor)
-	ours.cpu(b, q, connections*10) // until all is in its cache
+	ours, floor := newClients(b, both.data, both.ours), newClients(b, both.data, both.floor)
+	ours.cpu(b, q, connections*10) // until all data is cached
 	floor.cpu(b, q, connections*10)
-	const many = 11 // short ones, since what the machine does besides comes and goes
+	const many = 11 // many short rounds, to average out the load of the machine
 	rounds(b, many, func(n int) {
 		var o, f float64
 		inTurns(n, func() { o = ours.cpu(b, q, count) }, func() { f = floor.cpu(b, q, count) })
 		got.add(o, f)
 	})
-	s.table.times(b, what, got, atMost)
+	s.table.times(b, name, got, atMost)
 }
 
-// clients ask one server.
+// clients send requests to one server.
 type clients struct {
 	data    data
 	server  *child
 	clients [connections]*connection
 }
 
-func crowd(b *testing.B, d data, server *child) *clients {
+func newClients(b *testing.B, d data, server *child) *clients {
 	c := &clients{data: d, server: server}
 	for i := range c.clients {
 		conn, err := dial(server)
@@ -67,25 +67,25 @@ func crowd(b *testing.B, d data, server *child) *clients {
 	return c
 }
 
-// cpu asks so many questions and gives the server's CPU time for one, in ms.
+// cpu sends count requests and returns the server's CPU time for one, in ms.
 func (c *clients) cpu(b *testing.B, q question, count int) float64 {
-	used, err := cpuOf(c.server.pid(), func() error { return c.ask(q, count) })
+	used, err := cpuOf(c.server.pid(), func() error { return c.send(q, count) })
 	if err != nil {
 		b.Fatal(err)
 	}
 	return used.Seconds() * 1000 / float64(count)
 }
 
-func (c *clients) ask(q question, count int) error {
+func (c *clients) send(q question, count int) error {
 	var all sync.WaitGroup
 	errs := make([]error, len(c.clients))
 	for i, conn := range c.clients {
 		all.Go(func() {
 			dice := rand.New(rand.NewPCG(uint64(i), uint64(count)))
 			for range count / len(c.clients) {
-				// Not the last ids, so that every page is full.
+				// Without the last ids, so that every page is full.
 				request := c.data.request(c.server, q, dice.IntN(c.data.rows-5000))
-				if _, errs[i] = conn.ask(request, io.Discard); errs[i] != nil {
+				if _, errs[i] = conn.send(request, io.Discard); errs[i] != nil {
 					return
 				}
 			}

@@ -18,22 +18,22 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// onServer measures the figures that say something of their own where the
-// records are on a server: the memory of exports, and their first bytes. An
-// export takes much longer there, so there are fewer rounds.
+// onServer runs the measurements that differ if the records are on a server: the
+// memory of exports, and their first bytes. Exports take much longer there, so there
+// are fewer rounds.
 func onServer(s *stage, b *testing.B) {
 	if os.Getenv(mssqltest.Variable) == "" {
 		s.table.skipped(b, mssqltest.Variable+" names no server")
 		return
 	}
-	server := &stage{dir: b.TempDir(), least: 1}
+	server := &stage{dir: b.TempDir(), minRounds: 1}
 	server.small, server.large = server.filledServer(b, small), server.filledServer(b, large)
 	b.Run("memory", func(b *testing.B) { memory(server, b) })
 	b.Run("first-byte", func(b *testing.B) { firstByteOfServer(server, b) })
 	s.table.lines = append(s.table.lines, server.table.lines...)
 }
 
-// filledServer gives a function that fills a database when it is first called.
+// filledServer returns a function that fills a database on its first call.
 func (s *stage) filledServer(b *testing.B, count int) func() (data, error) {
 	return sync.OnceValues(func() (data, error) {
 		d := data{dir: filepath.Join(s.dir, strconv.Itoa(count)), rows: count, server: mssqltest.Database(b)}
@@ -51,8 +51,8 @@ func (s *stage) filledServer(b *testing.B, count int) func() (data, error) {
 const createTotals = `CREATE TABLE SO_Totals (InvoiceID nvarchar(20), InvoiceTotal decimal(19,4), Cartage1Total decimal(19,4), Cartage1TaxTotal decimal(19,4),
 	Cartage2Total decimal(19,4), Cartage2TaxTotal decimal(19,4), Cartage3Total decimal(19,4), Cartage3TaxTotal decimal(19,4))`
 
-// insertTotals makes as many rows on the server itself: numbered as invoices
-// are, with sums that follow from the number.
+// insertTotals returns SQL that creates rows on the server: numbered like invoices,
+// with sums derived from the number.
 func insertTotals(count int) string {
 	number, from := "0", ""
 	for i := range len(strconv.Itoa(count)) - 1 {
@@ -64,8 +64,8 @@ func insertTotals(count int) string {
 	return "INSERT INTO SO_Totals SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7)" + amounts + " FROM " + from
 }
 
-// firstByteOfServer measures how long an export keeps its client waiting, beside
-// how long the driver waits for the first row of the same statement.
+// firstByteOfServer measures the time to the first byte of an export, compared with
+// the driver's time to the first row of the same statement.
 func firstByteOfServer(s *stage, b *testing.B) {
 	for _, one := range []struct {
 		name string
@@ -81,7 +81,7 @@ func firstByteOfServer(s *stage, b *testing.B) {
 				b.Fatal(err)
 			}
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "first row"}
-			const many = 11 // short ones, since what the machine does besides comes and goes
+			const many = 11 // many short rounds, to average out the load of the machine
 			rounds(b, many, func(n int) {
 				var ours, row time.Duration
 				var failed, failedRow error
@@ -99,11 +99,11 @@ func firstByteOfServer(s *stage, b *testing.B) {
 	}
 }
 
-// waitWarm is wait with a connection to the server that is there already: who
-// hung up before has cost one.
+// waitWarm is wait with an open connection to the server: the previous disconnect
+// has closed one.
 func (d data) waitWarm(c *child) (time.Duration, error) {
 	err := read(c, d, func(conn *connection, d data) error {
-		_, err := conn.ask(d.request(c, question{body: `{"Take":1,"Fields":"InvoiceID"}`}, 0), io.Discard)
+		_, err := conn.send(d.request(c, question{body: `{"Take":1,"Fields":"InvoiceID"}`}, 0), io.Discard)
 		return err
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (d data) waitWarm(c *child) (time.Duration, error) {
 	return d.wait(c, export)
 }
 
-// firstRow is how long the driver waits for the first row of an export.
+// firstRow returns the driver's time to the first row of an export.
 func firstRow(dsn string) (time.Duration, error) {
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
@@ -125,13 +125,13 @@ func firstRow(dsn string) (time.Duration, error) {
 	}
 	defer conn.Close()
 	few := mssql.Query{SQL: "SELECT TOP 1 [InvoiceID] FROM [dbo].[SO_Totals]", Types: []record.Type{record.Text}}
-	if err := first(conn, few); err != nil { // the connection is warm now
+	if err := first(conn, few); err != nil { // opens the connection
 		return 0, err
 	}
 	return lasted(func() error { return first(conn, exportQuery()) })
 }
 
-// first runs a query as far as its first row.
+// first runs a query up to its first row.
 func first(conn *mssql.Conn, q mssql.Query) error {
 	rows, err := conn.Query(context.Background(), q)
 	if err == nil {

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// stage is what the benchmarks share. Data and servers are made when they are
-// first needed.
+// stage has the resources shared by the benchmarks. Data and servers are created on
+// first use.
 type stage struct {
-	dir   string
-	least int // number of rounds to take a median of memory of
-	table table
+	dir       string
+	minRounds int // for the median of memory
+	table     table
 
 	small, large               func() (data, error)
 	smallServers, largeServers func() (servers, error)
 	children                   []*child
 }
 
-// servers are ours and the floor over the same data.
+// servers are ours and the floor on the same data.
 type servers struct {
 	data  data
 	ours  *child
@@ -27,7 +27,7 @@ type servers struct {
 }
 
 func newStage(b *testing.B) *stage {
-	s := &stage{dir: b.TempDir(), least: leastRounds}
+	s := &stage{dir: b.TempDir(), minRounds: minRounds}
 	s.small, s.large = filled(s.dir, small), filled(s.dir, large)
 	s.smallServers = sync.OnceValues(func() (servers, error) { return s.serve(s.small) })
 	s.largeServers = sync.OnceValues(func() (servers, error) { return s.serve(s.large) })
@@ -50,7 +50,7 @@ func (s *stage) run(role string, d data) (*child, error) {
 	return c, err
 }
 
-// serve starts both servers and makes sure that they say the same.
+// serve starts both servers and checks that their responses are equal.
 func (s *stage) serve(fill func() (data, error)) (both servers, err error) {
 	if both.data, err = fill(); err != nil {
 		return both, err
@@ -78,13 +78,13 @@ func (s servers) compare(q question) error {
 		}
 		defer conn.Close()
 		var body bytes.Buffer
-		if _, err := conn.ask(s.data.request(c, q, s.data.rows/2), &body); err != nil {
+		if _, err := conn.send(s.data.request(c, q, s.data.rows/2), &body); err != nil {
 			return err
 		}
 		answers[i] = body.Bytes()
 	}
 	if !bytes.Equal(answers[0], answers[1]) {
-		return fmt.Errorf("to %s ours answers\n%.300s\nthe floor\n%.300s", q.path, answers[0], answers[1])
+		return fmt.Errorf("%s: ours responds\n%.300s\nthe floor\n%.300s", q.path, answers[0], answers[1])
 	}
 	return nil
 }

@@ -10,9 +10,8 @@ import (
 	"unsafe"
 )
 
-// cpuTime is the CPU time that all threads of a process have used, to the
-// nanosecond. The kernel keeps a clock for each process, and its number is made
-// of the process's id.
+// cpuTime returns the CPU time of all threads of a process, in nanoseconds. The
+// kernel has a clock for each process, whose id is derived from the process id.
 func cpuTime(pid int) (time.Duration, error) {
 	const schedulerClock = 2
 	var at syscall.Timespec
@@ -23,15 +22,15 @@ func cpuTime(pid int) (time.Duration, error) {
 	return time.Duration(at.Nano()), nil
 }
 
-// forgetPeak makes peakMemory start afresh from what the process holds now.
+// forgetPeak resets peakMemory to the current memory of the process.
 func forgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }
 
-// peakMemory is the most memory that a process has held, in MB.
+// peakMemory returns the peak memory of a process, in MB.
 func peakMemory(pid int) (float64, error) { return memoryOf(pid, "VmHWM:") }
 
-// heldMemory is the memory that a process holds, in MB.
+// heldMemory returns the current memory of a process, in MB.
 func heldMemory(pid int) (float64, error) { return memoryOf(pid, "VmRSS:") }
 
 func memoryOf(pid int, name string) (float64, error) {
@@ -48,5 +47,5 @@ func memoryOf(pid int, name string) (float64, error) {
 			return kilobytes / 1024, err
 		}
 	}
-	return 0, fmt.Errorf("the process status has no %s", name)
+	return 0, fmt.Errorf("%s not found in the process status", name)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// cpuOf is the CPU time that a process uses while f runs.
+// cpuOf returns the CPU time that a process uses while f runs.
 func cpuOf(pid int, f func() error) (time.Duration, error) {
 	before, err := cpuTime(pid)
 	if err != nil {
@@ -18,8 +18,8 @@ func cpuOf(pid int, f func() error) (time.Duration, error) {
 	return after - before, err
 }
 
-// spent is the CPU time that f takes in this process, or where that cannot be
-// read how long it takes.
+// spent returns the CPU time of f in this process, or the elapsed time if that
+// cannot be read.
 func spent(f func() error) (time.Duration, error) {
 	if _, err := cpuTime(os.Getpid()); err == nil {
 		return cpuOf(os.Getpid(), f)
@@ -27,7 +27,7 @@ func spent(f func() error) (time.Duration, error) {
 	return lasted(f)
 }
 
-// lasted is how long f takes.
+// lasted returns the elapsed time of f.
 func lasted(f func() error) (time.Duration, error) {
 	start := time.Now()
 	err := f()
