@@ -234,7 +234,7 @@ func (d *Daemon) wire(context.Context) error {
 		Options:     d.settings.rest,
 		Settings:    func() []wire.Setting { return d.settings.current().Live() },
 		StreamStall: streamStall,
-		MetricsHere: c.Metrics.Listen == "",
+		ServeMetrics: c.Metrics.Listen == "",
 		Edge: edge.Config{
 			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
 			TrustedProxies: c.HTTP.TrustedProxies, CORSOrigins: c.HTTP.CORSOrigins,

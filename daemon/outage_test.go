@@ -114,7 +114,7 @@ func TestLineCutInMidStream(t *testing.T) {
 			t.Errorf("%s: %s, %d bytes, %v, %q rows", format, reply.Status, n, err, reply.Trailer.Get("X-Row-Count"))
 		}
 	}
-	i.Log.Await(t, "reply aborted", unreachable)
+	i.Log.Await(t, "response aborted", unreachable)
 	line.CutAfter(0)
 	works(t, i)
 }
@@ -145,7 +145,7 @@ func TestServerFallsSilent(t *testing.T) {
 	if _, err := io.Copy(io.Discard, reply.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("silent amid the rows: %v", err)
 	}
-	i.Log.Await(t, "reply aborted", "without a row")
+	i.Log.Await(t, "response aborted", "without a row")
 	line.Thaw()
 	works(t, i)
 }

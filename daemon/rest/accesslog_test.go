@@ -30,7 +30,7 @@ func TestOneLineForEachRequest(t *testing.T) {
 	}
 	id := c.do("GET /"+strings.Repeat("y", 30000)+"?"+strings.Repeat("x", 30000), "").header.Get("X-Request-Id")
 	if line := i.Log.Await(t, "msg=request", id); len(line) > 5000 {
-		t.Errorf("a line of %d bytes", len(line))
+		t.Errorf("log line of %d bytes", len(line))
 	}
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// canaries are secrets that no log may show.
+// canaries are secrets that must not appear in logs.
 var canaries = []string{"canary-password", "canary-user", "canary-key", "canary-header", "canary-cookie", "canary-bearer", daemontest.AdminPassword}
 
 func TestNoSecretReachesTheLog(t *testing.T) {
@@ -104,7 +104,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		a := c.do(test.line, test.body, test.headers...)
 		for _, secret := range append(canaries, key) {
 			if strings.Contains(a.body, secret) {
-				t.Errorf("%s: the reply repeats %s: %s", test.line, secret, a.body)
+				t.Errorf("%s: the response contains %s: %s", test.line, secret, a.body)
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	}
 	for _, secret := range append(canaries, key, id) {
 		if strings.Contains(log, secret) || strings.Contains(i.Log.String(), secret) {
-			t.Errorf("the log has %s:\n%s", secret, log)
+			t.Errorf("the log contains %s:\n%s", secret, log)
 		}
 	}
 	if n := strings.Count(log, "msg=request"); n != 24 {

@@ -11,11 +11,11 @@ import (
 // entry is a row of the audit trail.
 type entry struct{ UserName, Via, Address, Action, Subject, Detail string }
 
-func TestTheAuditTrail(t *testing.T) {
+func TestAuditTrail(t *testing.T) {
 	i := daemontest.Start(t)
 	boss := asAdmin(t, i)
 	ann := hire(t, i, "reader")
-	i.Key(t, "writer") // by a command
+	i.Key(t, "writer") // with the command line
 	ann.do("PATCH /Users/ann", `{"DisplayName":"A.; Role=admin"}`).want(t, 200)
 	boss.do("PATCH /Users/ann", `{"Password":"another password"}`).want(t, 200)
 	boss.do("PATCH /Users/admin", `{"Role":"reader"}`).want(t, 409)
@@ -32,7 +32,7 @@ func TestTheAuditTrail(t *testing.T) {
 	if len(got) != 5 {
 		t.Fatalf("%d entries: %+v", len(got), got)
 	}
-	command := got[2] // the newest stand first
+	command := got[2] // newest first
 	if command.Via != "command" || command.UserName == "" || command.Action != "key add" || !strings.HasSuffix(command.Detail, "Role=writer") && !strings.Contains(command.Detail, "Role=writer;") {
 		t.Errorf("%+v", command)
 	}
@@ -57,8 +57,9 @@ func TestTheAuditTrail(t *testing.T) {
 	}
 }
 
-// Where queries are open to strangers, the trail is not.
-func TestTheAuditTrailIsNeverOpen(t *testing.T) {
+// TestAuditTrailRequiresLogin checks that the audit trail needs a login even if
+// queries are anonymous.
+func TestAuditTrailRequiresLogin(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	stranger(t, i).do("GET /Queries/WH_Audit", "").want(t, 401)
 	stranger(t, i).do("GET /json/reply/WH_AuditQuery", "").want(t, 401)

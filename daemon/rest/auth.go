@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// access finds out who asks, and whether this is to be served.
+// access authenticates and authorizes requests.
 type access struct {
 	accounts    *account.Service
 	hosts       *edge.HostCheck
@@ -24,9 +24,9 @@ type access struct {
 	misdirected prometheus.Counter
 }
 
-// admit finds out who asks, and refuses a request that is not to be served. It is
-// counted before anything is done for it, and once more when it is known who asks,
-// wherever they are.
+// admit authenticates a request and rejects it if it may not be served. The rate
+// limit of the address applies before any work is done, that of the account after
+// authentication.
 func (h *access) admit(x *edge.Context) error {
 	limited := x.Options.Rate.PerSecond != 0
 	if limited {
@@ -46,7 +46,7 @@ func (h *access) admit(x *edge.Context) error {
 	return h.csrf.Check(x)
 }
 
-// credentials are what the request brought along to prove who asks.
+// credentials returns the credentials in the request.
 func credentials(x *edge.Context) account.Credentials {
 	c := account.Credentials{Address: x.Origin.Address, SessionHeader: x.Request.Header.Get(wire.HeaderSessionID)}
 	scheme, token, _ := strings.Cut(x.Request.Header.Get("Authorization"), " ")
@@ -60,7 +60,7 @@ func credentials(x *edge.Context) account.Credentials {
 	return c
 }
 
-// authorise finds out who asks and whether they may use the route.
+// authorise authenticates the request and checks that the user may use the route.
 func (h *access) authorise(x *edge.Context) error {
 	need := x.Route.Role
 	if need == account.NoRole {
@@ -71,21 +71,20 @@ func (h *access) authorise(x *edge.Context) error {
 	if open && given.Empty() {
 		return h.checkHost(x)
 	}
-	err := h.demand(x, need)
+	err := h.requireRole(x, need)
 	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
-		return h.checkHost(x) // browsers go on sending the cookie of a session that has ended
+		return h.checkHost(x) // browsers continue to send the cookie of an ended session
 	}
 	return err
 }
 
-// demand finds out who asks, and refuses those who have not the role that it
-// takes.
-func (h *access) demand(x *edge.Context, need account.Role) error {
+// requireRole authenticates the request and rejects users without the required role.
+func (h *access) requireRole(x *edge.Context, need account.Role) error {
 	if err := h.identify(x, credentials(x)); err != nil {
 		return err
 	}
 	if !x.Identity.Role.Includes(need) {
-		return fault.New(fault.Forbidden, "this takes the role %s; %s has the role %s", need, x.Identity.Name, x.Identity.Role)
+		return fault.New(fault.Forbidden, "requires the role %s; %s has the role %s", need, x.Identity.Name, x.Identity.Role)
 	}
 	return nil
 }
@@ -94,7 +93,7 @@ func onlyCookie(c account.Credentials) bool {
 	return c == account.Credentials{Address: c.Address, SessionCookie: c.SessionCookie}
 }
 
-// identify finds out who asks.
+// identify authenticates the request.
 func (h *access) identify(x *edge.Context, given account.Credentials) (err error) {
 	if x.Identity, err = h.accounts.Authenticate(x.Request.Context(), given); err == nil {
 		renewCookie(x, given)
@@ -102,8 +101,7 @@ func (h *access) identify(x *edge.Context, given account.Credentials) (err error
 	return err
 }
 
-// checkHost refuses a request that is let in without a login where its Host is
-// not a name of the service.
+// checkHost rejects an anonymous request if its Host is not a name of the service.
 func (h *access) checkHost(x *edge.Context) error {
 	err := h.hosts.Check(x)
 	if err != nil {
@@ -112,8 +110,8 @@ func (h *access) checkHost(x *edge.Context) error {
 	return err
 }
 
-// recognise finds out by the session who looks at a page that everybody may
-// see, and dresses it. Who cannot be known stays a stranger.
+// recognise sets the user of a public page from the session, if there is one, and
+// adds the frame of the page. Invalid sessions are ignored.
 func (h *access) recognise(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
@@ -124,8 +122,8 @@ func (h *access) recognise(x *edge.Context) {
 	addFrame(x)
 }
 
-// mayPublish reports whether events are taken from the request's address
-// without a login.
+// mayPublish reports whether the request's address may publish events without a
+// login.
 func (h *access) mayPublish(x *edge.Context) bool {
 	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
 		return false
@@ -139,9 +137,9 @@ func (h *access) mayPublish(x *edge.Context) bool {
 	return false
 }
 
-// isAdmin reports whether a request that needs no proof comes from an admin all
-// the same. Proof that is wrong is an error, so that nobody takes a refused
-// address for a rule.
+// isAdmin reports whether a request to a route without a login is from an admin.
+// Invalid credentials are an error, so that a client does not mistake failed
+// authentication for a rule about addresses.
 func (h *access) isAdmin(x *edge.Context) (bool, error) {
 	given := credentials(x)
 	if given.Empty() {
@@ -154,8 +152,8 @@ func (h *access) isAdmin(x *edge.Context) (bool, error) {
 	return x.Identity.Role.Includes(account.Admin), err
 }
 
-// sessionCookie carries a session. One that is not remembered ends with the
-// browser.
+// sessionCookie returns the cookie of a session. Without remember it expires when
+// the browser is closed.
 func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
 	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
 	if remember {
@@ -164,19 +162,19 @@ func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time)
 	return c
 }
 
-// endedCookie takes the cookie back.
-func endedCookie(x *edge.Context) *http.Cookie {
+// expiredCookie returns a cookie that deletes the session cookie.
+func expiredCookie(x *edge.Context) *http.Cookie {
 	c := sessionCookie(x, "", false, time.Time{})
 	c.MaxAge = -1
 	return c
 }
 
-// renewCookie lets the cookie of a remembered session follow the session.
+// renewCookie extends the cookie of a remembered session together with the session.
 func renewCookie(x *edge.Context, given account.Credentials) {
 	if x.Identity.AuthMethod == account.Cookie && x.Identity.Renew {
 		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
 	}
 }
 
-// actor is who asks, as the audit trail names them.
+// actor returns the user of the request for the audit trail.
 func actor(x *edge.Context) audit.Actor { return x.Identity.Actor(x.Origin.Address) }

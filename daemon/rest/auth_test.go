@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// cookie is the session cookie that a reply sets.
+// cookie returns the session cookie set by a response.
 func (a answer) cookie(t testing.TB) *http.Cookie {
 	t.Helper()
 	for _, c := range a.http.Cookies() {
@@ -25,7 +25,7 @@ func (a answer) cookie(t testing.TB) *http.Cookie {
 	return nil
 }
 
-// session is what a login or GET /auth tells.
+// session returns the response to a login or GET /auth.
 func (a answer) session(t testing.TB) wire.AuthenticateResponse {
 	t.Helper()
 	var s wire.AuthenticateResponse
@@ -48,7 +48,7 @@ func loginJSON() string {
 	return string(body)
 }
 
-func TestWaysToLogIn(t *testing.T) {
+func TestLoginRoutes(t *testing.T) {
 	c := stranger(t, demo.start(t))
 	seen := make(map[string]bool)
 	for _, path := range []string{"/auth", "/auth/credentials", "/authenticate", "/json/reply/Authenticate", "/JSON/Reply/authenticate/", "/Auth.json"} {
@@ -82,11 +82,11 @@ func TestRememberMe(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	if c.do("GET /auth?"+loginForm("RememberMe", ""), "").want(t, 200).cookie(t).Expires.IsZero() == false {
-		t.Error("an empty RememberMe is one")
+		t.Error("an empty RememberMe is treated as true")
 	}
 }
 
-func TestWaysToShowWhoAsks(t *testing.T) {
+func TestAuthenticationMethods(t *testing.T) {
 	i := demo.start(t)
 	c := stranger(t, i)
 	key := i.Key(t, "reader")
@@ -140,18 +140,17 @@ func TestLogout(t *testing.T) {
 			c.do("GET /auth", "", header).want(t, 200)
 			gone := c.do(line, "", header).want(t, 200).cookie(t)
 			if gone.MaxAge >= 0 || gone.Value != "" || gone.Path != "/" {
-				t.Errorf("%s leaves the cookie %s", line, gone)
+				t.Errorf("%s does not delete the cookie: %s", line, gone)
 			}
 			c.do("GET /auth", "", header).want(t, 401)
 			c.do("GET /json/reply/DB_ClassQuery", "", header).want(t, 401)
-			c.do(line, "", header).want(t, 200) // again
+			c.do(line, "", header).want(t, 200) // a second logout
 		}
 	}
 	c.do("GET /auth/logout", "").want(t, 200)
 }
 
-// foreign are the headers by which a browser shows that a page of another
-// service makes the request.
+// foreign has the headers that browsers send for requests of pages of other origins.
 var foreign = [][]string{
 	{"Sec-Fetch-Site: cross-site"},
 	{"Sec-Fetch-Site: same-site"},
@@ -161,15 +160,15 @@ var foreign = [][]string{
 	{"Referer: http://127.0.0.1/another-port"},
 	{"Sec-Fetch-Site: same-origin", "Origin: http://evil.example"},
 	{"Sec-Fetch-Site: none", "Referer: http://evil.example"},
-	{"Host: whd.example", "Origin: https://whd.example"}, // a page by TLS is of another origin than one without
+	{"Host: whd.example", "Origin: https://whd.example"}, // the same host with another scheme is another origin
 	{"Host: whd.example", "Origin: http://whd.example:8080"},
 	{"Host: whd.example", "Origin: http://whd.example.evil.example"},
 	{"Origin: file://"},
 	{"Origin: http://%zz"},
-	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)"}, // a page of plain HTTP that hides where it is from
+	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)"}, // a plain HTTP page that suppresses its origin
 }
 
-func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
+func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
 	i := demo.start(t)
 	c := stranger(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
@@ -186,7 +185,7 @@ func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
 					t.Errorf("%s with %v sets %s", line, page, a.header.Get("Set-Cookie"))
 				}
 			}
-			c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200) // its answer is out of the page's reach
+			c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200) // the page cannot read the response
 		}
 		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=f", "", "Authorization: Bearer "+key).want(t, 200)
 	}
@@ -194,19 +193,19 @@ func TestAForeignPageCannotUseTheBrowsersProof(t *testing.T) {
 	for _, page := range [][]string{
 		{}, {"Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, {"Origin: " + i.URL}, {"Referer: " + i.URL + "/page"},
 		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"}, {"Host: WHD.example", "Origin: http://whd.example"}, {"Host: whd.example:80", "Origin: http://whd.example"},
-		{"Sec-Fetch-Site: same-origin", "Origin: https://" + host}, // TLS ends at a proxy that we know nothing of
+		{"Sec-Fetch-Site: same-origin", "Origin: https://" + host}, // TLS ends at an unknown proxy
 	} {
 		c := c.with(page...).with(cookie)
 		c.do("GET /json/reply/DB_ClassQuery?callback=f", "").want(t, 200)
 		c.do("GET /auth?callback=f", "").want(t, 200)
 	}
-	c.do("GET /auth", "", cookie).want(t, 200) // the session has outlived them all
+	c.do("GET /auth", "", cookie).want(t, 200) // the session is still valid
 }
 
 func TestTooManyFailedLogins(t *testing.T) {
 	i := demo.start(t)
 	c := stranger(t, i)
-	eve := "eve " + rand.Text() // the daemon is shared, also by a second run
+	eve := "eve " + rand.Text() // unique, since the daemon is shared by all tests
 	for range 5 {
 		a := c.do("POST /auth", `{"UserName":"`+eve+`","Password":"guess"}`).want(t, 401)
 		if a.session(t).ResponseStatus.Message != "Invalid Username or Password" {
@@ -218,7 +217,7 @@ func TestTooManyFailedLogins(t *testing.T) {
 		t.Errorf("Retry-After %q, %s", after, a.body)
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "", basic(eve, "guess")).want(t, 429)
-	c.do("POST /auth", loginJSON()).want(t, 200) // somebody else
+	c.do("POST /auth", loginJSON()).want(t, 200) // another user
 }
 
 func TestAnonymousQueries(t *testing.T) {
@@ -231,11 +230,11 @@ func TestAnonymousQueries(t *testing.T) {
 		}
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
-	c.do("GET /json/reply/DB_ClassQuery", "", "Authorization: Bearer wrong").want(t, 401) // who shows a proof means it
+	c.do("GET /json/reply/DB_ClassQuery", "", "Authorization: Bearer wrong").want(t, 401) // invalid credentials are an error even on anonymous routes
 	c.do("GET /auth", "").want(t, 401)
 }
 
-func TestTheCookieIsSecureBehindAProxyWithTLS(t *testing.T) {
+func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
 	c := stranger(t, i)
 	for proto, secure := range map[string]bool{"https": true, "HTTPS": true, "http": false, "https, http": true, "": false} {
@@ -252,16 +251,16 @@ func TestTheCookieIsSecureBehindAProxyWithTLS(t *testing.T) {
 	c.do("GET /auth", "", "X-Forwarded-For: 1.1.1.1, 10.9.9.9, 127.0.0.1").want(t, 401)
 	i.Log.Await(t, "path=/auth ", "address=10.9.9.9")
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // no browser sends this header by itself
+	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // browsers never send this header on their own
 	c = c.with("Cookie: ss-id=" + id)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example:443", "X-Forwarded-Proto: https").want(t, 200)
 	c.do("GET /auth?callback=f", "", "Origin: http://erp.example", "X-Forwarded-Host: erp.example", "X-Forwarded-Proto: https").want(t, 403)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example").want(t, 403)
 
-	// Nobody else is believed.
+	// X-Forwarded headers of other clients are ignored.
 	i = demo.start(t)
 	c = stranger(t, i)
 	if c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t).Secure {
-		t.Error("X-Forwarded-Proto of a stranger is believed")
+		t.Error("X-Forwarded-Proto of an untrusted client is used")
 	}
 }

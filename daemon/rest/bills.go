@@ -9,15 +9,15 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// readOnly are the members of a value that a change does not look at: clients
-// of the existing service send back all that they got.
+// readOnly are members that an update ignores: clients of the reference service send
+// back all members that they received.
 var readOnly = []string{"SettingName", "PluginID", "PluginName"}
 
-// bills are the handlers of /Bills.
+// bills has the handlers of /Bills.
 type bills struct{ service *erp.Bills }
 
-// form reads the members of a request about a place, which the path names:
-// where others name it too, the path wins.
+// form reads the members of a request and its stage field. The path takes precedence
+// over other members.
 func (h *bills) form(x *edge.Context) (*form, erp.StageField) {
 	f := readForm(x)
 	f.knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
@@ -26,7 +26,7 @@ func (h *bills) form(x *edge.Context) (*form, erp.StageField) {
 	}
 }
 
-// set changes what a custom field of a bill's stage holds.
+// set updates a custom field value of a bill's stage.
 func (h *bills) set(x *edge.Context) error {
 	f, at := h.form(x)
 	f.knows(readOnly...)
@@ -35,22 +35,21 @@ func (h *bills) set(x *edge.Context) error {
 		return err
 	}
 	v, err := h.service.Set(x.Request.Context(), at, contents)
-	return x.Answer("CustomFieldValue", billDocument(x, f)(v), err)
+	return x.Respond("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
-// value reads one custom field of a bill's stage.
+// value returns one custom field value of a bill's stage.
 func (h *bills) value(x *edge.Context) error {
 	f, at := h.form(x)
 	if err := f.done(x); err != nil {
 		return err
 	}
 	v, err := h.service.Value(x.Request.Context(), at)
-	return x.Answer("CustomFieldValue", billDocument(x, f)(v), err)
+	return x.Respond("CustomFieldValue", billDocument(x, f)(v), err)
 }
 
-// values lists the custom fields of a bill's stage: all that there are, in
-// the order in which the ERP displays them. A field that the stage stores
-// nothing for has no Contents.
+// values returns all custom fields of a bill's stage in the display order of the
+// ERP. A field without a stored value has no Contents.
 func (h *bills) values(x *edge.Context) error {
 	f, at := h.form(x)
 	if err := f.done(x); err != nil {
@@ -60,7 +59,7 @@ func (h *bills) values(x *edge.Context) error {
 	return edge.List(x, "CustomFieldValues", all, err, billDocument(x, f))
 }
 
-// fullValue is a value whose nulls are written.
+// fullValue is a value with its null members included.
 type fullValue struct {
 	SettingID   string
 	SettingName *string
@@ -69,8 +68,8 @@ type fullValue struct {
 	PluginName  *string
 }
 
-// billDocument is how values are answered. Formats of rows and columns have all
-// columns, whatever the values are.
+// billDocument returns the conversion of values to documents. Tabular formats have
+// all columns even if members are null.
 func billDocument(x *edge.Context, f *form) func(wire.CustomFieldValue) any {
 	columns := x.Format.Name == "csv" || x.Format.Name == "html"
 	nulls := columns || strings.EqualFold(f.members.Text(query.Nulls), "include")

@@ -36,7 +36,7 @@ func bills(t *testing.T, w workshop) {
 	}
 }
 
-// billPath is the path of a field, each id escaped.
+// billPath returns the path of a field with escaped ids.
 func billPath(ids ...string) string {
 	for i, id := range ids {
 		ids[i] = url.PathEscape(id)
@@ -91,7 +91,7 @@ func readAndChange(t *testing.T, w workshop) {
 		}
 	}
 	if now := w.sql(t, storedValue+"NOT (BM_Stages_RecID = '"+stageID+"' AND BM_StageCustomFields_RecID = '"+settingID+"') ORDER BY RecID"); len(now) != len(others) {
-		t.Errorf("%d other rows, before it were %d", len(now), len(others))
+		t.Errorf("%d other rows, before: %d", len(now), len(others))
 	} else {
 		for i := range now {
 			if !slices.Equal(now[i], others[i]) {
@@ -123,7 +123,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return len(x) == len(y) && !slices.ContainsFunc([]string{"SettingID", "SettingName", "Contents", "PluginID", "PluginName"}, func(name string) bool { return x[name] != y[name] })
 }
 
-// stranger's ids: what a path can hold.
+// oddIDs are arbitrary texts in the path.
 var oddIDs = []string{"nope", " ", "  x  ", "a/b", "..", ".", "%", "100%25", "日本", "👩‍🔧", "\xff", "a\x00b", "a\r\nb", `"`, "'; DROP TABLE BM_Main; --", "?x=1", "#f", "+", strings.Repeat("x", 10<<10)}
 
 func billNotFound(t *testing.T, w workshop) {
@@ -155,7 +155,7 @@ func billNotFound(t *testing.T, w workshop) {
 		c.do("GET "+spelled, "").want(t, 200)
 	}
 	if now := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues"); !slices.Equal(now[0], rows[0]) {
-		t.Errorf("stored are %q, before %q", now, rows)
+		t.Errorf("stored: %q, before: %q", now, rows)
 	}
 }
 
@@ -164,7 +164,7 @@ func whoMayChangeBills(t *testing.T, w workshop) {
 	path := billPath(billID, stageID, settingID)
 	for _, c := range []struct {
 		role                 string
-		read, write, nowhere int // status; nowhere is a change of what is not there
+		read, write, nowhere int // expected status; nowhere is for an update of a missing value
 	}{
 		{"", 401, 401, 401}, {"reader", 200, 403, 403}, {"publisher", 200, 403, 403}, {"writer", 200, 200, 404}, {"admin", 200, 200, 404},
 	} {
@@ -182,7 +182,7 @@ func whoMayChangeBills(t *testing.T, w workshop) {
 	}
 }
 
-// keyOf makes a key by HTTP, which works on every store.
+// keyOf creates an API key over HTTP, which works with every store.
 func (w workshop) keyOf(t *testing.T, role string) string {
 	t.Helper()
 	a := asAdmin(t, w.Instance).do("POST /ApiKeys", `{"Name":"`+role+" "+rand.Text()+`","Role":"`+role+`"}`).want(t, 201)
@@ -201,7 +201,7 @@ func billMembers(t *testing.T, w workshop) {
 	for _, test := range []struct {
 		query, body, header string
 		status              int
-		contents            string // or the member that is wrong
+		contents            string // or the name of the invalid member
 	}{
 		{"", `{"CONTENTS":"a"}`, "", 200, "a"},
 		{"", `{"Contents":"b"}`, "Content-Type: text/csv", 200, "b"},
@@ -322,8 +322,8 @@ func billVerbs(t *testing.T, w workshop) {
 	c.do("PATCH "+one, `{"Contents":"x"}`, "Sec-Fetch-Site: cross-site").want(t, 403)
 }
 
-// billWriters write one value at once, through both daemons. All succeed, and
-// one row is left, which is what one of them wrote.
+// billWriters writes one value concurrently through both daemons. All writes must
+// succeed, and one row with the value of one of them must remain.
 func billWriters(t *testing.T, w workshop) {
 	stageID, settingID := "", ""
 	free := w.sql(t, "SELECT s.RecID, f.RecID, s.BM_Main_RecID FROM BM_Stages s CROSS JOIN BM_StageCustomFields f WHERE NOT EXISTS"+
@@ -349,6 +349,6 @@ func billWriters(t *testing.T, w workshop) {
 	}
 	number, is := strings.CutPrefix(rows[0][3], "writer ")
 	if n, err := strconv.Atoi(number); err != nil || !is || n >= writers {
-		t.Errorf("nobody wrote %q", rows[0])
+		t.Errorf("unexpected value %q", rows[0])
 	}
 }

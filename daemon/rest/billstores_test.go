@@ -13,20 +13,20 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// workshop is a daemon with the demo's bills, for the tests that change them,
-// and perhaps another one on the same store.
+// workshop is a daemon with the demo bills for tests that change them, optionally
+// with a second daemon on the same store.
 type workshop struct {
 	*daemontest.Instance
 	other *daemontest.Instance
-	sql   func(t *testing.T, query string) [][]string // asks the store itself
+	sql   func(t *testing.T, query string) [][]string // runs a query in the store
 }
 
 func TestBills(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	bills(t, workshop{i, i, func(t *testing.T, query string) [][]string { return askFile(t, i.Dir, query) }})
+	bills(t, workshop{i, i, func(t *testing.T, query string) [][]string { return queryFile(t, i.Dir, query) }})
 }
 
-// TestBillsOnAServer has two daemons on one database.
+// TestBillsOnAServer runs two daemons on one database.
 func TestBillsOnAServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	var out bytes.Buffer
@@ -35,13 +35,13 @@ func TestBillsOnAServer(t *testing.T) {
 			t.Fatalf("whd %s: %s", command, &out)
 		}
 	}
-	w := workshop{sql: func(t *testing.T, query string) [][]string { return askServer(t, dsn, query) }}
+	w := workshop{sql: func(t *testing.T, query string) [][]string { return queryServer(t, dsn, query) }}
 	w.Instance = daemontest.Start(t, "--store", dsn)
 	w.other = daemontest.Start(t, "--store", dsn)
 	bills(t, w)
 }
 
-func askFile(t *testing.T, dir, query string) (rows [][]string) {
+func queryFile(t *testing.T, dir, query string) (rows [][]string) {
 	t.Helper()
 	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{ReadOnly: true})
 	if err != nil {
@@ -69,7 +69,7 @@ func askFile(t *testing.T, dir, query string) (rows [][]string) {
 	}
 }
 
-func askServer(t *testing.T, dsn, query string) (rows [][]string) {
+func queryServer(t *testing.T, dsn, query string) (rows [][]string) {
 	t.Helper()
 	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	demodata "github.com/bizhook/whd/daemon/demo"
 )
 
-// sending is one way in which a filter travels: a list of values as In, and an
-// order.
+// sending is a way to send a filter: a list of values as In, and an order.
 type sending struct {
 	name    string
 	headers []string
@@ -26,7 +25,7 @@ var sendings = []sending{
 		list, _ := json.Marshal(values)
 		return "", fmt.Sprintf(`{"%sIn":%s,"OrderByDesc":"%s"}`, field, list, field)
 	}},
-	{"JSON under another name", []string{"Content-Type: text/csv"}, func(field string, values []string) (string, string) {
+	{"JSON with another Content-Type", []string{"Content-Type: text/csv"}, func(field string, values []string) (string, string) {
 		list, _ := json.Marshal(values)
 		return "", fmt.Sprintf("\ufeff\r\n {\"%sIn\":%s,\"orderbydesc\":\"%s\"}\n", strings.ToUpper(field), list, field)
 	}},
@@ -54,7 +53,7 @@ var sendings = []sending{
 	}},
 }
 
-// list is the text form of a list.
+// list returns the text form of a list.
 func list(values []string) string {
 	var quoted []string
 	for _, v := range values {
@@ -63,7 +62,7 @@ func list(values []string) string {
 	return strings.Join(quoted, ",")
 }
 
-func TestOneFilterGivesTheSameRowsHoweverItTravels(t *testing.T) {
+func TestFilterInEveryRequestFormat(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
@@ -84,7 +83,7 @@ func TestOneFilterGivesTheSameRowsHoweverItTravels(t *testing.T) {
 						want = got
 					}
 					if got != want {
-						t.Errorf("%s to %s: other rows\n%s\nthan\n%s", way.name, path, shortened(got), shortened(want))
+						t.Errorf("%s to %s: got rows\n%s\nwant\n%s", way.name, path, shortened(got), shortened(want))
 					}
 				}
 				a := c.do(method+" /csv/reply/"+kind.Operation()+"?"+query, body, way.headers...).want(t, 200)
@@ -93,13 +92,13 @@ func TestOneFilterGivesTheSameRowsHoweverItTravels(t *testing.T) {
 				}
 			}
 			if n := strings.Count(want, "\n"); n < len(values) || n == demodata.Count(kind.Name) {
-				t.Errorf("%v gives %d of %d rows", values, n, demodata.Count(kind.Name))
+				t.Errorf("%v matches %d of %d rows", values, n, demodata.Count(kind.Name))
 			}
 		})
 	}
 }
 
-// someValues are two values that the kind's first field has in the demo.
+// someValues returns two values of the kind's first field in the demo records.
 func someValues(t *testing.T, kind *record.Kind) []string {
 	var values []string
 	n := 0
@@ -114,7 +113,7 @@ func someValues(t *testing.T, kind *record.Kind) []string {
 	return values
 }
 
-// rowsOf are the rows of a reply in JSON or NDJSON, one on a line.
+// rowsOf returns the rows of a JSON or NDJSON response, one per line.
 func rowsOf(t *testing.T, a answer) string {
 	t.Helper()
 	if strings.HasPrefix(a.header.Get("Content-Type"), "application/x-ndjson") {
@@ -128,7 +127,7 @@ func rowsOf(t *testing.T, a answer) string {
 	return b.String()
 }
 
-// sampleValue is a value that a type takes, as JSON.
+// sampleValue returns a valid JSON value of the type.
 func sampleValue(t record.Type) string {
 	switch {
 	case t == record.DateTime:
@@ -147,7 +146,7 @@ func sampleValue(t record.Type) string {
 	return `"String"`
 }
 
-// sample is an object with every member that queries of the kind have.
+// sample returns an object with every member of the kind's queries.
 func sample(kind *record.Kind) string {
 	var members []string
 	for _, f := range kind.Fields {
@@ -156,7 +155,7 @@ func sample(kind *record.Kind) string {
 			value := one
 			switch {
 			case o.Arity() != record.One && f.Type == record.Byte:
-				value = `"AQI="` // its type is byte[], as interface.md has it
+				value = `"AQI="` // its type is byte[], as in interface.md
 			case o.Arity() != record.One:
 				value = "[" + one + "," + one + "]"
 			}
@@ -169,7 +168,7 @@ func sample(kind *record.Kind) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-func TestTheSampleWithAllMembersIsAccepted(t *testing.T) {
+func TestAllMembersAreAccepted(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
 		body := sample(kind)
@@ -204,21 +203,21 @@ func TestBodies(t *testing.T) {
 		{"CSV with two value lines", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take\n1\n2\n", 400, "not 3 lines"},
 		{"CSV with a short line", "POST /csv/reply/DB_ClassQuery", "text/csv", "Take,Skip\n1\n", 400, "CSV body cannot be read"},
 		{"a list", "POST /json/reply/DB_ClassQuery", "application/json", `[1]`, 400, "not a JSON object"},
-		{"more behind it", "POST /json/reply/DB_ClassQuery", "application/json", `{} {}`, 400, "more after the JSON object"},
+		{"more behind it", "POST /json/reply/DB_ClassQuery", "application/json", `{} {}`, 400, "unexpected data after the JSON object"},
 		{"cut short", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":`, 400, "cannot be read at byte 9"},
-		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","CLASS":"b"}`, 400, "stands twice"},
-		{"bytes that are no UTF-8", "POST /json/reply/DB_ClassQuery", "application/json", "{\"Class\":\"\xff\"}", 400, "not valid UTF-8"},
-		{"half a surrogate pair", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"\ud800"}`, 400, "half a surrogate pair"},
-		{"deep JSON where it is passed over", "POST /json/reply/DB_ClassQuery", "", `{"Meta":` + nested(10000) + `}`, 200, ""},
-		{"deep JSON where a value belongs", "POST /json/reply/DB_ClassQuery", "", `{"Class":` + nested(10000) + `}`, 400, "Class"},
+		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","CLASS":"b"}`, 400, "duplicate member"},
+		{"bytes that are not UTF-8", "POST /json/reply/DB_ClassQuery", "application/json", "{\"Class\":\"\xff\"}", 400, "not valid UTF-8"},
+		{"an unpaired surrogate", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"\ud800"}`, 400, "unpaired surrogate"},
+		{"deep JSON in an ignored member", "POST /json/reply/DB_ClassQuery", "", `{"Meta":` + nested(10000) + `}`, 200, ""},
+		{"deep JSON in a filter", "POST /json/reply/DB_ClassQuery", "", `{"Class":` + nested(10000) + `}`, 400, "Class"},
 		{"a form with a broken escape", "POST /json/reply/DB_ClassQuery", "application/x-www-form-urlencoded", "Class=%zz", 400, "escapes"},
 		{"a query with a broken escape", "GET /json/reply/DB_ClassQuery?Class=%zz", "", "", 400, "escapes"},
-		{"a query that is no UTF-8", "GET /json/reply/DB_ClassQuery?Class=%ff", "", "", 400, "UTF-8"},
+		{"a query that is not UTF-8", "GET /json/reply/DB_ClassQuery?Class=%ff", "", "", 400, "UTF-8"},
 		{"2,000 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 1999) + `"y"]}`, 200, ""},
 		{"2,001 values", "POST /json/reply/DB_ClassQuery", "", `{"ClassIn":[` + strings.Repeat(`"x",`, 2000) + `"y"]}`, 400, "at most 2000 values, not 2001"},
-		{"XML", "POST /json/reply/DB_ClassQuery", "application/xml", `<x/>`, 415, "application/xml cannot be read"},
+		{"XML", "POST /json/reply/DB_ClassQuery", "application/xml", `<x/>`, 415, "unsupported body type application/xml"},
 		{"several parts", "POST /json/reply/DB_ClassQuery", "multipart/form-data; boundary=x", "--x--", 415, "multipart/form-data"},
-		{"no type at all", "POST /json/reply/DB_ClassQuery", ";;;", "x", 415, "Content-Type cannot be read"},
+		{"an invalid type", "POST /json/reply/DB_ClassQuery", ";;;", "x", 415, "Content-Type is invalid"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := c
@@ -229,7 +228,7 @@ func TestBodies(t *testing.T) {
 			}
 			a := c.do(test.line, test.body, headers...).want(t, test.status)
 			if !strings.Contains(a.body, test.message) {
-				t.Errorf("%s does not say %q", shortened(a.body), test.message)
+				t.Errorf("%s does not contain %q", shortened(a.body), test.message)
 			}
 		})
 	}

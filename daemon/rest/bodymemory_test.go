@@ -13,9 +13,10 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Requests without a login that send half of a body fill their share of the
-// memory for bodies, and nothing more: small bodies and those of a key arrive.
-func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
+// TestUnauthenticatedBodiesAreBounded checks that incomplete bodies of
+// unauthenticated requests can only use their share of the memory for bodies: small
+// bodies and those of an API key are still accepted.
+func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 	var accounts *account.Service
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { accounts = c.Accounts })
 	key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: "reader", Role: account.Reader})
@@ -34,7 +35,7 @@ func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
 	}
 	stranger := client{t: t, url: server.URL}
 	large, path := strings.Repeat(" ", 100<<10)+"{}", "POST /json/reply/DB_ClassQuery"
-	for range 8 { // what they announce counts for nothing
+	for range 8 { // the announced length does not count
 		begin(4<<10 - 1)
 	}
 	stranger.do(path, large).want(t, 200)
@@ -48,7 +49,7 @@ func TestSlowStrangersFillTheirShareOnly(t *testing.T) {
 	stranger.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").wantMessage(t, "ServiceUnavailable")
 	stranger.do(path, strings.Repeat(" ", 4000)+"{}").want(t, 200)
 	stranger.do(path, large, "Authorization: Bearer "+key).want(t, 200)
-	for _, w := range slow { // they may still finish
+	for _, w := range slow { // they may still be completed
 		if _, err := io.WriteString(w.conn, "\n"); err != nil {
 			t.Fatal(err)
 		}

@@ -8,12 +8,11 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// TestChangesBySubscriberID: so many changes of a subscriber's subscriptions may
-// be made with the SubscriberID alone, by whichever route, and an administrator
-// may make more.
+// TestChangesBySubscriberID checks the limit of subscription changes with the
+// SubscriberID only, on all routes. Administrators have no limit.
 func TestChangesBySubscriberID(t *testing.T) {
 	rest.LimitChanges(t, edge.Rate{PerSecond: 1.0 / 3600, Burst: 5})
-	s := newShop(t) // one of them
+	s := newShop(t) // creates one of them
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]
 	c := stranger(t, s.Instance)
@@ -34,8 +33,8 @@ func TestChangesBySubscriberID(t *testing.T) {
 	asAdmin(t, s.Instance).do("DELETE "+list+"/"+made.RecID, "").want(t, 204)
 }
 
-// TestHeadersOfAnotherOrigin: what a subscription was given for one origin cannot
-// be had sent to another one, by either route.
+// TestHeadersOfAnotherOrigin checks that the headers of a subscription are not sent
+// to another origin after a change of its URL, on both routes.
 func TestHeadersOfAnotherOrigin(t *testing.T) {
 	s := newShop(t)
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]

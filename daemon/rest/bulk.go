@@ -19,44 +19,42 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// The members of an operation on many messages beside the filters of a query of
-// messages, and those of period.
+// Members of a bulk operation, in addition to the filters of a message query and
+// those of period.
 const (
-	memberDryRun = "DryRun" // count what would be done, and do nothing
-	memberAll    = "All"    // every message there is: no filter is needed
+	memberDryRun = "DryRun" // count the messages without changing them
+	memberAll    = "All"    // all messages: no filter is required
 )
 
-// bulk are the handlers of operations on many messages.
+// bulk has the handlers of operations on many messages.
 type bulk struct {
 	admin   *admin.Service
 	queries *queries
 }
 
-// retry makes all messages due that match and have failed or wait for another
-// attempt.
+// retry makes all matching messages due that have failed or wait for a retry.
 func (h *bulk) retry(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
 	t, err := h.admin.RetryMessages(x.Request.Context(), selection, actor(x))
-	return x.Answer("MessagesRetried",
+	return x.Respond("MessagesRetried",
 		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun}, err)
 }
 
-// remove removes all messages that match, and cancels what is pending of them.
+// remove deletes all matching messages and cancels pending attempts.
 func (h *bulk) remove(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
 	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, actor(x))
-	return x.Answer("MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun}, err)
+	return x.Respond("MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun}, err)
 }
 
-// selection reads which messages a request means. It is stricter than a query:
-// whatever cannot be taken as it is meant, or means nothing, might have kept
-// messages out, and they would be gone.
+// selection reads the filter of a bulk operation. It is stricter than a query: an
+// ignored or misread filter could select too many messages, and they would be lost.
 func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	none := admin.Selection{}
 	kind, _ := h.queries.system.Lookup(messageKind)
@@ -65,19 +63,19 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 		return none, b.err
 	}
 	b.read()
-	selection := admin.Selection{Filter: b.shown, Max: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
+	selection := admin.Selection{Filter: b.detail, Max: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
 	all := or(read(b.form, memberAll, asBool), false)
 	if err := refused(b.wrong); err != nil {
 		return none, err
 	}
 	if len(b.where) == 0 && !all {
-		return none, fault.New(fault.Invalid, "no filter says which messages are meant: give one, such as SubscriptionID and Status=3, or %s=true for every message there is", memberAll)
+		return none, fault.New(fault.Invalid, "a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages", memberAll)
 	}
 	selection.Select = h.picker(kind, b.where)
 	return selection, nil
 }
 
-// parseTake reads how many messages are dealt with at most.
+// parseTake parses the maximum number of messages.
 func parseTake(text string) (int64, error) {
 	n, err := wire.ParseInteger(record.Int, text)
 	if err != nil || n < 0 {
@@ -86,18 +84,18 @@ func parseTake(text string) (int64, error) {
 	return n, nil
 }
 
-// bulkForm reads the members of an operation on many messages.
+// bulkForm reads the members of a bulk operation.
 type bulkForm struct {
 	*form
-	kind  *record.Kind
-	where []query.Condition
-	shown audit.Detail // what was asked for, for the audit trail
+	kind   *record.Kind
+	where  []query.Condition
+	detail audit.Detail // the request, for the audit trail
 }
 
-// bulkMembers are those that are no filters.
+// bulkMembers are the members that are not filters.
 var bulkMembers = []string{memberSince, memberUntil, query.Take, memberDryRun, memberAll}
 
-// bulkControls are those that say nothing of the messages.
+// bulkControls are members that do not affect the selection.
 var bulkControls = []string{query.Format, query.Callback, query.Strict, query.Meta, "v", "jsconfig"}
 
 func (b *bulkForm) read() {
@@ -109,7 +107,7 @@ func (b *bulkForm) read() {
 		case !isFilter && !own:
 			b.refuse(shownName(m.Name), b.unknown(m.Name))
 		case m.Empty || len(m.Texts) == 0 && !m.Other:
-			b.refuse(shownName(m.Name), "has no value: give one, or leave the member out")
+			b.refuse(shownName(m.Name), "has no value: add one, or omit the member")
 		case isFilter:
 			b.filter(m)
 		default:
@@ -120,27 +118,26 @@ func (b *bulkForm) read() {
 	b.where, b.wrong = append(b.where, where...), append(b.wrong, wrong...)
 }
 
-// unknown says why a member is refused that is no filter.
+// unknown returns the error for a member that is not a filter.
 func (b *bulkForm) unknown(name string) string {
 	if slices.ContainsFunc(query.Parameters(), func(p query.Parameter) bool { return strings.EqualFold(p.Name, name) }) {
-		return "means nothing here: the messages are dealt with from the oldest on, and no rows are shown"
+		return "is not supported here: messages are processed oldest first, and no rows are returned"
 	}
-	text := "is not known"
+	text := "is unknown"
 	if near := record.Suggest(strings.TrimSpace(name), append(b.kind.Members(), bulkMembers...)); len(near) > 0 {
-		text += "; near: " + strings.Join(near, ", ")
+		text += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return text
 }
 
-// filter reads one filter, which must be a condition in the end: a list without
-// items is none.
+// filter reads one filter. It must result in a condition: an empty list is an error.
 func (b *bulkForm) filter(m query.Member) {
 	req, err := query.Parse(b.kind, query.Members{m}, query.Options{})
 	switch {
 	case err != nil:
 		b.wrong = append(b.wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
-		b.refuse(shownName(m.Name), "has no value: give one, or leave the member out")
+		b.refuse(shownName(m.Name), "has no value: add one, or omit the member")
 	default:
 		b.where = append(b.where, req.Where...)
 		target, _ := b.kind.Member(m.Name)
@@ -148,7 +145,7 @@ func (b *bulkForm) filter(m query.Member) {
 	}
 }
 
-// What the audit trail shows of a member: its entries are of a bounded length.
+// Limits of the members in the audit trail, whose entries have a maximum length.
 const (
 	shownItems  = 5
 	shownLength = 100
@@ -158,7 +155,7 @@ func (b *bulkForm) show(name string, texts []string) {
 	var parts []string
 	for i, text := range texts {
 		if i == shownItems {
-			parts = append(parts, "... "+strconv.Itoa(len(texts))+" in all")
+			parts = append(parts, "... "+strconv.Itoa(len(texts))+" in total")
 			break
 		}
 		if text = requestlog.Mask(name, text); len(text) > shownLength {
@@ -166,21 +163,21 @@ func (b *bulkForm) show(name string, texts []string) {
 		}
 		parts = append(parts, text)
 	}
-	b.shown.Set(name, strings.Join(parts, ","))
+	b.detail.Set(name, strings.Join(parts, ","))
 }
 
-// selectionMembers are the members of an operation on many messages, for
-// documents. The query of messages tells the other filters.
+// selectionMembers are the documented members of a bulk operation. MessageQuery
+// documents the other filters.
 var selectionMembers = append([]metadata.Member{
-	{Name: inSubscription, Type: "string", Help: "a filter, as are all those of MessageQuery"},
-	{Name: "Status", Type: "int", Help: "a filter, as are StatusIn, EventNameStartsWith and the others of MessageQuery"},
-	{Name: query.Take, Type: "int", Help: "at most so many messages, the oldest first"},
-	{Name: memberDryRun, Type: "bool", Help: "true: nothing is done, only counted"},
-	{Name: memberAll, Type: "bool", Help: "true: without a filter, every message there is"},
+	{Name: inSubscription, Type: "string", Help: "a filter; all filters of MessageQuery are supported"},
+	{Name: "Status", Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
+	{Name: query.Take, Type: "int", Help: "maximum number of messages, oldest first"},
+	{Name: memberDryRun, Type: "bool", Help: "true: count the messages without changing them"},
+	{Name: memberAll, Type: "bool", Help: "true: select all messages without a filter"},
 }, periodMembers...)
 
-// picker finds the messages that meet conditions, a page at a time. Nothing is
-// locked meanwhile.
+// picker returns a function that finds matching messages page by page. It locks
+// nothing.
 func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector {
 	columns := make([]int, 3)
 	for i, name := range []string{"ItemNo", "Status", "Retries"} {

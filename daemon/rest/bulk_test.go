@@ -19,12 +19,12 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// firstAdded is when the first message of mail was added. The others follow an
-// hour after one another.
+// firstAdded is the time when the first message of mail was added. The others were
+// added one hour apart.
 var firstAdded = time.Now().UTC().Add(-48 * time.Hour).Truncate(time.Minute)
 
-// hours is the time so many hours after that, in a form of the contract: with a
-// zone, with all digits, or in milliseconds.
+// hours returns the time n hours after firstAdded in one of the accepted formats:
+// with a zone, with all digits, or in milliseconds.
 func hours(n int, form string) string {
 	at := firstAdded.Add(time.Duration(n) * time.Hour)
 	if form == "/Date/" {
@@ -33,9 +33,9 @@ func hours(n int, form string) string {
 	return url.QueryEscape(at.Format(form))
 }
 
-// mail is a daemon with messages of two subscriptions: of each one that was not
-// sent, one that was received, one that waits and two that failed. None is sent
-// by itself.
+// mail is a daemon with messages of two subscriptions. Each has one message not
+// sent, one delivered, one waiting for a retry and two failed. None is sent
+// automatically.
 type mail struct {
 	*daemontest.Instance
 	admin client
@@ -57,7 +57,7 @@ func newMail(t *testing.T, args ...string) *mail {
 	return m
 }
 
-// fill puts the messages into a store that no daemon works on yet.
+// fill adds the messages to a store before its daemon is started.
 func (m *mail) fill(t *testing.T, dir string) {
 	t.Helper()
 	check := func(err error) {
@@ -95,7 +95,7 @@ func (m *mail) fill(t *testing.T, dir string) {
 	check(kept.Write(t.Context(), b))
 }
 
-// statuses are those of a shop's messages, the oldest first.
+// statuses returns the statuses of a shop's messages, oldest first.
 func (m *mail) statuses(t *testing.T, shop int) string {
 	t.Helper()
 	e := m.admin.do("GET /Webhooks/Messages?OrderBy=ItemNo&Fields=Status&SubscriptionID="+m.shops[shop].GUID, "").want(t, 200).envelope(t)
@@ -112,7 +112,7 @@ func (m *mail) statuses(t *testing.T, shop int) string {
 
 const asFilled = "01233"
 
-func TestBulkRequestsThatAreRefused(t *testing.T) {
+func TestInvalidBulkRequests(t *testing.T) {
 	m := newMail(t)
 	for _, tt := range []struct {
 		query, body, field, message string
@@ -123,7 +123,7 @@ func TestBulkRequestsThatAreRefused(t *testing.T) {
 		{"", `{"Take":5,"DryRun":true}`, "", "All=true"},
 		{"Format=json&v=1&Strict=false", ``, "", "All=true"},
 		{"", `{"Statuss":3}`, "Statuss", "near: Status"},
-		{"", `{"Status":3,"Bogus":1,"Strict":false}`, "Bogus", "not known"},
+		{"", `{"Status":3,"Bogus":1,"Strict":false}`, "Bogus", "unknown"},
 		{"", `{"Status":3,"DryRum":true}`, "DryRum", "near: DryRun"},
 		{"", `{"Status":"three"}`, "Status", ""},
 		{"", `{"Status":{"is":3}}`, "Status", ""},
@@ -142,13 +142,13 @@ func TestBulkRequestsThatAreRefused(t *testing.T) {
 		{"All=true&Since=", ``, "Since", "no value"},
 		{"", `{"Since":"yesterday"}`, "Since", ""},
 		{"", `{"Until":["2024-05-01","2024-05-02"]}`, "Until", "one value"},
-		{"Status=3&Skip=1", ``, "Skip", "means nothing here"},
-		{"Status=3&OrderBy=ItemNo", ``, "OrderBy", "means nothing here"},
-		{"Status=3&OrderByDesc=ItemNo", ``, "OrderByDesc", "means nothing here"},
-		{"Status=3&Fields=ItemNo", ``, "Fields", "means nothing here"},
-		{"Status=3&Include=Total", ``, "Include", "means nothing here"},
-		{"Status=3&Cursor=", ``, "Cursor", "means nothing here"},
-		{"Status=3&nulls=include", ``, "nulls", "means nothing here"},
+		{"Status=3&Skip=1", ``, "Skip", "not supported here"},
+		{"Status=3&OrderBy=ItemNo", ``, "OrderBy", "not supported here"},
+		{"Status=3&OrderByDesc=ItemNo", ``, "OrderByDesc", "not supported here"},
+		{"Status=3&Fields=ItemNo", ``, "Fields", "not supported here"},
+		{"Status=3&Include=Total", ``, "Include", "not supported here"},
+		{"Status=3&Cursor=", ``, "Cursor", "not supported here"},
+		{"Status=3&nulls=include", ``, "nulls", "not supported here"},
 	} {
 		for _, path := range []string{"/Webhooks/Messages/Retry", "/Webhooks/Messages/Delete"} {
 			if tt.query != "" {
@@ -168,16 +168,15 @@ func TestBulkRequestsThatAreRefused(t *testing.T) {
 	}
 	for shop := range m.shops {
 		if got := m.statuses(t, shop); got != asFilled {
-			t.Errorf("the messages stand at %s", got)
+			t.Errorf("the statuses are %s", got)
 		}
 	}
 	if trail := m.trail(t); len(trail) > 0 {
-		t.Errorf("the audit trail has %+v", trail)
+		t.Errorf("unexpected audit trail %+v", trail)
 	}
 }
 
-// trail is what the audit trail has of operations on many messages, the oldest
-// first.
+// trail returns the audit trail of bulk operations, oldest first.
 func (m *mail) trail(t *testing.T) []entry {
 	t.Helper()
 	e := m.admin.do("GET /Queries/WH_Audit?ActionStartsWith=messages&OrderBy=EntryNo&Fields=UserName,Via,Address,Action,Subject,Detail", "").want(t, 200).envelope(t)
@@ -192,7 +191,7 @@ func (m *mail) trail(t *testing.T) []entry {
 	return all
 }
 
-func TestRetryOfManyMessages(t *testing.T) {
+func TestBulkRetry(t *testing.T) {
 	m := newMail(t)
 	one := "SubscriptionID=" + m.shops[0].GUID
 	for _, tt := range []struct {
@@ -215,7 +214,7 @@ func TestRetryOfManyMessages(t *testing.T) {
 	}
 	for shop := range m.shops {
 		if got := m.statuses(t, shop); got != asFilled {
-			t.Errorf("the messages stand at %s", got)
+			t.Errorf("the statuses are %s", got)
 		}
 	}
 	a := m.admin.do("POST /Webhooks/Messages/Retry", `{"Status":3,"subscriberid":"`+m.shops[1].Subscriber+`","Take":1}`)
@@ -223,12 +222,12 @@ func TestRetryOfManyMessages(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := m.statuses(t, 0) + m.statuses(t, 1); got != asFilled+"01223" && got != asFilled+"01213" {
-		t.Errorf("the messages stand at %s", got)
+		t.Errorf("the statuses are %s", got)
 	}
 	m.Log.Await(t, "messages retry", "by=admin", "matched=1", "done=1")
 }
 
-func TestDeletionOfManyMessages(t *testing.T) {
+func TestBulkDelete(t *testing.T) {
 	m := newMail(t)
 	ask := func(line, body string, headers ...string) wire.MessagesDeleted {
 		t.Helper()
@@ -241,13 +240,13 @@ func TestDeletionOfManyMessages(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := m.statuses(t, 0) + " " + m.statuses(t, 1); got != "012 "+asFilled {
-		t.Errorf("the messages stand at %s", got)
+		t.Errorf("the statuses are %s", got)
 	}
 	if got := ask("?All=true&Take=1", ""); got != (wire.MessagesDeleted{Matched: 1, Deleted: 1}) {
 		t.Errorf("%+v", got)
 	}
 	if got := m.statuses(t, 0) + " " + m.statuses(t, 1); got != "12 "+asFilled {
-		t.Errorf("the messages stand at %s", got)
+		t.Errorf("the statuses are %s", got)
 	}
 	text := m.admin.do("POST /Webhooks/Messages/Delete.csv", `{"SubscriberIDStartsWith":"`+m.shops[1].Subscriber+`"}`).want(t, 200).body
 	if text != "Matched,Deleted\r\n5,5\r\n" {
@@ -269,8 +268,9 @@ func TestDeletionOfManyMessages(t *testing.T) {
 	}
 }
 
-// The audit trail has a part of what is too long for it, and says so.
-func TestTheTrailOfALongFilter(t *testing.T) {
+// TestAuditTrailOfALongFilter checks that the audit trail shortens a filter that is
+// too long.
+func TestAuditTrailOfALongFilter(t *testing.T) {
 	m := newMail(t)
 	ids, long := make([]string, 300), strings.Repeat("é", 99)
 	for i := range ids {
@@ -283,15 +283,16 @@ func TestTheTrailOfALongFilter(t *testing.T) {
 	m.admin.do("POST /Webhooks/Messages/Retry", string(body)).want(t, 200)
 	trail := m.trail(t)
 	mark := m.shops[0].Subscriber[:8] + "***"
-	for _, part := range []string{"SubscriberIDIn=" + strings.Repeat(mark+",", 5) + "... 300 in all", "BodyContains=" + strings.Repeat("é", 50) + "...", "MessageIDIn=x,x,x,x,x,... 7 in all"} {
+	for _, part := range []string{"SubscriberIDIn=" + strings.Repeat(mark+",", 5) + "... 300 in total", "BodyContains=" + strings.Repeat("é", 50) + "...", "MessageIDIn=x,x,x,x,x,... 7 in total"} {
 		if len(trail) != 1 || !strings.Contains(trail[0].Detail, part) {
 			t.Errorf("%s is not in %+v", part, trail)
 		}
 	}
 }
 
-// Pages of others cannot have an admin's browser do it, and nobody else may.
-func TestWhoMayWorkOnManyMessages(t *testing.T) {
+// TestRolesOfBulkOperations checks that bulk operations require an admin and cannot
+// be sent by pages of other origins.
+func TestRolesOfBulkOperations(t *testing.T) {
 	m := newMail(t)
 	for _, path := range []string{"POST /Webhooks/Messages/Retry?All=true", "POST /Webhooks/Messages/Delete?All=true"} {
 		stranger(t, m.Instance).do(path, "").want(t, 401)
@@ -302,7 +303,7 @@ func TestWhoMayWorkOnManyMessages(t *testing.T) {
 	}
 	for shop := range m.shops {
 		if got := m.statuses(t, shop); got != asFilled {
-			t.Errorf("the messages stand at %s", got)
+			t.Errorf("the statuses are %s", got)
 		}
 	}
 }
@@ -330,6 +331,6 @@ func TestMessagesOfAPeriod(t *testing.T) {
 	since := hours(1, time.RFC3339)
 	page := m.admin.do("GET /Webhooks/Messages.html?Since="+since+"&Take=2", "").want(t, 200).body
 	if !strings.Contains(page, "Since="+since) {
-		t.Error("the links of the page forget Since")
+		t.Error("the links of the page lack Since")
 	}
 }

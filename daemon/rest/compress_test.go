@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// unpacked reads a body by its Content-Encoding.
+// unpacked decompresses a body by its Content-Encoding.
 func unpacked(t *testing.T, header http.Header, body io.Reader) (string, error) {
 	t.Helper()
 	switch coding := header.Get("Content-Encoding"); coding {
@@ -65,7 +65,7 @@ func TestCompression(t *testing.T) {
 			"GET /json/reply/SO_TotalsQuery":         large,
 		} {
 			if body == large && accept != "" && accept != "gzip" && accept != "zstd" {
-				continue // as with the one in the middle
+				continue // like the middle one
 			}
 			a := c.do(line, "", "Accept-Encoding: "+accept, "Want-Digest: sha-256").want(t, 200)
 			coding, vary := want, "Accept"
@@ -93,14 +93,14 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-func TestFailuresAreCompressed(t *testing.T) {
+func TestErrorsAreCompressed(t *testing.T) {
 	a := asAdmin(t, demo.start(t)).do("GET /nothing?format=html", "", "Accept-Encoding: gzip").want(t, 404).wantHeader(t, "Content-Encoding", "gzip")
 	if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil || !strings.Contains(text, "NotFound") {
 		t.Errorf("%v: %s", err, text)
 	}
 }
 
-func TestACutReplyNeverLooksWholeWhenCompressed(t *testing.T) {
+func TestAbortedCompressedResponseIsIncomplete(t *testing.T) {
 	i := startDamaged(t)
 	c := asAdmin(t, i)
 	for _, coding := range []string{"gzip", "zstd"} {
@@ -109,11 +109,11 @@ func TestACutReplyNeverLooksWholeWhenCompressed(t *testing.T) {
 			t.Errorf("%s: %v, %v", coding, err, a.header)
 		}
 		if _, err := unpacked(t, a.header, strings.NewReader(a.body)); err == nil {
-			t.Errorf("%s: the body is complete in itself", coding)
+			t.Errorf("%s: the compressed body is complete", coding)
 		}
 		a = c.do("GET /json/reply/IN_ColoursQuery?Description=x", "", "Accept-Encoding: "+coding).want(t, 503)
 		checkHarmless(t, a)
-		// The compressors that were dropped amid a reply spoil no other.
+		// Compressors of aborted responses must not affect later ones.
 		a = c.do("GET /json/reply/IN_ColoursQuery?Take=500", "", "Accept-Encoding: "+coding).want(t, 200)
 		if text, err := unpacked(t, a.header, strings.NewReader(a.body)); err != nil || !strings.HasSuffix(text, "}}") {
 			t.Errorf("%s: %v", coding, err)
@@ -121,7 +121,7 @@ func TestACutReplyNeverLooksWholeWhenCompressed(t *testing.T) {
 	}
 }
 
-func TestTheFirstBytesOfACompressedReplyComeAtOnce(t *testing.T) {
+func TestFirstBytesOfCompressedResponseAreFlushed(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless)
 	for _, coding := range []string{"gzip", "zstd"} {
 		w := dial(t, i)

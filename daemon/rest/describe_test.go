@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// TestEveryOperationIsDescribed: each operation of the table has a name of its
-// own, routes, and what the documents say of them.
+// TestEveryOperationIsDescribed checks that each operation of the table has a unique
+// name, routes and documentation.
 func TestEveryOperationIsDescribed(t *testing.T) {
 	system, table := record.System(), newTable(new(handlers))
 	for i, o := range table {
@@ -23,7 +23,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			t.Errorf("%s: there is no kind %s", o.name, o.kind)
 		}
 		if len(o.routes) == 0 {
-			t.Errorf("no route leads to %s", o.name)
+			t.Errorf("no route for %s", o.name)
 		}
 		for _, r := range o.routes {
 			if r.Summary == "" || r.Operation == "" {
@@ -33,13 +33,14 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		if slices.ContainsFunc(table[:i], func(other operation) bool { return other.name == o.name }) {
 			t.Errorf("%s is in the table twice", o.name)
 		}
-		if o.answer != nil && o.media != "" {
-			t.Errorf("%s answers with a document and with %s", o.name, o.media)
+		if o.response != nil && o.media != "" {
+			t.Errorf("%s has both a document and the media type %s", o.name, o.media)
 		}
 	}
 }
 
-// TestEveryPathMemberIsDescribed looks for the members of paths.
+// TestEveryPathMemberIsDescribed checks that operations document their path
+// parameters.
 func TestEveryPathMemberIsDescribed(t *testing.T) {
 	general := []string{edge.ParamFormat, edge.ParamOperation, edge.ParamKind}
 	for _, o := range newTable(new(handlers)) {

@@ -15,26 +15,24 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// memberOperation names the operation that /metadata is to tell about.
+// memberOperation names the operation that /metadata describes.
 const memberOperation = "op"
 
-// operation is a row of the table of routes: one thing that the service does, who
-// may ask for it, what a request and its reply hold, and the routes that lead to
-// it. The router, the checks and the documents read it.
+// operation is a row of the operation table: its role, request members, response and
+// routes. The router, the checks and the documentation use it.
 type operation struct {
-	name    string
-	group   string            // of operations that belong together; a query has that of its kind
-	summary string            // a query has that of its kind where it is empty
-	role    account.Role      // the least that it takes
-	kind    string            // that it queries, of those that the service itself keeps
-	members []metadata.Member // beside those in paths, and those of every query
-	answer  any               // a value of the type of the reply
-	media   string            // of a reply that is no document
-	routes  []edge.Route      // without what is the same for all of them; Summary where it differs
+	name     string
+	group    string            // heading in the documentation; that of the kind for a query
+	summary  string            // empty for that of the kind
+	role     account.Role      // the minimum role
+	kind     string            // the queried kind, of the service's own kinds
+	members  []metadata.Member // in addition to path parameters and the members of every query
+	response any               // a value of the response type
+	media    string            // media type of a response that is not a document
+	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
 }
 
-// The groups of operations beside those of the record kinds, which are the
-// parts of the business.
+// The groups of operations, in addition to the areas of the record kinds.
 const (
 	groupBills    = "Bills of materials"
 	groupAccounts = "Accounts"
@@ -42,15 +40,14 @@ const (
 	groupWebhooks = "Webhooks"
 )
 
-// documents are the handlers of what the service says of itself.
+// documents has the handlers of the service's documentation.
 type documents struct {
 	access *access
 	closed description
-	open   description // the same where queries need no login
+	open   description // the same for anonymous queries
 }
 
-// description is the documents about a service, each made when it is first asked
-// for.
+// description holds the documents about a service, each built on first use.
 type description struct {
 	service    func() *metadata.Service
 	openAPI    func() ([]byte, error)
@@ -66,7 +63,7 @@ func newDescription(describe func() *metadata.Service) description {
 	}
 }
 
-// of are the documents by the settings that the request goes by.
+// of returns the documents for the settings of the request.
 func (h *documents) of(x *edge.Context) *description {
 	if x.Options.AnonymousQueries {
 		return &h.open
@@ -74,11 +71,11 @@ func (h *documents) of(x *edge.Context) *description {
 	return &h.closed
 }
 
-// describe puts together what the documents tell of: the operations of the table,
-// and the query of each record kind. Queries are open where they need no login.
+// describe builds the description of the operations in the table and of the queries
+// of all record kinds. open reports whether queries need no login.
 func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
 	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.answer, Media: o.media}
+		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
@@ -96,7 +93,7 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 	return &d
 }
 
-// described is an operation as the documents show it, with its kind and routes.
+// described completes an operation with its kind and routes.
 func described(o metadata.Operation, kind *record.Kind, routes []edge.Route) metadata.Operation {
 	path := func(pattern string) string { return pattern }
 	if kind != nil {
@@ -112,13 +109,12 @@ func described(o metadata.Operation, kind *record.Kind, routes []edge.Route) met
 	return o
 }
 
-// kindPath puts a record kind into the patterns of paths that name any.
+// kindPath inserts a record kind into path patterns.
 func kindPath(kind *record.Kind) func(pattern string) string {
 	return strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace
 }
 
-// rank puts the records of the business first, and what the service tells of
-// itself last.
+// rank sorts business records first and the service's own operations last.
 func rank(o metadata.Operation) int {
 	switch {
 	case o.Group == groupService:
@@ -129,8 +125,7 @@ func rank(o metadata.Operation) int {
 	return 0
 }
 
-// home sends browsers to the list of operations. Programs have no business at
-// the root.
+// home redirects browsers to the list of operations. Other clients get 404.
 func (h *documents) home(x *edge.Context) error {
 	if !x.HTML() {
 		return edge.NotFound()
@@ -138,8 +133,8 @@ func (h *documents) home(x *edge.Context) error {
 	return x.Redirect(http.StatusFound, x.Base+"/metadata")
 }
 
-// metadata tells what the service can be asked, or all about one operation: as
-// a page to browsers, also where the path names another format.
+// metadata returns the list of operations, or the description of one. Browsers
+// always get an HTML page.
 func (h *documents) metadata(x *edge.Context) error {
 	h.access.recognise(x)
 	page := x.HTML() || x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
@@ -157,7 +152,7 @@ func (h *documents) metadata(x *edge.Context) error {
 		if near := record.Suggest(name, names); near != nil {
 			names = near
 		}
-		return fault.New(fault.NotFound, "there is no operation %s; there are: %s", edge.Clean(name), strings.Join(names, ", "))
+		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), strings.Join(names, ", "))
 	}
 	if page {
 		text, err := d.Page(o, siteOf(x), urlOf(x))
@@ -166,7 +161,7 @@ func (h *documents) metadata(x *edge.Context) error {
 	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, urlOf(x)))
 }
 
-// urlOf is the service's address as the asker reached it.
+// urlOf returns the base URL of the service as the client used it.
 func urlOf(x *edge.Context) string {
 	scheme := "http"
 	if x.Origin.Secure {

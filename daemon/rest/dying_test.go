@@ -22,9 +22,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// startDamaged runs a daemon over records of which the later pages are
-// overwritten: a query without an order reads thousands of rows of IN_Colours
-// before it comes to the damage.
+// startDamaged runs a daemon on records whose later pages are overwritten: a query
+// without an order reads thousands of rows of IN_Colours before it fails.
 func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 	t.Helper()
 	dir := t.TempDir()
@@ -34,7 +33,7 @@ func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const leaf = 0x0d // the first byte of a page with rows
+	const leaf = 0x0d // the type byte of a leaf page
 	pageSize := int(binary.BigEndian.Uint16(file[16:]))
 	damaged := 0
 	for at := len(file) / pageSize / 2 * pageSize; at < len(file); at += pageSize {
@@ -44,7 +43,7 @@ func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 		}
 	}
 	if damaged < 100 {
-		t.Fatalf("%d pages were damaged", damaged)
+		t.Fatalf("damaged %d pages", damaged)
 	}
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
@@ -75,7 +74,7 @@ func fillColours(t *testing.T, dir string, rows int) {
 	}
 }
 
-func TestACutReplyNeverLooksWhole(t *testing.T) {
+func TestAbortedResponseIsIncomplete(t *testing.T) {
 	i := startDamaged(t)
 	c := asAdmin(t, i)
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
@@ -88,7 +87,7 @@ func TestACutReplyNeverLooksWhole(t *testing.T) {
 		}
 		checkHarmless(t, a)
 	}
-	i.Log.Await(t, "level=WARN", "reply aborted", "malformed")
+	i.Log.Await(t, "level=WARN", "response aborted", "malformed")
 	i.Log.Await(t, "msg=request", "path=/csv/reply/IN_ColoursQuery", "aborted=true")
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	if a := c.do("GET /metrics", ""); !strings.Contains(a.body, "whd_http_replies_aborted_total 6") {
@@ -96,7 +95,7 @@ func TestACutReplyNeverLooksWhole(t *testing.T) {
 	}
 }
 
-func TestACutReplyToAnOldClient(t *testing.T) {
+func TestAbortedResponseHTTP10(t *testing.T) {
 	w := dial(t, startDamaged(t))
 	w.send("", "GET /csv/reply/IN_ColoursQuery HTTP/1.0")
 	if _, err := io.Copy(io.Discard, w.in); !errors.Is(err, syscall.ECONNRESET) {
@@ -104,7 +103,7 @@ func TestACutReplyToAnOldClient(t *testing.T) {
 	}
 }
 
-func TestACutReplyToAnOldClientWithTLS(t *testing.T) {
+func TestAbortedResponseHTTP10TLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	trust := daemontest.WritePair(t, cert, key, time.Now())
@@ -116,11 +115,11 @@ func TestACutReplyToAnOldClientWithTLS(t *testing.T) {
 	defer conn.Close()
 	fmt.Fprint(conn, "GET /csv/reply/IN_ColoursQuery HTTP/1.0\r\n\r\n")
 	if n, err := io.Copy(io.Discard, conn); err == nil {
-		t.Errorf("the reply ends after %d bytes as if it were whole", n)
+		t.Errorf("the response ends after %d bytes without an error", n)
 	}
 }
 
-func TestACutReplyToCurl(t *testing.T) {
+func TestAbortedResponseWithCurl(t *testing.T) {
 	curl := clientstest.Tool(t, "curl")
 	i := startDamaged(t)
 	for _, version := range []string{"--http1.1", "--http1.0"} {
@@ -136,11 +135,11 @@ func TestACutReplyToCurl(t *testing.T) {
 	}
 }
 
-func TestAFailureBeforeTheFirstByteIsAReply(t *testing.T) {
+func TestErrorBeforeTheFirstByte(t *testing.T) {
 	i := startDamaged(t)
 	c := asAdmin(t, i)
 	for _, line := range []string{
-		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, shows none
+		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, returns none
 		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row
 		"GET /json/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
 		"HEAD /json/reply/IN_ColoursQuery?Description=x",

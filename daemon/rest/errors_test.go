@@ -13,21 +13,20 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// failing is a request that fails for one of the causes of contract.md,
-// section 6.
+// failing is a request that fails for one of the causes in contract.md, section 6.
 type failing struct {
 	name    string
 	line    string
 	body    string
 	headers []string
-	who     func(testing.TB, *daemontest.Instance) client
+	as      func(testing.TB, *daemontest.Instance) client
 
 	status int
 	code   string
 	fields []string // FieldName of each row of Errors
 	says   string
-	also   string // a header that the reply has
-	bare   bool   // not the whole envelope
+	also   string // a header of the response
+	bare   bool   // without the query envelope
 }
 
 var failures = []failing{
@@ -44,17 +43,17 @@ var failures = []failing{
 	{name: "a negative page", line: "GET /json/reply/SY_FiltersQuery?Skip=-1&Take=-1",
 		status: 400, code: "ArgumentException", fields: []string{"Skip", "Take"}},
 	{name: "an unknown member of a strict request", line: "GET /json/reply/SY_FiltersQuery?Nam=x&Strict=true",
-		status: 400, code: "ArgumentException", fields: []string{"Nam"}, says: "near: Name"},
+		status: 400, code: "ArgumentException", fields: []string{"Nam"}, says: "did you mean Name"},
 	{name: "several at once", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":1.5,"FilterNo":"x","Take":"y","OrderBy":"z"}`,
 		status: 400, code: "ArgumentException", fields: []string{"ItemNo", "FilterNo", "Take", "OrderBy"}, says: "(and 3 more)"},
 	{name: "a malformed body", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":`, status: 400, code: "SerializationException"},
 	{name: "a login without a password", line: "POST /json/reply/Authenticate", body: `{"UserName":"x"}`, bare: true,
 		status: 400, code: "NotEmpty", fields: []string{"Password"}},
-	{name: "nobody", line: "GET /json/reply/SY_FiltersQuery", who: stranger,
+	{name: "no credentials", line: "GET /json/reply/SY_FiltersQuery", as: stranger,
 		status: 401, code: "Unauthorized", also: `Www-Authenticate: credentials realm="/auth/credentials"`},
-	{name: "a wrong key", line: "GET /json/reply/SY_FiltersQuery", who: stranger, headers: []string{"Authorization: Bearer whd_wrong"},
+	{name: "a wrong key", line: "GET /json/reply/SY_FiltersQuery", as: stranger, headers: []string{"Authorization: Bearer whd_wrong"},
 		status: 401, code: "Unauthorized", also: `Www-Authenticate: credentials realm="/auth/credentials"`},
-	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", who: stranger, bare: true,
+	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", as: stranger, bare: true,
 		status: 401, code: "Unauthorized", says: "Invalid Username or Password"},
 	{name: "a callback for a foreign page", line: "GET /json/reply/SY_FiltersQuery?callback=f", headers: []string{"Sec-Fetch-Site: cross-site"},
 		status: 403, code: "Forbidden"},
@@ -77,7 +76,7 @@ func startFailing(t *testing.T, args ...string) *daemontest.Instance {
 	return startWithView(t, "IN_Colours", broken, append(args, "--erp-sources", "SO_Totals=gone")...)
 }
 
-// in asks for the reply in another format, where the line names one.
+// in returns the request line for another format, if it names one.
 func (f failing) in(format string) string {
 	line := strings.Replace(f.line, "/json/", "/"+format+"/", 1)
 	if line != f.line || strings.Contains(line, "?callback=") {
@@ -91,11 +90,11 @@ func (f failing) in(format string) string {
 
 func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer {
 	t.Helper()
-	who := f.who
-	if who == nil {
-		who = asAdmin
+	as := f.as
+	if as == nil {
+		as = asAdmin
 	}
-	c := who(t, i).with("Sec-Fetch-Mode: cors") // else a browser is sent to the login page
+	c := as(t, i).with("Sec-Fetch-Mode: cors") // a browser would be redirected to the login page
 	a := c.do(f.in(format), f.body, f.headers...).want(t, f.status)
 	if name, value, some := strings.Cut(f.also, ": "); some {
 		a.wantHeader(t, name, value)
@@ -104,18 +103,18 @@ func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer
 	return a
 }
 
-// checkHarmless looks for what no reply may tell.
+// checkHarmless checks that a response contains no internal information.
 func checkHarmless(t testing.TB, a answer) {
 	t.Helper()
 	text := strings.ToLower(strings.ReplaceAll(a.body, "<select ", "") + fmt.Sprint(a.header)) // of a form
 	for _, secret := range []string{"select ", "sqlite", "the_view", "gone", "integer overflow", "/tmp", ".go:", "goroutine", strings.ToLower(daemontest.AdminPassword)} {
 		if strings.Contains(text, secret) {
-			t.Errorf("the reply tells %q: %s", secret, a.body)
+			t.Errorf("the response contains %q: %s", secret, a.body)
 		}
 	}
 }
 
-func TestFailuresInJSON(t *testing.T) {
+func TestErrorsInJSON(t *testing.T) {
 	i := startFailing(t)
 	for _, f := range failures {
 		t.Run(f.name, func(t *testing.T) {
@@ -136,7 +135,7 @@ func TestFailuresInJSON(t *testing.T) {
 				t.Errorf("%s", a.body)
 			}
 			if !strings.Contains(a.body, f.says) {
-				t.Errorf("%s does not say %q", a.body, f.says)
+				t.Errorf("%s does not contain %q", a.body, f.says)
 			}
 			if s.Meta["RequestId"] != a.header.Get("X-Request-Id") || s.Meta["RequestId"] == "" {
 				t.Errorf("RequestId %q, X-Request-Id %q", s.Meta["RequestId"], a.header.Get("X-Request-Id"))
@@ -148,7 +147,7 @@ func TestFailuresInJSON(t *testing.T) {
 	}
 }
 
-func TestFailuresInOtherFormats(t *testing.T) {
+func TestErrorsInOtherFormats(t *testing.T) {
 	i := startFailing(t)
 	for _, f := range failures {
 		if strings.Contains(f.line, "callback=") {
@@ -202,7 +201,7 @@ func checkXMLFailure(t *testing.T, f failing, a answer) {
 	}
 }
 
-func TestStackTraceOnlyWhereDebuggingIsOn(t *testing.T) {
+func TestStackTraceRequiresDebug(t *testing.T) {
 	i := startFailing(t, "--debug")
 	c := asAdmin(t, i)
 	if s := c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 500).envelope(t).ResponseStatus; !strings.Contains(s.StackTrace, "overflow") {
@@ -210,7 +209,7 @@ func TestStackTraceOnlyWhereDebuggingIsOn(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsWhatTheReplyDoesNot(t *testing.T) {
+func TestErrorDetailsAreLogged(t *testing.T) {
 	i := startFailing(t)
 	id := asAdmin(t, i).do("GET /json/reply/IN_ColoursQuery", "").header.Get("X-Request-Id")
 	i.Log.Await(t, "level=ERROR", "internal error", id, "overflow")
@@ -218,14 +217,14 @@ func TestTheLogTellsWhatTheReplyDoesNot(t *testing.T) {
 	i.Log.Await(t, "level=WARN", "request failed", id, "no such table")
 }
 
-func TestOneMissingSourceLeavesTheOthersAlone(t *testing.T) {
+func TestMissingSourceAffectsOnlyItsKind(t *testing.T) {
 	c := asAdmin(t, startFailing(t))
 	c.do("GET /json/reply/SO_TotalsQuery", "").want(t, 503)
 	c.do("GET /json/reply/SY_FiltersQuery", "").want(t, 200)
 	c.do("GET /readyz", "").want(t, 200)
 }
 
-func TestAMemberThatLiesAboutItself(t *testing.T) {
+func TestMemberNameWithHeaderInjection(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	name := url.QueryEscape("Na\r\nSet-Cookie: ss-id=x,\x00é" + strings.Repeat("x", 1000))
 	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0&"+name+"=1", "").want(t, 200)

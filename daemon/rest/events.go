@@ -19,18 +19,18 @@ const (
 	memberBody  = "Body"
 )
 
-// events are the handlers of /Webhooks/Events.
+// events has the handlers of /Webhooks/Events.
 type events struct {
 	admin  *admin.Service
 	engine *delivery.Engine
 }
 
-// list lists the published events.
+// list returns the published events.
 func (h *events) list(x *edge.Context) error {
 	return edge.List(x, "Events", h.admin.Rules().SubscribableEvents(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
 }
 
-// add takes an event. It answers once the event's messages are durable.
+// add publishes an event. It responds after the event's messages are durable.
 func (h *events) add(x *edge.Context) error {
 	f := readForm(x)
 	name := f.required(memberEvent)
@@ -52,7 +52,7 @@ func (h *events) add(x *edge.Context) error {
 	return x.Document(http.StatusCreated, "EventReceipt", receipt)
 }
 
-// publish raises an event, under an idempotency key where the request has one.
+// publish publishes an event, with the request's idempotency key if there is one.
 func (h *events) publish(x *edge.Context, name string, body []byte) (wire.EventReceipt, error) {
 	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
@@ -64,22 +64,22 @@ func (h *events) publish(x *edge.Context, name string, body []byte) (wire.EventR
 		return wire.EventReceipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // others have keys of their own
+	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // keys are separate for each user
 	if replayed {
 		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
 	return receipt, err
 }
 
-// maxIdempotencyKey is the longest key, in characters.
+// maxIdempotencyKey is the maximum length of a key in characters.
 const maxIdempotencyKey = 255
 
 func isIdempotencyKey(key string) bool {
 	return key != "" && len(key) <= maxIdempotencyKey && !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// eventBody is what is delivered. A text is delivered itself; any other JSON
-// value as the bytes that it has in the request. It is nil where there is none.
+// eventBody returns the payload of an event. A string is delivered as its text; any
+// other JSON value as its bytes in the request. It is nil if there is none.
 func eventBody(x *edge.Context, f *form) []byte {
 	f.knows(memberBody)
 	m, ok := f.members.Get(memberBody)
@@ -91,13 +91,12 @@ func eventBody(x *edge.Context, f *form) []byte {
 	}
 	text, _ := f.given(memberBody)
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		f.refuse(memberBody, "must be UTF-8 without the character 0")
+		f.refuse(memberBody, "must be UTF-8 without NUL characters")
 	}
 	return []byte(text)
 }
 
-// echo answers a delivery with what it got: an address to point a
-// subscription at.
+// echo returns the body of the request. It is a target for testing subscriptions.
 func (h *events) echo(x *edge.Context) error {
 	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return x.Write(http.StatusCreated, x.Body)

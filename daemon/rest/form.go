@@ -12,13 +12,12 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// form is the members of a request that is no query. It notes which of them
-// were asked for and what is wrong with them, so that a request is refused once
-// and for all reasons, by done.
+// form reads the members of requests other than queries. It records which members
+// were read and which are invalid; done reports all errors together.
 type form struct {
 	members query.Members
-	asked   []string
-	err     error // why the request has no members that can be read
+	known   []string
+	err     error // why the members cannot be read
 	missing []fault.Field
 	wrong   []fault.Field
 }
@@ -26,11 +25,11 @@ type form struct {
 // readForm reads the members of a request.
 func readForm(x *edge.Context) *form {
 	members, err := readMembers(x)
-	return &form{members: members, err: err, asked: []string{query.Format, query.Callback, query.Nulls, query.Strict, query.Meta, "v", "jsconfig"}}
+	return &form{members: members, err: err, known: []string{query.Format, query.Callback, query.Nulls, query.Strict, query.Meta, "v", "jsconfig"}}
 }
 
-// given is a member's text, and whether it is there. An empty text is, where
-// JSON says so.
+// given returns a member's text and whether it is present. An empty JSON string is
+// present.
 func (f *form) given(name string) (string, bool) {
 	f.knows(name)
 	m, ok := f.members.Get(name)
@@ -38,13 +37,13 @@ func (f *form) given(name string) (string, bool) {
 		return "", false
 	}
 	if m.List || m.Other || len(m.Texts) != 1 {
-		f.refuse(name, "takes one text")
+		f.refuse(name, "must be a single text")
 		return "", false
 	}
 	return m.Texts[0], true
 }
 
-// read is a member as parse reads it, nil where it is not given.
+// read returns a parsed member, nil if it is not given.
 func read[T any](f *form, name string, parse func(string) (T, error)) *T {
 	text, ok := f.given(name)
 	if !ok {
@@ -57,7 +56,7 @@ func read[T any](f *form, name string, parse func(string) (T, error)) *T {
 	return &v
 }
 
-// or is a value, or another where there is none.
+// or returns the value of v, or other if v is nil.
 func or[T any](v *T, other T) T {
 	if v == nil {
 		return other
@@ -65,7 +64,7 @@ func or[T any](v *T, other T) T {
 	return *v
 }
 
-// asText and asBool are for read.
+// asText and asBool are parsers for read.
 func asText(text string) (string, error) { return text, nil }
 
 func asBool(text string) (bool, error) {
@@ -73,7 +72,7 @@ func asBool(text string) (bool, error) {
 	return n == 1, err
 }
 
-// required is the text of a member that must be there.
+// required returns the text of a required member.
 func (f *form) required(name string) string {
 	text, _ := f.given(name)
 	if text == "" {
@@ -82,7 +81,7 @@ func (f *form) required(name string) string {
 	return text
 }
 
-// require is a member that must be there, as parse reads it.
+// require returns a parsed required member.
 func require[T any](f *form, name string, parse func(string) (T, error)) (v T) {
 	if text := f.required(name); text != "" {
 		var err error
@@ -93,19 +92,18 @@ func require[T any](f *form, name string, parse func(string) (T, error)) (v T) {
 	return v
 }
 
-// knows notes members that mean something, even if it does not matter what.
-func (f *form) knows(names ...string) { f.asked = append(f.asked, names...) }
+// knows marks members as known without reading them.
+func (f *form) knows(names ...string) { f.known = append(f.known, names...) }
 
 func (f *form) refuse(name, message string) {
 	f.wrong = append(f.wrong, fault.Field{Name: name, Message: message})
 }
 
-// maxUnknown is the number of members that mean nothing which are named: a reply
-// must not grow with them.
+// maxUnknown is the maximum number of unknown members that are reported, which
+// bounds the size of a response.
 const maxUnknown = 20
 
-// done says what is wrong, if anything, and names the members that nothing has
-// asked for.
+// done returns the errors of all members, and reports unknown members in a header.
 func (f *form) done(x *edge.Context) error {
 	if f.err != nil {
 		return f.err
@@ -113,7 +111,7 @@ func (f *form) done(x *edge.Context) error {
 	strict := or(read(f, query.Strict, asBool), false)
 	var ignored []string
 	for _, m := range f.members {
-		if named(f.asked, m.Name) {
+		if named(f.known, m.Name) {
 			continue
 		}
 		if len(ignored) == maxUnknown {
@@ -122,7 +120,7 @@ func (f *form) done(x *edge.Context) error {
 		}
 		name := shownName(m.Name)
 		if strict {
-			f.refuse(name, "is not known")
+			f.refuse(name, "is unknown")
 		}
 		ignored = append(ignored, name)
 	}
@@ -131,14 +129,14 @@ func (f *form) done(x *edge.Context) error {
 	}
 	switch {
 	case f.wrong != nil:
-		return &fault.Error{Kind: fault.Invalid, Message: "The request cannot be read", Fields: append(f.wrong, f.missing...)}
+		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: append(f.wrong, f.missing...)}
 	case f.missing != nil:
-		return &fault.Error{Kind: fault.Missing, Message: "The request lacks a member", Fields: f.missing}
+		return &fault.Error{Kind: fault.Missing, Message: "The request lacks required members", Fields: f.missing}
 	}
 	return nil
 }
 
-// refused is the failure of members that are wrong, nil where none is.
+// refused returns an error for invalid members, nil if there are none.
 func refused(wrong []fault.Field) error {
 	if len(wrong) == 0 {
 		return nil
@@ -146,7 +144,7 @@ func refused(wrong []fault.Field) error {
 	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
 }
 
-// named reports whether a name is one of several, in any letter case.
+// named reports whether a list has the name, ignoring letter case.
 func named(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
 }
@@ -157,8 +155,8 @@ func given(members query.Members, name string) bool {
 	return ok && !m.Empty
 }
 
-// shownName is a member's name as a reply repeats it. What is no name is most
-// likely a whole body in the wrong place, which may hold a password.
+// shownName returns a member name for a response. Text that is not a name is
+// replaced: it is probably a body in the wrong place, and may contain a password.
 func shownName(name string) string {
 	const most = 60
 	odd := func(r rune) bool {
@@ -182,9 +180,9 @@ func readMembers(x *edge.Context) (query.Members, error) {
 
 var utf8Mark = []byte("\ufeff")
 
-// parseMembers reads a body by what it is: one that starts with { is JSON
-// whatever its content type says, since clients of the existing service send
-// JSON to CSV routes.
+// parseMembers parses a body by its content. A body that starts with { is JSON
+// regardless of its Content-Type, because clients of the reference service send JSON
+// to CSV routes.
 func parseMembers(body []byte, contentType, routeFormat string) (query.Members, error) {
 	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, utf8Mark), " \t\r\n")
 	if len(trimmed) == 0 {
@@ -195,7 +193,7 @@ func parseMembers(body []byte, contentType, routeFormat string) (query.Members, 
 	}
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil && contentType != "" && media == "" {
-		return nil, fault.New(fault.Unsupported, "the Content-Type cannot be read")
+		return nil, fault.New(fault.Unsupported, "the Content-Type is invalid")
 	}
 	switch {
 	case media == "application/x-www-form-urlencoded":
@@ -205,5 +203,5 @@ func parseMembers(body []byte, contentType, routeFormat string) (query.Members, 
 	case media == "", media == "application/json", media == "text/json", media == "text/plain":
 		return query.ReadJSON(trimmed)
 	}
-	return nil, fault.New(fault.Unsupported, "a body of type %s cannot be read; send application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
+	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
 }

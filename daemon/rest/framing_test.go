@@ -9,8 +9,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// A body whose end is not clear is refused, and so is all that may come behind
-// it: dropped, its filter would be, and the reply would have all rows.
+// TestAmbiguousFraming checks that a body without a clear end is rejected together
+// with all data after it. If the body were dropped, its filter would be lost and the
+// response would have all rows.
 func TestAmbiguousFraming(t *testing.T) {
 	i := daemontest.Start(t)
 	auth := basic("admin", daemontest.AdminPassword)
@@ -19,19 +20,19 @@ func TestAmbiguousFraming(t *testing.T) {
 		"POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%[1]s\r\nContent-Length: 30\r\n\r\n{                           }\n"
 	for name, request := range map[string]string{
 		"HTTP/1.0":                      "POST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-		"HTTP/1.0 that goes on":         "GET /json/reply/DB_ClassQuery HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\ntransfer-encoding:chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"HTTP/1.0 with keep-alive":      "GET /json/reply/DB_ClassQuery HTTP/1.0\r\nConnection: keep-alive\r\n%s\r\ntransfer-encoding:chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
 		"both":                          "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
 		"both, the other way":           "POST /auth HTTP/1.1\r\nHost: localhost\r\n%s\r\nTRANSFER-ENCODING: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n",
 		"both where no body is read":    "GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 		"both in HTTP/1.0":              "POST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
-		"behind a blank line":           "\r\nPOST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+		"after a blank line":            "\r\nPOST /json/reply/DB_ClassQuery HTTP/1.0\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
 		"a folded length":               "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length:\r\n 2\r\n\r\n{}",
-		"a length behind spaces":        "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length:" + strings.Repeat(" ", 300) + "2\r\n\r\n{}",
+		"a length after spaces":         "POST /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length:" + strings.Repeat(" ", 300) + "2\r\n\r\n{}",
 		"HTTP/1.0 with bare line feeds": "POST /json/reply/DB_ClassQuery HTTP/1.0\n%s\nTransfer-Encoding: chunked\n\n0\r\n\r\n",
 	} {
 		for _, before := range []string{"", good} {
 			w := dial(t, i)
-			send := func(text string) { // in small pieces, as networks may
+			send := func(text string) { // in small pieces, as networks may deliver it
 				for text := strings.NewReader(text); text.Len() > 0; {
 					if _, err := io.CopyN(w.conn, text, 7); err != nil && err != io.EOF {
 						return
@@ -46,12 +47,12 @@ func TestAmbiguousFraming(t *testing.T) {
 			}
 			go send(fmt.Sprintf(request, auth))
 			a, err := w.reply()
-			refusedByNetHTTP := request[0] == '\r' // which resets the connection behind its reply if more has come
+			refusedByNetHTTP := request[0] == '\r' // net/http resets the connection after its response if more data has arrived
 			if err != nil && !refusedByNetHTTP || a.status != 400 || !strings.Contains(a.body, "Transfer-Encoding") && !strings.Contains(request, "healthz") && !refusedByNetHTTP {
 				t.Errorf("%s: %+v (%v)", name, a, err)
 			}
 			if b, err := w.in.ReadByte(); err == nil {
-				t.Errorf("%s: the connection goes on with %q", name, b)
+				t.Errorf("%s: the connection continues with %q", name, b)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// newServer is the HTTP edge over a store.
+// newServer returns the HTTP handler of a store.
 func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*rest.Server, *storage.Store) {
 	t.Helper()
 	c.Registry, c.Connections = record.Builtin(), 2
@@ -37,7 +37,7 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 	config := rest.Config{
 		Registry: c.Registry, Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
 		Options: func() *edge.Options { return &edge.Options{AnonymousQueries: true, CountPages: true} },
-		Edge:    edge.Config{Hosts: []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, MetricsHere: true,
+		Edge:    edge.Config{Hosts: []string{"whd", "example.com"}, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, ServeMetrics: true,
 	}
 	for _, f := range change {
 		f(&config)
@@ -45,7 +45,7 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 	return rest.New(config), s
 }
 
-// newDemoServer is the HTTP edge over the demo records of the smaller kinds.
+// newDemoServer returns the HTTP handler of the demo records of the smaller kinds.
 func newDemoServer(t testing.TB) *rest.Server {
 	t.Helper()
 	server, s := newServer(t, storage.Config{Dir: t.TempDir()})
@@ -62,8 +62,8 @@ func newDemoServer(t testing.TB) *rest.Server {
 	return server
 }
 
-// FuzzServer sends requests as they may come in, byte for byte. Whatever they
-// are, they are the asker's doing.
+// FuzzServer sends arbitrary bytes as requests. The response must never be a server
+// error.
 func FuzzServer(f *testing.F) {
 	for _, request := range []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -102,12 +102,12 @@ func checkReply(t *testing.T, r *http.Request, reply *http.Response) {
 		t.Errorf("status %d, %v, %s", reply.StatusCode, h, body)
 	}
 	if length := h.Get("Content-Length"); length != "" && length != fmt.Sprint(len(body)) {
-		t.Errorf("%s bytes are announced and %d sent", length, len(body))
+		t.Errorf("Content-Length %s, but %d bytes sent", length, len(body))
 	}
 	if strings.HasPrefix(h.Get("Content-Type"), "application/json") && h.Get("Content-Encoding") == "" && !json.Valid(body) {
-		t.Errorf("%s %s: no JSON: %s", r.Method, r.URL, body)
+		t.Errorf("%s %s: not JSON: %s", r.Method, r.URL, body)
 	}
 	if reply.StatusCode >= 400 && len(body) == 0 {
-		t.Errorf("%s %s: status %d without a word", r.Method, r.URL, reply.StatusCode)
+		t.Errorf("%s %s: status %d without a message", r.Method, r.URL, reply.StatusCode)
 	}
 }

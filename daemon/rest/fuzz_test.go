@@ -26,14 +26,14 @@ func FuzzReadMembers(f *testing.F) {
 			t.Error("the body was changed")
 		}
 		if err != nil && !fault.Is(err, fault.Malformed) && !fault.Is(err, fault.Unsupported) {
-			t.Errorf("%v is not the asker's doing", err)
+			t.Errorf("not a client error: %v", err)
 		}
 		if err != nil && members != nil {
 			t.Errorf("%d members come with %v", len(members), err)
 		}
 		for i, m := range members {
 			if first, _ := members.Get(m.Name); m.Name != first.Name {
-				t.Errorf("member %d, %q, stands twice", i, m.Name)
+				t.Errorf("duplicate member %d, %q", i, m.Name)
 			}
 		}
 		if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
@@ -66,7 +66,7 @@ func FuzzRouter(f *testing.F) {
 			t.Errorf("%v", err)
 		}
 		if _, known := encode.ByName(m.Suffix); m.Suffix != "" && !known {
-			t.Errorf("the suffix %q is no format's", m.Suffix)
+			t.Errorf("the suffix %q is not a format", m.Suffix)
 		}
 		for _, p := range m.Params {
 			if p.Value == "" {
@@ -87,8 +87,7 @@ func FuzzRouter(f *testing.F) {
 	})
 }
 
-// asciiUpper is a path in upper case, but for its escapes, which mean the same
-// in either.
+// asciiUpper converts a path to upper case except for its escapes.
 func asciiUpper(path string) string {
 	return strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' {

@@ -7,13 +7,13 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// changing are requests that change something, none of which goes through.
+// changing has requests that change something. All of them fail.
 var changing = []string{
 	"POST /Users", "PATCH /Users/admin", "DELETE /Users/nobody", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
 	"PATCH /Bills/x/Stages/y/CustomFieldValues/z", "POST /auth", "GET /auth", "POST /auth/credentials", "GET /auth/logout", "POST /json/reply/Authenticate",
 }
 
-func TestAForeignPageChangesNothing(t *testing.T) {
+func TestCrossOriginChangesAreRejected(t *testing.T) {
 	i := demo.start(t)
 	c := stranger(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
@@ -25,14 +25,14 @@ func TestAForeignPageChangesNothing(t *testing.T) {
 				}
 			}
 		}
-		// A login in a name that the page knows is a change too.
+		// A login is a change as well.
 		a := c.with(page...).do("POST /auth/credentials", loginForm(), "Content-Type: application/x-www-form-urlencoded").want(t, 403)
 		if a.header.Get("Set-Cookie") != "" {
 			t.Errorf("a login by %v sets %s", page, a.header.Get("Set-Cookie"))
 		}
 		c.with(page...).do("POST /json/reply/DB_ClassQuery", "", cookie).want(t, 200) // changes nothing
 		key := "Authorization: Bearer " + i.Key(t, "reader")
-		c.with(page...).do("DELETE /ApiKeys/none", "", key).want(t, 403).wantMessage(t, "takes the role admin")
+		c.with(page...).do("DELETE /ApiKeys/none", "", key).want(t, 403).wantMessage(t, "requires the role admin")
 	}
 	c.do("GET /auth", "", cookie).want(t, 200)
 }
@@ -40,7 +40,7 @@ func TestAForeignPageChangesNothing(t *testing.T) {
 func (a answer) wantMessage(t testing.TB, part string) {
 	t.Helper()
 	if !strings.Contains(a.body, part) {
-		t.Errorf("%s does not say %q", a.body, part)
+		t.Errorf("%s does not contain %q", a.body, part)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestPagesOfListedOrigins(t *testing.T) {
 		if !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "X-Row-Count") || !strings.Contains(strings.Join(a.header.Values("Vary"), ","), "Origin") {
 			t.Errorf("%v", a.header)
 		}
-		c.with(page...).do("GET /Users", "").want(t, 401).wantHeader(t, "Access-Control-Allow-Credentials", "true") // which the page may read
+		c.with(page...).do("GET /Users", "").want(t, 401).wantHeader(t, "Access-Control-Allow-Credentials", "true") // the page may read it
 		a = c.with(page...).do("OPTIONS /Users/ann", "", "Access-Control-Request-Method: PATCH", "Access-Control-Request-Headers: content-type").want(t, 204)
 		a.wantHeader(t, "Access-Control-Allow-Methods", "DELETE, GET, HEAD, PATCH, OPTIONS").wantHeader(t, "Access-Control-Max-Age", "600")
 		if !strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "Content-Type") {
@@ -72,9 +72,9 @@ func TestPagesOfListedOrigins(t *testing.T) {
 	a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Vary", "Accept")
 }
 
-// TestOpenQueriesAreNotOpenToPages has pages elsewhere ask by a callback what
-// nobody needs a login for.
-func TestOpenQueriesAreNotOpenToPages(t *testing.T) {
+// TestAnonymousQueriesRejectCrossOriginCallbacks checks that pages of other origins cannot use
+// callbacks to read anonymous queries.
+func TestAnonymousQueriesRejectCrossOriginCallbacks(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous", "--http-hosts", "whd.example")
 	c := stranger(t, i)
 	for _, page := range foreign {
@@ -84,9 +84,9 @@ func TestOpenQueriesAreNotOpenToPages(t *testing.T) {
 	c.with("User-Agent: Mozilla/5.0", "Sec-Fetch-Site: same-origin").do("GET /json/reply/DB_ClassQuery?callback=take", "").want(t, 200)
 }
 
-// TestManyStraysAreNotNamed has a request with more unknown members than a reply
-// should repeat.
-func TestManyStraysAreNotNamed(t *testing.T) {
+// TestManyUnknownMembers checks that the number of reported unknown members is
+// limited.
+func TestManyUnknownMembers(t *testing.T) {
 	c := stranger(t, daemontest.Start(t))
 	body := strings.Repeat("x", 1)
 	for n := range 5000 {

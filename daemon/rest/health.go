@@ -10,24 +10,23 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// health are the handlers by which others watch the service.
+// health has the handlers for monitoring.
 type health struct {
 	store    Store
-	engine   *delivery.Engine // nil where webhooks are turned off
+	engine   *delivery.Engine // nil if webhooks are disabled
 	warnings []string
-	metrics  *metrics.Metrics // nil where they are served on another address
+	metrics  *metrics.Metrics // nil if /metrics has its own listener
 	stopping func() bool
 }
 
-// alive says that the process answers.
+// alive reports that the process is running.
 func (h *health) alive(x *edge.Context) error { return plain(x, "ok\n") }
 
-// readyTimeout is how long the store may take to show that it is there. Those
-// who ask do so every few seconds.
+// readyTimeout limits the check of the store, since monitors poll every few seconds.
 const readyTimeout = 2 * time.Second
 
-// ready says whether the service can do its work: 503 with the reason
-// otherwise. Warnings do not keep it from its work.
+// ready reports whether the service is ready: 503 with the reason if not. Warnings
+// do not make it unready.
 func (h *health) ready(x *edge.Context) error {
 	if h.stopping() {
 		return edge.StoppingError()
@@ -39,7 +38,7 @@ func (h *health) ready(x *edge.Context) error {
 	}
 	if h.engine != nil {
 		if err := h.engine.Ready(); err != nil {
-			return fault.Wrap(err, fault.Unavailable, "no webhook is delivered: %s", fault.From(err).Message)
+			return fault.Wrap(err, fault.Unavailable, "webhooks are not delivered: %s", fault.From(err).Message)
 		}
 	}
 	text := "ready\n"
@@ -51,7 +50,7 @@ func (h *health) ready(x *edge.Context) error {
 
 func (h *health) metricsPage(x *edge.Context) error {
 	if h.metrics == nil {
-		return fault.New(fault.NotFound, "/metrics is served on another address")
+		return fault.New(fault.NotFound, "/metrics is served at metrics.listen")
 	}
 	h.metrics.Handler().ServeHTTP(x.Response, x.Request)
 	return nil

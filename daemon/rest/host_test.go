@@ -13,7 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// A page whose name leads to the service's address (DNS rebinding) reads nothing.
+// TestHostOfRequestsWithoutALogin checks that a page cannot read responses by DNS
+// rebinding.
 func TestHostOfRequestsWithoutALogin(t *testing.T) {
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		c.Edge.Hosts, c.Edge.HostURL = []string{"erp.example"}, "http://whd.company.example:5050/erp"
@@ -41,11 +42,11 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest("GET", "/metrics", nil)
-	r.Host = "attacker.example" // no request that anonymous mode lets in
+	r.Host = "attacker.example" // not an anonymous request
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)
 	if !strings.Contains(w.Body.String(), "\nwhd_http_misdirected_requests_total 11\n") {
-		t.Errorf("%d, not counted", w.Code)
+		t.Errorf("status %d, not counted", w.Code)
 	}
 }
 
@@ -74,8 +75,8 @@ func TestHostBehindAProxy(t *testing.T) {
 	}
 }
 
-// Who has a login needs no particular name; events that need none do. HTTP/1.0
-// may leave the Host out.
+// TestHostOfEventsAndLogins checks that the Host is not checked for authenticated
+// requests, but for anonymous events. HTTP/1.0 requests may lack it.
 func TestHostOfEventsAndLogins(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--http-hosts", "erp.example", "--http-hosts", "ERP")
 	const event = `{"EventName":"debtor.created","Body":"x"}`

@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// features are what a client may ask for before it relies on it, by one path of
-// each. A feature is there where its path is.
+// features are the names that clients use to detect optional features. A feature is
+// available if the route with its pattern exists.
 var features = []struct{ name, pattern string }{
 	{"bills", "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues"},
 	{"requestlog", "/Logs"},
@@ -25,10 +25,9 @@ var features = []struct{ name, pattern string }{
 	{"stream", "/Webhooks/Stream"},
 }
 
-// info are the handlers of what everybody may know of the service, and of its
-// settings.
+// info has the handlers of the public service information and of the settings.
 type info struct {
-	known    wire.Info // but for the time and MaxTake
+	known    wire.Info // without the time and MaxTake
 	settings func() []wire.Setting
 }
 
@@ -49,19 +48,19 @@ func newInfo(c Config, routes []edge.Route) info {
 	return h
 }
 
-// serverTime is RFC 3339 with milliseconds, which is what the other form has.
+// serverTime is RFC 3339 with milliseconds, the precision of ServerDateTime.
 const serverTime = "2006-01-02T15:04:05.000Z07:00"
 
-// show says what everybody may know of the service. What would help a stranger
-// to choose an attack, such as the kind of its store, is not among it. Its time
-// is in the zone of the records' zoneless times.
+// show returns the public information about the service. It excludes anything that
+// helps an attacker, such as the kind of the store. ServerTime is in the time zone
+// of the records.
 func (h *info) show(x *edge.Context) error {
 	now, i := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local)), h.known
 	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Timestamp(now), x.Options.Query.MaxTake
 	return x.Document(http.StatusOK, "Info", i)
 }
 
-// listSettings lists the settings that may change while the service runs.
+// listSettings returns the settings that may change while the service runs.
 func (h *info) listSettings(x *edge.Context) error {
 	return edge.List(x, "Settings", h.settings(), nil, func(s wire.Setting) wire.Setting { return s })
 }

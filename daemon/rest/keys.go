@@ -10,10 +10,10 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// keyLife is how long a key works where the request does not say.
+// keyLife is the default validity of a key.
 const keyLife = 90 * 24 * time.Hour
 
-// keys are the handlers of /ApiKeys.
+// keys has the handlers of /ApiKeys.
 type keys struct{ accounts *account.Service }
 
 func keyDocument(k account.Key) wire.APIKey {
@@ -23,19 +23,19 @@ func keyDocument(k account.Key) wire.APIKey {
 	}
 }
 
-// list lists the API keys, without the keys themselves.
+// list returns the API keys without their secrets.
 func (h *keys) list(x *edge.Context) error {
 	keys, err := h.accounts.Keys(x.Request.Context())
 	return edge.List(x, "ApiKeys", keys, err, keyDocument)
 }
 
-// show shows one API key, without the key itself.
+// show returns one API key without its secret.
 func (h *keys) show(x *edge.Context) error {
 	k, err := h.accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
-	return x.Answer("ApiKey", keyDocument(k), err)
+	return x.Respond("ApiKey", keyDocument(k), err)
 }
 
-// add makes an API key and shows it, once.
+// add creates an API key. Only this response contains its secret.
 func (h *keys) add(x *edge.Context) error {
 	f := readForm(x)
 	n := account.NewKey{Name: f.required(memberName), Role: require(f, memberRole, account.ParseRole),
@@ -49,7 +49,7 @@ func (h *keys) add(x *edge.Context) error {
 	return x.Created("/ApiKeys", k.ID, "ApiKey", document, err)
 }
 
-// parseExpiry reads when a key ends; the zero time is never.
+// parseExpiry parses the expiry of a key; the zero time means never.
 func parseExpiry(text string) (time.Time, error) {
 	switch {
 	case text == "":
@@ -61,10 +61,10 @@ func parseExpiry(text string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w, or %s", err, wire.NeverExpires)
 	}
-	return time.Parse(wire.DateLayout, date) // which is what ParseDate writes
+	return time.Parse(wire.DateLayout, date) // the layout that ParseDate returns
 }
 
-// remove ends an API key.
+// remove revokes an API key.
 func (h *keys) remove(x *edge.Context) error {
 	return x.NoContent(h.accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)))
 }

@@ -24,7 +24,7 @@ func TestRateOfAddressesAndAccounts(t *testing.T) {
 		from(address).do("GET /KeepAlive", "", key).want(t, 204)
 	}
 	from("10.0.0.5").do("GET /KeepAlive", "", key).want(t, 429)
-	for range 20 { // those who look whether the service is there are not counted
+	for range 20 { // monitoring requests are not counted
 		from("2001:db8:1:2::1").do("GET /healthz", "").want(t, 200)
 		from("2001:db8:1:2::1").do("GET /readyz", "").want(t, 200)
 		from("2001:db8:1:2::1").do("GET /metrics", "").want(t, 200)

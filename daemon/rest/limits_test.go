@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-func TestTheServiceIsFull(t *testing.T) {
+func TestMaxRequests(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--http-max-requests", "2")
 	var busy []*socket
 	for range 2 {
@@ -30,12 +30,13 @@ func TestTheServiceIsFull(t *testing.T) {
 	for _, w := range busy {
 		w.conn.Close()
 	}
-	for c.do("GET /json/reply/DB_ClassQuery", "").status != 200 { // until the service has noticed
+	for c.do("GET /json/reply/DB_ClassQuery", "").status != 200 { // until the slot is released
 	}
 }
 
-// Nobody fills the service by sending slowly.
-func TestABodyOnItsWayTakesNoPlace(t *testing.T) {
+// TestIncompleteBodyTakesNoSlot checks that slow bodies do not occupy slots of
+// concurrent requests.
+func TestIncompleteBodyTakesNoSlot(t *testing.T) {
 	i := daemontest.Start(t, "--http-max-requests", "1")
 	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
 	second, _ := hold(t, i, "/auth", "{}")
@@ -47,7 +48,7 @@ func TestABodyOnItsWayTakesNoPlace(t *testing.T) {
 	}
 }
 
-func TestABodyTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
+func TestLargeBodyIsRejectedBeforeItIsSent(t *testing.T) {
 	i := daemontest.Start(t, "--http-max-body", "2KiB")
 	w := dial(t, i)
 	w.send("", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 1000000000000", "Expect: 100-continue")
@@ -55,7 +56,7 @@ func TestABodyTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
 	if err != nil || a.status != 413 {
 		t.Fatalf("%v, %+v", err, a)
 	}
-	// One of unknown length is read up to the limit.
+	// A body of unknown length is read up to the limit.
 	w = dial(t, i)
 	w.send("900\r\n"+strings.Repeat(" ", 0x900)+"\r\n", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Transfer-Encoding: chunked")
 	if a, err = w.reply(); err != nil || a.status != 413 {
@@ -66,7 +67,7 @@ func TestABodyTooLargeIsRefusedBeforeItIsSent(t *testing.T) {
 	c.do("POST /json/reply/DB_ClassQuery", strings.Repeat(" ", 2047)+"{}").want(t, 413)
 }
 
-func TestABodyThatBreaksOff(t *testing.T) {
+func TestIncompleteBody(t *testing.T) {
 	w := dial(t, demo.start(t))
 	w.send("{", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 2")
 	if err := w.conn.CloseWrite(); err != nil {
@@ -77,15 +78,15 @@ func TestABodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-func TestAHeadFarTooLarge(t *testing.T) {
+func TestHeadAboveTheLimitOfNetHTTP(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	// So far above the limit net/http has the word.
+	// Far above the limit net/http rejects the request itself.
 	a := c.do("GET /json/reply/DB_ClassQuery", "", "X-Large: "+strings.Repeat("x", 1<<20))
 	a.want(t, 431)
 	c.do("GET /json/reply/DB_ClassQuery?Class="+strings.Repeat("x", 60<<10), "").want(t, 200)
 }
 
-func TestTwoCredentialsAtOnce(t *testing.T) {
+func TestTwoCredentials(t *testing.T) {
 	i := demo.start(t)
 	c, good, bad := stranger(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
 	session := asAdmin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
@@ -95,7 +96,7 @@ func TestTwoCredentialsAtOnce(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		{[]string{good, "X-ss-id: wrong"}, 200}, // Authorization counts
+		{[]string{good, "X-ss-id: wrong"}, 200}, // Authorization has precedence
 		{[]string{good, "Cookie: ss-id=wrong"}, 200},
 		{[]string{bad, "X-ss-id: " + id}, 401},
 		{[]string{"Authorization: Bearer wrong", "Cookie: " + session}, 401},

@@ -18,25 +18,24 @@ import (
 // The members of a live stream.
 const (
 	memberTopics      = "Topics"
-	memberLastEventID = "LastEventID" // for those who cannot send the header
+	memberLastEventID = "LastEventID" // for clients that cannot send the header
 )
 
-// streams are the handlers of /Webhooks/Stream.
+// streams has the handler of /Webhooks/Stream.
 type streams struct {
 	hub      *live.Hub
 	accounts *account.Service
-	stall    time.Duration // how long a reader may take no byte
-	inWork   prometheus.Gauge
+	stall    time.Duration // maximum time in which a reader receives nothing
+	inFlight prometheus.Gauge
 }
 
-// serve answers with events as they happen, until one of the two sides has
-// enough.
+// serve sends events as they happen, until either side closes the stream.
 func (h *streams) serve(x *edge.Context) error {
 	f := readForm(x)
 	usual, _ := live.ParseTopics("")
 	topics, lastID := or(read(f, memberTopics, live.ParseTopics), usual), or(read(f, memberLastEventID, asText), "")
 	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
-		lastID = header // a browser that was cut off adds it to the address that it had before
+		lastID = header // a browser that reconnects repeats the member of its first request
 	}
 	if err := f.done(x); err != nil {
 		return err
@@ -47,20 +46,20 @@ func (h *streams) serve(x *edge.Context) error {
 	}
 	reader, err := h.hub.Open(topics, lastID)
 	if errors.Is(err, live.ErrFull) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "there are as many live streams as there may be; end one, or come back later", RetryAfter: 30 * time.Second}
+		return &fault.Error{Kind: fault.Unavailable, Message: "too many live streams; close one, or try again later", RetryAfter: 30 * time.Second}
 	} else if err != nil {
 		return edge.StoppingError()
 	}
-	h.inWork.Dec() // it waits for most of its time
-	defer h.inWork.Inc()
+	h.inFlight.Dec() // a stream is idle most of the time
+	defer h.inFlight.Inc()
 	x.Response.Stall = h.stall
 	beginLive(x)
-	noteEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.mayStay(x)))
+	logEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.mayStay(x)))
 	return nil
 }
 
 // beginLive sends the head of a stream. It is never compressed, and proxies are
-// asked to pass on each piece at once.
+// told not to buffer it.
 func beginLive(x *edge.Context) {
 	h := x.Response.Header()
 	h.Set("Content-Type", wire.MediaEventStream)
@@ -68,13 +67,13 @@ func beginLive(x *edge.Context) {
 	x.Response.WriteHeader(http.StatusOK)
 }
 
-// checkTimeout is how long a look at the right to read may take, which holds the
-// stream up. It is less than a client waits for a heartbeat that is late.
+// checkTimeout limits a check of the reader's rights, which delays the stream. It is
+// shorter than the time after which clients consider a heartbeat lost.
 const checkTimeout = 3 * time.Second
 
-// mayStay looks whether who reads a stream may still do so. Only where the store
-// cannot say do they stay: whoever is refused is, whatever for, lest failed logins
-// keep a stream open whose password has changed.
+// mayStay returns a check that the reader may still read the stream. Readers stay
+// only while the store is unavailable: any other error ends the stream, so that it
+// does not outlive a changed password.
 func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
@@ -83,7 +82,7 @@ func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 		who, err := h.accounts.Authenticate(ctx, given)
 		switch {
 		case err == nil && !who.Role.Includes(x.Route.Role):
-			return fault.New(fault.Forbidden, "%s has the role %s by now", who.Name, who.Role)
+			return fault.New(fault.Forbidden, "%s now has the role %s", who.Name, who.Role)
 		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Timeout), errors.Is(err, context.Canceled), ctx.Err() != nil:
 			return nil
 		}
@@ -91,14 +90,14 @@ func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	}
 }
 
-// noteEnd says why a stream is over. Most are because their clients have gone.
-func noteEnd(x *edge.Context, why error) {
+// noteEnd logs the end of a stream. The usual cause is that the client disconnected.
+func logEnd(x *edge.Context, reason error) {
 	level := slog.LevelInfo
-	if x.Request.Context().Err() != nil || errors.Is(why, live.ErrClosed) {
+	if x.Request.Context().Err() != nil || errors.Is(reason, live.ErrClosed) {
 		level = slog.LevelDebug
 	}
-	if errors.Is(why, live.ErrStalled) {
+	if errors.Is(reason, live.ErrStalled) {
 		level, x.Response.Aborted = slog.LevelInfo, true
 	}
-	x.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", why.Error())
+	x.Log.Log(x.Request.Context(), level, "stream ended", "id", x.ID, "user", x.Identity.Name, "reason", reason.Error())
 }

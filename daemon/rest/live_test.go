@@ -29,7 +29,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// streaming is a service whose live streams show what a test publishes.
+// streaming is a service with live streams of events that a test publishes.
 type streaming struct {
 	client
 	key      string // of the client
@@ -39,8 +39,8 @@ type streaming struct {
 	http     *httptest.Server
 }
 
-// startStreaming runs one that has two places for requests in work, looks at
-// rights every moment, and has patience with connections that take nothing.
+// startStreaming starts a service with two slots for concurrent requests, frequent
+// checks of rights, and the given time limit for clients that do not read.
 func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	t.Helper()
 	registry := record.Builtin()
@@ -56,8 +56,8 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // that there are webhooks at all
-		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, MetricsHere: true,
+		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // webhooks must be enabled
+		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, ServeMetrics: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)
 	s.http.Config.ConnContext = edge.ConnContext
@@ -77,7 +77,7 @@ func (s *streaming) addKey(t testing.TB, name string) (key string) {
 	return key
 }
 
-// publish publishes changes whose Retries number them.
+// publish publishes numbered changes: Retries is the number.
 func (s *streaming) publish(from, n int) {
 	all := make([]webhook.Change, n)
 	for i := range all {
@@ -86,7 +86,7 @@ func (s *streaming) publish(from, n int) {
 	s.hub.Publish(all)
 }
 
-// follow gives what a stream tells, until the test ends.
+// follow returns the events of a stream until the test ends.
 func (s *streaming) follow(t testing.TB, key string, topics ...string) <-chan goclient.StreamEvent {
 	t.Helper()
 	c, err := goclient.New(goclient.Options{URL: s.url, Token: key})
@@ -100,7 +100,7 @@ func (s *streaming) follow(t testing.TB, key string, topics ...string) <-chan go
 		defer c.Close()
 		for e, err := range c.Stream(ctx, goclient.StreamOptions{Topics: topics}) {
 			if err != nil {
-				e = goclient.Disconnected{Err: err} // for good
+				e = goclient.Disconnected{Err: err} // permanently
 			}
 			select {
 			case events <- e:
@@ -116,7 +116,7 @@ func (s *streaming) follow(t testing.TB, key string, topics ...string) <-chan go
 	return events
 }
 
-// next is the next event of a kind.
+// next returns the next event of a type.
 func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEvent) E {
 	t.Helper()
 	for e := range events {
@@ -124,11 +124,11 @@ func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEve
 			return is
 		}
 	}
-	t.Fatal("the stream is over")
+	t.Fatal("the stream has ended")
 	panic("not reached")
 }
 
-func TestHeadOfALiveStream(t *testing.T) {
+func TestLiveStreamHead(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	reply, err := transport.RoundTrip(s.request("GET /webhooks/stream", "", "Accept: text/event-stream", "Accept-Encoding: gzip, zstd"))
 	if err != nil {
@@ -150,9 +150,9 @@ func TestHeadOfALiveStream(t *testing.T) {
 	}
 	for path, says := range map[string]string{
 		"/Webhooks/Stream?Topics=messages,bodies":         "must be of messages, stats, requests",
-		"/Webhooks/Stream?Topics=messages&Topics=stats":   "takes one text",
-		"/Webhooks/Stream?Topic=messages&Strict=true":     "is not known",
-		"/Webhooks/Stream?LastEventID=a&LastEventID=b":    "takes one text",
+		"/Webhooks/Stream?Topics=messages&Topics=stats":   "must be a single text",
+		"/Webhooks/Stream?Topic=messages&Strict=true":     "is unknown",
+		"/Webhooks/Stream?LastEventID=a&LastEventID=b":    "must be a single text",
 		"/Webhooks/Stream?Topics=x&Accept=text/html&a=%z": "",
 	} {
 		if a := s.do("GET "+path, "").want(t, 400); !strings.Contains(a.body, says) {
@@ -164,8 +164,9 @@ func TestHeadOfALiveStream(t *testing.T) {
 	stranger.do("GET /Webhooks/Stream", "").want(t, 401)
 }
 
-// The header wins over the member, which a browser repeats as it was at first.
-func TestWhereALiveStreamIsResumed(t *testing.T) {
+// The header has precedence over the member, which browsers repeat unchanged on
+// reconnect.
+func TestLiveStreamResume(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	events := s.follow(t, s.key)
 	next[goclient.HeartbeatEvent](t, events)
@@ -205,8 +206,9 @@ func TestWhereALiveStreamIsResumed(t *testing.T) {
 	}
 }
 
-// Cut again and again, a stream shows every change once and in order.
-func TestALiveStreamThatIsCut(t *testing.T) {
+// TestLiveStreamReconnect checks that a stream that is interrupted repeatedly shows
+// every change once and in order.
+func TestLiveStreamReconnect(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
@@ -230,8 +232,9 @@ func TestALiveStreamThatIsCut(t *testing.T) {
 	}
 }
 
-// Streams leave the places for requests to others, and have their own.
-func TestPlacesOfLiveStreams(t *testing.T) {
+// TestSlotsOfLiveStreams checks that streams use their own slots, not those of
+// requests.
+func TestSlotsOfLiveStreams(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	var open []*http.Response
 	for range 64 {
@@ -244,21 +247,21 @@ func TestPlacesOfLiveStreams(t *testing.T) {
 	}
 	s.do("GET /Sessions/Current", "").want(t, 200)
 	a := s.do("GET /Webhooks/Stream", "").want(t, 503).wantHeader(t, "Retry-After", "30")
-	if !strings.Contains(a.body, "as many live streams as there may be") {
+	if !strings.Contains(a.body, "too many live streams") {
 		t.Error(a.body)
 	}
-	figures := s.do("GET /metrics", "").want(t, 200).body
+	text := s.do("GET /metrics", "").want(t, 200).body
 	for _, line := range []string{"whd_streams 64", `whd_streams_dropped_total{cause="refused"} 1`, "whd_http_requests_in_work 1"} {
-		if !strings.Contains(figures, "\n"+line+"\n") {
+		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("/metrics lacks %s", line)
 		}
 	}
 	open[9].Body.Close()
-	for s.glance("GET /Webhooks/Stream") != 200 { // until the service has noticed
+	for s.glance("GET /Webhooks/Stream") != 200 { // until the slot is released
 	}
 }
 
-func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
+func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	till := s.addKey(t, "till")
 	mine, others := s.follow(t, s.key), s.follow(t, till)
@@ -275,9 +278,9 @@ func TestALiveStreamEndsWithTheRightToReadIt(t *testing.T) {
 	next[goclient.MessageEvent](t, mine)
 }
 
-// TestFailedLoginsKeepNoStreamOpen: a stream whose password has changed ends also
-// while its user is refused for failed logins.
-func TestFailedLoginsKeepNoStreamOpen(t *testing.T) {
+// TestLiveStreamEndsDuringLockout checks that a stream ends after a change of the
+// password even while its user is locked out by failed logins.
+func TestLiveStreamEndsDuringLockout(t *testing.T) {
 	s, us := startStreaming(t, time.Minute), audit.System()
 	const before, after = "the-old-password", "the-new-password"
 	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{Name: "eve", Role: account.Admin, Password: before}); err != nil {
@@ -301,7 +304,7 @@ func TestFailedLoginsKeepNoStreamOpen(t *testing.T) {
 	stranger.do("GET /Sessions/Current", "", basic("eve", after)).want(t, 429) // and was all the while
 }
 
-// stuck opens a stream of which nothing is read.
+// stuck opens a stream without reading it.
 func (s *streaming) stuck() *socket {
 	s.t.Helper()
 	w := dialURL(s.t, s.url)
@@ -315,8 +318,8 @@ func (s *streaming) stuck() *socket {
 	return w
 }
 
-func TestALiveStreamOfWhichNothingIsRead(t *testing.T) {
-	s := startStreaming(t, time.Second) // which the other stream, that is read, never needs
+func TestStalledLiveStreamIsDropped(t *testing.T) {
+	s := startStreaming(t, time.Second) // the other stream, which is read, never reaches the limit
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
 	s.stuck()
@@ -330,20 +333,21 @@ func TestALiveStreamOfWhichNothingIsRead(t *testing.T) {
 			}
 		}
 	}
-	for s.hub.Counts().Readers > 1 { // until it has gone
+	for s.hub.Counts().Readers > 1 { // until it is dropped
 	}
 	if text := s.do("GET /metrics", "").body; !strings.Contains(text, `whd_streams_dropped_total{cause="stalled"} 1`) {
-		t.Error("/metrics does not tell")
+		t.Error("the metric is missing")
 	}
 }
 
-// Neither streams that are read nor those that are stuck hold up the end.
-func TestLiveStreamsAndTheEnd(t *testing.T) {
+// TestDrainEndsLiveStreams checks that neither active nor stalled streams delay
+// Drain.
+func TestDrainEndsLiveStreams(t *testing.T) {
 	s := startStreaming(t, time.Hour)
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
 	s.stuck()
-	s.publish(1, 10_000) // more than the system keeps of a connection
+	s.publish(1, 10_000) // more than the system's buffers hold
 	for next[goclient.MessageEvent](t, events).Retries < 10_000 {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -357,8 +361,9 @@ func TestLiveStreamsAndTheEnd(t *testing.T) {
 	next[goclient.Disconnected](t, events)
 }
 
-// HTTP/1.0 has no chunks and keeps no connection whose reply has no length.
-func TestALiveStreamByHTTP10(t *testing.T) {
+// TestLiveStreamHTTP10 checks HTTP/1.0, which has no chunks and closes
+// connections after responses without a length.
+func TestLiveStreamHTTP10(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	w := dialURL(t, s.url)
 	fmt.Fprintf(w.conn, "GET /Webhooks/Stream?Topics=messages HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer %s\r\n\r\n", s.key)
@@ -378,7 +383,7 @@ func TestALiveStreamByHTTP10(t *testing.T) {
 	}
 }
 
-func TestRequestsOfALiveStream(t *testing.T) {
+func TestLiveStreamOfRequests(t *testing.T) {
 	s := startStreaming(t, time.Minute)
 	events := s.follow(t, s.key, wire.TopicRequests)
 	next[goclient.HeartbeatEvent](t, events)
@@ -401,8 +406,8 @@ func TestRequestsOfALiveStream(t *testing.T) {
 	}
 }
 
-// A stream is in the request log once, when it is over.
-func TestALiveStreamInTheRequestLog(t *testing.T) {
+// TestLiveStreamInTheRequestLog checks that a stream is logged once, when it ends.
+func TestLiveStreamInTheRequestLog(t *testing.T) {
 	i := daemontest.Start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -414,7 +419,7 @@ func TestALiveStreamInTheRequestLog(t *testing.T) {
 	for e, err := range c.Stream(ctx, goclient.StreamOptions{}) {
 		if _, is := e.(goclient.HeartbeatEvent); is {
 			if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
-				t.Errorf("while it goes on: %s", a.body)
+				t.Errorf("while it is open: %s", a.body)
 			}
 			cancel()
 		}

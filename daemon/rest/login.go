@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// sessions are the handlers of logins and sessions.
+// sessions has the handlers of logins and sessions.
 type sessions struct {
 	accounts *account.Service
 	access   *access
@@ -29,14 +29,14 @@ const (
 	memberRemember = "RememberMe"
 )
 
-// loginIgnored are members that clients of the existing service send along. Of
-// the ways to log in that they belong to there is none here.
+// loginIgnored are members that clients of the reference service send for login
+// methods that are not supported.
 var loginIgnored = []string{
 	"State", "oauth_token", "oauth_verifier", "Continue", "nonce", "uri", "response", "qop", "nc", "cnonce",
 	"UseTokenCookie", "AccessToken", "AccessTokenSecret",
 }
 
-// parseRemember reads RememberMe. Pages send on for a box that is ticked.
+// parseRemember parses RememberMe. HTML forms send "on" for a checked box.
 func parseRemember(text string) (bool, error) {
 	if text == "" || strings.EqualFold(text, "on") {
 		return text != "", nil
@@ -44,7 +44,7 @@ func parseRemember(text string) (bool, error) {
 	return asBool(text)
 }
 
-// memberRedirect names the page to go to after a login or a logout.
+// memberRedirect names the page to show after a login or logout.
 const memberRedirect = "redirect"
 
 //go:embed templates/login.html
@@ -57,19 +57,18 @@ type loginForm struct {
 	encode.Page
 	UserName string
 	Redirect string
-	Message  string // why the last try failed
+	Message  string // the reason why the last login failed
 }
 
-// loginPage shows the form. It is a page for everybody who asks, since there is
-// nothing else to say.
+// loginPage shows the login form. It is always an HTML page.
 func (h *sessions) loginPage(x *edge.Context) error {
 	h.access.recognise(x)
-	return writeLogin(x, http.StatusOK, loginForm{Redirect: landing(x, x.URLMembers)})
+	return writeLogin(x, http.StatusOK, loginForm{Redirect: redirectTarget(x, x.URLMembers)})
 }
 
 func writeLogin(x *edge.Context, status int, form loginForm) error {
 	form.Page = encode.Page{Title: "Log in", Site: siteOf(x)}
-	form.Site.Location = "" // the page leads elsewhere
+	form.Site.Location = "" // the link to the login page would lead back here
 	var page strings.Builder
 	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
 		return err
@@ -78,9 +77,9 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 	return x.Write(status, []byte(page.String()))
 }
 
-// landing is where a login or a logout leads: a page of this service, whatever
-// the request says.
-func landing(x *edge.Context, members query.Members) string {
+// landing returns the page to show after a login or logout. It is always a page of
+// this service.
+func redirectTarget(x *edge.Context, members query.Members) string {
 	const attack = "\\\t\r\n"
 	to := members.Text(memberRedirect)
 	u, err := url.Parse(to)
@@ -91,7 +90,7 @@ func landing(x *edge.Context, members query.Members) string {
 	return localPath(u)
 }
 
-// logIn logs in, and shows a person whose login failed the form again.
+// logIn logs a user in, and shows the form again to browsers whose login failed.
 func (h *sessions) logIn(x *edge.Context) error {
 	err := h.authenticate(x)
 	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {
@@ -110,24 +109,24 @@ func (h *sessions) logIn(x *edge.Context) error {
 		return err
 	}
 	return writeLogin(x, edge.StatusOf(f), loginForm{
-		UserName: members.Text(memberUser), Redirect: landing(x, members), Message: f.Message,
+		UserName: members.Text(memberUser), Redirect: redirectTarget(x, members), Message: f.Message,
 	})
 }
 
-// sendToLogin answers a person's browser that is not signed in with the way to
-// the login page, and back. Programs, and scripts of pages, get the 401.
+// sendToLogin redirects browsers without a session to the login page. Other clients,
+// including scripts on pages, get a 401.
 func sendToLogin(x *edge.Context, f *fault.Error) bool {
 	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || !navigates(x.Request) {
 		return false
 	}
-	edge.ClearReply(x.Response.Header())
-	back := "/" + strings.TrimLeft(x.Request.URL.RequestURI(), "/") // which would name another host with two slashes
+	edge.ClearResponse(x.Response.Header())
+	back := "/" + strings.TrimLeft(x.Request.URL.RequestURI(), "/") // two slashes would name another host
 	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
 	return true
 }
 
-// navigates reports whether a request may be that of a person who follows a
-// link. Those who send a header to prove who they are do not want a form.
+// navigates reports whether a request may be a page navigation. Requests with
+// credentials in a header are not.
 func navigates(r *http.Request) bool {
 	if r.Header.Get("Authorization") != "" || r.Header.Get(wire.HeaderSessionID) != "" {
 		return false
@@ -136,10 +135,10 @@ func navigates(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (mode == "" || mode == "navigate")
 }
 
-// keepAlive does nothing more than any request does: it lets a session go on.
+// keepAlive has no effect except that of every request: it extends the session.
 func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent(nil) }
 
-// current tells who asks.
+// current returns the user of the request.
 func (h *sessions) current(x *edge.Context) error {
 	document := wire.CurrentSession{
 		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.AuthMethod.String(),
@@ -151,12 +150,12 @@ func (h *sessions) current(x *edge.Context) error {
 	return x.Document(http.StatusOK, "Session", document)
 }
 
-// endSession is logout for those who think in resources.
+// endSession is logout as a REST resource.
 func (h *sessions) endSession(x *edge.Context) error {
 	return x.NoContent(h.endSessions(x))
 }
 
-// endSessions ends the sessions that a request carries.
+// endSessions ends the sessions of a request.
 func (h *sessions) endSessions(x *edge.Context) error {
 	given := credentials(x)
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
@@ -164,12 +163,12 @@ func (h *sessions) endSessions(x *edge.Context) error {
 			return err
 		}
 	}
-	http.SetCookie(x.Response, endedCookie(x))
+	http.SetCookie(x.Response, expiredCookie(x))
 	return nil
 }
 
-// authenticate logs in or out, or tells whose session it is where nothing is
-// given.
+// authenticate logs in or out, or returns the current session if there are no
+// members.
 func (h *sessions) authenticate(x *edge.Context) error {
 	f := readForm(x)
 	f.knows(loginIgnored...)
@@ -177,7 +176,7 @@ func (h *sessions) authenticate(x *edge.Context) error {
 	case strings.EqualFold(provider, "logout"):
 		return h.logout(x)
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
-		return fault.New(fault.NotFound, "there is no provider %s; logins take the provider credentials", edge.Clean(provider))
+		return fault.New(fault.NotFound, "unknown provider %s; use credentials", edge.Clean(provider))
 	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
 		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
 		if err := f.done(x); err != nil {
@@ -202,8 +201,8 @@ func (h *sessions) login(x *edge.Context, f *form) error {
 	x.Identity = ticket.Identity
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
 	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
-	if back != "" && x.HTML() { // a person goes to the page asked for, a program gets the session
-		return x.Redirect(http.StatusSeeOther, landing(x, f.members))
+	if back != "" && x.HTML() { // browsers go to the requested page, other clients get the session
+		return x.Redirect(http.StatusSeeOther, redirectTarget(x, f.members))
 	}
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
@@ -223,7 +222,7 @@ func (h *sessions) whoAmI(x *edge.Context) error {
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
-// logout ends the session that the request carries.
+// logout ends the session of the request.
 func (h *sessions) logout(x *edge.Context) error {
 	if err := h.endSessions(x); err != nil {
 		return err

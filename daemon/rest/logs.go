@@ -13,28 +13,28 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// The members of a query of the request log beside those of every query.
+// The members of a query of the request log, in addition to those of every query.
 const (
-	memberDate       = "Date"       // one day, of UTC
-	memberViewErrors = "ViewErrors" // only requests that failed
+	memberDate       = "Date"       // one UTC day
+	memberViewErrors = "ViewErrors" // failed requests only
 )
 
 // logQuery is the operation of the routes that query the request log.
 const logQuery = "QueryRequestLogsGETManyRequest"
 
-// firstError is the lowest status of a request that failed.
+// firstError is the lowest status of a failed request.
 const firstError = http.StatusBadRequest
 
-// logs are the handlers of the request log.
+// logs has the handlers of the request log.
 type logs struct {
 	queries  *queries
 	recorder *requestlog.Recorder // nil for none
 }
 
-// logView is what a path says of the entries it shows.
+// logView is a query of the request log with the conditions of its path.
 type logView struct {
 	*logs
-	day    func(now time.Time) time.Time // nil: as the members say
+	day    func(now time.Time) time.Time // nil: the members determine the day
 	errors bool
 }
 
@@ -44,13 +44,13 @@ func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
 // list answers a query of the request log.
 func (h *logs) list(x *edge.Context) error { return logView{logs: h}.serve(x) }
 
-// listOneway checks one and answers nothing.
+// listOneway validates a query and returns no content.
 func (h *logs) listOneway(x *edge.Context) error {
 	_, err := (logView{logs: h}).plan(x)
 	return x.NoContent(err)
 }
 
-// of is the handler of a path that shows one day.
+// of returns the handler of a path for one day.
 func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
 	return logView{h, day, errors}.serve
 }
@@ -60,7 +60,7 @@ func (v logView) serve(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.recorder != nil { // so that requests which are over show in the log
+	if v.recorder != nil { // so that finished requests appear in the log
 		ctx, cancel := context.WithTimeout(x.Request.Context(), flushTimeout)
 		defer cancel()
 		v.recorder.Flush(ctx)
@@ -68,11 +68,10 @@ func (v logView) serve(x *edge.Context) error {
 	return v.queries.rows(x, plan)
 }
 
-// flushTimeout is how long a reader of the log waits for what has just been
-// recorded.
+// flushTimeout limits the wait for recently recorded entries.
 const flushTimeout = time.Second
 
-// plan makes conditions of the members that only the request log has.
+// plan plans a query with the members that only the request log has.
 func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	members, err := readMembers(x)
 	if err != nil {
@@ -98,8 +97,8 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 	return where, refused(wrong)
 }
 
-// oneDay is the beginning of the day that is asked for, if one is: by the path,
-// else by a member.
+// oneDay returns the start of the requested day from the path or else from a member,
+// nil if there is none.
 func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
 	if v.day != nil {
 		day := v.day(now.UTC()).Truncate(24 * time.Hour)
@@ -111,7 +110,7 @@ func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time, w
 	return or(valueOf(members, memberDate, wrong, parseDay), nil)
 }
 
-// parseDay reads the beginning of a day. An empty text is none.
+// parseDay parses the start of a day. An empty text returns nil.
 func parseDay(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil

@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// logged is an entry of the request log as JSON has it.
+// logged is an entry of the request log in JSON.
 type logged struct {
 	ID                int64 `json:"Id"`
 	DateTime          string
@@ -43,7 +43,7 @@ type logged struct {
 	RequestDuration   string
 }
 
-// logs asks for entries, by the path of a query of the log.
+// logs returns the entries for a path of the log's routes.
 func (c client) logs(path string) []logged {
 	c.t.Helper()
 	a := c.do("GET "+path, "").want(c.t, 200)
@@ -60,7 +60,7 @@ func (c client) logs(path string) []logged {
 	return all
 }
 
-// entry is the entry of the request that was answered with the id.
+// entry returns the entry of the request with the id.
 func (c client) entry(id string) logged {
 	c.t.Helper()
 	found := c.logs("/Logs?ItemsContains=" + id)
@@ -114,7 +114,7 @@ func TestEveryRequestIsLogged(t *testing.T) {
 		}
 		for _, name := range []string{"Authorization", "Cookie", "X-Ss-Id"} {
 			if got.Headers[name] != "" {
-				t.Errorf("%s: the header %s is kept", test.line, name)
+				t.Errorf("%s: the header %s is logged", test.line, name)
 			}
 		}
 		shown := logged{
@@ -127,7 +127,7 @@ func TestEveryRequestIsLogged(t *testing.T) {
 	}
 }
 
-// checkCommon checks what all entries say.
+// checkCommon checks the members that all entries have.
 func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logged, began time.Time, took time.Duration) {
 	t.Helper()
 	method, path, _ := strings.Cut(line, " ")
@@ -147,7 +147,8 @@ func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logged, 
 	}
 }
 
-// What is asked every few seconds, or for ever, leaves no entry.
+// TestQuietRequestsAreNotLogged checks that frequently polled routes and open
+// streams are not logged.
 func TestQuietRequestsAreNotLogged(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
@@ -156,7 +157,7 @@ func TestQuietRequestsAreNotLogged(t *testing.T) {
 	}
 	c.do("GET /KeepAlive", "")
 	if got := c.logs("/Logs"); len(got) != 1 || got[0].PathInfo != "/KeepAlive" {
-		t.Errorf("logged are %+v", got)
+		t.Errorf("unexpected entries: %+v", got)
 	}
 }
 
@@ -202,12 +203,12 @@ func TestLogRoutes(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	c.do("GET /Logs?Nope=1&Date="+today, "").want(t, 200).wantHeader(t, "X-Ignored-Members", "Nope")
-	for _, path := range []string{"/Queries/RequestLog", "/json/reply/RequestLogQuery"} { // it is none of the record kinds
+	for _, path := range []string{"/Queries/RequestLog", "/json/reply/RequestLogQuery"} { // not a record kind
 		c.do("GET "+path, "").want(t, 404)
 	}
 }
 
-// aDuration is a time span, however long it is.
+// aDuration matches a time span of any length.
 var aDuration = regexp.MustCompile(`^PT([0-9]+M)?[0-9]+(\.[0-9]+)?S$`)
 
 func TestLogFormats(t *testing.T) {
@@ -237,7 +238,7 @@ func TestLogFormats(t *testing.T) {
 	}
 }
 
-func TestLogRequestsThatAreWrong(t *testing.T) {
+func TestInvalidLogQueries(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for path, field := range map[string]string{
 		"/Logs/2026-02-30": "Date", "/Logs/Tomorrow": "Date", "/Logs?Date=x": "Date", "/Logs?Date=2026-01-01&Date=2026-01-02": "Date",
@@ -251,7 +252,7 @@ func TestLogRequestsThatAreWrong(t *testing.T) {
 	}
 }
 
-// The log is for admins.
+// TestLogRoles checks that only admins can read the log.
 func TestLogRoles(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	writer := stranger(t, i).with("Authorization: Bearer " + i.Key(t, "writer"))
@@ -262,8 +263,8 @@ func TestLogRoles(t *testing.T) {
 	}
 }
 
-// A client that leaves is noted as such: before an answer with a status of its
-// own, amid one with the status that it got.
+// TestAbortedRequestsAreLogged checks that disconnected clients are logged: before a
+// response with status 499, during a response with the status that was sent.
 func TestAbortedRequestsAreLogged(t *testing.T) {
 	for view, status := range map[string]int{silent: 499, endless: 200} {
 		i := startWithView(t, "SY_Filters", view)
@@ -280,7 +281,7 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 			}
 		}()
 		if view == silent {
-			for inWork(c) < 2 { // itself and the one that asks
+			for inWork(c) < 2 { // this request and the aborted one
 			}
 			leave()
 		}
@@ -297,14 +298,14 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// inWork is how many requests the service works on, by its own metrics.
+// inWork returns the number of concurrent requests from the metrics.
 func inWork(c client) (n int) {
 	_, rest, _ := strings.Cut(c.do("GET /metrics", "").body, "\nwhd_http_requests_in_work ")
 	_, _ = fmt.Sscan(rest, &n)
 	return n
 }
 
-// With requestlog.bodies the log has what was sent and answered.
+// TestLoggedBodies checks that requestlog.bodies records requests and responses.
 func TestLoggedBodies(t *testing.T) {
 	i := daemontest.Start(t, "--requestlog-bodies")
 	c := asAdmin(t, i)
@@ -319,16 +320,16 @@ func TestLoggedBodies(t *testing.T) {
 	}
 }
 
-func TestLogTurnedOff(t *testing.T) {
+func TestLogDisabled(t *testing.T) {
 	i := daemontest.Start(t, "--requestlog-enabled=false")
 	c := asAdmin(t, i)
 	c.do("GET /nothing", "").want(t, 404)
 	if got := c.logs("/Logs"); len(got) != 0 {
-		t.Errorf("logged are %+v", got)
+		t.Errorf("unexpected entries: %+v", got)
 	}
 }
 
-// Ids go on growing from one start to the next.
+// TestLogSurvivesARestart checks that ids continue after a restart.
 func TestLogSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	first := daemontest.StartIn(t, dir)
@@ -340,6 +341,6 @@ func TestLogSurvivesARestart(t *testing.T) {
 	c.do("GET /nothing/else", "").want(t, 404)
 	got := c.logs("/Logs")
 	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" || got[0].ID <= got[1].ID {
-		t.Errorf("logged are %+v", got)
+		t.Errorf("unexpected entries: %+v", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// logBytes is everything that a daemon has put into its request log.
+// logBytes returns the raw bytes of a daemon's request log.
 func logBytes(t *testing.T, dir string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "requestlog.db*"))
@@ -27,9 +27,8 @@ func logBytes(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// TestNoSecretReachesTheRequestLog plants secrets wherever a request can carry
-// one, and looks for them in the bytes of the files. requestlog.bodies changes
-// nothing about that.
+// TestNoSecretReachesTheRequestLog sends secrets in all parts of requests and
+// searches the files for them. Setting requestlog.bodies must make no difference.
 func TestNoSecretReachesTheRequestLog(t *testing.T) {
 	const id = "1b4e28ba-2fa1-11d2-883f-c0ffee000001"
 	for _, bodies := range []string{"false", "true"} {
@@ -65,30 +64,30 @@ func TestNoSecretReachesTheRequestLog(t *testing.T) {
 		} {
 			a := c.do(test.line, test.body, test.headers...)
 			if _, made, ok := strings.Cut(a.body, `"Key":"`); ok {
-				secrets = append(secrets, made[:40]) // an API key, shown this once
+				secrets = append(secrets, made[:40]) // an API key, in the only response that contains it
 			}
 		}
-		c.logs("/Logs") // until all is written
+		c.logs("/Logs") // waits for writes
 		if err := i.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		files := logBytes(t, i.Dir)
 		if !strings.Contains(files, "/json/reply/DB_ClassQuery") || !strings.Contains(files, "1b4e28ba***") {
-			t.Error("the files are not the request log")
+			t.Error("the files do not contain the request log")
 		}
 		for _, secret := range secrets {
 			if at := strings.Index(files, secret); at >= 0 && !allowedInLog(files, at) {
-				t.Errorf("bodies=%s: the request log has %s: %q", bodies, secret, files[max(0, at-100):at+60])
+				t.Errorf("bodies=%s: the request log contains %s: %q", bodies, secret, files[max(0, at-100):at+60])
 			}
 			if at := strings.Index(i.Log.String(), secret); at >= 0 && secret != "canary" && secret != "canary-user" {
-				t.Errorf("bodies=%s: the log has %s: %q", bodies, secret, i.Log.String()[max(0, at-100):at+60])
+				t.Errorf("bodies=%s: the log contains %s: %q", bodies, secret, i.Log.String()[max(0, at-100):at+60])
 			}
 		}
 	}
 }
 
-// allowedInLog reports whether what stands there is the name of a user in a
-// path, where it is no secret.
+// allowedInLog reports whether the text is the name of a user in a path, which is
+// not secret.
 func allowedInLog(files string, at int) bool {
 	return strings.HasSuffix(files[:at], "/Users/") || strings.HasSuffix(files[:at], "UserAuthId=") || strings.HasSuffix(files[:at], `"UserAuthId":"`)
 }

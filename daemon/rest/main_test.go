@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
-// run runs the tests, and fails where they leave a goroutine behind.
+// run runs the tests, and fails if they leak goroutines.
 func run(m *testing.M) int {
 	code := m.Run()
 	if err := demo.stop(); err != nil {
@@ -34,8 +34,8 @@ func run(m *testing.M) int {
 	return code
 }
 
-// demo is a daemon with the demo records, which the tests share that leave it
-// as it is. It is started by the first of them.
+// demo is a daemon with the demo records, shared by the tests that do not modify it.
+// The first of them starts it.
 var demo sharedDaemon
 
 type sharedDaemon struct {
@@ -68,23 +68,22 @@ func (d *sharedDaemon) stop() error {
 	return d.err
 }
 
-// transport is plain: what a test wants to be different from the standard, it
-// says itself.
+// transport is a plain HTTP transport: tests set all headers themselves.
 var transport = &http.Transport{DisableCompression: true}
 
-// client asks one daemon.
+// client sends requests to one daemon.
 type client struct {
 	t       testing.TB
 	url     string
 	headers []string // "Name: value", sent with every request
 }
 
-// asAdmin asks as the user asAdmin.
+// asAdmin returns a client with the credentials of the user admin.
 func asAdmin(t testing.TB, i *daemontest.Instance) client {
 	return stranger(t, i).with(basic("admin", daemontest.AdminPassword))
 }
 
-// stranger asks without any credentials.
+// stranger returns a client without credentials.
 func stranger(t testing.TB, i *daemontest.Instance) client { return client{t: t, url: i.URL} }
 
 func (c client) with(headers ...string) client {
@@ -98,7 +97,7 @@ func basic(user, password string) string {
 	return "Authorization: " + r.Header.Get("Authorization")
 }
 
-// answer is a reply that was read to its end.
+// answer is a response with its body.
 type answer struct {
 	status int
 	header http.Header
@@ -106,7 +105,7 @@ type answer struct {
 	body   string
 }
 
-// do sends a request, written like "GET /path", and reads the whole reply.
+// do sends a request, written like "GET /path", and reads the whole response.
 func (c client) do(line, body string, headers ...string) answer {
 	c.t.Helper()
 	a, err := c.try(line, body, headers...)
@@ -116,7 +115,7 @@ func (c client) do(line, body string, headers ...string) answer {
 	return a
 }
 
-// try is do where the reply may break off.
+// try is do for responses that may be aborted.
 func (c client) try(line, body string, headers ...string) (answer, error) {
 	c.t.Helper()
 	reply, err := transport.RoundTrip(c.request(line, body, headers...))
@@ -149,7 +148,7 @@ func (c client) request(line, body string, headers ...string) *http.Request {
 	return r
 }
 
-// envelope is the reply to a query, its rows undecoded.
+// envelope is a query response with its rows not decoded.
 type envelope struct {
 	Offset         *int64
 	Total          *int64
@@ -169,7 +168,7 @@ func (a answer) envelope(t testing.TB) envelope {
 	return e
 }
 
-// want checks a reply's status.
+// want checks the status of a response.
 func (a answer) want(t testing.TB, status int) answer {
 	t.Helper()
 	if a.status != status {
@@ -178,7 +177,7 @@ func (a answer) want(t testing.TB, status int) answer {
 	return a
 }
 
-// wantHeader checks a reply's header; "" is one that is absent.
+// wantHeader checks a header of a response; "" means absent.
 func (a answer) wantHeader(t testing.TB, name, value string) answer {
 	t.Helper()
 	if got := strings.Join(a.header.Values(name), ", "); got != value {

@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// messages are the handlers of messages and their attempts.
+// messages has the handlers of messages and their attempts.
 type messages struct {
 	admin         *admin.Service
 	access        *access
@@ -24,8 +24,8 @@ type messages struct {
 	subscriptions *subscriptions
 }
 
-// list answers a query for what belongs to the subscriber that the
-// path names, and to a message where it names one.
+// list answers a query for rows of the subscriber in the path, and of the message if
+// the path has one.
 func (h *messages) list(x *edge.Context) error {
 	if _, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (h *messages) list(x *edge.Context) error {
 	return h.queries.rows(x, plan)
 }
 
-// pathConditions are the ids of the path as conditions on the kind's fields.
+// pathConditions returns the ids of the path as conditions on the kind's fields.
 func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error) {
 	var where []query.Condition
 	for _, name := range names {
@@ -64,17 +64,17 @@ func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error)
 	return where, nil
 }
 
-// messageAddress is where a message is, by the path.
+// messageAddress returns the ids of the message in the path.
 func messageAddress(x *edge.Context) admin.Address {
 	return admin.Address{Subscriber: x.Params.Get(inSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
 }
 
-// remove removes a message and cancels what is pending of it.
+// remove removes a message and cancels its pending attempt.
 func (h *messages) remove(x *edge.Context) error {
 	return x.NoContent(h.admin.RemoveMessage(x.Request.Context(), messageAddress(x)))
 }
 
-// retry makes a message that has failed due now.
+// retry makes a failed message due now.
 func (h *messages) retry(x *edge.Context) error {
 	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
@@ -83,13 +83,12 @@ func (h *messages) retry(x *edge.Context) error {
 	return messageState(x, m, err)
 }
 
-// sendTest sends a message to a subscription, so that people can see
-// whether it arrives.
+// sendTest sends a test message to a subscription.
 func (h *messages) sendTest(x *edge.Context) error {
 	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
 	}
-	t, err := h.trial(x)
+	t, err := h.testMessage(x)
 	if err != nil {
 		return err
 	}
@@ -97,10 +96,10 @@ func (h *messages) sendTest(x *edge.Context) error {
 	return messageState(x, m, err)
 }
 
-// trial reads what a subscription is to be tried out with. The receiver checks
-// nothing but the signature, so who decides what is signed needs the role that
-// raising events takes, and not just the SubscriberID.
-func (h *messages) trial(x *edge.Context) (admin.TestMessage, error) {
+// testMessage reads the content of a test message. Receivers verify only the
+// signature, so choosing the content requires the role for publishing events in
+// addition to the SubscriberID.
+func (h *messages) testMessage(x *edge.Context) (admin.TestMessage, error) {
 	f := readForm(x)
 	f.knows(inSubscriber, inSubscription)
 	event, _ := f.given(memberEvent)
@@ -108,10 +107,10 @@ func (h *messages) trial(x *edge.Context) (admin.TestMessage, error) {
 	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
 		return t, err
 	}
-	return t, h.access.demand(x, account.Publisher)
+	return t, h.access.requireRole(x, account.Publisher)
 }
 
-// messageState answers with a message that is going to be sent.
+// messageState responds with the state of a message that will be sent.
 func messageState(x *edge.Context, m *webhook.Message, err error) error {
 	if err != nil {
 		return err
@@ -119,8 +118,8 @@ func messageState(x *edge.Context, m *webhook.Message, err error) error {
 	return x.Document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
 }
 
-// periodMembers are Since and Until for documents.
+// periodMembers documents Since and Until.
 var periodMembers = []metadata.Member{
-	{Name: memberSince, Type: "DateTime", Help: "messages that were added then or later"},
-	{Name: memberUntil, Type: "DateTime", Help: "messages that were added before"},
+	{Name: memberSince, Type: "DateTime", Help: "messages added at or after this time"},
+	{Name: memberUntil, Type: "DateTime", Help: "messages added before this time"},
 }

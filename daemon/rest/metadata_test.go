@@ -30,7 +30,7 @@ func metadataOf(t testing.TB, c client) wire.Metadata {
 	return doc
 }
 
-// operationOf is all that the document says of one operation.
+// operationOf returns the full description of one operation.
 func operationOf(t testing.TB, c client, name string) wire.Operation {
 	t.Helper()
 	var doc wire.Metadata
@@ -41,9 +41,9 @@ func operationOf(t testing.TB, c client, name string) wire.Operation {
 	return doc.Operations[0]
 }
 
-// TestMetadataNamesEveryOperation asks about each operation that the list has,
-// in every way to ask.
-func TestMetadataNamesEveryOperation(t *testing.T) {
+// TestMetadataOfEveryOperation requests the description of each listed operation
+// in every way.
+func TestMetadataOfEveryOperation(t *testing.T) {
 	i := demo.start(t)
 	c := stranger(t, i)
 	doc := metadataOf(t, c)
@@ -56,12 +56,12 @@ func TestMetadataNamesEveryOperation(t *testing.T) {
 		page := browser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).says(t, "<h1>"+o.Name+"</h1>")
 		again := browser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
 		if withoutQuery(again.body) != withoutQuery(page.body) {
-			t.Errorf("%s: a browser gets another page at /csv/metadata", o.Name)
+			t.Errorf("%s: the page at /csv/metadata differs", o.Name)
 		}
 		one := operationOf(t, c, o.Name)
 		for _, s := range one.Samples {
 			if !strings.Contains(s.Command, "'"+i.URL+"/") {
-				t.Errorf("%s: the sample does not ask this service: %s", o.Name, s.Command)
+				t.Errorf("%s: the sample has another address: %s", o.Name, s.Command)
 			}
 		}
 	}
@@ -72,19 +72,19 @@ func TestMetadataNamesEveryOperation(t *testing.T) {
 		}
 	}
 	c.do("GET /metadata?op=SO_TotalQuery&format=json", "").want(t, 404)
-	if a := c.do("GET /metadata?op=SO_TotalQuery", ""); !strings.Contains(a.body, "there are: SO_TotalsQuery") {
+	if a := c.do("GET /metadata?op=SO_TotalQuery", ""); !strings.Contains(a.body, "known: SO_TotalsQuery") {
 		t.Error(a.body)
 	}
 	c.do("GET /", "").want(t, 404)
 	browser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
 }
 
-// withoutQuery leaves out of a page where its login leads back to.
+// withoutQuery removes the return URL of the login link from a page.
 func withoutQuery(page string) string {
 	return regexp.MustCompile(`redirect=[^"]*`).ReplaceAllString(page, "")
 }
 
-// TestSamplesWork runs the commands of pages in a shell.
+// TestSamplesWork runs the sample commands in a shell.
 func TestSamplesWork(t *testing.T) {
 	clientstest.Tool(t, "curl")
 	i := demo.start(t)
@@ -101,7 +101,7 @@ func TestSamplesWork(t *testing.T) {
 	}
 }
 
-// makeKey makes a key that may do everything, until it is removed.
+// makeKey creates an admin API key and returns a function that removes it.
 func makeKey(t testing.TB, i *daemontest.Instance) (key string, remove func()) {
 	t.Helper()
 	c := asAdmin(t, i)
@@ -113,7 +113,7 @@ func makeKey(t testing.TB, i *daemontest.Instance) (key string, remove func()) {
 	return made.Key, func() { c.do("DELETE /ApiKeys/"+made.KeyID, "").want(t, 204) }
 }
 
-// openAPI reads the daemon's description.
+// openAPI parses the OpenAPI document of the daemon.
 func openAPI(t *testing.T, c client) (libopenapi.Document, validator.Validator) {
 	t.Helper()
 	text := c.do("GET /openapi.json", "").want(t, 200).wantHeader(t, "Content-Type", "application/json").body
@@ -128,7 +128,7 @@ func openAPI(t *testing.T, c client) (libopenapi.Document, validator.Validator) 
 	return doc, v
 }
 
-// TestOpenAPIIsValid has somebody else's reader judge the document, by the
+// TestOpenAPIIsValid validates the document with an independent parser and the
 // official schema of OpenAPI 3.1.
 func TestOpenAPIIsValid(t *testing.T) {
 	doc, v := openAPI(t, stranger(t, demo.start(t)))
@@ -166,7 +166,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// TestOpenAPIHasEveryMember counts what the registry makes of the kinds.
+// TestOpenAPIHasEveryMember compares the numbers of members with the registry.
 func TestOpenAPIHasEveryMember(t *testing.T) {
 	doc, _ := openAPI(t, stranger(t, demo.start(t)))
 	model, err := doc.BuildV3Model()
@@ -194,9 +194,9 @@ func TestOpenAPIHasEveryMember(t *testing.T) {
 	}
 }
 
-// TestAnswersAreWhatOpenAPISays compares real answers with the document, those
-// that fail too.
-func TestAnswersAreWhatOpenAPISays(t *testing.T) {
+// TestResponsesMatchOpenAPI validates real responses, including errors, against the
+// document.
+func TestResponsesMatchOpenAPI(t *testing.T) {
 	i := demo.start(t)
 	c := asAdmin(t, i)
 	_, v := openAPI(t, c)
@@ -223,9 +223,9 @@ func TestAnswersAreWhatOpenAPISays(t *testing.T) {
 	}
 }
 
-// TestRequestsAreWhatOpenAPISays sends bodies that the document allows, and
-// finds that the document and the service refuse the same ones.
-func TestRequestsAreWhatOpenAPISays(t *testing.T) {
+// TestRequestsMatchOpenAPI checks that the document and the service accept and
+// reject the same bodies.
+func TestRequestsMatchOpenAPI(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	_, v := openAPI(t, c)
 	for _, test := range []struct {
@@ -243,50 +243,50 @@ func TestRequestsAreWhatOpenAPISays(t *testing.T) {
 		said, _ := v.GetRequestBodyValidator().ValidateRequestBody(request)
 		done := c.do(test.line, test.body, "Content-Type: application/json").status == http.StatusOK
 		if said != test.right || done != test.right {
-			t.Errorf("%s %s: the document says %t, the service %t", test.line, test.body, said, done)
+			t.Errorf("%s %s: valid by the document: %t, accepted by the service: %t", test.line, test.body, said, done)
 		}
 	}
 }
 
-// aMember is a line of TypeScript that declares a member, or a method.
+// aMember matches a line of TypeScript that declares a member or a method.
 var aMember = regexp.MustCompile(`^    public (([A-Za-z_][A-Za-z0-9_]*|"[^"]+")[?!]: .+;|[A-Za-z]+\(.*\}|constructor\(.*\})\n$`)
 
-// TestTypeScriptIsWellFormed looks at every member, such as those of settings, which
-// have names with a dot.
+// TestTypeScriptIsWellFormed checks every member, including those of settings, whose
+// names have a dot.
 func TestTypeScriptIsWellFormed(t *testing.T) {
 	for line := range strings.Lines(stranger(t, demo.start(t)).do("GET /types/typescript", "").want(t, 200).body) {
 		if strings.HasPrefix(line, "    public ") && !aMember.MatchString(line) {
-			t.Errorf("no member: %s", line)
+			t.Errorf("not a member: %s", line)
 		}
 	}
 }
 
-// TestTypeScriptHasEveryClass looks for the request and the rows of each kind,
-// each class once.
+// TestTypeScriptHasEveryClass checks that the request and the rows of each kind have
+// one class each.
 func TestTypeScriptHasEveryClass(t *testing.T) {
 	c := stranger(t, demo.start(t))
 	text := c.do("GET /types/typescript", "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
 	var classes []string
 	for _, m := range regexp.MustCompile(`(?m)^export class (\w+)`).FindAllStringSubmatch(text, -1) {
 		if slices.Contains(classes, m[1]) {
-			t.Errorf("%s stands twice", m[1])
+			t.Errorf("duplicate class %s", m[1])
 		}
 		classes = append(classes, m[1])
 	}
 	for _, o := range metadataOf(t, c).Operations {
 		if !strings.Contains(text, "return '"+o.Name+"';") && !slices.Contains([]string{"Login", "Home", "OpenAPI", "TypeScript", "Health", "Ready", "Metrics", "TestTarget", "Stream"}, o.Name) {
-			t.Errorf("no class of %s", o.Name)
+			t.Errorf("no class for %s", o.Name)
 		}
 	}
 	for _, kind := range record.Builtin().Kinds() {
 		want := fmt.Sprintf("export class %s extends QueryBase implements IReturn<QueryResponse<%s>> {", kind.Operation(), kind.Name)
 		if !strings.Contains(text, want) || !slices.Contains(classes, kind.Name) {
-			t.Errorf("no class of %s", kind.Name)
+			t.Errorf("no class for %s", kind.Name)
 		}
 	}
 }
 
-// clientProgram uses the types as a program of a customer would.
+// clientProgram uses the types as a client program would.
 const clientProgram = `
 import { JsonServiceClient } from '@servicestack/client';
 import { Authenticate, SO_TotalsQuery, QueryResponse, SO_Totals, Users } from './dtos';
@@ -305,8 +305,8 @@ async function main(): Promise<void> {
 main().catch(e => { console.log(e); process.exit(1); });
 `
 
-// TestTypesCompileAndWork compiles the types by the compiler of TypeScript and
-// runs a program that asks a daemon by the client of ServiceStack.
+// TestTypesCompileAndWork compiles the types with the TypeScript compiler and runs a
+// program with the ServiceStack client against a daemon.
 func TestTypesCompileAndWork(t *testing.T) {
 	tools := clientstest.NodeModules(t)
 	i := demo.start(t)

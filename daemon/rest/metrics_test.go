@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// TestMetricsFollowTheConvention has what promtool check metrics has look at all
-// metrics: names, units, help.
+// TestMetricsFollowTheConvention checks names, units and help of all metrics with
+// promtool check metrics.
 func TestMetricsFollowTheConvention(t *testing.T) {
 	c := stranger(t, daemontest.Start(t))
 	c.do("GET /Info", "").want(t, 200)

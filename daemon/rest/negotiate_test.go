@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// browserAccept is what browsers send for a page.
+// browserAccept is the Accept header of browsers.
 const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
-func TestWhichFormat(t *testing.T) {
+func TestFormatNegotiation(t *testing.T) {
 	const (
 		json   = "application/json; charset=utf-8"
 		ndjson = "application/x-ndjson"
@@ -21,7 +21,7 @@ func TestWhichFormat(t *testing.T) {
 	)
 	c := asAdmin(t, demo.start(t))
 	for _, test := range []struct{ path, accept, want string }{
-		// A reply route's prefix, whatever Accept says, and what overrides it.
+		// The prefix of a reply route, regardless of Accept, and its overrides.
 		{"/csv/reply/DB_ClassQuery?", "application/json", csv},
 		{"/json/reply/DB_ClassQuery?", browserAccept, json},
 		{"/CSV/reply/DB_ClassQuery?", "", csv},
@@ -33,7 +33,7 @@ func TestWhichFormat(t *testing.T) {
 		{"/csv/reply/DB_ClassQuery.json?", "", csv},
 		{"/html/reply/DB_ClassQuery?", "application/json", html},
 
-		// Elsewhere: suffix, callback, format, Accept, JSON.
+		// Other routes: suffix, callback, format, Accept, JSON.
 		{"/Queries/DB_Class.xml?format=csv", "application/json", xml},
 		{"/Queries/DB_Class.xml?callback=f", "", xml},
 		{"/Queries/DB_Class.json?callback=f", "", script},
@@ -58,7 +58,7 @@ func TestWhichFormat(t *testing.T) {
 		{"/Queries/DB_Class?", ",;q=,;;/,", json},
 		{"/Queries/DB_Class?", "application/json, text/javascript, */*; q=0.01", json},
 
-		// Pages for those who list text/html, and nobody else.
+		// HTML only for clients that list text/html.
 		{"/Queries/DB_Class?", browserAccept, html},
 		{"/Queries/DB_Class?", "application/xhtml+xml, */*", json},
 		{"/Queries/DB_Class?", "text/html;q=0.1, application/json;q=0.2", json},
@@ -72,7 +72,7 @@ func TestWhichFormat(t *testing.T) {
 		}
 		a := c.do("GET "+test.path, "", headers...).want(t, 200)
 		if got := a.header.Get("Content-Type"); got != test.want {
-			t.Errorf("%s with Accept %q gives %s, want %s", test.path, test.accept, got, test.want)
+			t.Errorf("%s with Accept %q: got %s, want %s", test.path, test.accept, got, test.want)
 		}
 		a.wantHeader(t, "Vary", "Accept").wantHeader(t, "X-Content-Type-Options", "nosniff")
 	}
@@ -131,7 +131,7 @@ func TestCallback(t *testing.T) {
 	}
 	large := c.do("GET /json/reply/SO_TotalsQuery?callback=f", "").want(t, 200)
 	if !strings.HasPrefix(large.body, `f({"Offset":0`) || !strings.HasSuffix(large.body, `}})`) {
-		t.Error("a large reply is not wrapped whole")
+		t.Error("a large response is not wrapped completely")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestNulls(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	query := `{"Take":200,"Fields":"InvoiceID,Cartage3Total"`
 	if a := c.do("POST /json/reply/SO_TotalsQuery", query+"}").want(t, 200); strings.Contains(a.body, "null") {
-		t.Errorf("nulls without being asked: %s", shortened(a.body))
+		t.Errorf("unexpected nulls: %s", shortened(a.body))
 	}
 	for _, a := range []answer{
 		c.do("POST /json/reply/SO_TotalsQuery?nulls=include", query+"}"),
@@ -155,11 +155,11 @@ func TestPagesLinkToTheOtherFormats(t *testing.T) {
 	a := asAdmin(t, demo.start(t)).do("GET /Queries/DB_Class?Take=2&format=html&Class=%22%3E%3Cscript%3E", "").want(t, 200)
 	for _, want := range []string{`href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=csv"`, `href="/Queries/DB_Class?Take=2&amp;Class=%22%3E%3Cscript%3E&amp;format=json"`} {
 		if !strings.Contains(a.body, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 	if strings.Contains(a.body, "<script") {
-		t.Error("the page has a script of the asker")
+		t.Error("the page contains a script from the request")
 	}
 	if policy := a.header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)

@@ -13,20 +13,19 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// pageTake is how many rows a page has where the request does not say. All at
-// once, which is what other formats give, would be no page to read.
+// pageTake is the default page size of HTML pages. Other formats return all rows.
 const pageTake = 100
 
 const htmlType = "text/html; charset=utf-8"
 
-// addFrame gives a page the frame of this site and this reader.
+// addFrame adds the site of the request to a page.
 func addFrame(x *edge.Context) {
 	if x.HTML() {
 		x.Format.Format = x.Format.Format.For(siteOf(x))
 	}
 }
 
-// site is what the frame of every page shows.
+// siteOf returns the site of a page.
 func siteOf(x *edge.Context) encode.Site {
 	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.AuthMethod == account.Cookie}
 	if site.User == "" {
@@ -41,11 +40,11 @@ func siteOf(x *edge.Context) encode.Site {
 	return site
 }
 
-// anyQuery is the operation of the routes that query the kind they name. The
-// documents show an operation for each kind instead.
+// anyQuery is the operation of the routes that query the kind in their path. The
+// documentation lists an operation for each kind instead.
 const anyQuery = "Query"
 
-// operationOf is the name of a query's operation.
+// operationOf returns the name of a query's operation.
 func operationOf(x *edge.Context) string {
 	if x.Route == nil || x.Route.Operation == anyQuery {
 		return x.Kind.Operation()
@@ -53,8 +52,8 @@ func operationOf(x *edge.Context) string {
 	return x.Route.Operation
 }
 
-// localPath is an address on this host. One slash stands before it, since two
-// would begin the name of another host.
+// localPath returns a path on this host. It starts with a single slash, since two
+// would start a host name.
 func localPath(u *url.URL) string {
 	path := "/" + strings.Trim(u.EscapedPath(), "/")
 	if u.RawQuery != "" {
@@ -63,9 +62,9 @@ func localPath(u *url.URL) string {
 	return path
 }
 
-// formAddress is where a filter form leads: its pairs of operator and value
-// become plain members of the interface, so that a page's address can be kept,
-// sent to others, and used by programs. It is empty where the request is no form.
+// formAddress converts the query string of a filter form, with pairs of operator and
+// value, to plain members, so that the URL can be saved, shared and used by other
+// clients. It returns an empty string if the request is not from a form.
 func formAddress(u *url.URL) string {
 	if !strings.Contains(u.RawQuery, encode.FormOperator+"=") {
 		return ""
@@ -81,7 +80,7 @@ func formAddress(u *url.URL) string {
 	if len(operators) == 0 {
 		return ""
 	}
-	var kept []string
+	var members []string
 	for _, pair := range pairs {
 		name, value := unescaped(pair)
 		_, isOperator := formField(name, encode.FormOperator)
@@ -89,22 +88,22 @@ func formAddress(u *url.URL) string {
 		switch {
 		case value == "" || isOperator:
 		case isValue:
-			kept = append(kept, formMember(field, operators[field])+"="+url.QueryEscape(value))
+			members = append(members, formMember(field, operators[field])+"="+url.QueryEscape(value))
 		default:
-			kept = append(kept, pair)
+			members = append(members, pair)
 		}
 	}
-	return localPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(kept, "&")})
+	return localPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
 }
 
 func unescaped(pair string) (name, value string) {
 	name, value, _ = strings.Cut(pair, "=")
-	name, _ = url.QueryUnescape(name) // what is broken was refused before
+	name, _ = url.QueryUnescape(name) // invalid escapes were rejected before
 	value, _ = url.QueryUnescape(value)
 	return name, strings.TrimSpace(value)
 }
 
-// formField is the field that a member of the form belongs to.
+// formField returns the field that a form member belongs to.
 func formField(name, end string) (field string, ok bool) {
 	field, ok = strings.CutSuffix(name, end)
 	return field, ok && field != "" && !strings.Contains(field, ".")
@@ -117,16 +116,14 @@ func formMember(field, operator string) string {
 	return url.QueryEscape(field + operator)
 }
 
-// address is where a query's page is, in parts, to make the addresses of other
-// pages of it.
+// address is the URL of a query's page in parts, to build the URLs of related pages.
 type address struct {
 	path    string
 	members query.Members
-	whole   bool // a query string can carry everything that the request said
+	whole   bool // a query string can express the whole request
 }
 
-// newAddress makes the address of a request, also of one whose members came in
-// its body.
+// newAddress returns the address of a request, including the members of its body.
 func newAddress(x *edge.Context, members query.Members) address {
 	a := address{path: localPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
 	for _, m := range members {
@@ -134,7 +131,7 @@ func newAddress(x *edge.Context, members query.Members) address {
 		case m.Empty || strings.EqualFold(m.Name, query.Callback):
 		case m.Other:
 			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)
-		case slices.Contains(m.Texts, ""): // a value in JSON, none in a query string
+		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string
 			a.whole = false
 		default:
 			a.members = append(a.members, m)
@@ -143,8 +140,8 @@ func newAddress(x *edge.Context, members query.Members) address {
 	return a
 }
 
-// with is the address with other values of some members. An empty value takes
-// a member out.
+// with returns the address with other values of some members. An empty value removes
+// a member.
 func (a address) with(changes ...encode.Pair) string {
 	var pairs []string
 	for _, m := range a.members {
@@ -165,7 +162,7 @@ func (a address) with(changes ...encode.Pair) string {
 	return a.path + "?" + strings.Join(pairs, "&")
 }
 
-// without is the address without some members.
+// without returns the address without some members.
 func (a address) without(names ...string) string {
 	var changes []encode.Pair
 	for _, name := range names {
@@ -174,8 +171,8 @@ func (a address) without(names ...string) string {
 	return a.with(changes...)
 }
 
-// formTexts are a member's values as a query string has them. The items of a
-// list, which JSON keeps apart, are quoted where that is needed.
+// formTexts returns a member's values for a query string. The items of a JSON array
+// are quoted if necessary.
 func formTexts(m query.Member) []string {
 	if !m.List {
 		return m.Texts

@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// FuzzFormAddress sends query strings of forms: what comes out stays on this
-// host, is no form any more, and can be read.
+// FuzzFormAddress checks that the converted address of a form stays on this host, is
+// not a form, and can be parsed.
 func FuzzFormAddress(f *testing.F) {
 	for _, seed := range []string{
 		"A.op=Equal&A.value=x", "A.op=GreaterThan&A.value=+1+&Take=5", "A.op=&A.value=%3Cb%3E", "A.op=In&A.value=a%2Cb&B.op=Equal&B.value=",
@@ -25,7 +25,7 @@ func FuzzFormAddress(f *testing.F) {
 			return
 		}
 		if _, err := query.ReadForm(u.RawQuery); err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
-			return // refused before
+			return // rejected before
 		}
 		to := formAddress(u)
 		if to == "" {

@@ -9,12 +9,12 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// browser asks as a browser does that follows a link.
+// browser returns a client that sends the headers of a browser following a link.
 func browser(c client) client {
 	return c.with("Accept: "+browserAccept, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate")
 }
 
-// signIn posts the form of the login page, and goes on with the session.
+// signIn posts the login form and returns a client with the session.
 func signIn(t testing.TB, i *daemontest.Instance) client {
 	t.Helper()
 	c := browser(stranger(t, i))
@@ -24,7 +24,7 @@ func signIn(t testing.TB, i *daemontest.Instance) client {
 	return c.with("Cookie: " + cookie)
 }
 
-// hrefs are the addresses that a page leads to.
+// hrefs returns the links of a page.
 func hrefs(a answer) []string {
 	var all []string
 	for _, m := range regexp.MustCompile(` (?:href|action)="([^"]*)"`).FindAllStringSubmatch(a.body, -1) {
@@ -33,7 +33,7 @@ func hrefs(a answer) []string {
 	return all
 }
 
-// link is the address behind a link's text.
+// link returns the link with the text.
 func (a answer) link(t testing.TB, text string) string {
 	t.Helper()
 	m := regexp.MustCompile(` href="([^"]*)"[^>]*>` + regexp.QuoteMeta(text) + `</a>`).FindStringSubmatch(a.body)
@@ -43,11 +43,12 @@ func (a answer) link(t testing.TB, text string) string {
 	return strings.ReplaceAll(m[1], "&amp;", "&")
 }
 
+// says checks that a page contains the texts.
 func (a answer) says(t testing.TB, texts ...string) answer {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(a.body, text) {
-			t.Errorf("the page does not say %q: %s", text, a.body[max(0, strings.Index(a.body, "<main")):])
+			t.Errorf("the page lacks %q: %s", text, a.body[max(0, strings.Index(a.body, "<main")):])
 		}
 	}
 	return a
@@ -55,16 +56,16 @@ func (a answer) says(t testing.TB, texts ...string) answer {
 
 func rowCount(a answer) int { return strings.Count(a.body, "<tr><td") }
 
-// TestAPersonFiltersSortsAndPages goes the way of a person through the rows of
-// a kind, with what the pages lead to and nothing else.
-func TestAPersonFiltersSortsAndPages(t *testing.T) {
+// TestFilterSortAndPage follows the links and the form of the pages to filter, sort
+// and page through the rows of a kind.
+func TestFilterSortAndPage(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	a := c.do("GET /Queries/SO_Totals", "").want(t, 200).says(t, "Rows 1 to 100 of 12,000.", "<b aria-current=\"true\">100</b>", "Sales invoice totals")
 	if rowCount(a) != 100 {
 		t.Errorf("%d rows", rowCount(a))
 	}
 
-	// The filter form, as a browser sends it: every field has its two members.
+	// The filter form as browsers send it: every field has its two members.
 	form := "InvoiceID.op=Equal&InvoiceID.value=&InvoiceTotal.op=GreaterThan&InvoiceTotal.value=+90000+&Cartage1Total.op=Between&Cartage1Total.value=1%2C20"
 	a = c.do("GET /Queries/SO_Totals?"+form, "").want(t, 303)
 	plain := "/Queries/SO_Totals?InvoiceTotalGreaterThan=90000&Cartage1TotalBetween=1%2C20"
@@ -91,23 +92,23 @@ func TestAPersonFiltersSortsAndPages(t *testing.T) {
 	}
 }
 
-// TestTheFormKeepsWhatItDoesNotShow has two conditions on a field, an order and
-// a page.
-func TestTheFormKeepsWhatItDoesNotShow(t *testing.T) {
+// TestFilterFormKeepsOtherMembers has two conditions on a field, an order and a
+// page.
+func TestFilterFormKeepsOtherMembers(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	a := c.do("GET /api/SO_TotalsQuery.html?InvoiceTotalGreaterThan=10&InvoiceTotalLessThan=20&OrderBy=InvoiceID&Take=7&Skip=7&Fields=InvoiceID", "").want(t, 200)
 	a.says(t, `<input type="hidden" name="InvoiceTotalLessThan" value="20">`, `<input type="hidden" name="OrderBy" value="InvoiceID">`,
 		`<input type="hidden" name="Take" value="7">`, `action="/api/SO_TotalsQuery.html"`, "Fields = <b>InvoiceID</b>")
 	if strings.Contains(a.body, `name="Skip"`) {
-		t.Error("another filter would begin in the middle")
+		t.Error("the form keeps Skip")
 	}
 	if got := a.link(t, "CSV"); !strings.HasPrefix(got, "/api/SO_TotalsQuery?") || !strings.HasSuffix(got, "&format=csv") {
 		t.Errorf("CSV is at %s", got)
 	}
 }
 
-// TestPagesOfPostedQueries has members that came in a body: the page's links
-// ask for the same by a query string, or say that they cannot.
+// TestPagesOfPostedQueries sends members in a body: the links of the page repeat
+// them in a query string, or the page has a note that they cannot.
 func TestPagesOfPostedQueries(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	a := c.do("POST /Queries/IN_Colours", `{"DescriptionIn": ["Red", "a,b", "[x]"], "Take": 5}`).want(t, 200)
@@ -152,8 +153,8 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 	c.do("GET /erp/whd/nothing", "").want(t, 404).says(t, "there is nothing at this path", `href="/erp/whd/metadata"`)
 }
 
-// TestHostileTextsAreInert puts attacks where a page repeats them.
-func TestHostileTextsAreInert(t *testing.T) {
+// TestHostileTextsAreEscaped puts markup where a page repeats text of the request.
+func TestHostileTextsAreEscaped(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	const script, quote = "%3Cscript%3Ealert(1)%3C/script%3E", "%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E"
 	for _, request := range []string{
@@ -174,7 +175,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 	}
 }
 
-// TestPagesNeedNoScript holds every page to what the policy lets it use.
+// TestPagesNeedNoScript checks every page against its Content-Security-Policy.
 func TestPagesNeedNoScript(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	for _, page := range []string{"/metadata", "/metadata?op=SO_TotalsQuery", "/Queries/SO_Totals", "/login", "/nothing", "/Users", "/Sessions/Current", "/Logs"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-func TestAStatementOverItsTimeLimit(t *testing.T) {
+func TestStatementTimeLimit(t *testing.T) {
 	settings := filepath.Join(t.TempDir(), "whd.toml")
 	if err := os.WriteFile(settings, []byte("[query]\ntimeout = '100ms'\ncount_timeout = '100ms'\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -29,12 +29,12 @@ func TestAStatementOverItsTimeLimit(t *testing.T) {
 		t.Errorf("%s", a.body)
 	}
 	c.do("GET /json/reply/SY_FiltersQuery?Take=0&Include=Total", "").want(t, 504)
-	// The connections that were interrupted work on, at whatever pace.
+	// The connections of interrupted statements can be used again.
 	i.Set(t, "query.timeout", "0s")
 	c.do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 }
 
-func TestRowsThatKeepComingAreNotOverTheTimeLimit(t *testing.T) {
+func TestStatementTimeLimitIsResetByRows(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--query-timeout", "1s", "--query-total", "asked")
 	reply, err := transport.RoundTrip(asAdmin(t, i).request("GET /csv/reply/SY_FiltersQuery", ""))
 	if err != nil {
@@ -46,7 +46,7 @@ func TestRowsThatKeepComingAreNotOverTheTimeLimit(t *testing.T) {
 	}
 }
 
-func TestAClientThatGoesAwayEndsItsStatement(t *testing.T) {
+func TestDisconnectCancelsStatement(t *testing.T) {
 	for name, view := range map[string]string{"before the first row": silent, "amid the rows": endless} {
 		t.Run(name, func(t *testing.T) {
 			i := startWithView(t, "SY_Filters", view, "--query-timeout", "0", "--http-max-requests", "1")
@@ -55,11 +55,11 @@ func TestAClientThatGoesAwayEndsItsStatement(t *testing.T) {
 				t.Fatal(err)
 			}
 			if view == endless {
-				w.line() // the reply has begun
+				w.line() // the response has started
 			}
 			w.conn.Close()
 			i.Log.Await(t, "msg=request", "aborted=true")
-			// Its place and its connection to the records are free again.
+			// Its slot and its connection to the records are released.
 			asAdmin(t, i).do("GET /json/reply/IN_ColoursQuery", "").want(t, 200)
 			if err := i.Stop(); err != nil {
 				t.Error(err)
@@ -68,7 +68,7 @@ func TestAClientThatGoesAwayEndsItsStatement(t *testing.T) {
 	}
 }
 
-func TestAClientThatTakesNothingIsCutOff(t *testing.T) {
+func TestWriteStallDisconnects(t *testing.T) {
 	i := startWithView(t, "SY_Filters", endless, "--http-write-stall", "150ms")
 	w := dial(t, i)
 	w.send("", "GET /csv/reply/SY_FiltersQuery HTTP/1.1")
@@ -76,21 +76,21 @@ func TestAClientThatTakesNothingIsCutOff(t *testing.T) {
 	if !strings.Contains(line, "status=200") {
 		t.Errorf("%s", line)
 	}
-	// What was on its way still comes, then the connection is over.
+	// The client receives the buffered data, then the connection is closed.
 	if a, err := w.reply(); err == nil {
-		t.Errorf("a reply of %d bytes looks whole", len(a.body))
+		t.Errorf("a response of %d bytes looks complete", len(a.body))
 	}
 }
 
-func TestAClientThatTakesNothingOfSmallReplies(t *testing.T) {
+func TestWriteStallWithPipelinedRequests(t *testing.T) {
 	i := daemontest.Start(t, "--http-write-stall", "150ms")
 	w := dial(t, i)
-	// Thousands of requests in a row, of whose replies nothing is read: the
-	// server's writes get stuck between two requests.
+	// Thousands of pipelined requests without reading the responses: the server's
+	// writes block between two requests.
 	request := "GET /json/reply/DB_ClassQuery?callback=" + strings.Repeat("x", 30000) + " HTTP/1.1\r\nHost: whd\r\n" + basic("admin", daemontest.AdminPassword) + "\r\n\r\n"
 	for {
 		if _, err := io.WriteString(w.conn, request); err != nil {
-			break // cut off
+			break // disconnected
 		}
 	}
 	if err := i.Stop(); err != nil {
@@ -98,7 +98,7 @@ func TestAClientThatTakesNothingOfSmallReplies(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionOutlivesTheWriteStall(t *testing.T) {
+func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
 	i := startWithView(t, "SY_Filters", silent, "--http-write-stall", "500ms", "--query-timeout", "700ms")
 	w := dial(t, i)
 	for range 2 { // each takes longer than the stall before the first byte

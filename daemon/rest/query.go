@@ -15,22 +15,23 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// Store has what is queried.
+// Store runs the queries.
 type Store interface {
-	// Select runs a plan in the database that has its kind.
+	// Select runs a plan in the database of its kind.
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
-	// Ready reports why the store cannot be used, if so.
+	// Ready returns an error if the store cannot be used.
 	Ready(ctx context.Context) error
 }
 
-// queries are the handlers of queries of any kind.
+// queries has the handlers of queries of any kind.
 type queries struct {
 	store    Store
 	registry *record.Registry
-	system   *record.Registry // the kinds that the service itself keeps
+	system   *record.Registry // the service's own kinds
 }
 
-// serve answers a query: read its members, plan it, select the rows, stream them.
+// serve answers a query: it reads the members, plans, selects the rows and streams
+// them.
 func (h *queries) serve(x *edge.Context) error {
 	members, err := readMembers(x)
 	if err != nil {
@@ -43,7 +44,7 @@ func (h *queries) serve(x *edge.Context) error {
 	return h.rows(x, plan)
 }
 
-// rows answers with the rows of a plan.
+// rows responds with the rows of a plan.
 func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
 	rows, err := h.store.Select(x.Request.Context(), plan)
 	if err != nil {
@@ -53,7 +54,7 @@ func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
 	return stream(x, plan, rows)
 }
 
-// serveOneway checks a query and answers nothing.
+// serveOneway validates a query and returns no content.
 func (h *queries) serveOneway(x *edge.Context) error {
 	members, err := readMembers(x)
 	if err == nil {
@@ -62,8 +63,8 @@ func (h *queries) serveOneway(x *edge.Context) error {
 	return x.NoContent(err)
 }
 
-// plan plans a query with conditions beside those that its members are. What of
-// the request is not done as asked, headers say.
+// plan plans a query with additional conditions. Headers report what of the request
+// is ignored or limited.
 func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	if x.Kind.Name == messageKind {
 		period, wrong := periodOf(x.Kind, members)
@@ -81,7 +82,7 @@ func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Co
 		req.Take = pageTake
 	}
 	x.Timing.Parsed = time.Now()
-	if x.Format.Bare() { // nothing but rows: there is no place for aggregates
+	if x.Format.Bare() { // rows only: there is no place for aggregates
 		for _, a := range req.Include {
 			req.Ignored = append(req.Ignored, a.Name)
 		}
@@ -96,16 +97,15 @@ func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Co
 	return query.NewPlan(req, x.Options.CountPages)
 }
 
-// without leaves members out by their names, in any letter case.
+// without returns the members except those with the names, ignoring letter case.
 func without(members query.Members, names ...string) query.Members {
 	return slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return named(names, m.Name) })
 }
 
-// kind finds the record kind of the route, or that the path names, nil where
-// there is none.
+// kind returns the record kind of the route or in the path, nil if there is none.
 func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
 	if r != nil && r.Kind != "" {
-		kind, _ := h.system.Lookup(r.Kind) // which a test of the table looks up too
+		kind, _ := h.system.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
 	}
 	what, nameOf := "operation", (*record.Kind).Operation
@@ -120,10 +120,10 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 	if kind, ok := h.registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "there is no %s %s; %s", what, edge.Clean(name), h.instead(name, nameOf))
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", what, edge.Clean(name), h.instead(name, nameOf))
 }
 
-// instead lists the kinds that resemble a name, or else all of them.
+// instead returns the kinds with similar names, or else all kinds.
 func (h *queries) instead(name string, nameOf func(*record.Kind) string) string {
 	var names []string
 	for _, near := range h.registry.Suggest(name) {
@@ -137,20 +137,20 @@ func (h *queries) instead(name string, nameOf func(*record.Kind) string) string 
 	for _, kind := range h.registry.Kinds() {
 		names = append(names, nameOf(kind))
 	}
-	return "there are: " + strings.Join(names, ", ")
+	return "known: " + strings.Join(names, ", ")
 }
 
-// messageKind is the kind of messages, whose queries take a period.
+// messageKind is the kind of messages, whose queries accept a period.
 const messageKind = "Message"
 
-// The members that say when messages were added, beside the filters of every
-// query.
+// The members that limit the time when messages were added, in addition to the
+// filters of every query.
 const (
-	memberSince = "Since" // and later
-	memberUntil = "Until" // and earlier, but not at that time
+	memberSince = "Since" // inclusive
+	memberUntil = "Until" // exclusive
 )
 
-// periodOf makes conditions of Since and Until.
+// periodOf converts Since and Until to conditions.
 func periodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
 	for _, end := range []struct {
 		member   string
@@ -163,8 +163,8 @@ func periodOf(kind *record.Kind, members query.Members) (where []query.Condition
 	return where, wrong
 }
 
-// valueOf is the value of a member of a query as parse reads it, nil where it is
-// not given. What is wrong with it goes to wrong.
+// valueOf returns a parsed member of a query, nil if it is not given. Errors are
+// appended to wrong.
 func valueOf[T any](members query.Members, name string, wrong *[]fault.Field, parse func(string) (T, error)) *T {
 	m, given := members.Get(name)
 	if !given || m.Empty {
@@ -184,7 +184,7 @@ func valueOf[T any](members query.Members, name string, wrong *[]fault.Field, pa
 
 func parseDate(text string) (string, error) { return wire.ParseDate(text, time.UTC) }
 
-// condition compares a field of a kind of ours, which has it.
+// condition returns a condition on a field, which must exist in the kind.
 func condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
 	field, _ := kind.Column(name)
 	return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}

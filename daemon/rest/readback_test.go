@@ -12,12 +12,11 @@ import (
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
 
-// TestExportsReadBack exports every kind whole in every format, reads it with a
-// reader that has nothing of the encoder, and compares each value with the one
-// that was loaded. JSON is read too, so that all formats tell the same.
+// TestExportsReadBack exports every kind in every format, reads it with an
+// independent parser, and compares each value with the loaded one.
 func TestExportsReadBack(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	const all = "?Take=1000000" // without it a page for people has a few rows
+	const all = "?Take=1000000" // without it an HTML page has few rows
 	for _, kind := range record.Builtin().Kinds() {
 		stored := slices.Collect(demorecords.Rows(kind))
 		sorted := inOrder(t, c.do("GET /json/reply/"+kind.Operation()+all, "").body, kind, stored)
@@ -34,8 +33,7 @@ func TestExportsReadBack(t *testing.T) {
 	}
 }
 
-// inOrder puts rows into the order in which a reply in JSON has them: with Take
-// they are sorted.
+// inOrder sorts rows in the order of a JSON response: with Take the rows are sorted.
 func inOrder(t *testing.T, reply string, kind *record.Kind, stored [][]any) [][]any {
 	t.Helper()
 	rows, err := encodetest.Rows("json", []byte(reply), kind.FieldNames())
@@ -57,12 +55,12 @@ func inOrder(t *testing.T, reply string, kind *record.Kind, stored [][]any) [][]
 		sorted = append(sorted, byText[rowKey(kind, row)])
 	}
 	if i := slices.IndexFunc(sorted, func(values []any) bool { return values == nil }); i >= 0 {
-		t.Fatalf("%s: row %d was not stored: %q", kind.Name, i+1, rows[i])
+		t.Fatalf("%s: unknown row %d: %q", kind.Name, i+1, rows[i])
 	}
 	return sorted
 }
 
-// rowKey is the same for rows that are the same.
+// rowKey returns a key that is equal for equal rows.
 func rowKey(kind *record.Kind, row encodetest.Row) string {
 	var b strings.Builder
 	for _, f := range kind.Fields {

@@ -19,22 +19,22 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// shown is what a log may show of the request's path and query.
-func shown(x *edge.Context) (path, query string) {
+// shown returns the request's path and query for logs.
+func loggedURL(x *edge.Context) (path, query string) {
 	if x.Logged.Path == "" {
 		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.RawQuery)
 	}
 	return x.Logged.Path, x.Logged.Query
 }
 
-// logPath is the path as a line of the daemon's own log shows it.
+// logPath returns the path as the daemon's own log shows it.
 func logPath(x *edge.Context) string {
-	path, _ := shown(x)
+	path, _ := loggedURL(x)
 	return bounded(path)
 }
 
-// observer tells of requests that are over: in /metrics and traces, in both logs,
-// and to those who read the live stream of requests.
+// observer reports finished requests: to metrics, traces, both logs, and the live
+// stream of requests.
 type observer struct {
 	metrics  *metrics.Metrics
 	log      *slog.Logger
@@ -43,8 +43,8 @@ type observer struct {
 	trace    func(ctx context.Context, part string, from, to time.Time) // nil for none
 }
 
-// ended tells of a request.
-func (o *observer) ended(x *edge.Context) {
+// ended reports a finished request.
+func (o *observer) finished(x *edge.Context) {
 	operation := "unknown"
 	if x.Route != nil {
 		operation = x.Route.Operation
@@ -52,11 +52,11 @@ func (o *observer) ended(x *edge.Context) {
 	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
 	o.traceParts(x)
 	o.logRequest(x)
-	o.showRequest(x)
+	o.broadcastRequest(x)
 	o.logAccess(x)
 }
 
-// traceParts tells of the parts of a query: reading it, waiting for the first row,
+// traceParts records the phases of a query: reading it, waiting for the first row,
 // and sending the rows.
 func (o *observer) traceParts(x *edge.Context) {
 	if o.trace == nil || x.Timing.Parsed.IsZero() {
@@ -70,8 +70,7 @@ func (o *observer) traceParts(x *edge.Context) {
 	}
 }
 
-// logRequest leaves an entry in the request log. Whoever writes it, it is not
-// this request.
+// logRequest adds an entry to the request log, which is written asynchronously.
 func (o *observer) logRequest(x *edge.Context) {
 	if o.requests == nil || x.Route != nil && x.Route.Always {
 		return
@@ -100,7 +99,7 @@ func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Origin.Secure {
 		scheme = "https://"
 	}
-	path, query := shown(x)
+	path, query := loggedURL(x)
 	if query != "" {
 		mark = "?"
 	}
@@ -108,7 +107,7 @@ func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
 	d.SetText(requestlog.AbsoluteURI, scheme, x.Origin.Host, path, mark, query)
 }
 
-// sessionTag tells sessions apart: the beginning of the hash that is stored.
+// sessionTag identifies a session in logs: the start of its stored hash.
 func sessionTag(x *edge.Context) string {
 	switch x.Identity.AuthMethod {
 	case account.Header:
@@ -119,7 +118,7 @@ func sessionTag(x *edge.Context) string {
 	return ""
 }
 
-// describeMembers notes what was asked, and once more what a form said.
+// describeMembers records the members of the URL, and those of a form body.
 func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redact {
 		return
@@ -162,9 +161,8 @@ func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 	}
 }
 
-// failureText is an error reply as the request log keeps it: without what is
-// for the program's authors, and without what a request has put into a place
-// where no secret belongs.
+// failureText returns an error response for the request log, without the stack
+// trace, and without invalid input that may contain a secret.
 func failureText(s wire.ResponseStatus) string {
 	const most = 4 << 10
 	s.StackTrace = ""
@@ -182,14 +180,14 @@ func failureText(s wire.ResponseStatus) string {
 	return string(text)
 }
 
-// describeBodies notes what requestlog.bodies asks for, but nothing that speaks
-// of a secret.
+// describeBodies records bodies if requestlog.bodies is set, except bodies that may
+// contain secrets.
 func describeBodies(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redact {
 		return
 	}
-	d.Texts[requestlog.RequestBody] = keptBody(x.Body)
-	d.Texts[requestlog.ResponseDto] = keptBody(x.Logged.Answer)
+	d.Texts[requestlog.RequestBody] = loggedBody(x.Body)
+	d.Texts[requestlog.ResponseDto] = loggedBody(x.Logged.Body)
 	if x.Identity.Name != "" {
 		session := d.Object(requestlog.Session)
 		session.Set("Name", x.Identity.Name)
@@ -198,7 +196,7 @@ func describeBodies(x *edge.Context, d *requestlog.EntryBuilder) {
 	}
 }
 
-func keptBody(body []byte) string {
+func loggedBody(body []byte) string {
 	text := requestlog.BodyText(body)
 	// An escaped letter could hide a word.
 	if requestlog.IsSensitive(text) || strings.Contains(text, `\u00`) {
@@ -207,8 +205,7 @@ func keptBody(body []byte) string {
 	return text
 }
 
-// logAccess writes one line for each request. Health checks are left to the
-// debug level.
+// logAccess logs one line for each request. Health checks are logged at debug level.
 func (o *observer) logAccess(x *edge.Context) {
 	level := slog.LevelInfo
 	if x.Route != nil && x.Route.Always {
@@ -218,7 +215,7 @@ func (o *observer) logAccess(x *edge.Context) {
 	if !o.log.Enabled(ctx, level) {
 		return
 	}
-	path, query := shown(x)
+	path, query := loggedURL(x)
 	o.log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.ID),
 		slog.String("method", x.Request.Method),
@@ -232,7 +229,7 @@ func (o *observer) logAccess(x *edge.Context) {
 		slog.String("address", x.Origin.Address))
 }
 
-// bounded keeps a line to a length that a log can bear.
+// bounded limits the length of a text in a log line.
 func bounded(text string) string {
 	const most = 2000
 	if len(text) > most {
@@ -241,8 +238,8 @@ func bounded(text string) string {
 	return text
 }
 
-// showRequest shows a request that was answered to those who read the topic.
-func (o *observer) showRequest(x *edge.Context) {
+// showRequest sends a finished request to the readers of its topic.
+func (o *observer) broadcastRequest(x *edge.Context) {
 	if !o.streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
 		return
 	}
@@ -253,9 +250,9 @@ func (o *observer) showRequest(x *edge.Context) {
 	})
 }
 
-// reported is the failure as the asker may know it. Of what is not the asker's
-// doing the log learns the rest, under the request's id.
-func reported(x *edge.Context, err error) *fault.Error {
+// reported returns the error as the client may see it. The log has the details of
+// internal errors, with the request's id.
+func publicError(x *edge.Context, err error) *fault.Error {
 	f := fault.From(err)
 	switch f.Kind {
 	case fault.Internal:
@@ -267,13 +264,13 @@ func reported(x *edge.Context, err error) *fault.Error {
 	return f
 }
 
-// abortReply ends a reply that cannot be finished.
-func abortReply(x *edge.Context, err error) {
+// abortReply aborts a response that cannot be completed.
+func abortResponse(x *edge.Context, err error) {
 	level := slog.LevelWarn
 	if x.Request.Context().Err() != nil {
-		level = slog.LevelInfo // the client has gone
+		level = slog.LevelInfo // the client disconnected
 	}
-	x.Log.Log(x.Request.Context(), level, "reply aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
+	x.Log.Log(x.Request.Context(), level, "response aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
 	x.Abort()
 	panic(http.ErrAbortHandler)
 }

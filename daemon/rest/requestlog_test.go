@@ -8,9 +8,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestRoutesAndTheLog keeps in mind, for every route that is added, what the
-// request log may know of it.
-func TestRoutesAndTheLog(t *testing.T) {
+// TestRequestLogOfRoutes checks for every route what the request log may record.
+func TestRequestLogOfRoutes(t *testing.T) {
 	system := record.System()
 	for _, r := range testRoutes() {
 		pattern := strings.ToLower(r.Pattern)

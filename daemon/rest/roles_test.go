@@ -11,15 +11,15 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// roleOf is the least role that each operation takes, as the contract has it,
-// "" for everybody. The record kinds' queries, which it lacks, take a reader.
+// roleOf has the minimum role of each operation by the contract, "" for no login.
+// Queries of record kinds are missing; they require a reader.
 var roleOf = map[string]string{
 	"WH_AuditQuery": "admin", "QueryRequestLogsGETManyRequest": "admin",
 
 	"UpdateBillStageCustomFieldValue": "writer", "GetBillStageCustomFieldValue": "reader", "GetBillStageCustomFieldValues": "reader",
 
 	"Authenticate": "", "Logout": "", "Login": "", "KeepAlive": "reader", "GetSession": "reader", "EndSession": "reader",
-	"Users": "admin", "AddUser": "admin", "GetUser": "reader", "ChangeUser": "reader", "RemoveUser": "admin", // one's own, by the first two
+	"Users": "admin", "AddUser": "admin", "GetUser": "reader", "ChangeUser": "reader", "RemoveUser": "admin", // own data only for the last two
 	"ApiKeys": "admin", "AddApiKey": "admin", "GetApiKey": "admin", "RemoveApiKey": "admin",
 
 	"Events": "", "RaiseEvent": "publisher", "TestTarget": "",
@@ -34,7 +34,7 @@ var roleOf = map[string]string{
 	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",
 }
 
-// TestRolesOfOperations holds what the service says of itself against that.
+// TestRolesOfOperations compares the documented roles with roleOf.
 func TestRolesOfOperations(t *testing.T) {
 	said := make(map[string]string)
 	for _, o := range metadataOf(t, stranger(t, demo.start(t))).Operations {
@@ -44,29 +44,30 @@ func TestRolesOfOperations(t *testing.T) {
 			want, known = "reader", true
 		}
 		if o.Role != want || !known {
-			t.Errorf("%s takes the role %q, want %q (listed: %v)", o.Name, o.Role, want, known)
+			t.Errorf("%s requires the role %q, want %q (listed: %v)", o.Name, o.Role, want, known)
 		}
 	}
 	for name := range roleOf {
 		if _, there := said[name]; !there {
-			t.Errorf("there is no operation %s", name)
+			t.Errorf("unknown operation %s", name)
 		}
 	}
 }
 
-// asker is somebody with a role, by name, or nobody.
+// asker is a client with a role, or without credentials.
 type asker struct {
 	client
 	role string
 }
 
-// may reports whether the asker's role includes another.
+// may reports whether the client's role includes another.
 func (a asker) may(role string) bool {
 	order := []string{"", "reader", "publisher", "writer", "admin"}
 	return slices.Index(order, a.role) >= slices.Index(order, role)
 }
 
-// askers are one of each role, and a stranger. Each user is named like its role.
+// askers returns a client for each role, and one without credentials. Users are
+// named like their role.
 func askers(t *testing.T, i *daemontest.Instance) []asker {
 	all := []asker{{stranger(t, i), ""}, {asAdmin(t, i), "admin"}}
 	for _, role := range []string{"reader", "publisher", "writer"} {
@@ -76,8 +77,8 @@ func askers(t *testing.T, i *daemontest.Instance) []asker {
 	return all
 }
 
-// pathFor puts values into a route's path: of things that are not there, but
-// for the user who asks, since everybody may see themselves.
+// pathFor fills in the parameters of a path: ids that do not exist, except for the
+// client's own user name, since users may read themselves.
 func (a asker) pathFor(path, method string) string {
 	name := a.role
 	if name == "" || method == http.MethodDelete {
@@ -89,9 +90,9 @@ func (a asker) pathFor(path, method string) string {
 		"{SubscriberID}", none, "{SubscriptionID}", none, "{MessageID}", none).Replace(path)
 }
 
-// TestEveryRouteForEveryRole sends each method of each route, as each role, and
-// looks at nothing but whether the asker is let in. No request says enough to
-// change anything.
+// TestEveryRouteForEveryRole sends each method of each route with each role and
+// checks only whether access is granted. No request is complete enough to change
+// anything.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	i := daemontest.Start(t)
 	for _, a := range askers(t, i) {
@@ -105,7 +106,7 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	}
 	users := read[[]wire.User](t, asAdmin(t, i).do("GET /Users", "").want(t, 200))
 	if len(users) != 4 {
-		t.Errorf("the requests have changed who there is: %+v", users)
+		t.Errorf("the requests have changed the users: %+v", users)
 	}
 }
 
@@ -117,9 +118,9 @@ func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
 		t.Fatalf("%s %s: the test has no value for a parameter", method, path)
 	}
 	status := a.glance(line)
-	want := 0 // any that lets the asker in
+	want := 0 // any status that is not a refusal
 	switch {
-	case o.Name == "Authenticate" && a.role == "": // asks whose session it is
+	case o.Name == "Authenticate" && a.role == "": // returns the current session
 		want = http.StatusUnauthorized
 	case a.may(o.Role):
 	case a.role == "":
@@ -133,7 +134,7 @@ func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
 	}
 }
 
-// glance leaves a reply unread: that of a live stream has no end.
+// glance returns the status without reading the body, since live streams do not end.
 func (c client) glance(line string) (status int) {
 	c.t.Helper()
 	reply, err := transport.RoundTrip(c.request(line, ""))
@@ -144,9 +145,9 @@ func (c client) glance(line string) (status int) {
 	return reply.StatusCode
 }
 
-// TestNobodySeesOtherUsers: that everybody may ask for a user does not mean for
-// any user.
-func TestNobodySeesOtherUsers(t *testing.T) {
+// TestUsersSeeOnlyThemselves checks that users other than admins cannot read other
+// users.
+func TestUsersSeeOnlyThemselves(t *testing.T) {
 	i := daemontest.Start(t)
 	for _, a := range askers(t, i) {
 		for _, method := range []string{"GET", "HEAD", "PATCH"} {
@@ -161,16 +162,16 @@ func TestNobodySeesOtherUsers(t *testing.T) {
 	}
 }
 
-// TestWhatAnonymousSettingsOpen: auth.queries opens what readers may ask, but
-// not what is about who asks; webhooks.publish opens nothing but events.
-func TestWhatAnonymousSettingsOpen(t *testing.T) {
+// TestAnonymousSettings checks that auth.queries allows anonymous queries but no
+// account operations, and that webhooks.publish allows only events.
+func TestAnonymousSettings(t *testing.T) {
 	personal := []string{"KeepAlive", "GetSession", "EndSession", "GetUser", "ChangeUser"}
 	for flag, opens := range map[string]func(wire.Operation) bool{
 		"--auth-queries":     func(o wire.Operation) bool { return o.Role == "reader" && !slices.Contains(personal, o.Name) },
 		"--webhooks-publish": func(o wire.Operation) bool { return o.Name == "RaiseEvent" },
 	} {
 		i := daemontest.Start(t, flag, "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
-		for _, o := range metadataOf(t, stranger(t, demo.start(t))).Operations { // as they are without the setting
+		for _, o := range metadataOf(t, stranger(t, demo.start(t))).Operations { // as without the setting
 			if opens(o) {
 				o.Role = ""
 			}

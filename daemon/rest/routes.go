@@ -14,7 +14,7 @@ import (
 
 const anyMethod = "GET POST PUT PATCH DELETE"
 
-// newTable is the table of routes. The first route that fits a request counts.
+// newTable returns the table of operations. The first matching route is used.
 func newTable(h *handlers) []operation {
 	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), webhookOperations(h))
 	for i := range table {
@@ -29,7 +29,7 @@ func newTable(h *handlers) []operation {
 	return table
 }
 
-// routesOf are the routes of all operations.
+// routesOf returns the routes of all operations.
 func routesOf(table []operation) []edge.Route {
 	var all []edge.Route
 	for _, o := range table {
@@ -38,7 +38,7 @@ func routesOf(table []operation) []edge.Route {
 	return all
 }
 
-// pathMembers are the members in an operation's paths that it does not describe.
+// pathMembers returns the path parameters that an operation does not document itself.
 func pathMembers(o *operation) []metadata.Member {
 	var all []metadata.Member
 	for _, r := range o.routes {
@@ -52,132 +52,132 @@ func pathMembers(o *operation) []metadata.Member {
 	return all
 }
 
-// recordOperations are those about records, logs and bills.
+// recordOperations are the operations on records, logs and bills.
 func recordOperations(h *handlers) []operation {
 	return []operation{
-		{name: "Authenticate", group: groupAccounts, summary: "Log in, or see whose session it is", answer: wire.AuthenticateResponse{}, members: []metadata.Member{
-			{Name: memberUser, Type: "string", Help: "without it and Password: the present session"},
+		{name: "Authenticate", group: groupAccounts, summary: "Log in, or get the current session", response: wire.AuthenticateResponse{}, members: []metadata.Member{
+			{Name: memberUser, Type: "string", Help: "omit it and Password to get the current session"},
 			{Name: memberPassword, Type: "string"},
-			{Name: memberRemember, Type: "bool", Help: "the session outlives the browser"},
+			{Name: memberRemember, Type: "bool", Help: "keep the session when the browser is closed"},
 			{Name: memberProvider, Type: "string", Help: "credentials, or logout"},
-			{Name: memberRedirect, Type: "string", Help: "page to show after a login by a page"},
+			{Name: memberRedirect, Type: "string", Help: "page to show after a login in a browser"},
 		}, routes: []edge.Route{
-			{Methods: "GET POST", Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "Log in with UserName and Password; without them, the session"},
-			{Methods: "GET POST", Pattern: "/api/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same, the format by negotiation"},
-			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, in a format by negotiation"},
+			{Methods: "GET POST", Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "Log in with UserName and Password, or get the current session without them"},
+			{Methods: "GET POST", Pattern: "/api/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
-			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail, newest first: who changed users, keys and settings"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without an answer"},
-			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, the format by negotiation"},
-			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, the format by negotiation"}}},
+			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail of administrative changes, newest first"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without a response"},
+			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
 		{name: logQuery, role: account.Admin, kind: "RequestLog", members: []metadata.Member{
-			{Name: memberDate, Type: "DateTime", Help: "one day, of UTC; without it, all that is kept"},
-			{Name: memberViewErrors, Type: "bool", Help: "only requests that failed"},
+			{Name: memberDate, Type: "DateTime", Help: "one UTC day; all entries if omitted"},
+			{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
 		}, routes: []edge.Route{
-			{Methods: anyMethod, Pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "Requests that the service has answered, newest first; of one Date, or with ViewErrors those that failed"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/QueryRequestLogsGETManyRequest", Status: http.StatusNoContent, Serve: h.logs.listOneway, Summary: "The same without an answer"},
-			{Methods: "GET POST", Pattern: "/api/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "The same, the format by negotiation"},
-			{Methods: "GET", Pattern: "/Logs", Serve: h.logs.list, Summary: "The same, the format by negotiation"},
-			{Methods: "GET", Pattern: "/Logs/Today", Serve: h.logs.of(today, false), Summary: "The requests of this day, of UTC"},
-			{Methods: "GET", Pattern: "/Logs/Today/Errors", Serve: h.logs.of(today, true), Summary: "The requests of this day that failed"},
-			{Methods: "GET", Pattern: "/Logs/Yesterday", Serve: h.logs.of(yesterday, false), Summary: "The requests of the day before, of UTC"},
-			{Methods: "GET", Pattern: "/Logs/Yesterday/Errors", Serve: h.logs.of(yesterday, true), Summary: "The requests of the day before that failed"},
-			{Methods: "GET", Pattern: "/Logs/{Date}", Serve: h.logs.list, Summary: "The requests of one day, of UTC"}}},
+			{Methods: anyMethod, Pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "Logged requests, newest first; limited to a day by Date, or to failed requests by ViewErrors"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/QueryRequestLogsGETManyRequest", Status: http.StatusNoContent, Serve: h.logs.listOneway, Summary: "The same without a response"},
+			{Methods: "GET POST", Pattern: "/api/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "The same, with content negotiation"},
+			{Methods: "GET", Pattern: "/Logs", Serve: h.logs.list, Summary: "The same, with content negotiation"},
+			{Methods: "GET", Pattern: "/Logs/Today", Serve: h.logs.of(today, false), Summary: "The requests of today (UTC)"},
+			{Methods: "GET", Pattern: "/Logs/Today/Errors", Serve: h.logs.of(today, true), Summary: "The failed requests of today (UTC)"},
+			{Methods: "GET", Pattern: "/Logs/Yesterday", Serve: h.logs.of(yesterday, false), Summary: "The requests of yesterday (UTC)"},
+			{Methods: "GET", Pattern: "/Logs/Yesterday/Errors", Serve: h.logs.of(yesterday, true), Summary: "The failed requests of yesterday (UTC)"},
+			{Methods: "GET", Pattern: "/Logs/{Date}", Serve: h.logs.list, Summary: "The requests of one UTC day"}}},
 		{name: anyQuery, role: account.Reader, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/{Operation}", Serve: h.queries.serve, Summary: "Records of one kind, filtered, ordered and paged"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without an answer"},
-			{Methods: "GET POST", Pattern: "/Queries/{Kind}", Serve: h.queries.serve, Summary: "The same, the format by negotiation"},
-			{Methods: "GET POST", Pattern: "/api/{Operation}", Serve: h.queries.serve, Summary: "The same, the format by negotiation"}}},
-		{name: "UpdateBillStageCustomFieldValue", group: groupBills, role: account.Writer, summary: "Change what a custom field of a bill's stage holds", answer: wire.CustomFieldValue{}, members: []metadata.Member{
-			{Name: "Contents", Type: "string", Required: true, Help: "an empty text clears it"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without a response"},
+			{Methods: "GET POST", Pattern: "/Queries/{Kind}", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/api/{Operation}", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
+		{name: "UpdateBillStageCustomFieldValue", group: groupBills, role: account.Writer, summary: "Update a custom field value of a bill's stage", response: wire.CustomFieldValue{}, members: []metadata.Member{
+			{Name: "Contents", Type: "string", Required: true, Help: "an empty string clears the value"},
 		}, routes: []edge.Route{
 			{Methods: "PATCH", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}", Changes: true, Serve: h.bills.set}}},
-		{name: "GetBillStageCustomFieldValue", group: groupBills, role: account.Reader, summary: "What a custom field of a bill's stage holds", answer: wire.CustomFieldValue{}, routes: []edge.Route{
+		{name: "GetBillStageCustomFieldValue", group: groupBills, role: account.Reader, summary: "A custom field value of a bill's stage", response: wire.CustomFieldValue{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}", Serve: h.bills.value}}},
-		{name: "GetBillStageCustomFieldValues", group: groupBills, role: account.Reader, summary: "The custom fields of a bill's stage, with what they hold", answer: []wire.CustomFieldValue{}, routes: []edge.Route{
+		{name: "GetBillStageCustomFieldValues", group: groupBills, role: account.Reader, summary: "The custom field values of a bill's stage", response: []wire.CustomFieldValue{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues", Serve: h.bills.values}}},
 	}
 }
 
 const roleHelp = "reader, publisher, writer or admin"
 
-// accountOperations are those about sessions, users and keys.
+// accountOperations are the operations on sessions, users and API keys.
 func accountOperations(h *handlers) []operation {
 	return []operation{
-		{name: "Logout", group: groupAccounts, summary: "End the session", answer: wire.Failure{}, routes: []edge.Route{
+		{name: "Logout", group: groupAccounts, summary: "End the session", response: wire.Failure{}, routes: []edge.Route{
 			{Methods: "GET POST", Pattern: "/auth/logout", Changes: true, Serve: h.sessions.logout},
 			{Methods: "GET POST", Pattern: "/authenticate/logout", Changes: true, Serve: h.sessions.logout, Summary: "The same"}}},
-		{name: "KeepAlive", group: groupAccounts, role: account.Reader, summary: "Let the session go on", routes: []edge.Route{
+		{name: "KeepAlive", group: groupAccounts, role: account.Reader, summary: "Extend the session", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/KeepAlive", SignedIn: true, Status: http.StatusNoContent, Serve: h.sessions.keepAlive}}},
-		{name: "GetSession", group: groupAccounts, role: account.Reader, summary: "Who asks, and how they are known", answer: wire.CurrentSession{}, routes: []edge.Route{
+		{name: "GetSession", group: groupAccounts, role: account.Reader, summary: "The current user and authentication method", response: wire.CurrentSession{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Sessions/Current", SignedIn: true, Serve: h.sessions.current}}},
 		{name: "EndSession", group: groupAccounts, role: account.Reader, summary: "End the session", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: "/Sessions/Current", SignedIn: true, Changes: true, Status: http.StatusNoContent, Serve: h.sessions.endSession}}},
-		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", answer: []wire.User{}, routes: []edge.Route{
+		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", response: []wire.User{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Users", Serve: h.users.list}}},
-		{name: "AddUser", group: groupAccounts, role: account.Admin, summary: "Add a user", answer: wire.User{}, members: []metadata.Member{
+		{name: "AddUser", group: groupAccounts, role: account.Admin, summary: "Add a user", response: wire.User{}, members: []metadata.Member{
 			{Name: memberUser, Type: "string", Required: true},
 			{Name: memberPassword, Type: "string", Required: true},
 			{Name: memberRole, Type: "string", Required: true, Help: roleHelp},
 			{Name: memberDisplayName, Type: "string"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Users", Changes: true, Status: http.StatusCreated, Serve: h.users.add, Summary: "Add a user with UserName, Password, Role and DisplayName"}}},
-		{name: "GetUser", group: groupAccounts, role: account.Reader, summary: "One user", answer: wire.User{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Users/{UserName}", SignedIn: true, Serve: h.users.show, Summary: "One user; those who are no admin, themselves only"}}},
-		{name: "ChangeUser", group: groupAccounts, role: account.Reader, summary: "Change a user", answer: wire.User{}, members: []metadata.Member{
+		{name: "GetUser", group: groupAccounts, role: account.Reader, summary: "One user", response: wire.User{}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Users/{UserName}", SignedIn: true, Serve: h.users.show, Summary: "One user; users other than admins can only get themselves"}}},
+		{name: "ChangeUser", group: groupAccounts, role: account.Reader, summary: "Change a user", response: wire.User{}, members: []metadata.Member{
 			{Name: memberDisplayName, Type: "string"},
 			{Name: memberRole, Type: "string", Help: roleHelp},
-			{Name: memberPassword, Type: "string", Help: "the new one"},
-			{Name: memberCurrentPassword, Type: "string", Help: "the present one, of who is no admin"},
+			{Name: memberPassword, Type: "string", Help: "the new password"},
+			{Name: memberCurrentPassword, Type: "string", Help: "the current password; required from users other than admins"},
 		}, routes: []edge.Route{
-			{Methods: "PATCH", Pattern: "/Users/{UserName}", SignedIn: true, Changes: true, Serve: h.users.change, Summary: "Change DisplayName, Role or Password; those who are no admin, their own, with CurrentPassword and without Role"}}},
+			{Methods: "PATCH", Pattern: "/Users/{UserName}", SignedIn: true, Changes: true, Serve: h.users.change, Summary: "Change DisplayName, Role or Password; users other than admins can only change their own DisplayName, and their Password with CurrentPassword"}}},
 		{name: "RemoveUser", group: groupAccounts, role: account.Admin, summary: "Remove a user and end their sessions", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: "/Users/{UserName}", Changes: true, Status: http.StatusNoContent, Serve: h.users.remove}}},
-		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without the keys themselves", answer: []wire.APIKey{}, routes: []edge.Route{
+		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without their secrets", response: []wire.APIKey{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/ApiKeys", Serve: h.keys.list}}},
-		{name: "AddApiKey", group: groupAccounts, role: account.Admin, summary: "Make an API key; it is shown this once", answer: wire.APIKey{}, members: []metadata.Member{
+		{name: "AddApiKey", group: groupAccounts, role: account.Admin, summary: "Create an API key; the key is shown only once", response: wire.APIKey{}, members: []metadata.Member{
 			{Name: memberName, Type: "string", Required: true},
 			{Name: memberRole, Type: "string", Required: true, Help: roleHelp},
-			{Name: memberExpiry, Type: "DateTime", Help: "or never; without it, in 90 days"},
+			{Name: memberExpiry, Type: "DateTime", Help: "a date, or never; 90 days from now if omitted"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/ApiKeys", Changes: true, Status: http.StatusCreated, Serve: h.keys.add, Summary: "Make an API key with Name, Role and ExpiryDateTime; it is shown this once"}}},
-		{name: "GetApiKey", group: groupAccounts, role: account.Admin, summary: "One API key, without the key itself", answer: wire.APIKey{}, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/ApiKeys", Changes: true, Status: http.StatusCreated, Serve: h.keys.add, Summary: "Create an API key with Name, Role and ExpiryDateTime; the key is shown only once"}}},
+		{name: "GetApiKey", group: groupAccounts, role: account.Admin, summary: "One API key, without its secret", response: wire.APIKey{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/ApiKeys/{KeyID}", Serve: h.keys.show}}},
-		{name: "RemoveApiKey", group: groupAccounts, role: account.Admin, summary: "End an API key", routes: []edge.Route{
+		{name: "RemoveApiKey", group: groupAccounts, role: account.Admin, summary: "Revoke an API key", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: "/ApiKeys/{KeyID}", Changes: true, Status: http.StatusNoContent, Serve: h.keys.remove}}},
-		{name: "Login", group: groupAccounts, summary: "The page to log in on", media: "text/html", members: []metadata.Member{
-			{Name: memberRedirect, Type: "string", Help: "page to show afterwards"},
+		{name: "Login", group: groupAccounts, summary: "The login page", media: "text/html", members: []metadata.Member{
+			{Name: memberRedirect, Type: "string", Help: "page to show after the login"},
 		}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/login", Serve: h.sessions.loginPage}}},
 	}
 }
 
-// serviceOperations are those about the service itself.
+// serviceOperations are the operations on the service itself.
 func serviceOperations(h *handlers) []operation {
 	return []operation{
-		{name: "Info", group: groupService, summary: "Version, time, features and limits of the service", answer: wire.Info{}, routes: []edge.Route{
+		{name: "Info", group: groupService, summary: "Version, time, features and limits of the service", response: wire.Info{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Info", Serve: h.info.show}}},
-		{name: "Settings", group: groupService, role: account.Admin, summary: "The settings that may change while the service runs", answer: []wire.Setting{}, routes: []edge.Route{
+		{name: "Settings", group: groupService, role: account.Admin, summary: "The settings that may change while the service runs", response: []wire.Setting{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Settings", Serve: h.info.listSettings}}},
-		{name: "Home", group: groupService, summary: "Sends browsers to the list of operations", media: "text/html", routes: []edge.Route{
+		{name: "Home", group: groupService, summary: "Redirect browsers to the list of operations", media: "text/html", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/", Serve: h.documents.home}}},
-		{name: "GetMetadata", group: groupService, summary: "What the service can be asked", answer: wire.Metadata{}, members: []metadata.Member{
-			{Name: memberOperation, Type: "string", Help: "name of an operation, to see all about it"},
+		{name: "GetMetadata", group: groupService, summary: "The operations of the service", response: wire.Metadata{}, members: []metadata.Member{
+			{Name: memberOperation, Type: "string", Help: "name of an operation to describe in full"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/metadata", Serve: h.documents.metadata, Summary: "What the service can be asked; with op, all about one operation"},
-			{Methods: "GET", Pattern: "/{Format}/metadata", Serve: h.documents.metadata, Summary: "The same; browsers get a page all the same"}}},
-		{name: "OpenAPI", group: groupService, summary: "The service's description by OpenAPI 3.1", media: "application/json", routes: []edge.Route{
+			{Methods: "GET", Pattern: "/metadata", Serve: h.documents.metadata, Summary: "The operations of the service; with op, the full description of one operation"},
+			{Methods: "GET", Pattern: "/{Format}/metadata", Serve: h.documents.metadata, Summary: "The same; browsers always get an HTML page"}}},
+		{name: "OpenAPI", group: groupService, summary: "The OpenAPI 3.1 document of the service", media: "application/json", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI}}},
 		{name: "TypeScript", group: groupService, summary: "Types for the TypeScript client of ServiceStack", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/types/typescript", Serve: h.documents.typeScript}}},
-		{name: "Health", group: groupService, summary: "Whether the process answers", media: "text/plain", routes: []edge.Route{
+		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/healthz", Always: true, Serve: h.health.alive}}},
-		{name: "Ready", group: groupService, summary: "Whether the service can do its work", media: "text/plain", routes: []edge.Route{
+		{name: "Ready", group: groupService, summary: "Readiness check: whether the service can handle requests", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/readyz", Always: true, Serve: h.health.ready}}},
-		{name: "Metrics", group: groupService, summary: "Figures for Prometheus", media: "text/plain", routes: []edge.Route{
+		{name: "Metrics", group: groupService, summary: "Metrics for Prometheus", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/metrics", Always: true, Serve: h.health.metricsPage}}},
 	}
 }
@@ -192,29 +192,29 @@ const (
 	pathMessage       = pathSubscription + "/Messages/{MessageID}"
 )
 
-// webhookOperations are those about webhooks. Where they take no role the
-// SubscriberID is the key.
+// webhookOperations are the operations on webhooks. Those without a role are
+// authorized by the SubscriberID.
 func webhookOperations(h *handlers) []operation {
 	return []operation{
-		{name: "Events", group: groupWebhooks, summary: "The events that subscriptions can be made for", answer: []wire.Event{}, routes: []edge.Route{
+		{name: "Events", group: groupWebhooks, summary: "The published events", response: []wire.Event{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Events", Serve: h.events.list}}},
-		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Raise an event", answer: wire.EventReceipt{}, members: []metadata.Member{
+		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Publish an event", response: wire.EventReceipt{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Required: true, Help: "a published event"},
-			{Name: memberBody, Type: "string", Required: true, Help: "what is delivered: a text, or any JSON, byte for byte"},
+			{Name: memberBody, Type: "string", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Raise an event: one message for each matching subscription"}}},
-		{name: "TestTarget", group: groupWebhooks, summary: "An address to point a subscription at", media: "application/json", routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: h.events.echo, Summary: "An address to point a subscription at: it answers with what it got"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Publish an event: creates one message for each matching subscription"}}},
+		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: h.events.echo, Summary: "A target for testing subscriptions: it returns the body of the request"}}},
 		{name: "SubscriberQuery", group: groupWebhooks, role: account.Admin, kind: "Subscriber", routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscribers, Serve: h.queries.serve, Summary: "The subscribers"}}},
-		{name: "AddSubscriber", group: groupWebhooks, role: account.Admin, summary: "Add a subscriber", answer: wire.Subscriber{}, members: []metadata.Member{
+		{name: "AddSubscriber", group: groupWebhooks, role: account.Admin, summary: "Add a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
 			{Name: memberName, Type: "string", Required: true},
-			{Name: memberEnabled, Type: "bool", Help: "true unless given"},
+			{Name: memberEnabled, Type: "bool", Help: "default: true"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscribers, Changes: true, Status: http.StatusCreated, Serve: h.subscribers.add, Summary: "Add a subscriber; its RecID is the SubscriberID"}}},
-		{name: "GetSubscriber", group: groupWebhooks, role: account.Admin, summary: "One subscriber with its subscriptions", answer: wire.Subscriber{}, routes: []edge.Route{
+		{name: "GetSubscriber", group: groupWebhooks, role: account.Admin, summary: "One subscriber with its subscriptions", response: wire.Subscriber{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscriber, Serve: h.subscribers.show}}},
-		{name: "ChangeSubscriber", group: groupWebhooks, role: account.Admin, summary: "Rename, disable or enable a subscriber", answer: wire.Subscriber{}, members: []metadata.Member{
+		{name: "ChangeSubscriber", group: groupWebhooks, role: account.Admin, summary: "Rename, disable or enable a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
 			{Name: memberName, Type: "string"},
 			{Name: memberEnabled, Type: "bool"},
 			rowHashMember,
@@ -222,75 +222,75 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "PATCH", Pattern: pathSubscriber, Changes: true, Serve: h.subscribers.change}}},
 		{name: "RemoveSubscriber", group: groupWebhooks, role: account.Admin, summary: "Remove a subscriber", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: pathSubscriber, Changes: true, Status: http.StatusNoContent, Serve: h.subscribers.remove, Summary: "Remove a subscriber with its subscriptions and messages"}}},
-		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", answer: []wire.Subscription{}, routes: []edge.Route{
+		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", response: []wire.Subscription{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscriptions, Serve: h.subscriptions.list}}},
-		{name: "AddSubscription", group: groupWebhooks, summary: "Add a subscription", answer: wire.Subscription{}, members: append([]metadata.Member{
-			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that gets the messages"},
-			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a family such as debtor.*, or *"},
-			{Name: memberEnabled, Type: "bool", Help: "true unless given"},
+		{name: "AddSubscription", group: groupWebhooks, summary: "Add a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
+			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that receives the messages"},
+			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a pattern such as debtor.*, or *"},
+			{Name: memberEnabled, Type: "bool", Help: "default: true"},
 		}, subscriptionMembers...), routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.subscriptions.add, Summary: "Add a subscription; its secret is shown this once"}}},
-		{name: "ChangeSubscription", group: groupWebhooks, summary: "Change a subscription", answer: wire.Subscription{}, members: append([]metadata.Member{
+			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.subscriptions.add, Summary: "Add a subscription; its secret is shown only once"}}},
+		{name: "ChangeSubscription", group: groupWebhooks, summary: "Change a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
 			{Name: webhook.MemberURL, Type: "string"},
 			{Name: webhook.MemberEvent, Type: "string"},
 			{Name: memberEnabled, Type: "bool"},
 			rowHashMember,
 		}, subscriptionMembers...), routes: []edge.Route{
-			{Methods: "PATCH", Pattern: pathSubscriptions, Changes: true, Serve: h.subscriptions.change, Summary: "Change the subscription that the body names"},
+			{Methods: "PATCH", Pattern: pathSubscriptions, Changes: true, Serve: h.subscriptions.change, Summary: "Change the subscription named in the body"},
 			{Methods: "PATCH", Pattern: pathSubscription, Changes: true, Serve: h.subscriptions.change}}},
-		{name: "GetSubscription", group: groupWebhooks, summary: "One subscription", answer: wire.Subscription{}, routes: []edge.Route{
+		{name: "GetSubscription", group: groupWebhooks, summary: "One subscription", response: wire.Subscription{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscription, Serve: h.subscriptions.show}}},
 		{name: "RemoveSubscription", group: groupWebhooks, summary: "Remove a subscription", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription, and cancel what is pending"}}},
-		{name: "TestSubscription", group: groupWebhooks, summary: "Send a message to a subscription", answer: wire.MessageState{}, members: []metadata.Member{
-			{Name: memberEvent, Type: "string", Help: "a published event that the subscription takes, which the message looks like; it takes the role publisher"},
-			{Name: memberBody, Type: "string", Help: "what is delivered, as in RaiseEvent; without it, a sample; it takes the role publisher"},
+			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription and cancel its pending messages"}}},
+		{name: "TestSubscription", group: groupWebhooks, summary: "Send a test message to a subscription", response: wire.MessageState{}, members: []metadata.Member{
+			{Name: memberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
+			{Name: memberBody, Type: "string", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.messages.sendTest, Summary: "Send a message to a subscription, to see whether it arrives"}}},
-		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", answer: wire.RotatedSecret{}, members: []metadata.Member{
-			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; without it, a new one"},
-			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the present one signs as well: 0, or such as 12h; without it, 24h"},
+			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.messages.sendTest, Summary: "Send a test message to a subscription"}}},
+		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
+			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted"},
+			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: 0, or a duration such as 12h; default: 24h"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.subscriptions.rotateSecret, Summary: "Replace the secret of a subscription; the new one is shown this once"}}},
+			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.subscriptions.rotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
 		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(periodMembers[:2:2], metadata.Member{Name: inSubscriber, Type: "string", Required: true}), routes: []edge.Route{
 			{Methods: "GET", Pattern: pathMessages, Serve: h.messages.list, Summary: "The messages of a subscriber, newest first"}}},
-		{name: "SubscriberResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The attempts to send a subscriber's messages", routes: []edge.Route{
-			{Methods: "GET", Pattern: pathMessages + "/Responses", Serve: h.messages.list, Summary: "The attempts to send a subscriber's messages, newest first"}}},
-		{name: "MessageResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The attempts to send one message", routes: []edge.Route{
+		{name: "SubscriberResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The delivery attempts of a subscriber's messages", routes: []edge.Route{
+			{Methods: "GET", Pattern: pathMessages + "/Responses", Serve: h.messages.list, Summary: "The delivery attempts of a subscriber's messages, newest first"}}},
+		{name: "MessageResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The delivery attempts of one message", routes: []edge.Route{
 			{Methods: "GET", Pattern: pathMessages + "/{MessageID}/Responses", Serve: h.messages.list}}},
 		{name: "RemoveMessage", group: groupWebhooks, summary: "Remove a message", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathMessage, Changes: true, Status: http.StatusNoContent, Serve: h.messages.remove, Summary: "Remove a message, and cancel what is pending of it"}}},
-		{name: "RetryMessage", group: groupWebhooks, summary: "Send a message again that failed", answer: wire.MessageState{}, routes: []edge.Route{
+			{Methods: "DELETE", Pattern: pathMessage, Changes: true, Status: http.StatusNoContent, Serve: h.messages.remove, Summary: "Remove a message and cancel its pending attempt"}}},
+		{name: "RetryMessage", group: groupWebhooks, summary: "Retry a failed message", response: wire.MessageState{}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathMessage + "/Retry", Changes: true, Status: http.StatusAccepted, Serve: h.messages.retry}}},
-		{name: "Stream", group: groupWebhooks, role: account.Admin, summary: "What happens to messages, as it happens", media: wire.MediaEventStream, members: []metadata.Member{
-			{Name: memberTopics, Type: "string", Help: "of messages, stats and requests, separated by commas; without it, messages,stats"},
-			{Name: memberLastEventID, Type: "string", Help: "behind which event to go on, for those who cannot send the header Last-Event-ID"},
+		{name: "Stream", group: groupWebhooks, role: account.Admin, summary: "Live stream of message events and statistics", media: wire.MediaEventStream, members: []metadata.Member{
+			{Name: memberTopics, Type: "string", Help: "messages, stats or requests, separated by commas; default: messages,stats"},
+			{Name: memberLastEventID, Type: "string", Help: "id of the last event received, for clients that cannot send the header Last-Event-ID"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Stream", Streaming: true, Serve: h.streams.serve, Summary: "What happens to messages, as it happens, by server-sent events"}}},
-		{name: "Stats", group: groupWebhooks, role: account.Admin, summary: "Figures of the delivery of webhooks", answer: wire.Stats{}, members: []metadata.Member{
-			{Name: memberWindow, Type: "string", Help: "the time that the figures are of, such as 15m, from 1m to 24h; without it, 60m"},
+			{Methods: "GET", Pattern: "/Webhooks/Stream", Streaming: true, Serve: h.streams.serve, Summary: "Live stream of message events and statistics, as server-sent events"}}},
+		{name: "Stats", group: groupWebhooks, role: account.Admin, summary: "Statistics of webhook delivery", response: wire.Stats{}, members: []metadata.Member{
+			{Name: memberWindow, Type: "string", Help: "the period of the statistics, from 1m to 24h; default: 60m"},
 		}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Stats", Serve: h.stats.show}}},
 		{name: "MessageQuery", group: groupWebhooks, role: account.Admin, kind: "Message", members: periodMembers, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Messages", Serve: h.queries.serve, Summary: "The messages of all subscribers, newest first"}}},
 		{name: "AttemptQuery", group: groupWebhooks, role: account.Admin, kind: "Attempt", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.serve, Summary: "The attempts to send the messages of all subscribers, newest first, with the text of answers"}}},
-		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Send all messages again that match a filter", answer: wire.MessagesRetried{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.bulk.retry, Summary: "Send all messages again that match a filter and have failed"}}},
-		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", answer: wire.MessagesDeleted{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.bulk.remove, Summary: "Delete all messages that match a filter, and cancel what is pending of them"}}},
+			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.serve, Summary: "The delivery attempts of all messages, newest first, with the response texts"}}},
+		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: selectionMembers, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.bulk.retry, Summary: "Retry all failed messages that match a filter"}}},
+		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: selectionMembers, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.bulk.remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
 		{name: "SubscriptionQuery", group: groupWebhooks, role: account.Admin, kind: "Subscription", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.serve, Summary: "The subscriptions of all subscribers"}}},
 	}
 }
 
-// The members that several operations have.
+// Members of several operations.
 var (
-	rowHashMember = metadata.Member{Name: memberRowHash, Type: "string", Help: "of the state that the change is based on; another one is a conflict"}
+	rowHashMember = metadata.Member{Name: memberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
 
 	subscriptionMembers = []metadata.Member{
-		{Name: webhook.MemberHeaders, Type: "string", Help: "headers to send: a list of Name and Value"},
-		{Name: memberOrdered, Type: "bool", Help: "each message waits for the one before it"},
-		{Name: webhook.MemberSchedule, Type: "string", Help: "waits between attempts, such as 5s,30s,2m; empty for the settings'"},
+		{Name: webhook.MemberHeaders, Type: "string", Help: "headers to send: a list of objects with Name and Value"},
+		{Name: memberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
+		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
 	}
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// noTiming leaves out of a header what differs between any two replies.
+// noTiming removes the headers that differ between any two responses.
 func noTiming(h http.Header) http.Header {
 	h = h.Clone()
 	for _, name := range []string{"Date", "Server-Timing", "X-Request-Id"} {
@@ -18,7 +18,7 @@ func noTiming(h http.Header) http.Header {
 	return h
 }
 
-func TestVerbsOfTheReplyRoutes(t *testing.T) {
+func TestMethodsOfReplyRoutes(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, verb := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
@@ -28,7 +28,7 @@ func TestVerbsOfTheReplyRoutes(t *testing.T) {
 			}
 			a = c.do(verb+" /"+format+"/oneway/DB_ClassQuery?Take=3", `{"Skip":1}`).want(t, 204)
 			if a.body != "" {
-				t.Errorf("oneway answers %q", a.body)
+				t.Errorf("oneway responds %q", a.body)
 			}
 		}
 	}
@@ -38,7 +38,7 @@ func TestVerbsOfTheReplyRoutes(t *testing.T) {
 	c.do("DELETE /api/DB_ClassQuery", "").want(t, 405).wantHeader(t, "Allow", "GET, HEAD, POST, OPTIONS")
 }
 
-func TestPathsThatMeanTheSame(t *testing.T) {
+func TestEquivalentPaths(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp/whd")
 	c := asAdmin(t, i)
 	c.url = strings.TrimSuffix(i.URL, "/erp/whd")
@@ -111,18 +111,18 @@ func TestSuffixes(t *testing.T) {
 	c.do("GET /Queries/SO_Totals.txt", "").want(t, 404)
 }
 
-func TestUnknownOperationsNameWhatIsNear(t *testing.T) {
+func TestUnknownOperationSuggestions(t *testing.T) {
 	for _, test := range []struct{ path, says string }{
-		{"/json/reply/SO_TotalQuery", "there is no operation SO_TotalQuery; near: SO_TotalsQuery"},
-		{"/json/reply/SO_Totals", "there is no operation SO_Totals; near: SO_TotalsQuery"},
-		{"/json/oneway/IN_ColorsQuery", "near: IN_ColoursQuery"},
-		{"/api/in_colours", "near: IN_ColoursQuery"},
-		{"/Queries/SO_Total", "there is no record kind SO_Total; near: SO_Totals"},
-		{"/Queries/SO_TotalsQuery", "near: SO_Totals"},
-		{"/json/reply/Nothing", "there are: CR_BatchTransDocumentsQuery, IN_KitStockTakeMainQuery,"},
+		{"/json/reply/SO_TotalQuery", "unknown operation SO_TotalQuery; did you mean SO_TotalsQuery?"},
+		{"/json/reply/SO_Totals", "unknown operation SO_Totals; did you mean SO_TotalsQuery?"},
+		{"/json/oneway/IN_ColorsQuery", "did you mean IN_ColoursQuery?"},
+		{"/api/in_colours", "did you mean IN_ColoursQuery?"},
+		{"/Queries/SO_Total", "unknown record kind SO_Total; did you mean SO_Totals?"},
+		{"/Queries/SO_TotalsQuery", "did you mean SO_Totals?"},
+		{"/json/reply/Nothing", "known: CR_BatchTransDocumentsQuery, IN_KitStockTakeMainQuery,"},
 		{"/Queries/x%0d%0ay%C3%A9", "there is no record kind x??y?; there are: CR_BatchTransDocuments,"},
 	} {
-		// That an operation does not exist is no secret.
+		// The names of operations are not secret.
 		a := stranger(t, demo.start(t)).do("GET "+test.path, "").want(t, 404)
 		e := a.envelope(t).ResponseStatus
 		if e.ErrorCode != "NotFound" || !strings.Contains(e.Message, test.says) {

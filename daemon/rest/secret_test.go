@@ -23,7 +23,7 @@ type signed struct {
 	body   string
 }
 
-// by reports whether one of the signatures is by the secret.
+// by reports whether one of the signatures was made with the secret.
 func (d signed) by(t *testing.T, secret string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
@@ -58,7 +58,7 @@ func newShop(t *testing.T, args ...string) *shop {
 	return s
 }
 
-// delivery has a message sent to the shop.
+// delivery sends a message to the shop and returns the delivery.
 func (s *shop) delivery(t *testing.T) signed {
 	t.Helper()
 	asAdmin(t, s.Instance).do("POST "+s.path+"/Test", "").want(t, 202)
@@ -71,8 +71,8 @@ func (s *shop) delivery(t *testing.T) signed {
 	}
 }
 
-// TestRotationOfASecret replaces a secret three times: by a new one, by one's
-// isOwn at once, and by one's own with a time of its own.
+// TestRotationOfASecret replaces a secret three times: by a generated one, by a
+// given one immediately, and by a given one with a transition period.
 func TestRotationOfASecret(t *testing.T) {
 	s := newShop(t)
 	c := stranger(t, s.Instance)
@@ -101,7 +101,7 @@ func TestRotationOfASecret(t *testing.T) {
 	expect(true, first.Secret, s.secret)
 	own := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 24)))
 	if got := rotate(`{"Secret":"` + own + `","KeepFor":0}`); got.Secret != own || !time.Time(got.OldSecretUntil).IsZero() {
-		t.Errorf("at once: until %v", time.Time(got.OldSecretUntil))
+		t.Errorf("immediately: until %v", time.Time(got.OldSecretUntil))
 	}
 	expect(true, own)
 	expect(false, first.Secret, s.secret)
@@ -117,11 +117,11 @@ func TestRotationOfASecret(t *testing.T) {
 	s.Log.Await(t, "the secret of a subscription was replaced", s.path[strings.LastIndexByte(s.path, '/')+1:])
 }
 
-func TestRotationsThatAreRefused(t *testing.T) {
+func TestInvalidRotations(t *testing.T) {
 	s := newShop(t)
 	boss := asAdmin(t, s.Instance)
 	for _, tt := range []struct{ query, body, field string }{
-		{"", `{"Secret":"` + s.secret + `"}`, "Secret"}, // it is the present one
+		{"", `{"Secret":"` + s.secret + `"}`, "Secret"}, // the current secret
 		{"", `{"Secret":"canary"}`, "Secret"},
 		{"", `{"Secret":"whsec_canary"}`, "Secret"},
 		{"", `{"Secret":"whsec_Y2FuYXJ5"}`, "Secret"},                                 // too short
@@ -159,9 +159,9 @@ func TestRotationsThatAreRefused(t *testing.T) {
 	stranger(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
 }
 
-// TestStrangersRotateNowAndThen: each rotation pushes a secret out that a
-// receiver may still know.
-func TestStrangersRotateNowAndThen(t *testing.T) {
+// TestRotationLimit checks that clients with the SubscriberID only are limited,
+// since each rotation drops a secret that a receiver may still use.
+func TestRotationLimit(t *testing.T) {
 	s := newShop(t)
 	refused := 0
 	for range 12 {
@@ -170,13 +170,13 @@ func TestStrangersRotateNowAndThen(t *testing.T) {
 		}
 	}
 	if refused == 0 {
-		t.Error("12 rotations at once went through")
+		t.Error("12 rotations without a limit")
 	}
 	asAdmin(t, s.Instance).do("POST "+s.path+"/Secret", "").want(t, 200)
 }
 
-// TestNoSecretOfASubscriptionReachesALog plants secrets wherever a rotation has
-// one.
+// TestNoSecretOfASubscriptionReachesALog sends secrets in all parts of a rotation
+// and searches the logs for them.
 func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 	canary := func(n string) string {
 		return "whsec_" + base64.StdEncoding.EncodeToString([]byte("canary "+n+strings.Repeat("!", 24)))
@@ -199,18 +199,18 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 		boss.do("POST "+s.path+"/Secret", `{"Secret":"canary-of-nothing"}`).want(t, 400)
 		boss.do("POST "+s.path+"/Secret/"+canary("7"), "").want(t, 404)
 		boss.do("GET "+s.path, "", "Referer: http://erp.example/?Secret="+url.QueryEscape(canary("8"))).want(t, 200)
-		boss.do("GET /Logs", "").want(t, 200) // when all is written
+		boss.do("GET /Logs", "").want(t, 200) // waits for writes
 		if err := s.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		files := logBytes(t, s.Dir)
 		if !strings.Contains(files, "/Secret") || !strings.Contains(s.Log.String(), "/Secret") {
-			t.Error("the requests are not in the logs")
+			t.Error("the requests are missing in the logs")
 		}
 		for _, secret := range secrets {
 			for name, text := range map[string]string{"request log": files, "log": s.Log.String()} {
 				if at := strings.Index(text, secret); at >= 0 {
-					t.Errorf("bodies=%s: the %s has a secret: %q", bodies, name, text[max(0, at-120):min(len(text), at+60)])
+					t.Errorf("bodies=%s: the %s contains a secret: %q", bodies, name, text[max(0, at-120):min(len(text), at+60)])
 				}
 			}
 		}

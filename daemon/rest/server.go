@@ -1,5 +1,5 @@
-// Package rest is the HTTP edge: it finds the route for a request, checks who
-// asks, and writes what the rest of the daemon answers.
+// Package rest serves the HTTP API: it routes requests, authenticates them, and
+// writes the responses of the other packages.
 package rest
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Config is what a Server works with.
+// Config has the dependencies and settings of a Server.
 type Config struct {
 	Registry *record.Registry
 	Store    Store
@@ -41,17 +41,17 @@ type Config struct {
 	RequestLog *requestlog.Recorder // nil for none
 
 	Version  string                // of the program
-	Options  func() *edge.Options  // what may change, asked for each request; nil for nothing
-	Settings func() []wire.Setting // that may change while the service runs
-	Warnings []string              // about how the service was set up, for /readyz
+	Options  func() *edge.Options  // the current changeable settings; nil for none
+	Settings func() []wire.Setting // settings that may change while the service runs
+	Warnings []string              // about the configuration, for /readyz
 
-	Webhooks    *admin.Service   // nil where webhooks are turned off
-	Engine      *delivery.Engine // the same
-	Streams     *live.Hub        // what live streams show; nil for nothing but requests
-	StreamStall time.Duration    // how long who reads a live stream may take no byte of it
+	Webhooks    *admin.Service   // nil if webhooks are disabled
+	Engine      *delivery.Engine // nil if webhooks are disabled
+	Streams     *live.Hub        // source of live streams; nil for request events only
+	StreamStall time.Duration    // maximum time in which a reader of a live stream receives nothing
 
-	Trace       func(ctx context.Context, part string, from, to time.Time) // tells of a request's parts; nil for nobody
-	MetricsHere bool                                                       // /metrics is served beside the rest
+	Trace        func(ctx context.Context, part string, from, to time.Time) // records the phases of a request; nil for none
+	ServeMetrics bool                                                       // serve /metrics on this listener
 }
 
 // Server is the service's http.Handler.
@@ -62,13 +62,13 @@ type Server struct {
 	bodies    *edge.Bodies
 	proxies   edge.Proxies
 	cors      edge.CORS
-	leaving   atomic.Bool // as Leave says
+	leaving   atomic.Bool // set by Leave
 	metrics   *metrics.Metrics
 	observer  observer
 	handlers  *handlers
 }
 
-// New makes a Server.
+// New returns a Server.
 func New(c Config) *Server {
 	if c.Options == nil {
 		c.Options = func() *edge.Options { return new(edge.Options) }
@@ -96,7 +96,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// handlers answer what is asked, by noun.
+// handlers has the handlers of all routes.
 type handlers struct {
 	table []operation
 
@@ -128,7 +128,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
 		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InFlight},
 	}
-	if c.MetricsHere {
+	if c.ServeMetrics {
 		h.health.metrics = m
 	}
 	h.sessions = sessions{c.Accounts, &h.access}
@@ -147,28 +147,28 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	return h
 }
 
-// Describe is what a service with the standard settings says of itself, for
-// documents that are written before one runs.
+// Describe returns the description of a service with the default settings, for
+// documents that are generated without a running service.
 func Describe() *metadata.Service {
 	return newHandlers(Config{Registry: record.Builtin()}, new(metrics.Metrics)).documents.closed.service()
 }
 
-// Leave makes /readyz say that the service is going away, so that whoever spreads
-// requests over several daemons leaves this one out. Requests are served as before.
+// Leave makes /readyz report that the service is stopping, so that load balancers
+// stop sending requests to it. Requests are still served.
 func (s *Server) Leave() { s.leaving.Store(true) }
 
-// CloseStreams ends live streams, which would never end by themselves.
+// CloseStreams ends live streams, which would otherwise not end.
 func (s *Server) CloseStreams() { s.config.Streams.Close() }
 
-// Drain makes /readyz say that the service is going away, turns new requests
-// away, ends live streams, and waits until those in work are done or ctx is. It
-// may be called again to go on waiting.
+// Drain makes /readyz report that the service is stopping, rejects new requests,
+// ends live streams, and waits for the requests in progress until ctx is done. It
+// may be called again to continue waiting.
 func (s *Server) Drain(ctx context.Context) error {
 	s.config.Streams.Close()
 	return s.admission.Drain(ctx)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.begin(w, r)
 	defer s.end(x)
@@ -177,7 +177,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve is a request's life: route, format, admission, identity, work.
+// serve handles a request: route, format, admission, authentication, handler.
 func (s *Server) serve(x *edge.Context) error {
 	allow, err := s.resolve(x)
 	if err := edge.CheckFraming(x.Response.Header(), x.Request); err != nil {
@@ -200,16 +200,15 @@ func (s *Server) serve(x *edge.Context) error {
 	return s.work(x)
 }
 
-// work runs a route's handler. Who asks and with what body comes before the
-// place among the requests in work, so that nobody can hold one by sending
-// slowly.
+// work runs the handler of a route. Authentication and reading of the body come
+// before admission, so that slow clients do not occupy a slot.
 func (s *Server) work(x *edge.Context) error {
 	if err := s.admission.Arrive(); err != nil {
 		return err
 	}
 	defer s.admission.Depart()
 	if x.Route.Webhooks && s.config.Engine == nil {
-		return fault.New(fault.NotFound, "webhooks are turned off by the setting webhooks.enabled")
+		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
 	}
 	if err := s.handlers.access.admit(x); err != nil {
 		return err
@@ -231,9 +230,9 @@ func (s *Server) work(x *edge.Context) error {
 	return x.Route.Serve(x)
 }
 
-// resolve finds out what the URL and the headers ask for. It goes on after an
-// error, so that the error is told in the format that was asked for. Where the
-// path is right and the method is not, or asks just that, allow has the methods.
+// resolve determines route, format and kind from the URL and the headers. It
+// continues after an error, so that the error can be sent in the requested format.
+// allow has the methods of the path if the method is wrong or OPTIONS.
 func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	found, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
 	x.Route, x.Params, x.Suffix = found.Route, found.Params, found.Suffix
@@ -253,7 +252,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
 	if x.Options.LogBodies {
-		x.Logged.MaxAnswer = requestlog.MaxBody + 1
+		x.Logged.MaxBody = requestlog.MaxBody + 1
 	}
 	x.Response.AwaitBody(r, s.config.Edge.BodyTimeout)
 	h := w.Header()
@@ -269,10 +268,10 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	return x
 }
 
-// end notes a request that is over, however it ended. A panic of ours becomes
-// a clean error where nothing had been sent, and a cut connection otherwise.
+// end completes a request. A panic becomes an error response if nothing has been
+// sent, else the connection is aborted.
 func (s *Server) end(x *edge.Context) {
-	defer s.bodies.Release(x) // also if what follows panics
+	defer s.bodies.Release(x) // even if the following code panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
 		s.config.Log.Error("panic", "id", x.ID, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
@@ -288,18 +287,17 @@ func (s *Server) end(x *edge.Context) {
 		x.Response.Finish(x.Request, s.config.Edge.BodyTimeout)
 	}
 	s.metrics.InFlight.Dec()
-	s.observer.ended(x)
+	s.observer.finished(x)
 	if cause != nil {
 		panic(cause)
 	}
 }
 
-// MetricsHandler serves /metrics on a listener of its own.
+// MetricsHandler returns the handler of /metrics for a separate listener.
 func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }
 
-// Route is what a request asks for, as traces tell it: the pattern of its path
-// with the record kind's name in it, but none of the ids. Checks of health, and
-// streams, which last, are not traced.
+// Route returns the pattern of a request's path for traces: with the name of the
+// record kind, but without ids. Health checks and live streams are not traced.
 func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 	m, _, err := s.router.Find(r.Method, r.URL.EscapedPath())
 	if err != nil || m.Route == nil {
@@ -312,13 +310,13 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 	return pattern, !m.Route.Always && !m.Route.Streaming
 }
 
-// fail writes the reply for an error. Where a part of another reply has gone
-// out already, or nobody is there to read one, it cuts the connection instead.
+// fail sends the response for an error. If part of a response has been sent, or the
+// client is gone, it aborts the connection instead.
 func (s *Server) fail(x *edge.Context, err error) {
 	if x.Response.Status != 0 || errors.Is(err, context.Canceled) && x.Request.Context().Err() != nil {
-		abortReply(x, err)
+		abortResponse(x, err)
 	}
-	f := reported(x, err)
+	f := publicError(x, err)
 	if sendToLogin(x, f) {
 		return
 	}

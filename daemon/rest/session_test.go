@@ -29,8 +29,9 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// A remembered session's cookie follows the session, but not with each reply.
-func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
+// TestRememberedSessionCookieSlides checks that the cookie is extended with
+// its session, but not in each response.
+func TestRememberedSessionCookieSlides(t *testing.T) {
 	var passed atomic.Int64
 	begun := time.Now()
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
@@ -50,7 +51,7 @@ func TestTheCookieOfARememberedSessionSlides(t *testing.T) {
 	cookie := nobody.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
 	c := nobody.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
 	set := 0
-	for range 600 { // halves of a minute: longer than the first cookie lasts
+	for range 600 { // half minutes: longer than the validity of the first cookie
 		passed.Add(int64(30 * time.Second))
 		a := c.do("GET /KeepAlive", "").want(t, 204)
 		if a.header.Get("Set-Cookie") == "" {
@@ -92,7 +93,8 @@ func TestCurrentSession(t *testing.T) {
 	c.do("GET /Sessions/Current", "", "Cookie: ss-id="+id).want(t, 401)
 }
 
-// What becomes of those who are signed in when an admin changes them.
+// TestChangedWhileSignedIn checks changes of a user by an admin while the user is
+// logged in.
 func TestChangedWhileSignedIn(t *testing.T) {
 	i := daemontest.Start(t)
 	hire(t, i, "reader")
@@ -115,8 +117,8 @@ func TestChangedWhileSignedIn(t *testing.T) {
 	}
 }
 
-// Of several credentials the most deliberate counts, right or wrong.
-func TestCredentialsBesideEachOther(t *testing.T) {
+// TestPrecedenceOfCredentials checks which of several credentials is used.
+func TestPrecedenceOfCredentials(t *testing.T) {
 	i := daemontest.Start(t)
 	hire(t, i, "reader")
 	c := stranger(t, i)
@@ -128,15 +130,15 @@ func TestCredentialsBesideEachOther(t *testing.T) {
 	for n, strong := range order {
 		for _, weak := range order[n+1:] {
 			if strong == "bearer" && weak == "basic" {
-				continue // two Authorization headers: the first counts
+				continue // two Authorization headers: the first is used
 			}
 			if s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", right[strong], wrong[weak]).want(t, 200)); s.Via != strong {
-				t.Errorf("%s beside a wrong %s: %+v", strong, weak, s)
+				t.Errorf("%s with a wrong %s: %+v", strong, weak, s)
 			}
 			c.do("GET /Sessions/Current", "", wrong[strong], right[weak]).want(t, 401)
 		}
 	}
-	// Cookies of other services at the same host, and an older one of ours.
+	// Cookies of other services on the same host, and an older one of this service.
 	c.do("GET /KeepAlive", "", "Cookie: theme=dark; ss-pid=x; ss-id="+id+"; other=\"a b\"").want(t, 204)
 	c.do("GET /KeepAlive", "", "Cookie: ss-id=; theme=dark").want(t, 401)
 }
@@ -164,9 +166,9 @@ func TestProviders(t *testing.T) {
 	}
 }
 
-// People who follow a link are sent to the login page, and back to nowhere but
-// this service.
-func TestPeopleAreSentToTheLoginPage(t *testing.T) {
+// TestRedirectToTheLoginPage checks that page navigations are redirected to the
+// login page, and back to pages of this service only.
+func TestRedirectToTheLoginPage(t *testing.T) {
 	i := daemontest.Start(t, "--http-base-path", "/erp")
 	c := stranger(t, i)
 	page := []string{"Accept: text/html,application/xhtml+xml,*/*;q=0.8"}
@@ -191,7 +193,7 @@ func TestPeopleAreSentToTheLoginPage(t *testing.T) {
 	c.do("GET //erp//Queries/DB_Class", "", page...).want(t, 302).wantHeader(t, "Location", "/erp/login?redirect="+url.QueryEscape("/erp//Queries/DB_Class"))
 }
 
-func TestWhereALoginLeads(t *testing.T) {
+func TestLoginRedirectTarget(t *testing.T) {
 	c := stranger(t, daemontest.Start(t))
 	for to, want := range map[string]string{
 		"/Queries/DB_Class?Take=1": "/Queries/DB_Class?Take=1",

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// settingsOf are the settings by name.
+// settingsOf returns the settings by name.
 func settingsOf(t testing.TB, a answer) map[string]wire.Setting {
 	t.Helper()
 	byName := make(map[string]wire.Setting)
@@ -33,7 +33,7 @@ func startWithFile(t *testing.T, toml string, args ...string) *daemontest.Instan
 	return daemontest.StartIn(t, dir, append(args, "--config", path)...)
 }
 
-// TestSettings lists those that may change while the service runs, as they are.
+// TestSettings checks the list of changeable settings.
 func TestSettings(t *testing.T) {
 	i := startWithFile(t, "[query]\nmax_take = 7\n", "--query-total", "asked")
 	boss := asAdmin(t, i)
@@ -60,8 +60,8 @@ func TestSettings(t *testing.T) {
 	boss.do("PATCH /Settings", `{"query.max_take":5}`).want(t, 405)
 }
 
-// TestQueriesGoBySettings: the next request goes by what was changed.
-func TestQueriesGoBySettings(t *testing.T) {
+// TestQuerySettings checks that the next query uses changed settings.
+func TestQuerySettings(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	anybody := stranger(t, i)
 	anybody.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
@@ -89,17 +89,17 @@ func TestQueriesGoBySettings(t *testing.T) {
 		return strings.Contains(anybody.do("GET /Queries/DB_Class?Take=x", "").want(t, 400).body, `"StackTrace":"`)
 	}
 	if trace() {
-		t.Error("there is a stack trace")
+		t.Error("unexpected stack trace")
 	}
 	i.Set(t, "debug", "true")
 	if !trace() {
-		t.Error("there is no stack trace")
+		t.Error("missing stack trace")
 	}
 	i.Set(t, "auth.queries", "")
 	anybody.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
 }
 
-// roleSaid is the role that an operation takes, as the service says.
+// roleSaid returns the documented role of a kind's query.
 func roleSaid(t *testing.T, c client, kind string) string {
 	t.Helper()
 	k, _ := record.Builtin().Lookup(kind)
@@ -108,12 +108,12 @@ func roleSaid(t *testing.T, c client, kind string) string {
 			return o.Role
 		}
 	}
-	t.Fatalf("nothing is said of %s", kind)
+	t.Fatalf("no operation for %s", kind)
 	return ""
 }
 
-// TestTheTimeLimitIsASetting: without the change the query would never end.
-func TestTheTimeLimitIsASetting(t *testing.T) {
+// TestTimeLimitSetting would never end without the change.
+func TestTimeLimitSetting(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
 	makeView(t, dir, kind, silent)
@@ -127,9 +127,9 @@ func TestTheTimeLimitIsASetting(t *testing.T) {
 	boss.do("GET /Queries/SY_Filters", "").want(t, 504)
 }
 
-// TestRateIsASetting: the limit counts from the next request on, also against
-// the administrator.
-func TestRateIsASetting(t *testing.T) {
+// TestRateSetting checks that a new rate limit applies from the next request on,
+// including those of admins.
+func TestRateSetting(t *testing.T) {
 	i := daemontest.Start(t)
 	boss := asAdmin(t, i)
 	for range 5 {
@@ -141,8 +141,8 @@ func TestRateIsASetting(t *testing.T) {
 	}
 }
 
-// TestSessionsGoBySettings: how long a login lasts.
-func TestSessionsGoBySettings(t *testing.T) {
+// TestSessionSettings checks the settings of the session lifetime.
+func TestSessionSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	expiry := func(remember string) time.Duration {
 		t.Helper()
@@ -165,9 +165,8 @@ func TestSessionsGoBySettings(t *testing.T) {
 	}
 }
 
-// TestEventsGoBySettings: who may raise which event, and how often its messages
-// are tried.
-func TestEventsGoBySettings(t *testing.T) {
+// TestEventSettings checks the settings of published events and of retries.
+func TestEventSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	boss, erp := asAdmin(t, i), stranger(t, i)
 	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Shop","IsEnabled":false}`).want(t, 201)).RecID
@@ -191,8 +190,9 @@ func TestEventsGoBySettings(t *testing.T) {
 	boss.do("POST /Webhooks/Events", event).want(t, 400)
 }
 
-// TestLogsGoBySettings: what the request log and the daemon's own log keep.
-func TestLogsGoBySettings(t *testing.T) {
+// TestLogSettings checks the settings of the request log and of the daemon's
+// log.
+func TestLogSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	boss := asAdmin(t, i)
 	i.Set(t, "log.level", "warn")
@@ -203,18 +203,18 @@ func TestLogsGoBySettings(t *testing.T) {
 	i.Log.Await(t, "id=after")
 	log := boss.do("GET /Logs.csv?PathInfo=/Queries/DB_Class&Fields=RequestBody", "").want(t, 200).body
 	if !strings.Contains(log, "after") || strings.Contains(log, "before") {
-		t.Errorf("the request log has\n%s", log)
+		t.Errorf("unexpected request log\n%s", log)
 	}
 }
 
-// TestInfo is what everybody may know, and no more.
+// TestInfo checks the public information of the service.
 func TestInfo(t *testing.T) {
 	i := daemontest.Start(t, "--query-max-take", "500", "--query-time-zone", "Australia/Perth", "--http-max-body", "2KiB")
 	began := time.Now().Add(-time.Second)
 	info := read[wire.Info](t, stranger(t, i).do("GET /info.json", "").want(t, 200))
 	at, err := time.Parse(time.RFC3339, info.ServerTime)
 	if err != nil || at.Before(began) || !at.Equal(time.Time(info.ServerDateTime)) || !strings.HasSuffix(info.ServerTime, "+08:00") {
-		t.Errorf("the time is %s and %v (%v)", info.ServerTime, time.Time(info.ServerDateTime), err)
+		t.Errorf("unexpected time %s and %v (%v)", info.ServerTime, time.Time(info.ServerDateTime), err)
 	}
 	if want := (wire.Limits{MaxTake: 500, MaxIn: 2000, MaxBody: 2048, MaxEventBody: 8192, MaxStreams: 64, MaxHead: 65536}); info.Limits != want || info.Version == "" {
 		t.Errorf("%+v, want %+v", info, want)
@@ -233,8 +233,9 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestALoopbackHostURLIsSaid in the log and by /readyz, which is ready.
-func TestALoopbackHostURLIsSaid(t *testing.T) {
+// TestLoopbackHostURLWarning checks the warning in the log and in /readyz, which is
+// ready.
+func TestLoopbackHostURLWarning(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-host-url", "http://localhost:5050")
 	i.Log.Await(t, "level=WARN", "webhooks.host_url is an address of this host only")
 	body := stranger(t, i).do("GET /readyz", "").want(t, 200).body

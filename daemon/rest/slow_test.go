@@ -13,9 +13,9 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Whether the server wants to read a body or not: where a part of it never
-// comes, it answers and ends the connection after BodyTimeout.
-func TestABodyThatNeverComes(t *testing.T) {
+// TestIncompleteBodyClosesConnection checks that the connection is closed after BodyTimeout if
+// a body is incomplete, even if it is not read.
+func TestIncompleteBodyClosesConnection(t *testing.T) {
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.BodyTimeout = 50 * time.Millisecond })
 	server := httptest.NewServer(handler)
 	defer server.Close()
@@ -27,13 +27,14 @@ func TestABodyThatNeverComes(t *testing.T) {
 			t.Errorf("%s: %v, %+v", line, err, a)
 		}
 		if _, err := w.in.ReadByte(); err != io.EOF {
-			t.Errorf("%s: the connection goes on: %v", line, err)
+			t.Errorf("%s: the connection stays open: %v", line, err)
 		}
 	}
 }
 
-// The time for a body ends with the body, not in the middle of the query.
-func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
+// TestBodyTimeoutDoesNotLimitQuery checks that the time limit of the body does not
+// apply to the query.
+func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
 	makeView(t, dir, kind, silent)
@@ -50,7 +51,7 @@ func TestAQueryMayTakeLongerThanItsBody(t *testing.T) {
 	}
 }
 
-// rowLimit bounds how long a statement may run without a row.
+// rowLimit limits the time of a statement until its next row.
 func rowLimit(d time.Duration) func() executor.Limits {
 	return func() executor.Limits { return executor.Limits{Row: d} }
 }

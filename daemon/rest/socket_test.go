@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// socket is a connection to a daemon of which a test sends and reads the bytes.
+// socket is a raw connection to a daemon.
 type socket struct {
 	t    testing.TB
 	conn *net.TCPConn
@@ -39,8 +39,8 @@ func dialURL(t testing.TB, address string) *socket {
 	return &socket{t, conn.(*net.TCPConn), bufio.NewReader(conn)}
 }
 
-// send writes the lines of a request's head, the admin's credentials among
-// them, and then its body.
+// send sends the lines of a request's head with the admin's credentials, and its
+// body.
 func (w *socket) send(body string, lines ...string) {
 	w.t.Helper()
 	lines = append(lines, "Host: whd", basic("admin", daemontest.AdminPassword), "", body)
@@ -58,7 +58,7 @@ func (w *socket) line() string {
 	return strings.TrimSpace(text)
 }
 
-// reply reads a reply to its end.
+// reply reads a response to its end.
 func (w *socket) reply() (answer, error) {
 	w.t.Helper()
 	r, err := http.ReadResponse(w.in, nil)
@@ -69,8 +69,8 @@ func (w *socket) reply() (answer, error) {
 	return answer{r.StatusCode, r.Header, r, string(body)}, err
 }
 
-// hold brings a query into work and keeps it there until its body is sent: the
-// server asks for the body once the request has got its place.
+// hold starts a query that waits for its body: the server sends 100 Continue after
+// the request has got its slot.
 func hold(t testing.TB, i *daemontest.Instance, path, body string) (finish func() (answer, error), w *socket) {
 	t.Helper()
 	w = dial(t, i)

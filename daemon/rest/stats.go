@@ -17,44 +17,44 @@ import (
 const memberWindow = "Window"
 
 const (
-	usualWindow   = time.Hour
-	longestWindow = 24 * time.Hour
-	mostLanes     = 500             // in a reply
-	countPatience = 3 * time.Second // that a reply waits for the store
+	defaultWindow  = time.Hour
+	maxWindow      = 24 * time.Hour
+	maxQueues      = 500             // in a response
+	backlogTimeout = 3 * time.Second // maximum wait for the store
 )
 
-// statistics are the handlers of /Webhooks/Stats.
+// statistics has the handler of /Webhooks/Stats.
 type statistics struct{ engine *delivery.Engine }
 
-// show gives figures of the delivery. Without the store it gives those that it
-// has.
+// show returns the delivery statistics. If the store is unavailable, it omits the
+// backlog.
 func (h *statistics) show(x *edge.Context) error {
 	f := readForm(x)
-	window := or(read(f, memberWindow, parseWindow), usualWindow)
+	window := or(read(f, memberWindow, parseWindow), defaultWindow)
 	if err := f.done(x); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(x.Request.Context(), countPatience)
+	ctx, cancel := context.WithTimeout(x.Request.Context(), backlogTimeout)
 	defer cancel()
-	open, problem := h.engine.Backlog(ctx, 0)
+	backlog, problem := h.engine.Backlog(ctx, 0)
 	minutes := int((window + time.Minute - 1) / time.Minute)
-	d := statsDocument(h.engine.Stats(minutes, mostLanes, open.Subscriptions))
-	d.Daemon, _ = os.Hostname() // nobody needs it where there is none
+	d := statsDocument(h.engine.Stats(minutes, maxQueues, backlog.Subscriptions))
+	d.Daemon, _ = os.Hostname() // empty on error
 	d.Daemons = h.engine.Daemons()
 	d.InHand = h.engine.InHand()
 	d.Subscriptions, d.Disabled = h.engine.Subscriptions().Count()
-	d.Depth = depthDocument(open)
+	d.Depth = depthDocument(backlog)
 	if problem != nil {
 		d.DepthMessage = fault.From(problem).Message
 	}
 	return x.Document(http.StatusOK, "Stats", d)
 }
 
-// parseWindow reads the time that figures are asked of.
+// parseWindow parses the period of the statistics.
 func parseWindow(text string) (time.Duration, error) {
 	window, err := time.ParseDuration(text)
-	if err != nil || window < time.Minute || window > longestWindow {
-		return 0, errors.New("must be a time such as 15m or 24h, from 1m to 24h")
+	if err != nil || window < time.Minute || window > maxWindow {
+		return 0, errors.New("must be a duration such as 15m or 24h, from 1m to 24h")
 	}
 	return window, nil
 }
@@ -72,7 +72,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 		d.SuccessRate = &rate
 	}
 	for i := range s.Queues {
-		d.Lanes = append(d.Lanes, laneDocument(&s.Queues[i]))
+		d.Lanes = append(d.Lanes, queueDocument(&s.Queues[i]))
 	}
 	return d
 }
@@ -96,7 +96,7 @@ func minutesDocument(s stats.Report) wire.Minutes {
 	return m
 }
 
-func laneDocument(l *stats.Queue) wire.Queue {
+func queueDocument(l *stats.Queue) wire.Queue {
 	sub := l.Subscription
 	d := wire.Queue{
 		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
@@ -112,13 +112,12 @@ func laneDocument(l *stats.Queue) wire.Queue {
 	return d
 }
 
-// depthDocument tells what is open, as it was counted last; nil where it never
-// was.
-func depthDocument(open stats.BacklogCount) *wire.Depth {
-	if open.At.IsZero() {
+// depthDocument returns the last count of the backlog, nil if it was never counted.
+func depthDocument(backlog stats.BacklogCount) *wire.Depth {
+	if backlog.At.IsZero() {
 		return nil
 	}
-	total := open.Total()
-	return &wire.Depth{CountedDateTime: wire.Timestamp(open.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
+	total := backlog.Total()
+	return &wire.Depth{CountedDateTime: wire.Timestamp(backlog.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
 		OldestDateTime: wire.Timestamp(total.Oldest)}
 }

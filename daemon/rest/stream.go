@@ -19,31 +19,31 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// heldWhole is the size up to which a reply is kept back until it is complete,
-// so that it goes out with Content-Length and an error can still become a
-// clean error reply. Larger ones are streamed in pieces of this size.
-const heldWhole = 64 << 10
+// maxBuffered is the size up to which a response is buffered until it is complete,
+// so that it has a Content-Length and can be replaced by an error response. Larger
+// responses are streamed in pieces of this size.
+const maxBuffered = 64 << 10
 
-// keepBuffer is the size above which a buffer, blown up by a large cell, is
-// left to the garbage collector.
-const keepBuffer = 4 * heldWhole
+// maxPooledBuffer is the size above which buffers, enlarged by a large cell, are not
+// reused.
+const maxPooledBuffer = 4 * maxBuffered
 
 var buffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, heldWhole+heldWhole/4)
+	b := make([]byte, 0, maxBuffered+maxBuffered/4)
 	return &b
 }}
 
-// errHeadDone ends the work on a HEAD request whose reply would be streamed:
-// its head is known.
+// errHeadDone stops a HEAD request whose response would be streamed, since its head
+// is complete.
 var errHeadDone = errors.New("head is complete")
 
-// stream sends rows as they come from the store. When the store fails after
-// the first byte has gone out, the connection is aborted: no client can take a
-// cut reply for a whole one.
+// stream sends rows as they are read from the store. If the store fails after the
+// first byte was sent, the connection is aborted, so that no client mistakes an
+// incomplete response for a complete one.
 func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
-		if cap(*buf) <= keepBuffer {
+		if cap(*buf) <= maxPooledBuffer {
 			buffers.Put(buf)
 		}
 	}()
@@ -55,22 +55,22 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 		x.Response.WriteHeader(http.StatusOK)
 		return nil
 	case err != nil && out.sent:
-		abortReply(x, err)
+		abortResponse(x, err)
 	}
 	return err
 }
 
-// sender writes one streamed reply.
+// sender writes one streamed response.
 type sender struct {
-	x      *edge.Context
-	buf    []byte
-	digest hash.Hash
-	count  int64
-	sent   bool            // the head has gone out
-	packed edge.Compressor // nil where the reply is not compressed
+	x          *edge.Context
+	buf        []byte
+	digest     hash.Hash
+	count      int64
+	sent       bool            // the head has been sent
+	compressor edge.Compressor // nil if the response is not compressed
 }
 
-// rows sends the rows of a plan, with what stands before and behind them.
+// rows sends the rows of a plan with the envelope around them.
 func (o *sender) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
 	h, sh := x.Response.Header(), shapeOf(x, plan)
@@ -91,7 +91,7 @@ func (o *sender) rows(plan *query.Plan, rows *executor.Result) error {
 	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip})
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		o.buf = enc.Row(o.buf, cells)
-		if o.count++; len(o.buf) >= heldWhole {
+		if o.count++; len(o.buf) >= maxBuffered {
 			if err := o.flush(); err != nil {
 				return err
 			}
@@ -129,10 +129,9 @@ func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 	return sh
 }
 
-// flush sends what is in the buffer, compressed where the client accepts that.
-// The first flush sends the head too, with the names of the trailers that will
-// follow the last byte, and pushes it through, so that the client sees that
-// something comes.
+// flush sends the buffer, compressed if the client accepts that. The first flush
+// also sends the head with the names of the trailers, and flushes the connection so
+// that the client sees progress.
 func (o *sender) flush() error {
 	x, first := o.x, !o.sent
 	if first {
@@ -151,15 +150,15 @@ func (o *sender) flush() error {
 	}
 	o.sent = true
 	if first && x.Coding != nil {
-		o.packed = x.Coding.Start(x.Response)
+		o.compressor = x.Coding.Start(x.Response)
 	}
 	var out io.Writer = x.Response
-	if o.packed != nil {
-		out = o.packed
+	if o.compressor != nil {
+		out = o.compressor
 	}
 	_, err := out.Write(o.buf)
-	if err == nil && first && o.packed != nil {
-		if err = o.packed.Flush(); err == nil {
+	if err == nil && first && o.compressor != nil {
+		if err = o.compressor.Flush(); err == nil {
 			err = x.Response.Control.Flush()
 		}
 	}
@@ -169,8 +168,7 @@ func (o *sender) flush() error {
 	return err
 }
 
-// announceTrailers names what will follow the last byte. HTTP/1.0 has no place
-// for it.
+// announceTrailers sets the names of the trailers. HTTP/1.0 has none.
 func (o *sender) announceTrailers(h http.Header) {
 	x := o.x
 	if !x.Request.ProtoAtLeast(1, 1) {
@@ -185,14 +183,14 @@ func (o *sender) announceTrailers(h http.Header) {
 	}
 }
 
-// finish ends the reply: held whole with a length, or streamed with trailers.
+// finish completes the response: buffered with a length, or streamed with trailers.
 func (o *sender) finish(tail executor.Tail) (err error) {
 	x := o.x
 	h, streamed := x.Response.Header(), o.sent
 	if streamed {
-		if err = o.flush(); err == nil && o.packed != nil {
-			if err = o.packed.Close(); err == nil {
-				x.Coding.Keep(o.packed)
+		if err = o.flush(); err == nil && o.compressor != nil {
+			if err = o.compressor.Close(); err == nil {
+				x.Coding.Release(o.compressor)
 			}
 		}
 	} else if o.digest != nil {

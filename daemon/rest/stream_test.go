@@ -14,13 +14,14 @@ import (
 
 var serverTiming = regexp.MustCompile(`^parse;dur=\d+\.\d\d, db;dur=\d+\.\d\d, first;dur=\d+\.\d\d$`)
 
-// digestOf is what X-Digest has to say of a body.
+// digestOf returns the expected X-Digest of a body.
 func digestOf(body string) string {
 	sum := sha256.Sum256([]byte(body))
 	return "sha-256=" + hex.EncodeToString(sum[:])
 }
 
-// everything asks for all rows, of which a page has only some unless it is told.
+// everything returns the query string for all rows; HTML pages limit them by
+// default.
 func everything(format string) string {
 	if format == "html" {
 		return "?Take=2147483647"
@@ -28,7 +29,7 @@ func everything(format string) string {
 	return ""
 }
 
-func TestSmallRepliesAreHeldWhole(t *testing.T) {
+func TestSmallResponsesAreBuffered(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
 		a := c.do("GET /"+format+"/reply/SO_TotalsQuery?Take=20", "", "Want-Digest: SHA-256;q=1, md5").want(t, 200).
@@ -47,7 +48,7 @@ func TestSmallRepliesAreHeldWhole(t *testing.T) {
 	c.do("GET /json/reply/SO_TotalsQuery?Take=0", "").want(t, 200).wantHeader(t, "X-Row-Count", "0")
 }
 
-func TestLargeRepliesEndWithTrailers(t *testing.T) {
+func TestLargeResponsesEndWithTrailers(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
@@ -79,7 +80,7 @@ func TestOffsetAndTotalInCSV(t *testing.T) {
 	c.do("GET /json/reply/SO_TotalsQuery?Skip=5&Take=3", "").want(t, 200).wantHeader(t, "X-Offset", "")
 }
 
-func TestAnOldClientGetsTheWholeReply(t *testing.T) {
+func TestHTTP10GetsTheWholeResponse(t *testing.T) {
 	i := demo.start(t)
 	want := asAdmin(t, i).do("GET /csv/reply/SO_TotalsQuery", "").body
 	w := dial(t, i)
@@ -122,6 +123,6 @@ func TestManyRequestsOnOneConnection(t *testing.T) {
 		}
 	}
 	if bodies[0] != bodies[3] || bodies[1] != bodies[4] || !strings.Contains(bodies[2], "NotFound") {
-		t.Error("the replies got mixed up")
+		t.Error("responses in the wrong order")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// The parameters of the paths of webhooks, and members of the same names.
+// Path parameters of webhooks, and members with the same names.
 const (
 	inSubscriber   = "SubscriberID"
 	inSubscription = "SubscriptionID"
@@ -23,7 +23,7 @@ const (
 	maxName       = 256
 )
 
-// subscribers are the handlers of /Webhooks/Subscribers.
+// subscribers has the handlers of /Webhooks/Subscribers.
 type subscribers struct{ admin *admin.Service }
 
 func subscriberDocument(b admin.Subscriber) wire.Subscriber {
@@ -35,13 +35,13 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	return d
 }
 
-// show shows a subscriber with its subscriptions.
+// show returns a subscriber with its subscriptions.
 func (h *subscribers) show(x *edge.Context) error {
 	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
-	return x.Answer("Subscriber", subscriberDocument(b), err)
+	return x.Respond("Subscriber", subscriberDocument(b), err)
 }
 
-// add adds a subscriber, enabled unless the request says otherwise.
+// add creates a subscriber, enabled by default.
 func (h *subscribers) add(x *edge.Context) error {
 	f := readForm(x)
 	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true)}
@@ -52,7 +52,7 @@ func (h *subscribers) add(x *edge.Context) error {
 	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b), err)
 }
 
-// change changes a subscriber.
+// change updates a subscriber.
 func (h *subscribers) change(x *edge.Context) error {
 	f := readForm(x)
 	f.knows(inSubscriber, "ItemNo")
@@ -64,7 +64,7 @@ func (h *subscribers) change(x *edge.Context) error {
 		return err
 	}
 	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
-	return x.Answer("Subscriber", subscriberDocument(b), err)
+	return x.Respond("Subscriber", subscriberDocument(b), err)
 }
 
 // remove removes a subscriber with its subscriptions and messages.
@@ -79,7 +79,7 @@ func parseName(text string) (string, error) {
 	return text, nil
 }
 
-// parseRowHash reads what a change is based on.
+// parseRowHash parses the row hash that an update is based on.
 func parseRowHash(text string) ([]byte, error) {
 	hash, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

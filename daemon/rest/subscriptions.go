@@ -13,13 +13,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// The members of subscriptions beside those that package webhook checks.
+// The members of subscriptions, in addition to those that package webhook validates.
 const (
 	memberOrdered = "Ordered"
-	hidden        = "***" // stands for the value of a header
+	maskedValue   = "***" // replaces header values
 )
 
-// subscriptions are the handlers of the subscriptions of a subscriber.
+// subscriptions has the handlers of a subscriber's subscriptions.
 type subscriptions struct {
 	admin   *admin.Service
 	access  *access
@@ -27,13 +27,13 @@ type subscriptions struct {
 	changes *edge.Limiter // of subscriptions, by subscriber
 }
 
-// subscriptionDocument shows a subscription without its secrets.
+// subscriptionDocument returns a subscription without its secrets.
 func subscriptionDocument(r webhook.Subscription) wire.Subscription {
 	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
 		LastSavedDateTime: wire.Timestamp(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
 		FailingSince: wire.Timestamp(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
 	for _, h := range r.Headers {
-		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: hidden})
+		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: maskedValue})
 	}
 	return d
 }
@@ -46,20 +46,20 @@ func scheduleText(waits []time.Duration) string {
 	return strings.Join(texts, ",")
 }
 
-// list lists the subscriptions of a subscriber.
+// list returns the subscriptions of a subscriber.
 func (h *subscriptions) list(x *edge.Context) error {
 	all, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
 	return edge.List(x, "Subscriptions", all, err, subscriptionDocument)
 }
 
-// show shows one subscription.
+// show returns one subscription.
 func (h *subscriptions) show(x *edge.Context) error {
 	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
-	return x.Answer("Subscription", subscriptionDocument(r), err)
+	return x.Respond("Subscription", subscriptionDocument(r), err)
 }
 
-// add adds a subscription. The SubscriberID is all it takes; an
-// admin, who may name addresses on the premises, is known by more.
+// add creates a subscription. The SubscriberID is sufficient; admins, who may use
+// addresses of private networks, must authenticate.
 func (h *subscriptions) add(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *subscriptions) add(x *edge.Context) error {
 	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, err)
 }
 
-// change changes a subscription, which the path or the body names.
+// change updates the subscription in the path or the body.
 func (h *subscriptions) change(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
@@ -101,10 +101,10 @@ func (h *subscriptions) change(x *edge.Context) error {
 		return err
 	}
 	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
-	return x.Answer("Subscription", subscriptionDocument(r), err)
+	return x.Respond("Subscription", subscriptionDocument(r), err)
 }
 
-// remove removes a subscription and cancels what is pending.
+// remove removes a subscription and cancels pending messages.
 func (h *subscriptions) remove(x *edge.Context) error {
 	if _, err := h.limitChanges(x); err != nil {
 		return err
@@ -112,13 +112,13 @@ func (h *subscriptions) remove(x *edge.Context) error {
 	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)))
 }
 
-// changeRate is how often those who have but a SubscriberID may change the
-// subscriptions of the subscriber: once a second in the long run, and as often at
-// once as it takes to make all that there may be.
+// changeRate limits changes of a subscriber's subscriptions by clients with the
+// SubscriberID only: one per second on average, and a burst that allows creating the
+// maximum number of subscriptions.
 var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
 
-// limitChanges counts a change of a subscription, unless an admin makes it. Ids
-// of no subscriber are not counted: they would take the place of others' counts.
+// limitChanges counts a change of a subscription, except those by admins. Changes of
+// unknown subscribers are not counted, so that they cannot evict other counters.
 func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 	if admin, err = h.access.isAdmin(x); err != nil || admin {
 		return admin, err
@@ -128,14 +128,14 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 		return false, err
 	}
 	if err = h.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
-		fault.From(err).Message = "too many changes of this subscriber's subscriptions by SubscriberID alone: 60 a minute are allowed, and up to 1,000 at once after a pause; " +
-			"wait as long as Retry-After says, or make them as an administrator"
+		fault.From(err).Message = "too many changes of this subscriber's subscriptions with the SubscriberID only: the limit is 60 per minute, with bursts of up to 1,000; " +
+			"wait for the time in Retry-After, or log in as an administrator"
 	}
 	return false, err
 }
 
-// headersOf reads the member Headers, nil where it is not given. An empty list
-// takes all headers away.
+// headersOf reads the member Headers, nil if it is not given. An empty list removes
+// all headers.
 func headersOf(x *edge.Context, f *form) *[]webhook.Header {
 	f.knows(webhook.MemberHeaders)
 	m, _ := f.members.Get(webhook.MemberHeaders)
@@ -150,8 +150,8 @@ func headersOf(x *edge.Context, f *form) *[]webhook.Header {
 	return &headers
 }
 
-// parseSchedule reads the waits of a subscription. An empty text goes back to
-// those of the settings.
+// parseSchedule parses the retry schedule of a subscription. An empty text restores
+// the default of the settings.
 func parseSchedule(text string) ([]time.Duration, error) {
 	if text == "" {
 		return nil, nil
@@ -159,8 +159,8 @@ func parseSchedule(text string) ([]time.Duration, error) {
 	return webhook.ParseSchedule(text)
 }
 
-// rotateSecret replaces the secret of a subscription, and shows the new one this
-// once.
+// rotateSecret replaces the secret of a subscription. Only this response contains
+// the new secret.
 func (h *subscriptions) rotateSecret(x *edge.Context) error {
 	admin, err := h.limitChanges(x)
 	if err == nil && !admin {
@@ -176,10 +176,10 @@ func (h *subscriptions) rotateSecret(x *edge.Context) error {
 		return err
 	}
 	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
-	return x.Answer("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.OldSecretUntil)}, err)
+	return x.Respond("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.OldSecretUntil)}, err)
 }
 
-// parseKeepFor reads how long the secret that is replaced signs as well.
+// parseKeepFor parses how long the replaced secret continues to sign.
 func parseKeepFor(text string) (time.Duration, error) {
 	keep, err := time.ParseDuration(text)
 	if err != nil || webhook.CheckKeepFor(keep) != nil {
@@ -188,11 +188,11 @@ func parseKeepFor(text string) (time.Duration, error) {
 	return keep, nil
 }
 
-// retryRate is how often those who have but a SubscriberID may send what is in a
-// subscription again, or test it.
+// retryRate limits retries and tests of a subscription by clients with the
+// SubscriberID only.
 var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
 
-// limitRetries counts a retry, unless an admin asks.
+// limitRetries counts a retry, except those by admins.
 func (h *subscriptions) limitRetries(x *edge.Context) error {
 	admin, err := h.access.isAdmin(x)
 	if err != nil || admin {
@@ -201,8 +201,8 @@ func (h *subscriptions) limitRetries(x *edge.Context) error {
 	return h.countRetry(x)
 }
 
-// countRetry counts a retry of a subscription that there is: other ids would take
-// the place of its count.
+// countRetry counts a retry of an existing subscription. Unknown ids are not
+// counted, so that they cannot evict other counters.
 func (h *subscriptions) countRetry(x *edge.Context) error {
 	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
 	if err != nil {

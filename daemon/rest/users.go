@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// The members of users and API keys, and the parameters of their paths.
+// The members of users and API keys, and the path parameters.
 const (
 	memberDisplayName     = "DisplayName"
 	memberRole            = "Role"
@@ -20,7 +20,7 @@ const (
 	inKeyID               = "KeyID"
 )
 
-// users are the handlers of /Users.
+// users has the handlers of /Users.
 type users struct{ accounts *account.Service }
 
 func userDocument(u account.User) wire.User {
@@ -30,7 +30,7 @@ func userDocument(u account.User) wire.User {
 	}
 }
 
-// dateText is a time of accounts; the zero time is none.
+// dateText returns a time of accounts as text, empty for the zero time.
 func dateText(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -38,13 +38,13 @@ func dateText(t time.Time) string {
 	return t.UTC().Format(wire.DateLayout)
 }
 
-// list lists the users.
+// list returns the users.
 func (h *users) list(x *edge.Context) error {
 	users, err := h.accounts.Users(x.Request.Context())
 	return edge.List(x, "Users", users, err, userDocument)
 }
 
-// add adds a user.
+// add creates a user.
 func (h *users) add(x *edge.Context) error {
 	f := readForm(x)
 	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: require(f, memberRole, account.ParseRole),
@@ -56,7 +56,7 @@ func (h *users) add(x *edge.Context) error {
 	return x.Created("/Users", u.Name, "User", userDocument(u), err)
 }
 
-// parseRole reads another role. That it may not be none says package account.
+// parseRole parses a role. Package account rejects an empty one.
 func parseRole(text string) (account.Role, error) {
 	if text == "" {
 		return account.NoRole, nil
@@ -64,7 +64,7 @@ func parseRole(text string) (account.Role, error) {
 	return account.ParseRole(text)
 }
 
-// show shows a user: admins everybody, others themselves.
+// show returns a user: any user to admins, others only themselves.
 func (h *users) show(x *edge.Context) error {
 	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
@@ -75,10 +75,11 @@ func (h *users) show(x *edge.Context) error {
 
 func (h *users) write(x *edge.Context, name string) error {
 	u, err := h.accounts.User(x.Request.Context(), name)
-	return x.Answer("User", userDocument(u), err)
+	return x.Respond("User", userDocument(u), err)
 }
 
-// isOwn reports whether the user of that name asks. An API key is nobody's.
+// isOwn reports whether the request is from the user with the name, not from an API
+// key.
 func isOwn(x *edge.Context, name string) bool {
 	return x.Identity.UserID != "" && account.Fold(x.Identity.Name) == account.Fold(name)
 }
@@ -87,17 +88,17 @@ func ownOrAdmin(x *edge.Context, name string) error {
 	if isOwn(x, name) || x.Identity.Role.Includes(account.Admin) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "only an admin sees and changes other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
+	return fault.New(fault.Forbidden, "only an admin may read and change other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
 }
 
-// change changes the display name, the role or the password of a user.
+// change updates the display name, role or password of a user.
 func (h *users) change(x *edge.Context) error {
 	name := x.Params.Get(memberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
 	f := readForm(x)
-	f.knows(memberUser) // the path says it
+	f.knows(memberUser) // set by the path
 	up := account.Update{DisplayName: read(f, memberDisplayName, asText), Role: read(f, memberRole, parseRole), Password: read(f, memberPassword, asText)}
 	if err := h.mayChange(x, f, name, up); err != nil {
 		return err
@@ -108,14 +109,14 @@ func (h *users) change(x *edge.Context) error {
 		}
 	}
 	if up.Password != nil && isOwn(x, name) && x.Identity.AuthMethod == account.Cookie {
-		http.SetCookie(x.Response, endedCookie(x)) // of a session that the change has ended
+		http.SetCookie(x.Response, expiredCookie(x)) // of a session that the change has ended
 	}
 	return h.write(x, name)
 }
 
-// mayChange refuses what only admins may change. Whoever is none shows the
-// present password once more to get another: a browser that was left alone must
-// not be enough to take an account over.
+// mayChange rejects changes that only admins may make. Other users must send their
+// current password to change it, so that an unattended browser session is not
+// sufficient to take over an account.
 func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Update) error {
 	admin := x.Identity.Role.Includes(account.Admin)
 	current, shown := f.given(memberCurrentPassword)
@@ -126,8 +127,8 @@ func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Upda
 		return err
 	}
 	if up.Role != nil && !admin {
-		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin gives roles",
-			Fields: []fault.Field{{Name: memberRole, Message: "takes the role admin"}}}
+		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin may change roles",
+			Fields: []fault.Field{{Name: memberRole, Message: "requires the role admin"}}}
 	}
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
@@ -135,7 +136,7 @@ func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Upda
 	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
-			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the present password"}}}
+			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the current password"}}}
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// read decodes a reply.
+// read decodes a response.
 func read[T any](t testing.TB, a answer) (v T) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(a.body))
@@ -25,14 +25,14 @@ func read[T any](t testing.TB, a answer) (v T) {
 
 const annPassword = "a password of ann"
 
-// hire adds the user ann and gives a client that asks as she does.
+// hire adds the user ann and returns a client with her credentials.
 func hire(t testing.TB, i *daemontest.Instance, role string) client {
 	t.Helper()
 	asAdmin(t, i).do("POST /Users", `{"UserName":"Ann","DisplayName":"Ann Other","Role":"`+role+`","Password":"`+annPassword+`"}`).want(t, 201)
 	return stranger(t, i).with(basic("ann", annPassword))
 }
 
-// fieldNames are the members that a failure complains about.
+// fieldNames returns the members named in an error.
 func (a answer) fieldNames(t testing.TB) string {
 	t.Helper()
 	var names []string
@@ -69,7 +69,7 @@ func TestAddUserByHTTP(t *testing.T) {
 	}
 }
 
-func TestUsersThatCannotBe(t *testing.T) {
+func TestInvalidUsers(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	hire(t, i, "reader")
@@ -94,7 +94,7 @@ func TestUsersThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %s", test.body, a.body)
 		}
 		if strings.Contains(a.body, "12345678") {
-			t.Errorf("the password is told: %s", a.body)
+			t.Errorf("the response contains the password: %s", a.body)
 		}
 	}
 	for _, query := range []string{"a%0d%0aSet-Cookie:x", "%7B%22Password%22:%2212345678%22%7D", strings.Repeat("x", 61)} {
@@ -115,7 +115,7 @@ func TestChangeUserByHTTP(t *testing.T) {
 		t.Errorf("%s", was.body)
 	}
 	if again := c.do("PATCH /Users/Ann", "{}").want(t, 200); again.body != was.body {
-		t.Errorf("nothing was changed, but %s, was %s", again.body, was.body)
+		t.Errorf("unchanged, but got %s, was %s", again.body, was.body)
 	}
 	ann.do("GET /auth", "").want(t, 200)
 	c.do("PATCH /Users/Ann?Password=another+password", "").want(t, 200)
@@ -154,12 +154,12 @@ func TestOwnEntry(t *testing.T) {
 	}
 	gone := browser.do("PATCH /Users/Ann", `{"Password":"another password","CurrentPassword":"`+annPassword+`"}`).want(t, 200).cookie(t)
 	if gone.MaxAge >= 0 {
-		t.Errorf("the cookie stays: %v", gone)
+		t.Errorf("the cookie is not deleted: %v", gone)
 	}
 	browser.do("GET /KeepAlive", "").want(t, 401)
 	stranger(t, i).do("GET /auth", "", basic("ann", "another password")).want(t, 200)
 
-	// A key with a user's name is not that user.
+	// An API key with the name of a user is not that user.
 	key := read[wire.APIKey](t, asAdmin(t, i).do("POST /ApiKeys", `{"Name":"Ann","Role":"writer"}`).want(t, 201))
 	stranger(t, i).do("GET /Users/Ann", "", "Authorization: Bearer "+key.Key).want(t, 403)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// view is what the page of a query shows around its rows.
+// view returns the navigation around the rows on the page of a query.
 func view(x *edge.Context, plan *query.Plan) *encode.View {
 	kind := plan.Kind
 	v := &encode.View{Summary: kind.Summary, Path: []encode.Link{
@@ -22,7 +22,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	}}
 	a := newAddress(x, x.Members)
 	if !a.whole {
-		v.Note = "The request came in a body that no link can repeat. The rows are those it asked for; pages, filters and other formats take a new request."
+		v.Note = "This request was sent in a body that a link cannot repeat. Send a new request to change the page, the filters or the format."
 		return v
 	}
 	v.Take, v.Limit, v.Action = plan.Take, x.Options.Query.MaxTake, a.path
@@ -44,8 +44,8 @@ func (a address) page(skip, take int64) string {
 	return a.with(changes...)
 }
 
-// viewFilters fills in the filter form and what is in force. The form shows one
-// condition of each field, and hands on the others and everything else.
+// viewFilters sets the filter form and the active conditions. The form shows one
+// condition of each field; other members are hidden inputs.
 func viewFilters(v *encode.View, a address, plan *query.Plan) {
 	shown := make(map[int]query.Member) // by field
 	operators := make(map[int]record.Operator)
@@ -54,10 +54,10 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		target, isFilter := plan.Kind.Member(m.Name)
 		if isFilter {
 			filters = append(filters, m.Name)
-			v.Conditions = append(v.Conditions, a.asked(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
-		} else if named([]string{query.Fields, query.Include}, m.Name) { // which change what rows and columns there are
+			v.Conditions = append(v.Conditions, a.condition(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
+		} else if named([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
-			v.Conditions = append(v.Conditions, a.asked(m.Name, "=", m))
+			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
 		if _, taken := shown[target.Field]; isFilter && !taken {
 			shown[target.Field], operators[target.Field] = m, target.Operator
@@ -75,7 +75,7 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 	}
 }
 
-func (a address) asked(name, words string, m query.Member) encode.Condition {
+func (a address) condition(name, words string, m query.Member) encode.Condition {
 	return encode.Condition{Field: name, Operator: words, Value: strings.Join(formTexts(m), ", "), RemoveURL: a.without(m.Name, query.Skip)}
 }
 
@@ -87,15 +87,15 @@ func pairs(m query.Member) []encode.Pair {
 	return all
 }
 
-// sortLinks lead from each column to its order, and to the reverse of it where
-// the rows stand in that order already.
+// sortLinks returns a link for each column to sort by it, or to reverse the current
+// order.
 func sortLinks(a address, plan *query.Plan, members query.Members) []encode.SortLink {
-	asked := given(members, query.OrderBy) || given(members, query.OrderByDesc)
+	condition := given(members, query.OrderBy) || given(members, query.OrderByDesc)
 	links := make([]encode.SortLink, len(plan.Columns))
 	for i, c := range plan.Columns {
 		by := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}
 		other := encode.Pair{Name: query.OrderByDesc}
-		if asked && len(plan.Order) > 0 && plan.Order[0].Field == c {
+		if condition && len(plan.Order) > 0 && plan.Order[0].Field == c {
 			links[i].Sorted = "descending"
 			if !plan.Order[0].Desc {
 				links[i].Sorted = "ascending"
@@ -107,8 +107,8 @@ func sortLinks(a address, plan *query.Plan, members query.Members) []encode.Sort
 	return links
 }
 
-// otherFormats are addresses of the same rows in other formats. What a page
-// leaves out because it is a page, they have.
+// otherFormats returns links to the same rows in other formats, without the page
+// size of HTML pages.
 func otherFormats(x *edge.Context) []encode.Link {
 	a := newAddress(x, x.Members)
 	if !a.whole {

@@ -11,14 +11,14 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// The views that stand in for a record kind's table, and how they misbehave.
+// Views that replace the table of a record kind and misbehave.
 const (
-	endless = "SELECT %s FROM numbers"             // rows without an end
-	silent  = "SELECT %s FROM numbers WHERE n < 0" // works for ever and finds nothing
+	endless = "SELECT %s FROM numbers"             // infinite rows
+	silent  = "SELECT %s FROM numbers WHERE n < 0" // runs forever without rows
 	broken  = "SELECT %s FROM numbers WHERE abs(-9223372036854775807 - n) > 0"
 )
 
-// startWithView runs a daemon whose records of a kind come from a view.
+// startWithView runs a daemon whose records of a kind are read from a view.
 func startWithView(t *testing.T, kind, view string, args ...string) *daemontest.Instance {
 	t.Helper()
 	dir := t.TempDir()
@@ -45,7 +45,7 @@ func makeView(t *testing.T, dir string, kind *record.Kind, view string) {
 	}
 }
 
-// columnValue is an expression over n for a field.
+// columnValue returns an SQL expression over n for a field.
 func columnValue(f record.Field) string {
 	switch {
 	case f.Type == record.DateTime:

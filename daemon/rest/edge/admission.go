@@ -8,20 +8,20 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Admission bounds the requests in work, and waits for all that have arrived
-// when the service stops.
+// Admission limits the number of concurrent requests and waits for them when the
+// service stops.
 type Admission struct {
-	slots chan struct{} // one element for each request in work
+	slots chan struct{} // one element for each request in progress
 
 	mu      sync.Mutex
 	arrived int           // requests between arrive and depart
-	empty   chan struct{} // nil until the service stops; closed when the last has departed
+	empty   chan struct{} // nil until the service stops; closed when the last request has departed
 }
 
-// NewAdmission makes an Admission of so many places.
+// NewAdmission returns an Admission for at most size concurrent requests.
 func NewAdmission(size int) *Admission { return &Admission{slots: make(chan struct{}, size)} }
 
-// Arrive notes a request that the service will answer, unless it is stopping.
+// Arrive registers a request. It fails if the service is stopping.
 func (a *Admission) Arrive() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,10 +32,11 @@ func (a *Admission) Arrive() error {
 	return nil
 }
 
-// StoppingError is why a request is turned away once the service stops.
+// StoppingError returns the error for requests that arrive while the service is
+// stopping.
 func StoppingError() error { return fault.New(fault.Unavailable, "the service is stopping") }
 
-// Depart ends what Arrive began.
+// Depart ends a request registered by Arrive.
 func (a *Admission) Depart() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,18 +45,18 @@ func (a *Admission) Depart() {
 	}
 }
 
-// Enter takes a place, which Leave gives back. Where there is none the request
-// is turned away rather than kept waiting: its client knows best what to do.
+// Enter acquires a slot, which Leave releases. If there is none, it fails at once
+// instead of queueing: the client decides whether to retry.
 func (a *Admission) Enter() error {
 	select {
 	case a.slots <- struct{}{}:
 		return nil
 	default:
-		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many requests in work", RetryAfter: time.Second}
+		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent requests", RetryAfter: time.Second}
 	}
 }
 
-// Leave gives back the place that Enter took.
+// Leave releases a slot acquired by Enter.
 func (a *Admission) Leave() { <-a.slots }
 
 // Stopping reports whether Drain has been called.
@@ -65,8 +66,8 @@ func (a *Admission) Stopping() bool {
 	return a.empty != nil
 }
 
-// Drain lets nobody in any more and waits until the last has departed, or ctx
-// is done. It may be called again to go on waiting.
+// Drain rejects new requests and waits until the last request has departed or ctx is
+// done. It may be called again to continue waiting.
 func (a *Admission) Drain(ctx context.Context) error {
 	a.mu.Lock()
 	if a.empty == nil {

@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	bodyStep = 64 << 10 // bytes that a body takes from the budget at a time
-	bodyFree = 4 << 10  // first bytes of a body, which count as part of the connection: a login needs no more
-	bodyRate = 8 << 10  // bytes a second that a client must send
+	bodyStep = 64 << 10 // bytes that a body reserves in the budget at a time
+	bodyFree = 4 << 10  // first bytes of a body, which are not counted; sufficient for a login
+	bodyRate = 8 << 10  // minimum rate of a client, in bytes per second
 
-	anonymousShare = 4                  // requests without a login get one part of so many of the budget
-	minBodyMemory  = 4 * anonymousShare // times the largest body: the share holds one event of the largest size
+	anonymousShare = 4                  // unauthenticated requests may use 1/4 of the budget
+	minBodyMemory  = 4 * anonymousShare // times the largest body: the unauthenticated share must hold one event of the largest size
 
-	EventFactor = 4 // how many times larger than others the body of an event may be
+	EventFactor = 4 // the body of an event may be 4 times as large as others
 )
 
-// bodyBudget bounds the bytes that all request bodies hold together.
+// bodyBudget limits the total size of all request bodies in memory.
 type bodyBudget struct {
 	size      int64
 	mu        sync.Mutex
 	free      int64
-	anonymous int64 // the part of it that requests without a login may take
+	anonymous int64 // the part that unauthenticated requests may use
 }
 
 func newBodyBudget(size int64) *bodyBudget {
 	return &bodyBudget{size: size, free: size, anonymous: size / anonymousShare}
 }
 
-// take reserves n bytes and reports whether they were free. A negative n gives
-// bytes back, which always succeeds.
+// take reserves n bytes and reports whether they were free. A negative n releases
+// bytes, which always succeeds.
 func (b *bodyBudget) take(n int64, anonymous bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,15 +51,15 @@ func (b *bodyBudget) take(n int64, anonymous bool) bool {
 	return true
 }
 
-// Bodies reads the bodies of requests.
+// Bodies reads request bodies within limits of size, rate and memory.
 type Bodies struct {
 	budget   *bodyBudget
-	max      int64          // size of one
-	timeout  time.Duration  // how long a client may send nothing of one, or less than bodyRate
-	identify func(*Context) // finds out who asks
+	max      int64          // maximum size of one body
+	timeout  time.Duration  // maximum time for a body without data, or below bodyRate
+	identify func(*Context) // authenticates the request
 }
 
-// NewBodies makes Bodies of at most limit bytes each and memory bytes together.
+// NewBodies returns Bodies with a limit for each body and one for the memory of all.
 func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
 	return &Bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
 }
@@ -75,27 +75,26 @@ func (b *Bodies) tooLarge(x *Context) error {
 	return fault.New(fault.TooLarge, "the body is larger than %d bytes", b.maxSize(x))
 }
 
-// Held is the number of bytes that all bodies hold.
+// Held returns the number of bytes held by all bodies.
 func (b *Bodies) Held() float64 {
 	b.budget.mu.Lock()
 	defer b.budget.mu.Unlock()
 	return float64(b.budget.size - b.budget.free)
 }
 
-// Release gives back what a request took.
+// Release returns the memory of a request's body to the budget.
 func (b *Bodies) Release(x *Context) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }
 
-// reserve takes the next n bytes of a body from the budget. They are given back
-// when the request ends.
+// reserve reserves memory for the next n bytes of a body until the request ends.
 func (b *Bodies) reserve(x *Context, n int64) error {
 	if x.memory.bytes == 0 {
 		if !x.Identity.Known() {
-			b.identify(x) // where the route needs no login; the handler reports what is wrong with one
+			b.identify(x) // for routes without a login; the handler reports invalid credentials
 		}
 		x.memory.anonymous = !x.Identity.Known()
 	}
 	if !b.budget.take(n, x.memory.anonymous) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many request bodies at once", RetryAfter: time.Second}
+		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent request bodies", RetryAfter: time.Second}
 	}
 	x.memory.bytes += n
 	return nil
@@ -117,7 +116,7 @@ func (b *Bodies) Read(x *Context) ([]byte, error) {
 		x.Response.Header().Set("Connection", "close") // the rest of the body is not read
 		return nil, b.fault(x, err)
 	}
-	_ = x.Response.Control.SetReadDeadline(time.Time{}) // net/http goes on reading, to notice a client that leaves
+	_ = x.Response.Control.SetReadDeadline(time.Time{}) // net/http continues to read, to detect closed connections
 	return body, nil
 }
 
@@ -130,18 +129,18 @@ func (b *Bodies) fault(x *Context, err error) error {
 	case errors.As(err, &tooLarge):
 		return b.tooLarge(x)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fault.New(fault.SlowBody, "the body arrived more slowly than %d bytes a second", bodyRate)
+		return fault.New(fault.SlowBody, "the body arrived at less than %d bytes per second", bodyRate)
 	}
-	return fault.Wrap(err, fault.Malformed, "the body did not arrive whole")
+	return fault.Wrap(err, fault.Malformed, "the body is incomplete")
 }
 
-// receive reads a body in pieces. Memory for a piece is reserved when the pieces
-// before it have arrived, whatever length the request announces.
+// receive reads a body in pieces. Memory for a piece is reserved after the previous
+// pieces have arrived; the Content-Length of the request is not trusted.
 func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 	var pieces [][]byte
 	var err error
 	until := time.Now().Add(b.timeout)
-	_ = x.Response.Control.SetReadDeadline(until) // the login may have taken long
+	_ = x.Response.Control.SetReadDeadline(until) // authentication may have taken long
 	for left, size := x.Request.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
 		if left > 0 {
 			size = min(size, left)
@@ -161,7 +160,7 @@ func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 			_ = x.Response.Control.SetReadDeadline(until)
 		}
 		pieces = append(pieces, piece[:at])
-		left -= int64(at) // of an unknown length it stays negative
+		left -= int64(at) // stays negative for an unknown length
 	}
 	if err != nil && err != io.EOF {
 		return nil, err
@@ -172,9 +171,9 @@ func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 	return slices.Concat(pieces...), nil
 }
 
-// deadline is the time by which the next byte of a body must arrive after n
-// bytes have. A client that was fast may then pause for no longer than one that
-// sends a step at the least rate.
+// deadline returns the time by which the next byte must arrive after n bytes have
+// been received. A client that was fast may pause no longer than one that sends a
+// step at the minimum rate.
 func (b *Bodies) deadline(until, now time.Time, n int) time.Time {
 	until = until.Add(time.Duration(n) * time.Second / bodyRate)
 	if latest := now.Add(b.timeout + bodyStep*time.Second/bodyRate); until.After(latest) {

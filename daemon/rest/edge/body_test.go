@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// A sender that keeps to the least rate is never cut off; one that is slower is,
-// and so is one that pauses after it was fast.
+// TestBodyDeadline checks that senders at the minimum rate are never cut off, while
+// slower ones, and those that pause after a fast start, are.
 func TestBodyDeadline(t *testing.T) {
 	b := &Bodies{timeout: 5 * time.Second}
 	send := func(seconds int, rate func(second int) int) (cut time.Duration) {
@@ -33,9 +33,9 @@ func TestBodyDeadline(t *testing.T) {
 		cut  time.Duration
 	}{
 		"nothing":              {func(int) int { return 0 }, 5 * time.Second},
-		"the least rate":       {func(int) int { return bodyRate }, 0},
+		"the minimum rate":     {func(int) int { return bodyRate }, 0},
 		"three quarters of it": {func(int) int { return bodyRate * 3 / 4 }, 18 * time.Second},
-		"late, then at the least rate": {func(second int) int {
+		"late, then at the minimum rate": {func(second int) int {
 			if second < 5 {
 				return 0
 			}
@@ -77,8 +77,8 @@ func TestBodyBudget(t *testing.T) {
 	}
 }
 
-// A body costs its own size while it arrives, and once more when its pieces are
-// put together. What its sender announces costs nothing.
+// TestMemoryOfABody checks that a body reserves its size while it arrives, and once
+// more when its pieces are joined. The announced length reserves nothing.
 func TestMemoryOfABody(t *testing.T) {
 	const size = 4 << 20
 	b := NewBodies(size, 64<<20, time.Minute, nil)

@@ -11,26 +11,26 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Coding is a content coding that replies can be compressed with.
+// Coding is a content coding for compressed responses.
 type Coding struct {
 	name string
-	pool *sync.Pool // of compressors
+	pool *sync.Pool // of Compressors
 }
 
-// Compressor is what the codings' writers have in common.
+// Compressor is the common interface of the writers of all codings.
 type Compressor interface {
 	io.WriteCloser
 	Flush() error
 	Reset(io.Writer)
 }
 
-// codings in the order of preference. Both keep up with the encoders; zstd is
-// smaller, and holds only a small window for each reply.
+// codings lists the codings in order of preference. Both are as fast as the
+// encoders; zstd compresses better and uses a small window to save memory.
 var codings = []Coding{
 	{"zstd", &sync.Pool{New: func() any {
 		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10))
 		if err != nil {
-			panic(err) // a mistake in the options
+			panic(err) // invalid options
 		}
 		return z
 	}}},
@@ -43,11 +43,11 @@ var codings = []Coding{
 	}}},
 }
 
-// compressFrom is the size from which a reply is worth compressing.
-const compressFrom = 1 << 10
+// minCompressSize is the minimum size of a compressed response.
+const minCompressSize = 1 << 10
 
-// AcceptedCoding picks the coding that an Accept-Encoding header likes best,
-// nil for none.
+// AcceptedCoding returns the coding preferred by an Accept-Encoding header, nil for
+// none.
 func AcceptedCoding(accept string) *Coding {
 	var best *Coding
 	quality := 0.0
@@ -59,7 +59,7 @@ func AcceptedCoding(accept string) *Coding {
 	return best
 }
 
-// codingQuality is what the header says of a coding by its name, else by *.
+// codingQuality returns the quality of a coding in the header, by its name or by *.
 func codingQuality(accept, name string) float64 {
 	quality, byName := 0.0, false
 	for part := range strings.SplitSeq(accept, ",") {
@@ -75,13 +75,13 @@ func codingQuality(accept, name string) float64 {
 	return quality
 }
 
-// Announce notes the coding in the reply's head.
+// Announce sets the response headers of the coding.
 func (c *Coding) Announce(h http.Header) {
 	h.Set("Content-Encoding", c.name)
 	h.Add("Vary", "Accept-Encoding")
 }
 
-// whole compresses a reply that is complete.
+// whole compresses a complete response.
 func (c *Coding) whole(body []byte) ([]byte, error) {
 	var small bytes.Buffer
 	z := c.Start(&small)
@@ -91,20 +91,20 @@ func (c *Coding) whole(body []byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	c.Keep(z)
+	c.Release(z)
 	return small.Bytes(), nil
 }
 
-// Start begins a compressed reply. Closing the compressor completes the reply,
-// so one that was cut short is dropped without it.
+// Start begins a compressed response. Closing the compressor completes the response;
+// an aborted response is not closed.
 func (c *Coding) Start(w io.Writer) Compressor {
 	z := c.pool.Get().(Compressor)
 	z.Reset(w)
 	return z
 }
 
-// Keep takes a compressor back that has completed its reply.
-func (c *Coding) Keep(z Compressor) {
-	z.Reset(nil) // it must not hold on to the connection
+// Release returns a closed compressor to the pool.
+func (c *Coding) Release(z Compressor) {
+	z.Reset(nil) // drops the reference to the connection
 	c.pool.Put(z)
 }

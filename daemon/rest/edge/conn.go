@@ -5,10 +5,10 @@ import (
 	"net"
 )
 
-// Abort makes net/http close the connection when the handler panics, as it must
-// then. HTTP/1.0 has no end mark, so there a clean close would look whole: it
-// gets a TCP reset, below TLS, whose own end mark would make the reply look whole
-// as well.
+// Abort makes net/http close the connection when the handler panics, as it must do
+// next. HTTP/1.0 responses may end with a normal close, so their connections get a
+// TCP reset, below TLS: a TLS close notification would make the response look
+// complete as well.
 func (x *Context) Abort() {
 	x.Response.Aborted = true
 	if !x.Request.ProtoAtLeast(1, 1) {
@@ -22,22 +22,20 @@ func (x *Context) Abort() {
 
 type connKey struct{}
 
-// sendBuffer bounds what the system holds of a reply that the client has not
-// taken yet. Left to itself it may hold megabytes and tell us of progress only
-// when a third of that has gone: a client that reads slowly, but reads, would
-// look as if it took nothing.
+// sendBuffer limits the kernel's send buffer. By default it may hold megabytes, and
+// writes only make progress when a third of it has been sent: a client that reads
+// slowly would look as if it did not read at all.
 const sendBuffer = 256 << 10
 
-// ConnContext is for http.Server: it keeps a request's connection where Abort
-// finds it.
+// ConnContext is for http.Server: it stores the connection for Abort.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if tcp, ok := underTLS(c).(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer) // else the system's own
+		_ = tcp.SetWriteBuffer(sendBuffer) // otherwise the default size
 	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// underTLS is the connection that others are wrapped around.
+// underTLS returns the innermost wrapped connection.
 func underTLS(c net.Conn) net.Conn {
 	for {
 		over, is := c.(interface{ NetConn() net.Conn })

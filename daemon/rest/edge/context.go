@@ -1,5 +1,5 @@
-// Package edge is what every request passes at the HTTP edge: framing, routing,
-// negotiation, limits, CORS and CSRF, compression, and the writing of replies.
+// Package edge handles the HTTP side of every request: framing, routing,
+// negotiation, limits, CORS and CSRF, compression, and writing of responses.
 package edge
 
 import (
@@ -20,8 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// Context is one request on its way through the service, and what is known of
-// it so far.
+// Context is one request and what is known about it so far.
 type Context struct {
 	Response *Response
 	Request  *http.Request
@@ -29,81 +28,80 @@ type Context struct {
 	Log      *slog.Logger
 	Base     string // http.base_path as links need it: empty, or with a leading slash only
 
-	Options *Options // the settings as they were when the request came
+	Options *Options // the settings at the start of the request
 
 	Route  *CompiledRoute
 	Params Params
 	Suffix string       // format named by a path suffix
-	Kind   *record.Kind // that the path names, if any
+	Kind   *record.Kind // named by the path, if any
 
 	Timing   Timing
 	Origin   Origin
 	Identity account.Identity
 
 	URLMembers query.Members
-	Members    query.Members // of path, URL and body, once they are read
+	Members    query.Members // of path, URL and body, after they have been read
 	Format     ResponseFormat
-	Coding     *Coding // that the client accepts, nil for none
+	Coding     *Coding // accepted by the client, nil for none
 	Body       []byte
 	memory     bodyMemory
 	Logged     Logged
 }
 
-// Config is what the settings say of HTTP that does not change while the service
-// runs.
+// Config has the HTTP settings that do not change while the service runs.
 type Config struct {
 	BasePath       string
-	HostURL        string          // the service's own address, by which the company reaches it; empty where nobody said
-	Hosts          []string        // names of the service, beside its own, in small letters
+	HostURL        string          // the service's public URL; empty if not configured
+	Hosts          []string        // additional names of the service, in lower case
 	HostNames      func() []string // of the machine; nil for none
 	TrustedProxies []netip.Prefix
-	CORSOrigins    []string // as browsers write them
+	CORSOrigins    []string // in the form of the Origin header
 	MaxRequests    int
 	MaxBody        int64
 	MaxHead        int           // of URL and headers
-	BodyMemory     int64         // of all request bodies together; at least minBodyMemory times MaxBody
-	BodyTimeout    time.Duration // how long a client may send nothing of a body, or less than bodyRate
-	WriteStall     time.Duration // how long a client may take no byte of a reply
+	BodyMemory     int64         // of all request bodies; at least minBodyMemory times MaxBody
+	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
+	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
 }
 
-// Options are what the settings say that may change while the service runs. Each
-// change makes others: a request goes by those that it met.
+// Options has the settings that may change while the service runs. A change replaces
+// the Options; requests in progress keep theirs.
 type Options struct {
 	Query            query.Options
-	CountPages       bool // count the total of every page, not only where asked
+	CountPages       bool // count the total of every page, not only on request
 	AnonymousQueries bool
-	AnonymousPublish bool // events need no login from these networks
+	AnonymousPublish bool // events from these networks need no login
 	PublishFrom      []netip.Prefix
-	LogBodies        bool // the request log has what requests and replies carry
-	Rate             Rate // of one address, and of one user or key
+	LogBodies        bool // the request log records bodies
+	Rate             Rate // of an address, and of a user or key
 	Debug            bool
 }
 
-// Timing is when the parts of a request were done.
+// Timing has the times of a request's phases.
 type Timing struct {
 	Start    time.Time
 	Parsed   time.Time // when the request had been read
-	FirstRow time.Time // when the first row had come from the store
+	FirstRow time.Time // when the store had returned the first row
 }
 
-// bodyMemory is what a request took from the budget of bodies.
+// bodyMemory is the memory reserved for a request's body.
 type bodyMemory struct {
 	bytes     int64
-	anonymous bool // from the part of it that needs no login
+	anonymous bool // in the share of unauthenticated requests
 }
 
-// Logged is what logs may show of a request and its reply.
+// Logged is the part of a request and its response that logs may contain.
 type Logged struct {
 	Path, Query string               // without secrets
-	Failure     *wire.ResponseStatus // that was answered
-	Answer      []byte               // the beginning of a reply that is held whole, where the request log wants it
-	MaxAnswer   int                  // bytes of it; 0 for none
+	Failure     *wire.ResponseStatus // of an error response
+	Body        []byte               // the start of a buffered response, if the request log records it
+	MaxBody     int                  // maximum length of Body; 0 for none
 }
 
-// HTML reports whether the answer is a page for a person.
+// HTML reports whether the response is an HTML page.
 func (x *Context) HTML() bool { return x.Format.Name == "html" && x.Format.callback == "" }
 
-// Document answers with a single value in the negotiated format.
+// Document sends a single value in the negotiated format.
 func (x *Context) Document(status int, name string, v any) error {
 	h := x.Response.Header()
 	h.Set("Content-Type", x.Format.ContentType)
@@ -114,13 +112,13 @@ func (x *Context) Document(status int, name string, v any) error {
 	return x.Write(status, x.Format.Close(body))
 }
 
-// Write sends a body that is complete.
+// Write sends a complete body.
 func (x *Context) Write(status int, body []byte) error {
 	h := x.Response.Header()
-	if x.Logged.MaxAnswer > 0 {
-		x.Logged.Answer = bytes.Clone(body[:min(len(body), x.Logged.MaxAnswer)])
+	if x.Logged.MaxBody > 0 {
+		x.Logged.Body = bytes.Clone(body[:min(len(body), x.Logged.MaxBody)])
 	}
-	if x.Coding != nil && len(body) >= compressFrom {
+	if x.Coding != nil && len(body) >= minCompressSize {
 		small, err := x.Coding.whole(body)
 		if err != nil {
 			return err
@@ -134,16 +132,15 @@ func (x *Context) Write(status int, body []byte) error {
 	return err
 }
 
-// Answer answers with a single value, unless there is an error.
-func (x *Context) Answer(name string, v any, err error) error {
+// Respond sends a single value, unless err is not nil.
+func (x *Context) Respond(name string, v any, err error) error {
 	if err != nil {
 		return err
 	}
 	return x.Document(http.StatusOK, name, v)
 }
 
-// NoContent answers that all is done and there is nothing to say, unless there is
-// an error.
+// NoContent sends an empty response, unless err is not nil.
 func (x *Context) NoContent(err error) error {
 	if err != nil {
 		return err
@@ -152,7 +149,7 @@ func (x *Context) NoContent(err error) error {
 	return nil
 }
 
-// Redirect sends a browser elsewhere on this host.
+// Redirect redirects a browser to a path on this host.
 func (x *Context) Redirect(status int, to string) error {
 	h := x.Response.Header()
 	h.Set("Location", to)
@@ -161,8 +158,7 @@ func (x *Context) Redirect(status int, to string) error {
 	return nil
 }
 
-// List answers with all of a few things, as their documents, unless there is an
-// error.
+// List sends a list as documents, unless err is not nil.
 func List[T, D any](x *Context, name string, all []T, err error, document func(T) D) error {
 	if err != nil {
 		return err
@@ -175,8 +171,7 @@ func List[T, D any](x *Context, name string, all []T, err error, document func(T
 	return x.Document(http.StatusOK, name, documents)
 }
 
-// Created answers with a new thing and where it is from now on, unless there is
-// an error.
+// Created sends a new resource with its Location, unless err is not nil.
 func (x *Context) Created(collection, id, name string, document any, err error) error {
 	if err != nil {
 		return err
@@ -185,7 +180,7 @@ func (x *Context) Created(collection, id, name string, document any, err error) 
 	return x.Document(http.StatusCreated, name, document)
 }
 
-// Send answers with a body that was made whole.
+// Send sends a body of the given type, unless err is not nil.
 func (x *Context) Send(contentType string, body []byte, err error) error {
 	if err != nil {
 		return err
@@ -194,7 +189,7 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 	return x.Write(http.StatusOK, body)
 }
 
-// Header says where the time went, in milliseconds.
+// Header returns the Server-Timing header, in milliseconds.
 func (t *Timing) Header() string {
 	b := appendMilliseconds([]byte("parse;dur="), t.Parsed.Sub(t.Start))
 	b = appendMilliseconds(append(b, ", db;dur="...), t.FirstRow.Sub(t.Parsed))
@@ -202,14 +197,14 @@ func (t *Timing) Header() string {
 	return string(b)
 }
 
-// appendMilliseconds writes them with two digits after the point.
+// appendMilliseconds appends a duration with two decimals.
 func appendMilliseconds(b []byte, d time.Duration) []byte {
 	hundredths := d.Microseconds() / 10
 	b = strconv.AppendInt(b, hundredths/100, 10)
 	return append(b, '.', byte('0'+hundredths/10%10), byte('0'+hundredths%10))
 }
 
-// RequestID takes over a proxy's id where it is harmless text, else makes one.
+// RequestID returns the X-Request-Id of a proxy if it is safe text, else a new id.
 func RequestID(r *http.Request) string {
 	if id := r.Header.Get(wire.HeaderRequestID); id != "" && len(id) <= 64 && id == Clean(id) && !strings.ContainsAny(id, " \"\\") {
 		return id

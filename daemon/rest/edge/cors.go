@@ -7,8 +7,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// What pages of listed origins may read and send, beside what browsers let any
-// page read and send.
+// Response and request headers allowed for listed origins, in addition to those that
+// browsers always allow.
 var (
 	exposedHeaders = strings.Join([]string{
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
@@ -17,14 +17,15 @@ var (
 	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey, wire.HeaderLastEventID}, ", ")
 )
 
-// preflightAge is for how long browsers may remember an answer, in seconds.
+// preflightAge is the time for which browsers may cache a preflight response, in
+// seconds.
 const preflightAge = "600"
 
-// CORS are the origins whose pages may use the service, as browsers write them.
+// CORS lists the origins that may use the service, as in the Origin header.
 type CORS []string
 
-// Share lets a page of a listed origin read the reply. Others get no word
-// of it, which makes their browsers keep the reply from them.
+// Share allows a page of a listed origin to read the response. Without these
+// headers, browsers withhold the response from the page.
 func (c CORS) Share(x *Context) {
 	if len(c) == 0 {
 		return
@@ -40,8 +41,8 @@ func (c CORS) Share(x *Context) {
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
 }
 
-// Preflight answers what a browser asks before it lets a page send a request
-// that is more than a form or a link could send.
+// Preflight answers the OPTIONS request that a browser sends before a request that
+// forms and links cannot make.
 func (c CORS) Preflight(x *Context, methods []string) {
 	h := x.Response.Header()
 	if h.Get("Access-Control-Allow-Origin") == "" || x.Request.Header.Get("Access-Control-Request-Method") == "" {

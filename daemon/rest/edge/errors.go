@@ -12,8 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// failures is the only table of what a failure looks like from outside:
-// contract.md section 6.
+// failures maps fault kinds to HTTP status and ErrorCode: contract.md section 6.
 var failures = [...]struct {
 	status int
 	code   string
@@ -37,21 +36,20 @@ var failures = [...]struct {
 	fault.Misdirected:  {http.StatusMisdirectedRequest, "MisdirectedRequest"},
 }
 
-// challenge is never Basic, so that browsers do not remember a password.
+// challenge is not Basic, because browsers would remember the password.
 const challenge = `credentials realm="/auth/credentials"`
 
-// ClearReply takes back what a reply that did not come to be had announced.
-func ClearReply(h http.Header) {
+// ClearResponse removes the headers of a response that was replaced by an error.
+func ClearResponse(h http.Header) {
 	for _, name := range []string{"Trailer", "Content-Disposition", "Content-Length", wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal} {
 		h.Del(name)
 	}
 }
 
-// Fail answers with a failure. The stack of it is empty where the asker may not
-// see it.
+// Fail sends an error response. stack is empty if the client may not see it.
 func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
-	ClearReply(h)
+	ClearResponse(h)
 	h.Set("Content-Type", x.Format.ContentType)
 	if f.Kind == fault.Unauthorized {
 		h.Set("WWW-Authenticate", challenge)
@@ -70,19 +68,19 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	if x.Kind != nil {
 		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	_ = x.Write(StatusOf(f), x.Format.Close(x.Format.Failure(x.Format.Open(h, nil), status, of))) // no client is left to answer
+	_ = x.Write(StatusOf(f), x.Format.Close(x.Format.Failure(x.Format.Open(h, nil), status, of))) // the client may be gone
 }
 
-// StatusOf is a failure's status.
+// StatusOf returns the HTTP status of a failure.
 func StatusOf(f *fault.Error) int { return failures[f.Kind].status }
 
-// RetryAfter is in whole seconds, at least one.
+// RetryAfter returns the value of the header in whole seconds, at least one.
 func RetryAfter(d time.Duration) string {
 	return strconv.FormatInt(max(1, int64(math.Ceil(d.Seconds()))), 10)
 }
 
-// Clean makes part of a request fit for a header or a message: printable
-// ASCII, on one line, of bounded length.
+// Clean returns part of a request as text for a header or a message: printable
+// ASCII, on one line, of limited length.
 func Clean(text string) string {
 	safe := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -16,10 +16,10 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Framed makes a listener whose connections watch the framing of requests.
-// net/http drops Transfer-Encoding from requests of HTTP/1.0, and Content-Length
-// beside it from others, without a trace: a body, and the filter in it, is lost,
-// or a proxy sees another end of it.
+// Framed returns a listener that checks the framing of requests. net/http silently
+// drops Transfer-Encoding from HTTP/1.0 requests, and Content-Length next to
+// Transfer-Encoding: a body with its filters would be lost, or a proxy would see the
+// end of the request elsewhere.
 func Framed(l net.Listener, errors *log.Logger) net.Listener { return framedListener{l, errors} }
 
 type framedListener struct {
@@ -27,7 +27,7 @@ type framedListener struct {
 	errors *log.Logger
 }
 
-// Accept is net.Listener's.
+// Accept implements net.Listener.
 func (l framedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	plain, ok := c.(halfCloser)
@@ -42,27 +42,27 @@ func (l framedListener) Accept() (net.Conn, error) {
 }
 
 // halfCloser is what net/http needs of a connection: with CloseWrite it sends a
-// reply before it resets the connection.
+// response before it resets the connection.
 type halfCloser interface {
 	net.Conn
 	CloseWrite() error
 }
 
-// framed follows the requests that come on a connection.
+// framed parses the framing of the requests on a connection.
 type framed struct {
 	halfCloser
 	coded  atomic.Bool // a request had Transfer-Encoding
-	unsure atomic.Bool // a request had it beside Content-Length, or a header that may hide one of them
+	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
 
 	part    framedPart
-	line    []byte // the beginning of the line that is being read
-	skip    int64  // bytes of a body to pass over
+	line    []byte // the start of the line being read
+	skip    int64  // remaining bytes of a body
 	length  int64
 	sized   bool // the head has Content-Length
 	chunked bool
 }
 
-// framedPart is the part of a request that the next line belongs to.
+// framedPart is the part of the request that the next line belongs to.
 type framedPart int
 
 const (
@@ -71,13 +71,13 @@ const (
 	trailer
 )
 
-// maxKeptLine bounds the memory that a connection keeps for a line.
+// maxKeptLine limits the memory that a connection uses for a line.
 const maxKeptLine = 256
 
-// NetConn is the connection underneath.
+// NetConn returns the underlying connection.
 func (c *framed) NetConn() net.Conn { return c.halfCloser }
 
-// Read reads, and follows what it reads.
+// Read reads from the connection and parses what it read.
 func (c *framed) Read(b []byte) (int, error) {
 	n, err := c.halfCloser.Read(b)
 	for rest := b[:n]; len(rest) > 0; {
@@ -89,16 +89,16 @@ func (c *framed) Read(b []byte) (int, error) {
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
 		c.line, rest = append(c.line, line[:min(len(line), maxKeptLine-len(c.line))]...), after
 		if ended {
-			c.follow(bytes.TrimSuffix(c.line, []byte("\r")))
+			c.parse(bytes.TrimSuffix(c.line, []byte("\r")))
 			c.line = c.line[:0]
 		}
 	}
 	return n, err
 }
 
-// follow takes a line. What is no number, and what is no head at all, net/http
-// refuses.
-func (c *framed) follow(line []byte) {
+// parse processes a line. Invalid numbers and heads are left to net/http, which
+// rejects them.
+func (c *framed) parse(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	hidden := false
 	switch {
@@ -121,7 +121,7 @@ func (c *framed) follow(line []byte) {
 	case bytes.EqualFold(name, []byte("Content-Length")):
 		c.sized = true
 		c.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
-		hidden = len(line) == maxKeptLine // behind spaces or zeros
+		hidden = len(line) == maxKeptLine // after spaces or zeros
 	case line[0] == ' ', line[0] == '\t':
 		hidden = true
 	}
@@ -130,24 +130,24 @@ func (c *framed) follow(line []byte) {
 	}
 }
 
-// ambiguous reports whether it is not clear where the request ends. Requests that
-// are sent before the reply to the one before are refused together.
+// ambiguous reports whether the end of the request is ambiguous. Pipelined requests
+// are rejected together.
 func (c *framed) ambiguous(r *http.Request) bool {
 	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
 }
 
-// CheckFraming refuses a request of which it is not clear where it ends.
+// CheckFraming rejects a request whose end is ambiguous.
 func CheckFraming(reply http.Header, r *http.Request) error {
 	c, ok := r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
 	if !ok || !c.ambiguous(r) {
 		return nil
 	}
 	reply.Set("Connection", "close")
-	return fault.New(fault.Malformed, "a request of HTTP/1.0 must not have Transfer-Encoding, nor any request both Transfer-Encoding and Content-Length, nor a header that goes over several lines")
+	return fault.New(fault.Malformed, "ambiguous request framing: Transfer-Encoding in HTTP/1.0, Transfer-Encoding together with Content-Length, or a header folded over several lines")
 }
 
-// framedTLS is framed with the handshake, which net/http does only where it sees
-// a *tls.Conn.
+// framedTLS is framed with the TLS handshake, which net/http only does for a
+// *tls.Conn.
 type framedTLS struct {
 	*framed
 	tls    *tls.Conn
@@ -156,21 +156,21 @@ type framedTLS struct {
 
 const handshakeTimeout = 10 * time.Second
 
-// ConnectionState is asked for once, before the first request.
+// ConnectionState is called once, before the first request.
 func (c framedTLS) ConnectionState() tls.ConnectionState {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
 	if err := c.tls.HandshakeContext(ctx); err != nil { // the next Read fails with it
 		c.errors.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
 		if plain, is := errors.AsType[tls.RecordHeaderError](err); is && plain.Conn != nil {
-			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthe service takes HTTPS here, not HTTP\n")
+			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthis port expects HTTPS, not HTTP\n")
 		}
 	}
 	return c.tls.ConnectionState()
 }
 
-// CheckHead refuses a head that is too large. net/http does so by itself only
-// far above the limit, and with a reply that no client of ours can read.
+// CheckHead rejects a head that is too large. net/http has its own limit, which is
+// far higher and answered with plain text.
 func CheckHead(r *http.Request, limit int) error {
 	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
 	for name, values := range r.Header {

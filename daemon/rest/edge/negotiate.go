@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// FormatRequest is everything that a request may say about the format it wants.
+// FormatRequest is everything in a request that selects a format.
 type FormatRequest struct {
 	Prefix   string // of a reply route
 	Suffix   string // of the path
@@ -20,13 +20,13 @@ type FormatRequest struct {
 	Accept   string
 }
 
-// ResponseFormat is how the answer is to be written.
+// ResponseFormat is the negotiated format.
 type ResponseFormat struct {
 	encode.Format
-	callback string // JSONP
+	callback string // function name of JSONP
 }
 
-// Open starts a JSONP reply, which is a script.
+// Open starts a JSONP response, which is a script.
 func (r ResponseFormat) Open(h http.Header, buf []byte) []byte {
 	if r.callback == "" {
 		return buf
@@ -35,7 +35,7 @@ func (r ResponseFormat) Open(h http.Header, buf []byte) []byte {
 	return append(append(buf, r.callback...), '(')
 }
 
-// Close ends what Open began.
+// Close ends a JSONP response.
 func (r ResponseFormat) Close(buf []byte) []byte {
 	if r.callback == "" {
 		return buf
@@ -43,16 +43,16 @@ func (r ResponseFormat) Close(buf []byte) []byte {
 	return append(buf, ')')
 }
 
-// Negotiate decides the format. On reply routes it is the prefix, overridden by
-// ?callback= and ?format=; elsewhere suffix, callback, ?format=, Accept, JSON.
-// Its error still comes with a format to write it in.
+// Negotiate selects the format. On reply routes it is the prefix, overridden by
+// ?callback= and ?format=; elsewhere suffix, callback, ?format=, Accept, JSON. It
+// returns a format for the error response even if it fails.
 func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	r := ResponseFormat{Format: AcceptedFormat(c.Accept)}
 	suffix := c.Suffix
 	if c.Prefix != "" {
 		prefixed, ok := encode.ByName(c.Prefix)
 		if !ok {
-			return r, fault.New(fault.NotFound, "there is no format %s; formats: %s", Clean(c.Prefix), formatNames())
+			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s", Clean(c.Prefix), formatNames())
 		}
 		r.Format, suffix = prefixed, ""
 	}
@@ -64,23 +64,23 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	case suffix != "":
 		r.Format = JSONFormat()
 	case c.Format != "":
-		asked, ok := encode.ByName(c.Format)
+		requested, ok := encode.ByName(c.Format)
 		if !ok {
 			text := "must be one of " + formatNames()
 			return r, &fault.Error{Kind: fault.Invalid, Message: query.Format + " " + text,
 				Fields: []fault.Field{{Name: query.Format, Message: text}}}
 		}
-		r.Format = asked
+		r.Format = requested
 	}
 	return r, nil
 }
 
-// JSONFormat is JSON, the preferred format.
+// JSONFormat returns JSON, the default format.
 func JSONFormat() encode.Format { return encode.Formats()[0] }
 
 func formatNames() string { return strings.Join(encode.Names(), ", ") }
 
-// safeCallback replaces what could be more than a function's name.
+// safeCallback replaces characters that are not part of a function name.
 func safeCallback(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '.' || r == '_' || r == '$' {
@@ -90,9 +90,9 @@ func safeCallback(name string) string {
 	}, name)
 }
 
-// AcceptedFormat picks the format of an Accept header: the highest quality, and
-// among equals the one named first. Wildcards mean JSON, and so does a header
-// that names nothing we have: the service never answers 406.
+// AcceptedFormat returns the format of an Accept header: the one with the highest
+// quality, the first of equals. Wildcards and headers without a known format select
+// JSON: the service never responds 406.
 func AcceptedFormat(accept string) encode.Format {
 	formats := encode.Formats()
 	best, quality := formats[0], 0.0

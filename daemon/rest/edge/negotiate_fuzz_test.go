@@ -18,7 +18,7 @@ func FuzzNegotiate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, prefix, suffix, callback, format, accept string) {
 		if _, known := encode.ByName(suffix); !known {
-			suffix = "" // the router gives no other
+			suffix = "" // the router returns no other suffix
 		}
 		r, err := Negotiate(FormatRequest{prefix, suffix, callback, format, accept})
 		if _, known := encode.ByName(r.Format.Name); !known {
@@ -35,7 +35,7 @@ func FuzzNegotiate(f *testing.F) {
 		}
 		asked := prefix + suffix + format
 		if r.Format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
-			t.Errorf("a page that nobody asked for: %q", accept)
+			t.Errorf("unexpected HTML page for %q", accept)
 		}
 		h := make(http.Header)
 		if got := string(r.Close(r.Open(h, []byte{}))); r.callback != "" && got != r.callback+"()" || r.callback == "" && got != "" {

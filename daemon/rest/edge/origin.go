@@ -10,19 +10,19 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Origin is where a request came from, and the host that it asked for.
+// Origin is the client address of a request and the host it was sent to.
 type Origin struct {
 	Address   string // of the client, behind trusted proxies
-	Host      string // that the client asked for
-	Forwarded bool   // a trusted proxy names the host
-	Secure    bool   // the client came by TLS
+	Host      string // requested by the client
+	Forwarded bool   // the host was named by a trusted proxy
+	Secure    bool   // the client used TLS
 }
 
-// Proxies are the networks whose X-Forwarded headers are believed.
+// Proxies are the networks whose X-Forwarded headers are trusted.
 type Proxies []netip.Prefix
 
-// Origin says where a request came from and which host it asked for. The
-// X-Forwarded headers are believed only from trusted proxies.
+// Origin returns the client address and the host of a request. X-Forwarded headers
+// are only used if they are from trusted proxies.
 func (p Proxies) Origin(r *http.Request) Origin {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	at := peer.Addr().Unmap()
@@ -41,15 +41,15 @@ func (p Proxies) Origin(r *http.Request) Origin {
 	return o
 }
 
-// first is the first item of a list. Proxies in a row add what they saw behind
-// what the client asked for.
+// first returns the first item of a list. Chained proxies append their values to
+// that of the client.
 func first(list string) string {
 	item, _, _ := strings.Cut(list, ",")
 	return strings.TrimSpace(item)
 }
 
-// client walks X-Forwarded-For from its end, where the nearest proxy wrote, to
-// the first address that is no proxy of ours. What stands before it is hearsay.
+// client returns the last address in X-Forwarded-For that is not a trusted proxy.
+// Addresses before it cannot be trusted.
 func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
@@ -64,7 +64,7 @@ func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 	return peer
 }
 
-// hop reads one address, which some proxies write with a port.
+// hop parses one address, which some proxies write with a port.
 func hop(text string) (netip.Addr, bool) {
 	if at, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return at, true
@@ -77,22 +77,22 @@ func (p Proxies) trusted(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// HostCheck knows the names of the service.
+// HostCheck checks the Host of unauthenticated requests.
 type HostCheck struct {
-	Names        []string        // beside its own, in small letters
-	URL          string          // the service's own address; empty where it is not configured
+	Names        []string        // additional names, in lower case
+	URL          string          // the service's public URL; empty if not configured
 	MachineNames func() []string // names of the machine; nil for none
 }
 
-// Check refuses a request that is let in without a login under a name that
-// is not the service's: a page can give its own name the service's address, and
-// then read what the browser's network may read (DNS rebinding).
+// Check rejects an unauthenticated request whose Host is not a name of the service.
+// It prevents DNS rebinding: a page can point its own host name at the service's
+// address and read what the browser's network may read.
 func (c *HostCheck) Check(x *Context) error {
-	old := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // no browser leaves the Host out
+	old := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // all browsers send Host
 	if old || x.Origin.Forwarded || c.known(x.Origin.Host) {
 		return nil
 	}
-	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; the setting http.hosts lists more names", Clean(x.Origin.Host))
+	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; add it to the setting http.hosts", Clean(x.Origin.Host))
 }
 
 func (c *HostCheck) known(host string) bool {
@@ -112,7 +112,7 @@ func (c *HostCheck) known(host string) bool {
 	return c.MachineNames != nil && slices.Contains(c.MachineNames(), name)
 }
 
-// hostName is the name or address in a Host header, without its port.
+// hostName returns the name or address of a Host header, without its port.
 func hostName(host string) string {
 	at := url.URL{Host: host}
 	return strings.ToLower(strings.TrimSuffix(at.Hostname(), "."))

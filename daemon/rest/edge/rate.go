@@ -10,40 +10,40 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Rate is how many requests one address, user or key may send. The zero value
+// Rate is the allowed rate of requests of one address, user or key. The zero value
 // is no limit.
 type Rate struct {
 	PerSecond float64
-	Burst     int // that may come at once
+	Burst     int // requests that may arrive at once
 }
 
-// maxLimited bounds the memory of a limiter, to about 4 MB.
+// maxLimited limits the memory of a Limiter, to about 4 MB.
 const maxLimited = 16384
 
-// Limiter counts the requests of each by a token bucket.
+// Limiter limits the rate of requests by key with token buckets.
 type Limiter struct {
 	mu      sync.Mutex
 	rate    Rate
 	buckets *bounded.Map[string, *rate.Limiter]
 }
 
-// NewLimiter makes a Limiter.
+// NewLimiter returns a Limiter with the given rate.
 func NewLimiter(r Rate) *Limiter {
 	full := func(b *rate.Limiter, now time.Time) bool { return b.TokensAt(now) >= float64(b.Burst()) }
 	return &Limiter{rate: r, buckets: bounded.New[string](maxLimited, time.Second, full)}
 }
 
-// Take counts a request of who, and fails where that is one too many.
-func (l *Limiter) Take(who string, now time.Time) error {
+// Take counts a request of the key and fails if it exceeds the rate.
+func (l *Limiter) Take(key string, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rate.PerSecond == 0 {
 		return nil
 	}
-	bucket, known := l.buckets.Get(who)
+	bucket, known := l.buckets.Get(key)
 	if !known {
 		bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
-		l.buckets.Set(who, bucket, now)
+		l.buckets.Set(key, bucket, now)
 	}
 	if bucket.AllowN(now, 1) {
 		return nil
@@ -52,7 +52,7 @@ func (l *Limiter) Take(who string, now time.Time) error {
 	return &fault.Error{Kind: fault.TooMany, Message: "too many requests", RetryAfter: wait}
 }
 
-// SetRate takes over another rate, under which everybody begins again.
+// SetRate changes the rate and resets all buckets.
 func (l *Limiter) SetRate(r Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

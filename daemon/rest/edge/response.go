@@ -9,26 +9,25 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 )
 
-// Response is a ResponseWriter that remembers what was sent, and cuts off a
-// client that takes nothing of it.
+// Response is a ResponseWriter that records what was sent, and disconnects clients
+// that do not read.
 type Response struct {
 	http.ResponseWriter
 	Control *http.ResponseController
-	Stall   time.Duration // how long a client may take no byte
+	Stall   time.Duration // maximum time in which the client reads nothing
 	Status  int
 	Bytes   int64
 	Aborted bool
 }
 
-// NewResponse makes a Response on w.
+// NewResponse returns a Response that writes to w.
 func NewResponse(w http.ResponseWriter, stall time.Duration) *Response {
 	return &Response{ResponseWriter: w, Control: http.NewResponseController(w), Stall: stall}
 }
 
-// WriteHeader notes the status. What a browser would show as a page gets its
-// policy here. The other replies go without, since their ninth header would
-// double both of the maps that net/http keeps headers in, at several
-// microseconds.
+// WriteHeader records the status. It adds the Content-Security-Policy to HTML pages
+// only: a ninth header would double both of the maps in which net/http keeps
+// headers, which takes several microseconds.
 func (w *Response) WriteHeader(status int) {
 	if w.Status == 0 {
 		w.Status = status
@@ -40,10 +39,10 @@ func (w *Response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// writePiece is how much is given to the connection under one deadline.
+// writePiece is the number of bytes written under one deadline.
 const writePiece = 32 << 10
 
-// Write notes the bytes.
+// Write writes and counts bytes.
 func (w *Response) Write(b []byte) (int, error) {
 	if w.Status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -61,37 +60,37 @@ func (w *Response) Write(b []byte) (int, error) {
 	return written, nil
 }
 
-// AwaitBody gives the client time to send a body. On a connection that was used
-// before it also takes back the deadline that the last reply had.
-func (w *Response) AwaitBody(r *http.Request, patience time.Duration) {
+// AwaitBody sets the deadline for the first bytes of a body. It also clears the
+// write deadline of the previous response on the connection.
+func (w *Response) AwaitBody(r *http.Request, timeout time.Duration) {
 	_ = w.Control.SetWriteDeadline(time.Time{})
 	if r.ContentLength != 0 {
-		_ = w.Control.SetReadDeadline(time.Now().Add(patience))
+		_ = w.Control.SetReadDeadline(time.Now().Add(timeout))
 	}
 }
 
-// extend gives the client time for the next piece.
+// extend sets the deadline for the next piece.
 func (w *Response) extend() {
-	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall)) // refused only by test recorders
+	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall)) // fails in test recorders only
 }
 
-// Finish gives the client time for what net/http has still to send. Before that
-// it reads what is left of a body, which may take patience.
-func (w *Response) Finish(r *http.Request, patience time.Duration) {
+// Finish sets the deadline for the rest that net/http sends. Before that net/http
+// reads the rest of the body, which may take until timeout.
+func (w *Response) Finish(r *http.Request, timeout time.Duration) {
 	if r.ContentLength == 0 {
-		patience = 0
+		timeout = 0
 	}
-	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall + patience))
+	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall + timeout))
 }
 
-// Unwrap lets http.ResponseController reach the connection.
+// Unwrap gives http.ResponseController access to the connection.
 func (w *Response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// StatusGone is noted for a client that has left before it was answered. There
-// is no such status in HTTP: nobody is there to read it.
+// StatusGone is recorded for clients that disconnected before the response. It is
+// not an HTTP status and never sent.
 const StatusGone = 499
 
-// FinalStatus is what became of the request.
+// FinalStatus returns the status of the finished request.
 func (w *Response) FinalStatus() int {
 	switch {
 	case w.Status != 0:
@@ -99,21 +98,21 @@ func (w *Response) FinalStatus() int {
 	case w.Aborted:
 		return StatusGone
 	}
-	return http.StatusOK // net/http's, for a handler that writes nothing
+	return http.StatusOK // of net/http, for handlers that write nothing
 }
 
-// Push sends bytes at once, and gives up where the client takes none of them for
-// a while or ctx is done.
+// Push sends bytes immediately. It fails if the client does not read for too long,
+// or when ctx is done.
 func (w *Response) Push(ctx context.Context, b []byte) error {
 	w.extend()
-	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { // makes the write fail
-		defer close(over)
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { // interrupts the write
+		defer close(stopped)
 		_ = w.Control.SetWriteDeadline(time.Now())
 	})
 	defer func() {
 		if !stop() {
-			<-over
+			<-stopped
 		}
 	}()
 	n, err := w.ResponseWriter.Write(b)
@@ -124,5 +123,5 @@ func (w *Response) Push(ctx context.Context, b []byte) error {
 	return w.Control.Flush()
 }
 
-// policy lets a page show its own style and nothing else.
+// policy allows a page its own style and no other content.
 var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -11,53 +11,53 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Router finds the row of the route table for a path. It is ours because
-// net/http's answers other letter case with 404 and needless slashes with a
-// redirect, which clients of the existing service do not follow.
+// Router finds the route of a path. net/http's router is not used because it is
+// case-sensitive and redirects superfluous slashes, which clients of the reference
+// service do not support.
 type Router struct {
 	base   []string // of http.base_path
 	routes []CompiledRoute
 }
 
-// Route is one row of the route table. Everything that is true of a route
-// stands here: the router, the checks and the documentation read it.
+// Route is one row of the route table. The router, the checks and the documentation
+// use it.
 type Route struct {
 	Methods   string // separated by spaces; GET includes HEAD
-	Pattern   string // literal segments in any letter case, {Name} for any one segment
+	Pattern   string // literal segments in any letter case; {Name} matches any segment
 	Role      account.Role
 	Serve     func(*Context) error
 	Summary   string
-	Operation string // of documents about it
-	Kind      string // the kind that it queries, of those that the service itself keeps
-	Changes   bool   // a page of somebody else must not make a browser send it; see csrf
-	Status    int    // of success, where it is not 200
-	SignedIn  bool   // of the role Reader, but not open to strangers where queries are
+	Operation string // name in the documentation
+	Kind      string // the queried kind, of the service's own kinds
+	Changes   bool   // must not be sent by a page of another origin; see CSRF
+	Status    int    // on success, if it is not 200
+	SignedIn  bool   // of the role Reader, but never anonymous, even if queries are
 	Large     bool   // its body may be as large as that of an event
-	Webhooks  bool   // belongs to webhooks, which may be turned off
-	Streaming bool   // goes on until one side ends it, and takes no place among the requests in work
-	Always    bool   // served even when the service is full or stopping, every few seconds: leaves no entry in the request log
+	Webhooks  bool   // belongs to webhooks, which may be disabled
+	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
+	Always    bool   // polled every few seconds: served when the service is full or stopping, and not recorded in the request log
 }
 
-// The parameters of patterns that mean something to every route.
+// Path parameters with the same meaning in every route.
 const (
 	ParamFormat    = "Format"    // the name of a format
-	ParamOperation = "Operation" // a record kind, by its operation's name
+	ParamOperation = "Operation" // a record kind, by the name of its operation
 	ParamKind      = "Kind"      // a record kind, by its own name
 )
 
-// CommonParams are all of them.
+// CommonParams lists these parameters.
 var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
 
-// CompiledRoute is a Route whose pattern is split.
+// CompiledRoute is a Route with its pattern split.
 type CompiledRoute struct {
 	Route
 	methods  []string
 	segments []segment
 
-	Redact bool // nothing that its requests carry reaches a log
+	Redact bool // requests and responses must not be logged
 }
 
-// segment is one part of a pattern: a literal, or a parameter.
+// segment is one segment of a pattern: a literal or a parameter.
 type segment struct {
 	literal string
 	param   string
@@ -66,7 +66,7 @@ type segment struct {
 // Params are the values of a pattern's parameters.
 type Params []struct{ Name, Value string }
 
-// Get is the value of a parameter, empty where there is none.
+// Get returns the value of a parameter, empty if there is none.
 func (p Params) Get(name string) string {
 	for _, one := range p {
 		if one.Name == name {
@@ -76,22 +76,21 @@ func (p Params) Get(name string) string {
 	return ""
 }
 
-// privateSegments begin the patterns of routes whose members and bodies reach no
-// log, masked or not.
-var privateSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
+// redactedSegments are the first segments of routes whose members and bodies are
+// never logged, not even masked.
+var redactedSegments = []string{"auth", "authenticate", "login", "users", "apikeys", "sessions"}
 
-// Redacts reports whether nothing of what a request of the route carries, and of
-// what it is answered, may be kept.
+// Redacts reports whether members and bodies of the route must not be logged.
 func (r Route) Redacts() bool {
 	segments := splitPath(strings.ToLower(r.Pattern))
 	if len(segments) == 0 {
 		return false
 	}
 	last := segments[len(segments)-1]
-	return slices.Contains(privateSegments, segments[0]) || last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
+	return slices.Contains(redactedSegments, segments[0]) || last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
 }
 
-// NewRouter makes a Router of the routes below a base path.
+// NewRouter returns a Router for the routes below a base path.
 func NewRouter(table []Route, basePath string) *Router {
 	rt := &Router{base: splitPath(basePath)}
 	for _, r := range table {
@@ -111,26 +110,27 @@ func NewRouter(table []Route, basePath string) *Router {
 	return rt
 }
 
-// BasePath is http.base_path as links need it: empty, or with a leading slash only.
+// BasePath returns http.base_path as links need it: empty, or with a leading slash
+// only.
 func BasePath(setting string) string {
 	return strings.TrimSuffix("/"+strings.Join(splitPath(setting), "/"), "/")
 }
 
-// splitPath drops empty segments, so doubled and trailing slashes mean nothing.
+// splitPath drops empty segments, so doubled and trailing slashes are ignored.
 func splitPath(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// Match is a route found. Where the path fits a route and the method does not,
-// there is no route, but what the path says still counts.
+// Match is the result of a lookup. If the path matches and the method does not,
+// Route is nil and the other fields are set.
 type Match struct {
 	Route  *CompiledRoute
 	Params Params
 	Suffix string // name of a format, from a path suffix
 }
 
-// Find looks a request up. Its error is a 404, or a 405 with the methods that
-// the path has in allow.
+// Find looks up a request. Its error is a 404, or a 405 with the allowed methods of
+// the path in allow.
 func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err error) {
 	parts, err := rt.parts(escapedPath)
 	if err != nil {
@@ -155,20 +155,20 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 		return Match{}, nil, NotFound()
 	}
 	slices.Sort(allow)
-	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "this path does not take %s", Clean(method))
+	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "method %s is not allowed for this path", Clean(method))
 }
 
-// NotFound is why a path is answered with 404.
-func NotFound() error { return fault.New(fault.NotFound, "there is nothing at this path") }
+// NotFound returns the error for an unknown path.
+func NotFound() error { return fault.New(fault.NotFound, "path not found") }
 
-// parts are the path's segments below the base path, each unescaped by itself,
-// so that %2F is part of a value.
+// parts returns the path segments below the base path, each unescaped separately, so
+// that %2F is part of a value.
 func (rt *Router) parts(escapedPath string) ([]string, error) {
 	parts := splitPath(escapedPath)
 	for i, part := range parts {
 		text, err := url.PathUnescape(part)
 		if err != nil {
-			return nil, fault.New(fault.Malformed, "the path has a broken %% escape")
+			return nil, fault.New(fault.Malformed, "the path has an invalid %% escape")
 		}
 		parts[i] = text
 	}
@@ -178,7 +178,7 @@ func (rt *Router) parts(escapedPath string) ([]string, error) {
 	return parts[len(rt.base):], nil
 }
 
-// cutSuffix takes a format's suffix off the last segment.
+// cutSuffix removes a format suffix from the last segment.
 func cutSuffix(parts []string) (stem []string, suffix string) {
 	if len(parts) == 0 {
 		return nil, ""
@@ -196,8 +196,8 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 	return stem, format.Name
 }
 
-// matchSuffixed matches the path without its suffix first, since a value that
-// happens to end like one is the rarer case.
+// matchSuffixed matches the path without its suffix first: a value that ends like a
+// suffix is less common.
 func (r *CompiledRoute) matchSuffixed(parts, stem []string, suffix string) (Params, string, bool) {
 	if suffix != "" && !r.Always {
 		if found, ok := r.match(stem); ok {
