@@ -83,7 +83,7 @@ func BenchmarkAgainstEncodingJSON(b *testing.B) {
 				theirTime += time.Since(middle)
 			}
 			b.ReportMetric(float64(ourTime)/float64(b.N*turn), "ns/row")
-			b.ReportMetric(float64(theirTime)/float64(ourTime), "times-ours")
+			b.ReportMetric(float64(theirTime)/float64(ourTime), "ratio")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

@@ -96,7 +96,7 @@ func appendCSVLine(dst []byte, values []string) []byte {
 	return endCSVLine(dst, start)
 }
 
-// endCSVLine ends the line that begins at start. An empty line, which is an empty
+// endCSVLine ends the line that starts at start. An empty line, which is an empty
 // value of a single column, becomes "", because many readers skip empty lines and
 // would lose the row.
 func endCSVLine(dst []byte, start int) []byte {

@@ -18,7 +18,7 @@ func TestCSVLoneColumn(t *testing.T) {
 	}
 }
 
-// FuzzCSV checks that encoding/csv reads back what the encoder wrote.
+// FuzzCSV checks that encoding/csv reads back the output of the encoder.
 func FuzzCSV(f *testing.F) {
 	f.Add("a", "b\"c", "d,e\r\nf")
 	f.Add("", "", "")

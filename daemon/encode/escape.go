@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// values writes values in formats whose text does not depend on the type.
+// values writes values in formats with a text form that does not depend on the type.
 type values struct {
 	text func(dst, text []byte) []byte
 	bool func(dst []byte, b bool) []byte

@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// jsonEscapes escapes what JSON requires, and U+2028 and U+2029: older JavaScript
+// jsonEscapes escapes the characters required by JSON, U+2028 and U+2029: older JavaScript
 // parsers, which read JSONP, treat them as line ends.
 var jsonEscapes = newEscapes(jsonWide, jsonASCII())
 

@@ -65,7 +65,7 @@ func TestJSONOfNoColumns(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that encoding/json reads back what the encoder wrote.
+// FuzzJSON checks that encoding/json reads back the output of the encoder.
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte("5\" \\ \x00\x1f\xff\u2028😀"), "12.50", int64(-1), []byte(`{"a":[1,"\n"]}`))
 	f.Add([]byte(""), "", int64(0), []byte(""))

@@ -29,7 +29,7 @@ func TestJSVObject(t *testing.T) {
 	}
 }
 
-// asJSV converts a value of encoding/json to what a JSV reader can recover: values
+// asJSV converts a value of encoding/json to the value that a JSV reader can recover: values
 // other than objects, lists and null become strings, and a list of one null becomes
 // empty.
 func asJSV(v any) any {

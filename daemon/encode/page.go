@@ -37,7 +37,7 @@ var layout = template.Must(template.New("layout").
 
 var pages = template.Must(layout.Clone())
 
-// Layout returns the templates shared by all pages. A page is a template that begins
+// Layout returns the templates shared by all pages. A page is a template that starts
 // with {{template "top" .}} and a main element with the id main, and ends with
 // {{template "bottom" .}}; its data embeds a Page.
 func Layout() *template.Template { return template.Must(layout.Clone()) }

@@ -54,7 +54,7 @@ func inMarkup(in string) string {
 	}, string([]rune(in)))
 }
 
-// FuzzXML checks that encoding/xml reads back what the encoder wrote.
+// FuzzXML checks that encoding/xml reads back the output of the encoder.
 func FuzzXML(f *testing.F) {
 	f.Add("Name", "<a>&]]>\r\n\x00\xff\uFFFE")
 	f.Add("COUNT(*)", "")

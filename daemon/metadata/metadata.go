@@ -1,6 +1,6 @@
 // Package metadata generates the descriptions of the service: metadata pages and
 // documents, OpenAPI, and TypeScript types. They are derived from the table of
-// routes and the registry of record kinds, so they cannot differ from what the
+// routes and the registry of record kinds, so they always match what the
 // service does.
 package metadata
 

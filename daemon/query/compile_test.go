@@ -204,7 +204,7 @@ func TestDecimalCast(t *testing.T) {
 }
 
 // TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
-// characters, whatever their number of bytes.
+// characters, regardless of their number of bytes.
 func TestCompileLongPattern(t *testing.T) {
 	kind, _ := registry.Lookup("DB_Class")
 	for _, c := range []struct {

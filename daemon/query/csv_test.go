@@ -35,7 +35,7 @@ func TestReadCSVRefuses(t *testing.T) {
 	}
 }
 
-// FuzzReadCSV writes what was read and reads it again.
+// FuzzReadCSV writes the members that were read and reads them again.
 func FuzzReadCSV(f *testing.F) {
 	for _, seed := range []string{"a,b\r\n1,\"2,3\"\r\n", "a\n1", "\ufeffa\n\"\"\"\"\n", "a\n", "a,a\n1,2"} {
 		f.Add([]byte(seed))

@@ -178,8 +178,8 @@ func FuzzReadJSON(f *testing.F) {
 		object := json.Valid(body) && dec.Decode(&want) == nil && want != nil
 		if err != nil {
 			message := fault.From(err).Message
-			ours := strings.Contains(message, "duplicate") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
-			if object && !ours {
+			rejected := strings.Contains(message, "duplicate") || strings.Contains(message, "surrogate") || !utf8.Valid(body)
+			if object && !rejected {
 				t.Fatalf("%q refused: %v", body, err)
 			}
 			return

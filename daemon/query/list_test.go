@@ -61,7 +61,7 @@ func TestByteItems(t *testing.T) {
 	}
 }
 
-// FuzzSplitList reads back a list whose items were quoted.
+// FuzzSplitList reads back a list with quoted items.
 func FuzzSplitList(f *testing.F) {
 	for _, seed := range []string{"", "a|b", `a,b|"|""|[|]`, " a | b ", "||", `[a|"b"]`} {
 		f.Add(seed)

@@ -103,7 +103,7 @@ func (c *collector) append(one Member) {
 	c.byName[foldName(one.Name)] = len(c.members) - 1
 }
 
-// add appends a member, whose name must be new.
+// add appends a member with a new name.
 func (c *collector) add(one Member) error {
 	if c.index(one.Name) >= 0 {
 		return malformed("duplicate member %s in the body", printable(one.Name))

@@ -115,8 +115,8 @@ func (h *access) checkHost(x *edge.Context) error {
 func (h *access) recognise(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if who, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
-			x.Identity = who
+		if identity, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
+			x.Identity = identity
 		}
 	}
 	addFrame(x)

@@ -58,7 +58,7 @@ func TestLoginRoutes(t *testing.T) {
 			c.do("POST "+path, loginJSON(), "Content-Type: application/json"),
 			c.do("POST "+path, loginForm(), "Content-Type: application/x-www-form-urlencoded"),
 			c.do("GET "+path, loginJSON(), "Content-Type: application/json"),
-			c.do("POST "+path+"?UserName=admin", `{"UserName":"nobody","Password":"`+daemontest.AdminPassword+`"}`),
+			c.do("POST "+path+"?UserName=admin", `{"UserName":"missing","Password":"`+daemontest.AdminPassword+`"}`),
 		} {
 			cookie, s := a.want(t, 200).cookie(t), a.session(t)
 			if s.SessionID != cookie.Value || s.UserName != "admin" || seen[s.SessionID] || s.SessionID == "" {

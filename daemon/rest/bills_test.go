@@ -20,19 +20,19 @@ import (
 )
 
 func bills(t *testing.T, w workshop) {
-	for _, story := range []struct {
+	for _, test := range []struct {
 		name string
-		tell func(*testing.T, workshop)
+		test func(*testing.T, workshop)
 	}{
 		{"ReadAndChange", readAndChange},
 		{"NotFound", billNotFound},
-		{"WhoMay", whoMayChangeBills},
+		{"Roles", billRoles},
 		{"Members", billMembers},
 		{"Formats", billFormats},
-		{"Verbs", billVerbs},
-		{"AtOnce", billWriters},
+		{"Methods", billMethods},
+		{"ConcurrentWrites", billWriters},
 	} {
-		t.Run(story.name, func(t *testing.T) { story.tell(t, w) })
+		t.Run(test.name, func(t *testing.T) { test.test(t, w) })
 	}
 }
 
@@ -132,17 +132,17 @@ func billNotFound(t *testing.T, w workshop) {
 	rows := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues")
 	otherStage := w.sql(t, "SELECT RecID FROM BM_Stages WHERE BM_Main_RecID <> '"+billID+"'")[0][0]
 	for _, id := range append([]string{otherStage}, oddIDs...) {
-		for says, ids := range map[string][]string{
+		for message, ids := range map[string][]string{
 			"there is no bill": {id, stageID, settingID}, "has no stage": {billID, id, settingID}, "there is no custom field": {billID, stageID, id},
 		} {
 			for line, body := range map[string]string{"GET ": "", "PATCH ": `{"Contents":"lost"}`} {
 				a := c.do(line+billPath(slices.Clone(ids)...), body).want(t, 404)
-				if f := a.failure(t); f.ErrorCode != "NotFound" || !strings.Contains(f.Message, says) || len(f.Message) > 400 {
+				if f := a.failure(t); f.ErrorCode != "NotFound" || !strings.Contains(f.Message, message) || len(f.Message) > 400 {
 					t.Errorf("%s%.40q: %s", line, ids, shortened(a.body))
 				}
 			}
-			if says != "there is no custom field" {
-				if f := c.do("GET "+billPath(ids[0], ids[1]), "").want(t, 404).failure(t); !strings.Contains(f.Message, says) {
+			if message != "there is no custom field" {
+				if f := c.do("GET "+billPath(ids[0], ids[1]), "").want(t, 404).failure(t); !strings.Contains(f.Message, message) {
 					t.Errorf("%.40q: %s", ids, f.Message)
 				}
 			}
@@ -159,7 +159,7 @@ func billNotFound(t *testing.T, w workshop) {
 	}
 }
 
-func whoMayChangeBills(t *testing.T, w workshop) {
+func billRoles(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
 	path := billPath(billID, stageID, settingID)
 	for _, c := range []struct {
@@ -168,14 +168,14 @@ func whoMayChangeBills(t *testing.T, w workshop) {
 	}{
 		{"", 401, 401, 401}, {"reader", 200, 403, 403}, {"publisher", 200, 403, 403}, {"writer", 200, 200, 404}, {"admin", 200, 200, 404},
 	} {
-		who := stranger(t, w.Instance)
+		user := stranger(t, w.Instance)
 		if c.role != "" {
-			who = who.with("Authorization: Bearer " + w.keyOf(t, c.role))
+			user = user.with("Authorization: Bearer " + w.keyOf(t, c.role))
 		}
-		who.do("GET "+path, "").want(t, c.read)
-		who.do("GET "+billPath(billID, stageID), "").want(t, c.read)
-		who.do("PATCH "+path, `{"Contents":"by `+c.role+`"}`).want(t, c.write)
-		who.do("PATCH "+billPath("nope", "nope", "nope"), `{"Contents":"x"}`).want(t, c.nowhere)
+		user.do("GET "+path, "").want(t, c.read)
+		user.do("GET "+billPath(billID, stageID), "").want(t, c.read)
+		user.do("PATCH "+path, `{"Contents":"by `+c.role+`"}`).want(t, c.write)
+		user.do("PATCH "+billPath("nope", "nope", "nope"), `{"Contents":"x"}`).want(t, c.nowhere)
 	}
 	if rows := w.sql(t, storedValue+"Contents LIKE 'by %'"); len(rows) != 1 || rows[0][3] != "by admin" {
 		t.Errorf("stored is %q", rows)
@@ -306,7 +306,7 @@ func billFormats(t *testing.T, w workshop) {
 	}
 }
 
-func billVerbs(t *testing.T, w workshop) {
+func billMethods(t *testing.T, w workshop) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	one, all := billPath(billID, stageID, settingID), strings.TrimSuffix(billPath(billID, stageID), "/")

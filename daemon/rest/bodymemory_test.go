@@ -53,7 +53,7 @@ func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 		if _, err := io.WriteString(w.conn, "\n"); err != nil {
 			t.Fatal(err)
 		}
-		if a, err := w.reply(); err != nil || a.status != 200 {
+		if a, err := w.readResponse(); err != nil || a.status != 200 {
 			t.Errorf("%v, %+v", err, a)
 		}
 	}

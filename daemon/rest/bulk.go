@@ -145,7 +145,7 @@ func (b *bulkForm) filter(m query.Member) {
 	}
 }
 
-// Limits of the members in the audit trail, whose entries have a maximum length.
+// Limits of the members in the audit trail; its entries have a maximum length.
 const (
 	shownItems  = 5
 	shownLength = 100

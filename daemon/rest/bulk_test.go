@@ -122,9 +122,9 @@ func TestInvalidBulkRequests(t *testing.T) {
 		{"", `{"All":false}`, "", "All=true"},
 		{"", `{"Take":5,"DryRun":true}`, "", "All=true"},
 		{"Format=json&v=1&Strict=false", ``, "", "All=true"},
-		{"", `{"Statuss":3}`, "Statuss", "near: Status"},
+		{"", `{"Statuss":3}`, "Statuss", "did you mean Status"},
 		{"", `{"Status":3,"Bogus":1,"Strict":false}`, "Bogus", "unknown"},
-		{"", `{"Status":3,"DryRum":true}`, "DryRum", "near: DryRun"},
+		{"", `{"Status":3,"DryRum":true}`, "DryRum", "did you mean DryRun?"},
 		{"", `{"Status":"three"}`, "Status", ""},
 		{"", `{"Status":{"is":3}}`, "Status", ""},
 		{"", `{"StatusContains":"3"}`, "StatusContains", "StatusIn"},
@@ -206,7 +206,7 @@ func TestBulkRetry(t *testing.T) {
 		{"DryRun=true&Since=" + hours(4, "/Date/") + "&Until=" + hours(6, wire.DateLayout), wire.MessagesRetried{Matched: 2, Retried: 1, Skipped: 1, DryRun: true}},
 		{"Status=3&Take=0", wire.MessagesRetried{}},
 		{"StatusIn=0,1", wire.MessagesRetried{Matched: 4, Skipped: 4}},
-		{"MessageID=nobody", wire.MessagesRetried{}},
+		{"MessageID=missing", wire.MessagesRetried{}},
 	} {
 		if got := read[wire.MessagesRetried](t, m.admin.do("POST /Webhooks/Messages/Retry?"+tt.query, "").want(t, 200)); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.query, got, tt.want)
@@ -229,20 +229,20 @@ func TestBulkRetry(t *testing.T) {
 
 func TestBulkDelete(t *testing.T) {
 	m := newMail(t)
-	ask := func(line, body string, headers ...string) wire.MessagesDeleted {
+	remove := func(line, body string, headers ...string) wire.MessagesDeleted {
 		t.Helper()
 		return read[wire.MessagesDeleted](t, m.admin.do("POST /Webhooks/Messages/Delete"+line, body, headers...).want(t, 200))
 	}
-	if got := ask("?All=true&DryRun=true", ""); got != (wire.MessagesDeleted{Matched: 10, Deleted: 10, DryRun: true}) {
+	if got := remove("?All=true&DryRun=true", ""); got != (wire.MessagesDeleted{Matched: 10, Deleted: 10, DryRun: true}) {
 		t.Errorf("%+v", got)
 	}
-	if got := ask("", "Status=3&SubscriptionID="+m.shops[0].GUID, "Content-Type: application/x-www-form-urlencoded"); got != (wire.MessagesDeleted{Matched: 2, Deleted: 2}) {
+	if got := remove("", "Status=3&SubscriptionID="+m.shops[0].GUID, "Content-Type: application/x-www-form-urlencoded"); got != (wire.MessagesDeleted{Matched: 2, Deleted: 2}) {
 		t.Errorf("%+v", got)
 	}
 	if got := m.statuses(t, 0) + " " + m.statuses(t, 1); got != "012 "+asFilled {
 		t.Errorf("the statuses are %s", got)
 	}
-	if got := ask("?All=true&Take=1", ""); got != (wire.MessagesDeleted{Matched: 1, Deleted: 1}) {
+	if got := remove("?All=true&Take=1", ""); got != (wire.MessagesDeleted{Matched: 1, Deleted: 1}) {
 		t.Errorf("%+v", got)
 	}
 	if got := m.statuses(t, 0) + " " + m.statuses(t, 1); got != "12 "+asFilled {
@@ -252,7 +252,7 @@ func TestBulkDelete(t *testing.T) {
 	if text != "Matched,Deleted\r\n5,5\r\n" {
 		t.Errorf("as CSV: %q", text)
 	}
-	if got := ask("?All=true", ""); got != (wire.MessagesDeleted{Matched: 2, Deleted: 2}) {
+	if got := remove("?All=true", ""); got != (wire.MessagesDeleted{Matched: 2, Deleted: 2}) {
 		t.Errorf("%+v", got)
 	}
 	m.Log.Await(t, "messages delete", "by=admin", "matched=2", "done=2", "whole=true")

@@ -21,31 +21,31 @@ type failing struct {
 	headers []string
 	as      func(testing.TB, *daemontest.Instance) client
 
-	status int
-	code   string
-	fields []string // FieldName of each row of Errors
-	says   string
-	also   string // a header of the response
-	bare   bool   // without the query envelope
+	status  int
+	code    string
+	fields  []string // FieldName of each row of Errors
+	message string
+	also    string // a header of the response
+	bare    bool   // without the query envelope
 }
 
 var failures = []failing{
 	{name: "a value that is no number", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":"x"}`,
-		status: 400, code: "ArgumentException", fields: []string{"ItemNo"}, says: "ItemNo "},
+		status: 400, code: "ArgumentException", fields: []string{"ItemNo"}, message: "ItemNo "},
 	{name: "a number too large for its type", line: "GET /json/reply/BM_InputsQuery?SubAssemblyExplodePolicy=256",
 		status: 400, code: "ArgumentException", fields: []string{"SubAssemblyExplodePolicy"}},
 	{name: "one value for Between", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNoBetween":[1]}`,
-		status: 400, code: "ArgumentException", fields: []string{"ItemNoBetween"}, says: "takes two values, not 1"},
+		status: 400, code: "ArgumentException", fields: []string{"ItemNoBetween"}, message: "takes two values, not 1"},
 	{name: "a suffix of another family", line: "GET /json/reply/SY_FiltersQuery?ItemNoContains=1",
-		status: 400, code: "ArgumentException", fields: []string{"ItemNoContains"}, says: "ItemNoGreaterThan"},
+		status: 400, code: "ArgumentException", fields: []string{"ItemNoContains"}, message: "ItemNoGreaterThan"},
 	{name: "an unknown order field", line: "GET /json/reply/SY_FiltersQuery?OrderBy=Nam",
-		status: 400, code: "ArgumentException", fields: []string{"OrderBy"}, says: "Name"},
+		status: 400, code: "ArgumentException", fields: []string{"OrderBy"}, message: "Name"},
 	{name: "a negative page", line: "GET /json/reply/SY_FiltersQuery?Skip=-1&Take=-1",
 		status: 400, code: "ArgumentException", fields: []string{"Skip", "Take"}},
 	{name: "an unknown member of a strict request", line: "GET /json/reply/SY_FiltersQuery?Nam=x&Strict=true",
-		status: 400, code: "ArgumentException", fields: []string{"Nam"}, says: "did you mean Name"},
+		status: 400, code: "ArgumentException", fields: []string{"Nam"}, message: "did you mean Name"},
 	{name: "several at once", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":1.5,"FilterNo":"x","Take":"y","OrderBy":"z"}`,
-		status: 400, code: "ArgumentException", fields: []string{"ItemNo", "FilterNo", "Take", "OrderBy"}, says: "(and 3 more)"},
+		status: 400, code: "ArgumentException", fields: []string{"ItemNo", "FilterNo", "Take", "OrderBy"}, message: "(and 3 more)"},
 	{name: "a malformed body", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":`, status: 400, code: "SerializationException"},
 	{name: "a login without a password", line: "POST /json/reply/Authenticate", body: `{"UserName":"x"}`, bare: true,
 		status: 400, code: "NotEmpty", fields: []string{"Password"}},
@@ -54,10 +54,10 @@ var failures = []failing{
 	{name: "a wrong key", line: "GET /json/reply/SY_FiltersQuery", as: stranger, headers: []string{"Authorization: Bearer whd_wrong"},
 		status: 401, code: "Unauthorized", also: `Www-Authenticate: credentials realm="/auth/credentials"`},
 	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", as: stranger, bare: true,
-		status: 401, code: "Unauthorized", says: "Invalid Username or Password"},
+		status: 401, code: "Unauthorized", message: "Invalid Username or Password"},
 	{name: "a callback for a foreign page", line: "GET /json/reply/SY_FiltersQuery?callback=f", headers: []string{"Sec-Fetch-Site: cross-site"},
 		status: 403, code: "Forbidden"},
-	{name: "an unknown operation", line: "GET /json/reply/SY_FilterQuery", bare: true, status: 404, code: "NotFound", says: "SY_FiltersQuery"},
+	{name: "an unknown operation", line: "GET /json/reply/SY_FilterQuery", bare: true, status: 404, code: "NotFound", message: "SY_FiltersQuery"},
 	{name: "an unknown path", line: "GET /nothing", bare: true, status: 404, code: "NotFound"},
 	{name: "a wrong method", line: "DELETE /Queries/SY_Filters", status: 405, code: "MethodNotAllowed", also: "Allow: GET, HEAD, POST, OPTIONS"},
 	{name: "a large body", line: "POST /json/reply/SY_FiltersQuery", body: strings.Repeat(" ", 1<<20+1), status: 413, code: "RequestTooLarge"},
@@ -67,8 +67,8 @@ var failures = []failing{
 	{name: "a body of a wrong type", line: "POST /json/reply/SY_FiltersQuery", body: "x", headers: []string{"Content-Type: image/png"},
 		status: 415, code: "UnsupportedMediaType"},
 	{name: "a source that is missing", line: "GET /json/reply/SO_TotalsQuery", status: 503, code: "ServiceUnavailable",
-		says: "no matching table for this record kind", also: "Retry-After: 2"},
-	{name: "anything else", line: "GET /json/reply/IN_ColoursQuery", status: 500, code: "InternalError", says: "internal error"},
+		message: "no matching table for this record kind", also: "Retry-After: 2"},
+	{name: "anything else", line: "GET /json/reply/IN_ColoursQuery", status: 500, code: "InternalError", message: "internal error"},
 }
 
 // startFailing runs a daemon over sources that fail.
@@ -88,7 +88,7 @@ func (f failing) in(format string) string {
 	return line + "?format=" + format
 }
 
-func (f failing) ask(t testing.TB, i *daemontest.Instance, format string) answer {
+func (f failing) send(t testing.TB, i *daemontest.Instance, format string) answer {
 	t.Helper()
 	as := f.as
 	if as == nil {
@@ -118,7 +118,7 @@ func TestErrorsInJSON(t *testing.T) {
 	i := startFailing(t)
 	for _, f := range failures {
 		t.Run(f.name, func(t *testing.T) {
-			a := f.ask(t, i, "json")
+			a := f.send(t, i, "json")
 			if a.header.Get("Content-Type") == "text/javascript; charset=utf-8" {
 				a.body = strings.TrimSuffix(strings.TrimPrefix(a.body, "f("), ")")
 			}
@@ -134,8 +134,8 @@ func TestErrorsInJSON(t *testing.T) {
 			if s.ErrorCode != f.code || s.Message == "" || !slices.Equal(fields, f.fields) || s.StackTrace != "" {
 				t.Errorf("%s", a.body)
 			}
-			if !strings.Contains(a.body, f.says) {
-				t.Errorf("%s does not contain %q", a.body, f.says)
+			if !strings.Contains(a.body, f.message) {
+				t.Errorf("%s does not contain %q", a.body, f.message)
 			}
 			if s.Meta["RequestId"] != a.header.Get("X-Request-Id") || s.Meta["RequestId"] == "" {
 				t.Errorf("RequestId %q, X-Request-Id %q", s.Meta["RequestId"], a.header.Get("X-Request-Id"))
@@ -154,13 +154,13 @@ func TestErrorsInOtherFormats(t *testing.T) {
 			continue
 		}
 		t.Run(f.name, func(t *testing.T) {
-			checkCSVFailure(t, f, f.ask(t, i, "csv").wantHeader(t, "Content-Type", "text/csv; charset=utf-8").wantHeader(t, "Content-Disposition", ""))
-			checkXMLFailure(t, f, f.ask(t, i, "xml").wantHeader(t, "Content-Type", "application/xml; charset=utf-8"))
-			a := f.ask(t, i, "html").wantHeader(t, "Content-Type", "text/html; charset=utf-8")
+			checkCSVFailure(t, f, f.send(t, i, "csv").wantHeader(t, "Content-Type", "text/csv; charset=utf-8").wantHeader(t, "Content-Disposition", ""))
+			checkXMLFailure(t, f, f.send(t, i, "xml").wantHeader(t, "Content-Type", "application/xml; charset=utf-8"))
+			a := f.send(t, i, "html").wantHeader(t, "Content-Type", "text/html; charset=utf-8")
 			if !strings.Contains(a.body, f.code) || !strings.HasSuffix(a.body, "</html>\n") {
 				t.Errorf("%s", a.body)
 			}
-			a = f.ask(t, i, "ndjson").wantHeader(t, "Content-Type", "application/x-ndjson")
+			a = f.send(t, i, "ndjson").wantHeader(t, "Content-Type", "application/x-ndjson")
 			var line struct{ ResponseStatus wire.ResponseStatus }
 			if err := json.Unmarshal([]byte(a.body), &line); err != nil || line.ResponseStatus.ErrorCode != f.code || !strings.HasSuffix(a.body, "}\n") {
 				t.Errorf("%v: %q", err, a.body)

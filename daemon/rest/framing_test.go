@@ -41,12 +41,12 @@ func TestAmbiguousFraming(t *testing.T) {
 			}
 			go send(sprintf(before, auth))
 			for range strings.Count(before, "localhost") {
-				if a, err := w.reply(); err != nil || a.status != 200 {
+				if a, err := w.readResponse(); err != nil || a.status != 200 {
 					t.Fatalf("%s: %+v (%v)", name, a, err)
 				}
 			}
 			go send(fmt.Sprintf(request, auth))
-			a, err := w.reply()
+			a, err := w.readResponse()
 			refusedByNetHTTP := request[0] == '\r' // net/http resets the connection after its response if more data has arrived
 			if err != nil && !refusedByNetHTTP || a.status != 400 || !strings.Contains(a.body, "Transfer-Encoding") && !strings.Contains(request, "healthz") && !refusedByNetHTTP {
 				t.Errorf("%s: %+v (%v)", name, a, err)

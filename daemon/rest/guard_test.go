@@ -9,7 +9,7 @@ import (
 
 // changing has requests that change something. All of them fail.
 var changing = []string{
-	"POST /Users", "PATCH /Users/admin", "DELETE /Users/nobody", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
+	"POST /Users", "PATCH /Users/admin", "DELETE /Users/missing", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
 	"PATCH /Bills/x/Stages/y/CustomFieldValues/z", "POST /auth", "GET /auth", "POST /auth/credentials", "GET /auth/logout", "POST /json/reply/Authenticate",
 }
 

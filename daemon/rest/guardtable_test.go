@@ -10,7 +10,7 @@ import (
 
 // TestChangingRoutesAreMarked checks that all routes except queries are marked as
 // changing something. Queries accept any method, and the target for testing webhooks
-// returns what was sent.
+// returns the body of the request.
 func TestChangingRoutesAreMarked(t *testing.T) {
 	reads := []string{"Query", "TestTarget"}
 	for _, r := range testRoutes() {

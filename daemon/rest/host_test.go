@@ -53,7 +53,7 @@ func TestHostOfRequestsWithoutALogin(t *testing.T) {
 func TestHostBehindAProxy(t *testing.T) {
 	direct, _ := newServer(t, storage.Config{Dir: t.TempDir()})
 	behind, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) { c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
-	ask := func(host string, trusted bool) int {
+	get := func(host string, trusted bool) int {
 		r := httptest.NewRequest("GET", "/json/reply/DB_ClassQuery", nil)
 		r.RemoteAddr, r.Host = "10.0.0.1:4711", host
 		r.Header.Set("X-Forwarded-Host", "shop.example")
@@ -66,10 +66,10 @@ func TestHostBehindAProxy(t *testing.T) {
 		return w.Code
 	}
 	for _, host := range []string{"shop.example", "backend"} {
-		if got := ask(host, true); got != 200 {
+		if got := get(host, true); got != 200 {
 			t.Errorf("%s by a trusted proxy: %d", host, got)
 		}
-		if got := ask(host, false); got != 421 {
+		if got := get(host, false); got != 421 {
 			t.Errorf("%s by another: %d", host, got)
 		}
 	}
@@ -91,7 +91,7 @@ func TestHostOfEventsAndLogins(t *testing.T) {
 	if _, err := io.WriteString(w.conn, fmt.Sprintf("POST /Webhooks/Events HTTP/1.0\r\nContent-Length: %d\r\n\r\n%s", len(event), event)); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := w.reply(); err != nil || a.status != 201 {
+	if a, err := w.readResponse(); err != nil || a.status != 201 {
 		t.Errorf("%v, %+v", err, a)
 	}
 }

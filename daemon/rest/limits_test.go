@@ -52,14 +52,14 @@ func TestLargeBodyIsRejectedBeforeItIsSent(t *testing.T) {
 	i := daemontest.Start(t, "--http-max-body", "2KiB")
 	w := dial(t, i)
 	w.send("", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Content-Length: 1000000000000", "Expect: 100-continue")
-	a, err := w.reply()
+	a, err := w.readResponse()
 	if err != nil || a.status != 413 {
 		t.Fatalf("%v, %+v", err, a)
 	}
 	// A body of unknown length is read up to the limit.
 	w = dial(t, i)
 	w.send("900\r\n"+strings.Repeat(" ", 0x900)+"\r\n", "POST /json/reply/DB_ClassQuery HTTP/1.1", "Transfer-Encoding: chunked")
-	if a, err = w.reply(); err != nil || a.status != 413 {
+	if a, err = w.readResponse(); err != nil || a.status != 413 {
 		t.Fatalf("%v, %+v", err, a)
 	}
 	c := asAdmin(t, i)
@@ -73,7 +73,7 @@ func TestIncompleteBody(t *testing.T) {
 	if err := w.conn.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if a, err := w.reply(); err == nil && a.status != 400 {
+	if a, err := w.readResponse(); err == nil && a.status != 400 {
 		t.Errorf("%+v", a)
 	}
 }

@@ -59,7 +59,7 @@ func (h *streams) serve(x *edge.Context) error {
 }
 
 // beginLive sends the head of a stream. It is never compressed, and proxies are
-// told not to buffer it.
+// instructed not to buffer it.
 func beginLive(x *edge.Context) {
 	h := x.Response.Header()
 	h.Set("Content-Type", wire.MediaEventStream)
@@ -79,10 +79,10 @@ func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		who, err := h.accounts.Authenticate(ctx, given)
+		identity, err := h.accounts.Authenticate(ctx, given)
 		switch {
-		case err == nil && !who.Role.Includes(x.Route.Role):
-			return fault.New(fault.Forbidden, "%s now has the role %s", who.Name, who.Role)
+		case err == nil && !identity.Role.Includes(x.Route.Role):
+			return fault.New(fault.Forbidden, "%s now has the role %s", identity.Name, identity.Role)
 		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Timeout), errors.Is(err, context.Canceled), ctx.Err() != nil:
 			return nil
 		}

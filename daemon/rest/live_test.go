@@ -148,14 +148,14 @@ func TestLiveStreamHead(t *testing.T) {
 	if n := s.hub.Counts().Readers; n != 1 {
 		t.Errorf("%d readers", n)
 	}
-	for path, says := range map[string]string{
+	for path, message := range map[string]string{
 		"/Webhooks/Stream?Topics=messages,bodies":         "must be of messages, stats, requests",
 		"/Webhooks/Stream?Topics=messages&Topics=stats":   "must be a single text",
 		"/Webhooks/Stream?Topic=messages&Strict=true":     "is unknown",
 		"/Webhooks/Stream?LastEventID=a&LastEventID=b":    "must be a single text",
 		"/Webhooks/Stream?Topics=x&Accept=text/html&a=%z": "",
 	} {
-		if a := s.do("GET "+path, "").want(t, 400); !strings.Contains(a.body, says) {
+		if a := s.do("GET "+path, "").want(t, 400); !strings.Contains(a.body, message) {
 			t.Errorf("%s: %s", path, a.body)
 		}
 	}

@@ -98,7 +98,7 @@ func TestEveryRequestIsLogged(t *testing.T) {
 		{line: "GET /xml/reply/IN_ColoursQuery", asker: c, want: logged{StatusCode: 500, StatusDescription: "Internal Server Error", UserAuthID: "admin", ExceptionSource: "InternalError"}},
 		{line: "GET /Queries/DB_Class", asker: stranger(t, i).with("Cookie: ss-id=" + session), headers: []string{"X-Forwarded-For: 192.0.2.1", "Referer: http://erp.example/page?Password=s3cret", "User-Agent: tests/1"},
 			want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", SessionID: hex.EncodeToString(mark[:])[:8], ForwardedFor: "192.0.2.1", Referer: "http://erp.example/page?Password=***"}},
-		{line: "GET /auth?UserName=nobody&Password=wrong", asker: stranger(t, i), want: logged{StatusCode: 401, StatusDescription: "Unauthorized"}},
+		{line: "GET /auth?UserName=missing&Password=wrong", asker: stranger(t, i), want: logged{StatusCode: 401, StatusDescription: "Unauthorized"}},
 	} {
 		began := time.Now()
 		reply := test.asker.do(test.line, test.body, test.headers...)
@@ -266,7 +266,7 @@ func TestLogRoles(t *testing.T) {
 // TestAbortedRequestsAreLogged checks that disconnected clients are logged: before a
 // response with status 499, during a response with the status that was sent.
 func TestAbortedRequestsAreLogged(t *testing.T) {
-	for view, status := range map[string]int{silent: 499, endless: 200} {
+	for view, status := range map[string]int{noRows: 499, endless: 200} {
 		i := startWithView(t, "SY_Filters", view)
 		c := asAdmin(t, i)
 		ctx, leave := context.WithCancel(t.Context())
@@ -280,7 +280,7 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 				reply.Body.Close()
 			}
 		}()
-		if view == silent {
+		if view == noRows {
 			for inWork(c) < 2 { // this request and the aborted one
 			}
 			leave()

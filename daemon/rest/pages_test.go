@@ -43,8 +43,8 @@ func (a answer) link(t testing.TB, text string) string {
 	return strings.ReplaceAll(m[1], "&amp;", "&")
 }
 
-// says checks that a page contains the texts.
-func (a answer) says(t testing.TB, texts ...string) answer {
+// wantText checks that a page contains the texts.
+func (a answer) wantText(t testing.TB, texts ...string) answer {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(a.body, text) {
@@ -60,7 +60,7 @@ func rowCount(a answer) int { return strings.Count(a.body, "<tr><td") }
 // and page through the rows of a kind.
 func TestFilterSortAndPage(t *testing.T) {
 	c := signIn(t, demo.start(t))
-	a := c.do("GET /Queries/SO_Totals", "").want(t, 200).says(t, "Rows 1 to 100 of 12,000.", "<b aria-current=\"true\">100</b>", "Sales invoice totals")
+	a := c.do("GET /Queries/SO_Totals", "").want(t, 200).wantText(t, "Rows 1 to 100 of 12,000.", "<b aria-current=\"true\">100</b>", "Sales invoice totals")
 	if rowCount(a) != 100 {
 		t.Errorf("%d rows", rowCount(a))
 	}
@@ -71,19 +71,19 @@ func TestFilterSortAndPage(t *testing.T) {
 	plain := "/Queries/SO_Totals?InvoiceTotalGreaterThan=90000&Cartage1TotalBetween=1%2C20"
 	a.wantHeader(t, "Location", plain)
 
-	a = c.do("GET "+plain, "").want(t, 200).says(t, "InvoiceTotal is over <b>90000</b>", "Cartage1Total is between <b>1,20</b>",
+	a = c.do("GET "+plain, "").want(t, 200).wantText(t, "InvoiceTotal is over <b>90000</b>", "Cartage1Total is between <b>1,20</b>",
 		`<option value="GreaterThan" selected>`, `name="InvoiceTotal.value" value="90000"`)
 	both := rowCount(a)
-	a = c.do("GET "+a.link(t, "InvoiceTotal"), "").want(t, 200).says(t, `aria-sort="ascending"`)
-	a = c.do("GET "+a.link(t, `InvoiceTotal <span class="dir" aria-hidden="true">&#x25B2;</span>`), "").want(t, 200).says(t, `aria-sort="descending"`)
+	a = c.do("GET "+a.link(t, "InvoiceTotal"), "").want(t, 200).wantText(t, `aria-sort="ascending"`)
+	a = c.do("GET "+a.link(t, `InvoiceTotal <span class="dir" aria-hidden="true">&#x25B2;</span>`), "").want(t, 200).wantText(t, `aria-sort="descending"`)
 	if rowCount(a) != both {
 		t.Errorf("%d rows in order, %d without", rowCount(a), both)
 	}
-	a = c.do("GET "+a.link(t, "Remove all"), "").want(t, 200).says(t, "of 12,000.", `aria-sort="descending"`)
-	a = c.do("GET "+a.link(t, "25"), "").want(t, 200).says(t, "Rows 1 to 25 of 12,000.")
-	a = c.do("GET "+a.link(t, "Next"), "").want(t, 200).says(t, "Rows 26 to 50 of 12,000.")
-	a = c.do("GET "+a.link(t, "Last"), "").want(t, 200).says(t, "Rows 11,976 to 12,000 of 12,000.")
-	a = c.do("GET "+a.link(t, "First"), "").want(t, 200).says(t, "Rows 1 to 25 of 12,000.")
+	a = c.do("GET "+a.link(t, "Remove all"), "").want(t, 200).wantText(t, "of 12,000.", `aria-sort="descending"`)
+	a = c.do("GET "+a.link(t, "25"), "").want(t, 200).wantText(t, "Rows 1 to 25 of 12,000.")
+	a = c.do("GET "+a.link(t, "Next"), "").want(t, 200).wantText(t, "Rows 26 to 50 of 12,000.")
+	a = c.do("GET "+a.link(t, "Last"), "").want(t, 200).wantText(t, "Rows 11,976 to 12,000 of 12,000.")
+	a = c.do("GET "+a.link(t, "First"), "").want(t, 200).wantText(t, "Rows 1 to 25 of 12,000.")
 	if rows := c.do("GET "+a.link(t, "NDJSON"), "").want(t, 200); strings.Count(rows.body, "\n") != 25 {
 		t.Errorf("%d rows of the same as NDJSON", strings.Count(rows.body, "\n"))
 	}
@@ -97,7 +97,7 @@ func TestFilterSortAndPage(t *testing.T) {
 func TestFilterFormKeepsOtherMembers(t *testing.T) {
 	c := signIn(t, demo.start(t))
 	a := c.do("GET /api/SO_TotalsQuery.html?InvoiceTotalGreaterThan=10&InvoiceTotalLessThan=20&OrderBy=InvoiceID&Take=7&Skip=7&Fields=InvoiceID", "").want(t, 200)
-	a.says(t, `<input type="hidden" name="InvoiceTotalLessThan" value="20">`, `<input type="hidden" name="OrderBy" value="InvoiceID">`,
+	a.wantText(t, `<input type="hidden" name="InvoiceTotalLessThan" value="20">`, `<input type="hidden" name="OrderBy" value="InvoiceID">`,
 		`<input type="hidden" name="Take" value="7">`, `action="/api/SO_TotalsQuery.html"`, "Fields = <b>InvoiceID</b>")
 	if strings.Contains(a.body, `name="Skip"`) {
 		t.Error("the form keeps Skip")
@@ -120,7 +120,7 @@ func TestPagesOfPostedQueries(t *testing.T) {
 	if got := c.do("GET "+want, ""); got.body != same.body || len(same.envelope(t).Results) == 0 {
 		t.Errorf("the link leads to %s, not %s", got.body, same.body)
 	}
-	a = c.do("POST /Queries/IN_Colours", `{"Description": ""}`).want(t, 200).says(t, "The request came in a body")
+	a = c.do("POST /Queries/IN_Colours", `{"Description": ""}`).want(t, 200).wantText(t, "This request was sent in a body")
 	if strings.Contains(a.body, "format=json") {
 		t.Error("a link leads to other rows")
 	}
@@ -150,7 +150,7 @@ func TestLinksStayBelowTheBasePath(t *testing.T) {
 		}
 	}
 	c.do("GET /erp/whd", "").want(t, 302).wantHeader(t, "Location", "/erp/whd/metadata")
-	c.do("GET /erp/whd/nothing", "").want(t, 404).says(t, "there is nothing at this path", `href="/erp/whd/metadata"`)
+	c.do("GET /erp/whd/nothing", "").want(t, 404).wantText(t, "path not found", `href="/erp/whd/metadata"`)
 }
 
 // TestHostileTextsAreEscaped puts markup where a page repeats text of the request.
@@ -185,7 +185,7 @@ func TestPagesNeedNoScript(t *testing.T) {
 				t.Errorf("%s has %s", page, bad)
 			}
 		}
-		a.says(t, `<html lang="en">`, `name="viewport"`, `<a class="skip" href="#main">`, `<main id="main"`, "<h1>", "Log out")
+		a.wantText(t, `<html lang="en">`, `name="viewport"`, `<a class="skip" href="#main">`, `<main id="main"`, "<h1>", "Log out")
 	}
 }
 
@@ -195,10 +195,10 @@ func TestLoginPage(t *testing.T) {
 		return c.do("POST /auth/credentials", form.Encode(), "Content-Type: application/x-www-form-urlencoded")
 	}
 	c.do("GET /login?redirect=/Queries/SO_Totals%3FTake%3D5", "").want(t, 200).
-		says(t, `action="/auth/credentials"`, `name="redirect" value="/Queries/SO_Totals?Take=5"`, `<label for="user">`, `<label for="password">`)
+		wantText(t, `action="/auth/credentials"`, `name="redirect" value="/Queries/SO_Totals?Take=5"`, `<label for="user">`, `<label for="password">`)
 
 	a := post(url.Values{"UserName": {"kim <b>"}, "Password": {"a wrong secret"}, "redirect": {"/Queries/SO_Totals"}}).want(t, 401)
-	a.says(t, "Invalid Username or Password", `value="kim &lt;b&gt;"`, `value="/Queries/SO_Totals"`, `role="alert"`)
+	a.wantText(t, "Invalid Username or Password", `value="kim &lt;b&gt;"`, `value="/Queries/SO_Totals"`, `role="alert"`)
 	if strings.Contains(a.body, "a wrong secret") {
 		t.Error("the page repeats the password")
 	}
@@ -216,9 +216,9 @@ func TestLoginPage(t *testing.T) {
 
 func TestLogoutButton(t *testing.T) {
 	c := signIn(t, demo.start(t))
-	c.do("GET /metadata", "").want(t, 200).says(t, `<form method="post" action="/auth/logout"><button class="quiet">Log out</button></form>`, "<span>admin</span>")
+	c.do("GET /metadata", "").want(t, 200).wantText(t, `<form method="post" action="/auth/logout"><button class="quiet">Log out</button></form>`, "<span>admin</span>")
 	c.do("POST /auth/logout", "").want(t, 303).wantHeader(t, "Location", "/login")
-	a := c.do("GET /metadata", "").want(t, 200).says(t, `href="/login?redirect=%2fmetadata"`)
+	a := c.do("GET /metadata", "").want(t, 200).wantText(t, `href="/login?redirect=%2fmetadata"`)
 	if strings.Contains(a.body, "Log out") {
 		t.Error("the page still offers to log out")
 	}

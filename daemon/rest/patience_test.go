@@ -15,7 +15,7 @@ func TestStatementTimeLimit(t *testing.T) {
 	if err := os.WriteFile(settings, []byte("[query]\ntimeout = '100ms'\ncount_timeout = '100ms'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i := startWithView(t, "SY_Filters", silent, "--config", settings)
+	i := startWithView(t, "SY_Filters", noRows, "--config", settings)
 	c := asAdmin(t, i)
 	for _, line := range []string{"GET /json/reply/SY_FiltersQuery", "GET /Queries/SY_Filters?Take=5&OrderBy=Name", "HEAD /csv/reply/SY_FiltersQuery"} {
 		a := c.do(line, "").want(t, 504).wantHeader(t, "Retry-After", "")
@@ -47,7 +47,7 @@ func TestStatementTimeLimitIsResetByRows(t *testing.T) {
 }
 
 func TestDisconnectCancelsStatement(t *testing.T) {
-	for name, view := range map[string]string{"before the first row": silent, "amid the rows": endless} {
+	for name, view := range map[string]string{"before the first row": noRows, "amid the rows": endless} {
 		t.Run(name, func(t *testing.T) {
 			i := startWithView(t, "SY_Filters", view, "--query-timeout", "0", "--http-max-requests", "1")
 			_, w := hold(t, i, "/json/reply/SY_FiltersQuery", "{}")
@@ -77,7 +77,7 @@ func TestWriteStallDisconnects(t *testing.T) {
 		t.Errorf("%s", line)
 	}
 	// The client receives the buffered data, then the connection is closed.
-	if a, err := w.reply(); err == nil {
+	if a, err := w.readResponse(); err == nil {
 		t.Errorf("a response of %d bytes looks complete", len(a.body))
 	}
 }
@@ -99,11 +99,11 @@ func TestWriteStallWithPipelinedRequests(t *testing.T) {
 }
 
 func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
-	i := startWithView(t, "SY_Filters", silent, "--http-write-stall", "500ms", "--query-timeout", "700ms")
+	i := startWithView(t, "SY_Filters", noRows, "--http-write-stall", "500ms", "--query-timeout", "700ms")
 	w := dial(t, i)
 	for range 2 { // each takes longer than the stall before the first byte
 		w.send("", "GET /json/reply/SY_FiltersQuery HTTP/1.1")
-		a, err := w.reply()
+		a, err := w.readResponse()
 		if err != nil || a.status != 504 {
 			t.Fatalf("%v, %+v", err, a)
 		}

@@ -63,8 +63,8 @@ func (h *queries) serveOneway(x *edge.Context) error {
 	return x.NoContent(err)
 }
 
-// plan plans a query with additional conditions. Headers report what of the request
-// is ignored or limited.
+// plan plans a query with additional conditions. Headers report the parts of the request that
+// are ignored or limited.
 func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	if x.Kind.Name == messageKind {
 		period, wrong := periodOf(x.Kind, members)
@@ -108,10 +108,10 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 		kind, _ := h.system.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
 	}
-	what, nameOf := "operation", (*record.Kind).Operation
+	noun, nameOf := "operation", (*record.Kind).Operation
 	name := p.Get(edge.ParamOperation)
 	if name == "" {
-		what, nameOf = "record kind", func(k *record.Kind) string { return k.Name }
+		noun, nameOf = "record kind", func(k *record.Kind) string { return k.Name }
 		name = p.Get(edge.ParamKind)
 	}
 	if name == "" {
@@ -120,7 +120,7 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 	if kind, ok := h.registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", what, edge.Clean(name), h.instead(name, nameOf))
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), h.instead(name, nameOf))
 }
 
 // instead returns the kinds with similar names, or else all kinds.
@@ -132,7 +132,7 @@ func (h *queries) instead(name string, nameOf func(*record.Kind) string) string 
 		}
 	}
 	if names != nil {
-		return "near: " + strings.Join(names, ", ")
+		return "did you mean " + strings.Join(names, ", ") + "?"
 	}
 	for _, kind := range h.registry.Kinds() {
 		names = append(names, nameOf(kind))
@@ -140,7 +140,7 @@ func (h *queries) instead(name string, nameOf func(*record.Kind) string) string 
 	return "known: " + strings.Join(names, ", ")
 }
 
-// messageKind is the kind of messages, whose queries accept a period.
+// messageKind is the kind of messages. Its queries accept a period.
 const messageKind = "Message"
 
 // The members that limit the time when messages were added, in addition to the

@@ -8,7 +8,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// TestRequestLogOfRoutes checks for every route what the request log may record.
+// TestRequestLogOfRoutes checks for every route which parts the request log may record.
 func TestRequestLogOfRoutes(t *testing.T) {
 	system := record.System()
 	for _, r := range testRoutes() {

@@ -82,7 +82,7 @@ func askers(t *testing.T, i *daemontest.Instance) []asker {
 func (a asker) pathFor(path, method string) string {
 	name := a.role
 	if name == "" || method == http.MethodDelete {
-		name = "nobody"
+		name = "missing"
 	}
 	const none = "00000000-0000-4000-8000-000000000000"
 	return strings.NewReplacer("{Format}", "json", "{UserName}", name, "{Date}", "2030-01-31",

@@ -112,7 +112,7 @@ func TestSuffixes(t *testing.T) {
 }
 
 func TestUnknownOperationSuggestions(t *testing.T) {
-	for _, test := range []struct{ path, says string }{
+	for _, test := range []struct{ path, message string }{
 		{"/json/reply/SO_TotalQuery", "unknown operation SO_TotalQuery; did you mean SO_TotalsQuery?"},
 		{"/json/reply/SO_Totals", "unknown operation SO_Totals; did you mean SO_TotalsQuery?"},
 		{"/json/oneway/IN_ColorsQuery", "did you mean IN_ColoursQuery?"},
@@ -120,12 +120,12 @@ func TestUnknownOperationSuggestions(t *testing.T) {
 		{"/Queries/SO_Total", "unknown record kind SO_Total; did you mean SO_Totals?"},
 		{"/Queries/SO_TotalsQuery", "did you mean SO_Totals?"},
 		{"/json/reply/Nothing", "known: CR_BatchTransDocumentsQuery, IN_KitStockTakeMainQuery,"},
-		{"/Queries/x%0d%0ay%C3%A9", "there is no record kind x??y?; there are: CR_BatchTransDocuments,"},
+		{"/Queries/x%0d%0ay%C3%A9", "unknown record kind x??y?; known: CR_BatchTransDocuments,"},
 	} {
 		// The names of operations are not secret.
 		a := stranger(t, demo.start(t)).do("GET "+test.path, "").want(t, 404)
 		e := a.envelope(t).ResponseStatus
-		if e.ErrorCode != "NotFound" || !strings.Contains(e.Message, test.says) {
+		if e.ErrorCode != "NotFound" || !strings.Contains(e.Message, test.message) {
 			t.Errorf("%s: %s", test.path, a.body)
 		}
 	}

@@ -148,11 +148,11 @@ func TestInvalidRotations(t *testing.T) {
 	if d := s.delivery(t); !d.by(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
 		t.Error("the secret has changed")
 	}
-	const nobody = "00000000-0000-4000-8000-000000000000"
+	const unknownID = "00000000-0000-4000-8000-000000000000"
 	parts := strings.Split(s.path, "/")
 	for _, place := range []int{3, 5} { // another subscriber, another subscription
 		other := append([]string{}, parts...)
-		other[place] = nobody
+		other[place] = unknownID
 		boss.do("POST "+strings.Join(other, "/")+"/Secret", "").want(t, 404)
 	}
 	stranger(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)

@@ -47,9 +47,9 @@ func TestRememberedSessionCookieSlides(t *testing.T) {
 	})
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	nobody := client{t: t, url: server.URL}
-	cookie := nobody.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
-	c := nobody.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
+	anonymous := client{t: t, url: server.URL}
+	cookie := anonymous.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
+	c := anonymous.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
 	set := 0
 	for range 600 { // half minutes: longer than the validity of the first cookie
 		passed.Add(int64(30 * time.Second))
@@ -65,8 +65,8 @@ func TestRememberedSessionCookieSlides(t *testing.T) {
 	if set != 150 { // once in two minutes, a hundredth of its lifetime
 		t.Errorf("the cookie was set %d times", set)
 	}
-	id := nobody.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	if a := nobody.do("GET /KeepAlive", "", "Cookie: ss-id="+id).want(t, 204); a.header.Get("Set-Cookie") != "" {
+	id := anonymous.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	if a := anonymous.do("GET /KeepAlive", "", "Cookie: ss-id="+id).want(t, 204); a.header.Get("Set-Cookie") != "" {
 		t.Errorf("a session that is not remembered sets %s", a.header.Get("Set-Cookie"))
 	}
 }
@@ -152,7 +152,7 @@ func TestProviders(t *testing.T) {
 	c.do("POST /auth", `{"provider":"logout"}`, cookie).want(t, 200).cookie(t)
 	c.do("GET /auth", "", cookie).want(t, 401)
 	c.do("POST /authenticate/logout", "").want(t, 200)
-	if a := c.do("GET /auth?provider=facebook&"+loginForm(), "").want(t, 404); !strings.Contains(a.body, "there is no provider facebook") {
+	if a := c.do("GET /auth?provider=facebook&"+loginForm(), "").want(t, 404); !strings.Contains(a.body, "unknown provider facebook") {
 		t.Errorf("%s", a.body)
 	}
 	if a := c.do("GET /auth?UserName=admin", "").want(t, 400); a.fieldNames(t) != "Password" || !strings.Contains(a.body, "NotEmpty") {

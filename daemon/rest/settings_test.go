@@ -63,30 +63,30 @@ func TestSettings(t *testing.T) {
 // TestQuerySettings checks that the next query uses changed settings.
 func TestQuerySettings(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	anybody := stranger(t, i)
-	anybody.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
-	if role := roleSaid(t, anybody, "DB_Class"); role != "reader" {
+	anonymous := stranger(t, i)
+	anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
+	if role := roleSaid(t, anonymous, "DB_Class"); role != "reader" {
 		t.Errorf("role %q", role)
 	}
 	i.Set(t, "auth.queries", "anonymous")
 	page := func(total int64, clamped string) {
 		t.Helper()
-		e := anybody.do("GET /Queries/DB_Class?Take=3", "").want(t, 200).wantHeader(t, "X-Take-Clamped", clamped).envelope(t)
+		e := anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 200).wantHeader(t, "X-Take-Clamped", clamped).envelope(t)
 		if *e.Total != total {
 			t.Errorf("total %d, want %d", *e.Total, total)
 		}
 	}
-	if role := roleSaid(t, anybody, "DB_Class"); role != "" {
+	if role := roleSaid(t, anonymous, "DB_Class"); role != "" {
 		t.Errorf("role %q", role)
 	}
-	total := *anybody.do("GET /Queries/DB_Class", "").envelope(t).Total
+	total := *anonymous.do("GET /Queries/DB_Class", "").envelope(t).Total
 	page(total, "")
 	i.Set(t, "query.total", "asked")
 	page(0, "")
 	i.Set(t, "query.max_take", "2")
 	page(0, "2")
 	trace := func() bool {
-		return strings.Contains(anybody.do("GET /Queries/DB_Class?Take=x", "").want(t, 400).body, `"StackTrace":"`)
+		return strings.Contains(anonymous.do("GET /Queries/DB_Class?Take=x", "").want(t, 400).body, `"StackTrace":"`)
 	}
 	if trace() {
 		t.Error("unexpected stack trace")
@@ -96,7 +96,7 @@ func TestQuerySettings(t *testing.T) {
 		t.Error("missing stack trace")
 	}
 	i.Set(t, "auth.queries", "")
-	anybody.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
+	anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
 }
 
 // roleSaid returns the documented role of a kind's query.
@@ -116,7 +116,7 @@ func roleSaid(t *testing.T, c client, kind string) string {
 func TestTimeLimitSetting(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
-	makeView(t, dir, kind, silent)
+	makeView(t, dir, kind, noRows)
 	path := filepath.Join(dir, "whd.toml")
 	if err := os.WriteFile(path, []byte("[query]\ntimeout = '0s'\n"), 0o600); err != nil {
 		t.Fatal(err)

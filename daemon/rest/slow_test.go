@@ -22,7 +22,7 @@ func TestIncompleteBodyClosesConnection(t *testing.T) {
 	for line, status := range map[string]int{"POST /json/reply/DB_ClassQuery": 408, "GET /nothing": 404, "GET /healthz": 200, "POST /auth/logout": 408} {
 		w := dialURL(t, server.URL)
 		fmt.Fprintf(w.conn, "%s HTTP/1.1\r\nHost: whd\r\nContent-Length: 10\r\n\r\n{", line)
-		a, err := w.reply()
+		a, err := w.readResponse()
 		if err != nil || a.status != status {
 			t.Errorf("%s: %v, %+v", line, err, a)
 		}
@@ -37,7 +37,7 @@ func TestIncompleteBodyClosesConnection(t *testing.T) {
 func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
-	makeView(t, dir, kind, silent)
+	makeView(t, dir, kind, noRows)
 	handler, _ := newServer(t, storage.Config{Dir: dir, Sources: map[string]string{kind.Name: "the_view"}, Limits: rowLimit(500 * time.Millisecond)},
 		func(c *rest.Config) { c.Edge.BodyTimeout = 300 * time.Millisecond })
 	server := httptest.NewServer(handler)
@@ -45,7 +45,7 @@ func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	w := dialURL(t, server.URL)
 	for range 2 {
 		fmt.Fprint(w.conn, "POST /json/reply/SY_FiltersQuery HTTP/1.1\r\nHost: whd\r\nContent-Length: 2\r\n\r\n{}")
-		if a, err := w.reply(); err != nil || a.status != 504 {
+		if a, err := w.readResponse(); err != nil || a.status != 504 {
 			t.Fatalf("%v, %+v", err, a)
 		}
 	}

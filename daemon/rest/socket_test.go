@@ -58,8 +58,8 @@ func (w *socket) line() string {
 	return strings.TrimSpace(text)
 }
 
-// reply reads a response to its end.
-func (w *socket) reply() (answer, error) {
+// readResponse reads a response to its end.
+func (w *socket) readResponse() (answer, error) {
 	w.t.Helper()
 	r, err := http.ReadResponse(w.in, nil)
 	if err != nil {
@@ -83,6 +83,6 @@ func hold(t testing.TB, i *daemontest.Instance, path, body string) (finish func(
 		if _, err := io.WriteString(w.conn, body); err != nil {
 			return answer{}, err
 		}
-		return w.reply()
+		return w.readResponse()
 	}, w
 }

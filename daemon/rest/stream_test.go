@@ -85,7 +85,7 @@ func TestHTTP10GetsTheWholeResponse(t *testing.T) {
 	want := asAdmin(t, i).do("GET /csv/reply/SO_TotalsQuery", "").body
 	w := dial(t, i)
 	w.send("", "GET /csv/reply/SO_TotalsQuery HTTP/1.0")
-	a, err := w.reply()
+	a, err := w.readResponse()
 	if err != nil || a.status != 200 || a.body != want {
 		t.Errorf("%v, %d bytes, want %d", err, len(a.body), len(want))
 	}
@@ -114,7 +114,7 @@ func TestManyRequestsOnOneConnection(t *testing.T) {
 	}
 	for range 3 {
 		for _, status := range []int{200, 200, 404} {
-			a, err := w.reply()
+			a, err := w.readResponse()
 			if err != nil {
 				t.Fatal(err)
 			}

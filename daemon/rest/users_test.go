@@ -110,7 +110,7 @@ func TestChangeUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	ann := hire(t, i, "reader")
-	was := c.do("PATCH /Users/ANN", `{"UserName":"somebody","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
+	was := c.do("PATCH /Users/ANN", `{"UserName":"other","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
 	if u := read[wire.User](t, was); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
 		t.Errorf("%s", was.body)
 	}
@@ -137,7 +137,7 @@ func TestOwnEntry(t *testing.T) {
 	if u := read[wire.User](t, browser.do("GET /Users/ANN", "").want(t, 200)); u.UserName != "Ann" {
 		t.Errorf("%+v", u)
 	}
-	for _, line := range []string{"GET /Users", "GET /Users/admin", "GET /Users/nobody", "DELETE /Users/Ann", "GET /ApiKeys", "POST /ApiKeys", "DELETE /ApiKeys/x", "POST /Users"} {
+	for _, line := range []string{"GET /Users", "GET /Users/admin", "GET /Users/missing", "DELETE /Users/Ann", "GET /ApiKeys", "POST /ApiKeys", "DELETE /ApiKeys/x", "POST /Users"} {
 		browser.do(line, "").want(t, 403)
 	}
 	browser.do("PATCH /Users/Ann", `{"DisplayName":"A."}`).want(t, 200)

@@ -14,7 +14,7 @@ import (
 // Views that replace the table of a record kind and misbehave.
 const (
 	endless = "SELECT %s FROM numbers"             // infinite rows
-	silent  = "SELECT %s FROM numbers WHERE n < 0" // runs forever without rows
+	noRows  = "SELECT %s FROM numbers WHERE n < 0" // runs forever without rows
 	broken  = "SELECT %s FROM numbers WHERE abs(-9223372036854775807 - n) > 0"
 )
 

@@ -132,7 +132,7 @@ func (s *stage) queryToBytes(b *testing.B, format encode.Format) {
 }
 
 // perRow measures both functions per row that they read.
-func (d data) perRow(b *testing.B, ours, raw func() error) samples {
+func (d data) perRow(b *testing.B, whd, raw func() error) samples {
 	measure := func(f func() error) float64 {
 		took, err := spent(f)
 		if err != nil {
@@ -140,10 +140,10 @@ func (d data) perRow(b *testing.B, ours, raw func() error) samples {
 		}
 		return float64(took.Nanoseconds()) / float64(d.rows)
 	}
-	got := samples{metric: "ours", unit: "ns/row", named: "raw loop"}
+	got := samples{metric: "whd", unit: "ns/row", named: "raw loop"}
 	rounds(b, minRounds, func(n int) {
 		var o, r float64
-		inTurns(n, func() { o = measure(ours) }, func() { r = measure(raw) })
+		inTurns(n, func() { o = measure(whd) }, func() { r = measure(raw) })
 		got.add(o, r)
 	})
 	return got

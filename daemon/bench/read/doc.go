@@ -1,7 +1,7 @@
 // Package read measures the cost of reading records against a lower bound. It
 // contains benchmarks only: `make bench` prints the results.
 //
-// "Ours" is the whole daemon as released, in a separate process. The floor is a
+// "whd" is the whole daemon as released, in a separate process. The floor is a
 // bare net/http server in another process: the same file, the same SQL, the
 // simplest encoder, and no code that parses, validates or logs. Both are
 // measured alternately by the same client, which shares their processors. The

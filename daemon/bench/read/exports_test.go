@@ -26,15 +26,15 @@ func (s *stage) exports(b *testing.B, name string, serve func() (servers, error)
 	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "floor"}
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
 	rounds(b, minRounds, func(n int) {
-		var ours, floor cost
-		inTurns(n, func() { ours = both.export(b, both.ours, count) }, func() { floor = both.export(b, both.floor, count) })
-		cpu.add(ours.cpu, floor.cpu)
-		wall.add(ours.wall, floor.wall)
-		if ours.bytes != floor.bytes {
-			b.Fatalf("ours sends %d bytes, the floor %d", ours.bytes, floor.bytes)
+		var whd, floor cost
+		inTurns(n, func() { whd = both.export(b, both.whd, count) }, func() { floor = both.export(b, both.floor, count) })
+		cpu.add(whd.cpu, floor.cpu)
+		wall.add(whd.wall, floor.wall)
+		if whd.bytes != floor.bytes {
+			b.Fatalf("whd sends %d bytes, the floor %d", whd.bytes, floor.bytes)
 		}
 	})
-	if _, err := cpuTime(both.ours.pid()); err != nil {
+	if _, err := cpuTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 	} else {
 		s.table.times(b, name+", CPU", cpu, 1.5)
@@ -109,9 +109,9 @@ func firstByte(s *stage, b *testing.B) {
 			}
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
 			rounds(b, minRounds, func(n int) {
-				var ours, floor float64
-				inTurns(n, func() { ours = both.wait(b, both.ours, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
-				got.add(ours, floor)
+				var whd, floor float64
+				inTurns(n, func() { whd = both.wait(b, both.whd, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
+				got.add(whd, floor)
 			})
 			s.table.below(b, one.title, got, 3)
 		})

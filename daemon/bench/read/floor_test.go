@@ -23,7 +23,7 @@ import (
 // The floor is a lower bound for answering the questions. Everything is prepared in
 // advance; only the invoice id is read from the request.
 
-// piece is the number of bytes that the floor writes at once, the same as ours.
+// piece is the number of bytes that the floor writes at once, the same as whd.
 const piece = 64 << 10
 
 // floor serves one records.db.
@@ -82,7 +82,7 @@ func openRecords(dir string, connections int) (*sqlite.Pool, error) {
 	}, connections)
 }
 
-// prepare compiles a question like ours does, so that the SQL is the same.
+// prepare compiles a question like whd does, so that the SQL is the same.
 func prepare(q question) (answer, error) {
 	plan, err := planned(totals(record.Builtin()), []byte(q.about(0)))
 	if err != nil {
@@ -97,7 +97,7 @@ func prepare(q question) (answer, error) {
 	return a, err
 }
 
-// planned does everything that ours does with a body up to the plan.
+// planned does everything that whd does with a body up to the plan.
 func planned(kind *record.Kind, body []byte) (*query.Plan, error) {
 	members, err := query.ReadJSON(body)
 	if err != nil {

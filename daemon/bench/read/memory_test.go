@@ -35,7 +35,7 @@ func memory(s *stage, b *testing.B) {
 		{"json-zstd-slow", "1M rows, json, zstd, at 1 MB/s", slowly("json", "zstd")},
 	} {
 		b.Run(one.name, func(b *testing.B) {
-			got := s.memory(b, "idle", func(_, many data) (ours, idle float64) {
+			got := s.memory(b, "idle", func(_, many data) (whd, idle float64) {
 				h := peak(b, many, one.read)
 				return h.max, h.idle
 			})
@@ -48,7 +48,7 @@ func memory(s *stage, b *testing.B) {
 
 func (s *stage) memoryAgainst100k(b *testing.B) {
 	read := whole("json", "")
-	got := s.memory(b, "100k rows", func(few, many data) (ours, base float64) {
+	got := s.memory(b, "100k rows", func(few, many data) (whd, base float64) {
 		return peak(b, many, read).max, peak(b, few, read).max
 	})
 	s.table.times(b, "peak of 1M rows, json", got, 1.1)
@@ -56,7 +56,7 @@ func (s *stage) memoryAgainst100k(b *testing.B) {
 
 func (s *stage) memoryOfMore(b *testing.B) {
 	json, csv := whole("json", ""), whole("csv", "")
-	got := s.memory(b, "one alone", func(_, many data) (ours, base float64) {
+	got := s.memory(b, "one alone", func(_, many data) (whd, base float64) {
 		alone := peak(b, many, json).max
 		four := peak(b, many, json, json, csv, csv).max
 		return (four - alone) / 3, alone
@@ -65,7 +65,7 @@ func (s *stage) memoryOfMore(b *testing.B) {
 }
 
 // memory collects the measurements of a round.
-func (s *stage) memory(b *testing.B, named string, measure func(few, many data) (ours, base float64)) samples {
+func (s *stage) memory(b *testing.B, named string, measure func(few, many data) (whd, base float64)) samples {
 	few, err := s.small()
 	if err != nil {
 		b.Fatal(err)
@@ -100,7 +100,7 @@ func peak(b *testing.B, d data, readers ...reader) held {
 }
 
 func (h *held) measure(c *child, d data, readers []reader) error {
-	// The first request allocates what all of them share.
+	// The first request allocates the shared resources.
 	if err := read(c, d, func(conn *connection, d data) error {
 		_, err := conn.send(d.request(c, row, 0), io.Discard)
 		return err

@@ -30,18 +30,18 @@ func (s *stage) pages(b *testing.B, name string, q question, count int, atMost f
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := cpuTime(both.ours.pid()); err != nil {
+	if _, err := cpuTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 		return
 	}
 	got := samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
-	ours, floor := newClients(b, both.data, both.ours), newClients(b, both.data, both.floor)
-	ours.cpu(b, q, connections*10) // until all data is cached
+	whd, floor := newClients(b, both.data, both.whd), newClients(b, both.data, both.floor)
+	whd.cpu(b, q, connections*10) // until all data is cached
 	floor.cpu(b, q, connections*10)
 	const many = 11 // many short rounds, to average out the load of the machine
 	rounds(b, many, func(n int) {
 		var o, f float64
-		inTurns(n, func() { o = ours.cpu(b, q, count) }, func() { f = floor.cpu(b, q, count) })
+		inTurns(n, func() { o = whd.cpu(b, q, count) }, func() { f = floor.cpu(b, q, count) })
 		got.add(o, f)
 	})
 	s.table.times(b, name, got, atMost)

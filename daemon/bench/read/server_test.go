@@ -83,13 +83,13 @@ func firstByteOfServer(s *stage, b *testing.B) {
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "first row"}
 			const many = 11 // many short rounds, to average out the load of the machine
 			rounds(b, many, func(n int) {
-				var ours, row time.Duration
+				var whd, row time.Duration
 				var failed, failedRow error
-				inTurns(n, func() { ours, failed = d.waitWarm(c) }, func() { row, failedRow = firstRow(d.server) })
+				inTurns(n, func() { whd, failed = d.waitWarm(c) }, func() { row, failedRow = firstRow(d.server) })
 				if err := errors.Join(failed, failedRow); err != nil {
 					b.Fatal(errors.Join(err, c.stop()))
 				}
-				got.add(ours.Seconds()*1000, row.Seconds()*1000)
+				got.add(whd.Seconds()*1000, row.Seconds()*1000)
 			})
 			if err := c.stop(); err != nil {
 				b.Fatal(err)

@@ -19,10 +19,10 @@ type stage struct {
 	children                   []*child
 }
 
-// servers are ours and the floor on the same data.
+// servers are whd and the floor on the same data.
 type servers struct {
 	data  data
-	ours  *child
+	whd   *child
 	floor *child
 }
 
@@ -55,7 +55,7 @@ func (s *stage) serve(fill func() (data, error)) (both servers, err error) {
 	if both.data, err = fill(); err != nil {
 		return both, err
 	}
-	if both.ours, err = s.run(roleDaemon, both.data); err != nil {
+	if both.whd, err = s.run(roleDaemon, both.data); err != nil {
 		return both, err
 	}
 	if both.floor, err = s.run(roleFloor, both.data); err != nil {
@@ -71,7 +71,7 @@ func (s *stage) serve(fill func() (data, error)) (both servers, err error) {
 
 func (s servers) compare(q question) error {
 	var answers [2][]byte
-	for i, c := range []*child{s.ours, s.floor} {
+	for i, c := range []*child{s.whd, s.floor} {
 		conn, err := dial(c)
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (s servers) compare(q question) error {
 		answers[i] = body.Bytes()
 	}
 	if !bytes.Equal(answers[0], answers[1]) {
-		return fmt.Errorf("%s: ours responds\n%.300s\nthe floor\n%.300s", q.path, answers[0], answers[1])
+		return fmt.Errorf("%s: whd responds\n%.300s\nthe floor\n%.300s", q.path, answers[0], answers[1])
 	}
 	return nil
 }

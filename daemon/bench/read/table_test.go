@@ -18,20 +18,20 @@ type samples struct {
 	unit   string
 	digits int    // decimals
 	named  string // name of the base, such as floor
-	ours   []float64
+	whd    []float64
 	base   []float64
 }
 
-func (s *samples) add(ours, base float64) {
-	s.ours, s.base = append(s.ours, ours), append(s.base, base)
+func (s *samples) add(whd, base float64) {
+	s.whd, s.base = append(s.whd, whd), append(s.base, base)
 }
 
 // ratio returns the median of the rounds' ratios: the two values of a round were
 // measured under the same load of the machine.
 func (s *samples) ratio() float64 {
-	ratios := make([]float64, len(s.ours))
+	ratios := make([]float64, len(s.whd))
 	for i := range ratios {
-		ratios[i] = s.ours[i] / s.base[i]
+		ratios[i] = s.whd[i] / s.base[i]
 	}
 	return median(ratios)
 }
@@ -45,27 +45,27 @@ func median(values []float64) float64 {
 	return (values[half-1] + values[half]) / 2
 }
 
-// times adds a result whose limit is a multiple of its base.
+// times adds a result with a multiple of its base as the limit.
 func (t *table) times(b *testing.B, name string, s samples, atMost float64) {
 	t.measured(b, name, s, fmt.Sprintf("%.2f times", atMost), s.ratio() <= atMost)
 }
 
 // below adds a result with an absolute limit; its base is for comparison.
 func (t *table) below(b *testing.B, name string, s samples, atMost float64) {
-	t.measured(b, name, s, fmt.Sprintf("%.0f %s", atMost, s.unit), median(s.ours) <= atMost)
+	t.measured(b, name, s, fmt.Sprintf("%.0f %s", atMost, s.unit), median(s.whd) <= atMost)
 }
 
-// above adds a result whose limit is its base plus a number of units.
+// above adds a result limited to its base plus a number of units.
 func (t *table) above(b *testing.B, name string, s samples, atMost float64) {
-	t.measured(b, name, s, fmt.Sprintf("+ %.0f %s", atMost, s.unit), median(s.ours)-median(s.base) <= atMost)
+	t.measured(b, name, s, fmt.Sprintf("+ %.0f %s", atMost, s.unit), median(s.whd)-median(s.base) <= atMost)
 }
 
 func (t *table) measured(b *testing.B, name string, s samples, bound string, holds bool) {
-	ours, base := median(s.ours), median(s.base)
-	b.ReportMetric(ours, s.metric+"-"+s.unit)
+	whd, base := median(s.whd), median(s.base)
+	b.ReportMetric(whd, s.metric+"-"+s.unit)
 	b.ReportMetric(s.ratio(), s.metric+"-times")
 	t.add(b, name,
-		fmt.Sprintf("%.*f %s", s.digits, ours, s.unit),
+		fmt.Sprintf("%.*f %s", s.digits, whd, s.unit),
 		fmt.Sprintf("%s %.*f %s", s.named, s.digits, base, s.unit),
 		fmt.Sprintf("%.2f times", s.ratio()), bound, holds)
 }
@@ -80,12 +80,12 @@ func (t *table) skipped(b *testing.B, why string) {
 	t.lines = append(t.lines, strings.Join([]string{number(b), "not measured: " + why, "", "", "", "", ""}, "\t"))
 }
 
-func (t *table) add(b *testing.B, name, ours, base, ratio, bound string, holds bool) {
+func (t *table) add(b *testing.B, name, whd, base, ratio, bound string, holds bool) {
 	verdict := "over"
 	if holds {
 		verdict = "holds"
 	}
-	t.lines = append(t.lines, strings.Join([]string{number(b), name, ours, base, ratio, bound, verdict}, "\t"))
+	t.lines = append(t.lines, strings.Join([]string{number(b), name, whd, base, ratio, bound, verdict}, "\t"))
 }
 
 // number returns the result's number, the second part of the benchmark's name.

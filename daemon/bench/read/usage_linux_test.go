@@ -11,7 +11,7 @@ import (
 )
 
 // cpuTime returns the CPU time of all threads of a process, in nanoseconds. The
-// kernel has a clock for each process, whose id is derived from the process id.
+// kernel has a clock for each process with an id derived from the process id.
 func cpuTime(pid int) (time.Duration, error) {
 	const schedulerClock = 2
 	var at syscall.Timespec

@@ -20,7 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// Context is one request and what is known about it so far.
+// Context is one request with the results of its processing so far.
 type Context struct {
 	Response *Response
 	Request  *http.Request

@@ -56,9 +56,9 @@ func hasExplicitProof(r *http.Request) bool {
 // Browsers send no Sec-Fetch-Site over plain HTTP, and pages can suppress Referer: a
 // browser request without any of these headers is rejected.
 func (c *CSRF) sameOrigin(x *Context) bool {
-	asked := x.Request.WithContext(x.Request.Context())
-	asked.Method, asked.Host = http.MethodPost, strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
-	if c.protection.Check(asked) != nil {
+	probe := x.Request.WithContext(x.Request.Context())
+	probe.Method, probe.Host = http.MethodPost, strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
+	if c.protection.Check(probe) != nil {
 		return false
 	}
 	for _, name := range []string{"Origin", "Referer"} {

@@ -41,7 +41,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return f, nil
 }
 
-// halfCloser is what net/http needs of a connection: with CloseWrite it sends a
+// halfCloser is the interface that net/http requires of a connection: with CloseWrite it sends a
 // response before it resets the connection.
 type halfCloser interface {
 	net.Conn
@@ -77,7 +77,7 @@ const maxKeptLine = 256
 // NetConn returns the underlying connection.
 func (c *framed) NetConn() net.Conn { return c.halfCloser }
 
-// Read reads from the connection and parses what it read.
+// Read reads from the connection and parses the framing.
 func (c *framed) Read(b []byte) (int, error) {
 	n, err := c.halfCloser.Read(b)
 	for rest := b[:n]; len(rest) > 0; {

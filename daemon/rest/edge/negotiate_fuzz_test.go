@@ -33,8 +33,8 @@ func FuzzNegotiate(f *testing.F) {
 		if r.callback != "" && r.Format.Name != "json" {
 			t.Errorf("a callback around %s", r.Format.Name)
 		}
-		asked := prefix + suffix + format
-		if r.Format.Name == "html" && !strings.Contains(strings.ToLower(asked+accept), "html") {
+		wanted := prefix + suffix + format
+		if r.Format.Name == "html" && !strings.Contains(strings.ToLower(wanted+accept), "html") {
 			t.Errorf("unexpected HTML page for %q", accept)
 		}
 		h := make(http.Header)

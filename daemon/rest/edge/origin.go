@@ -86,7 +86,7 @@ type HostCheck struct {
 
 // Check rejects an unauthenticated request whose Host is not a name of the service.
 // It prevents DNS rebinding: a page can point its own host name at the service's
-// address and read what the browser's network may read.
+// address and read the data that is accessible from the browser's network.
 func (c *HostCheck) Check(x *Context) error {
 	old := x.Origin.Host == "" && !x.Request.ProtoAtLeast(1, 1) // all browsers send Host
 	if old || x.Origin.Forwarded || c.known(x.Origin.Host) {

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 )
 
-// Response is a ResponseWriter that records what was sent, and disconnects clients
+// Response is a ResponseWriter that records the status and size, and disconnects clients
 // that do not read.
 type Response struct {
 	http.ResponseWriter
@@ -83,7 +83,7 @@ func (w *Response) Finish(r *http.Request, timeout time.Duration) {
 	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall + timeout))
 }
 
-// Unwrap gives http.ResponseController access to the connection.
+// Unwrap provides http.ResponseController with access to the connection.
 func (w *Response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // StatusGone is recorded for clients that disconnected before the response. It is
