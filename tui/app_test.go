@@ -81,7 +81,7 @@ func TestRandomKeysSendNoChanges(t *testing.T) {
 	questions := 0
 	for range *presses {
 		name := alphabet[random.IntN(len(alphabet))]
-		if _, asked := d.App.Overlay().(*ui.Confirm); asked {
+		if _, isConfirm := d.App.Overlay().(*ui.Confirm); isConfirm {
 			if questions++; name == "y" {
 				continue // accepts a confirmation
 			}
