@@ -1,53 +1,52 @@
 package wire
 
-// User is a person or program that signs in with a password, which no reply
-// shows.
+// User is a user who signs in with a password. Replies never contain the password.
 type User struct {
 	UserName          string
 	DisplayName       string
 	Role              string // reader, publisher, writer, admin
-	AddedDateTime     string // UTC, as all times of accounts
+	AddedDateTime     string // UTC, like all times of accounts
 	LastSavedDateTime string
 }
 
-// APIKey is a key that programs sign in with.
+// APIKey is an API key for programs.
 type APIKey struct {
 	KeyID            string
 	Name             string
 	Role             string
 	AddedDateTime    string
 	ExpiryDateTime   string `json:",omitempty"` // absent: never
-	LastUsedDateTime string `json:",omitempty"` // absent: never; up to a minute behind
-	Key              string `json:",omitempty"` // the key itself, in the answer to its creation only
+	LastUsedDateTime string `json:",omitempty"` // absent: never; up to a minute old
+	Key              string `json:",omitempty"` // the key; only in the reply to its creation
 }
 
-// CurrentSession is who a request comes from, and how they came.
+// CurrentSession describes the caller of a request and how it was authenticated.
 type CurrentSession struct {
 	UserName       string // or the name of the API key
 	DisplayName    string
 	Role           string
 	Via            string // cookie, header, basic, bearer
-	SessionID      string `json:"SessionId,omitempty"` // masked: what the request log shows of it
+	SessionID      string `json:"SessionId,omitempty"` // masked as in the request log
 	KeyID          string `json:",omitempty"`
 	ExpiryDateTime string `json:",omitempty"` // of the session
 }
 
-// UserRequest is the members of a request that adds or changes a user. In a
-// change, nil members stay as they are.
+// UserRequest is a request that creates or updates a user. An update does not change
+// nil members.
 type UserRequest struct {
 	UserName        string  `json:",omitempty"`
 	DisplayName     *string `json:",omitempty"`
 	Role            *string `json:",omitempty"`
 	Password        *string `json:",omitempty"`
-	CurrentPassword *string `json:",omitempty"` // needed by who is no admin and changes their own
+	CurrentPassword *string `json:",omitempty"` // required to change one's own password without the role admin
 }
 
-// APIKeyRequest is the members of a request that makes an API key.
+// APIKeyRequest is a request that creates an API key.
 type APIKeyRequest struct {
 	Name           string
 	Role           string
-	ExpiryDateTime string `json:",omitempty"` // or never; 90 days where it is absent
+	ExpiryDateTime string `json:",omitempty"` // or never; absent: 90 days
 }
 
-// NeverExpires in an APIKeyRequest is no expiry.
+// NeverExpires is the ExpiryDateTime of a key that does not expire.
 const NeverExpires = "never"

@@ -1,11 +1,11 @@
 package wire
 
-// CustomFieldValue is what one custom field of a bill's stage holds. Of what is
-// not known, or not stored, the member is left out.
+// CustomFieldValue is the value of a custom field of a bill's stage. Unknown or unset
+// members are left out.
 type CustomFieldValue struct {
 	SettingID   string  // of the field
 	SettingName *string `json:",omitempty"`
 	Contents    *string `json:",omitempty"`
-	PluginID    *string `json:",omitempty"` // of the plugin that the field came with
+	PluginID    *string `json:",omitempty"` // of the plugin that defines the field
 	PluginName  *string `json:",omitempty"`
 }

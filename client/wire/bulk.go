@@ -1,16 +1,16 @@
 package wire
 
-// MessagesRetried answers the wish to send all messages again that match a
-// filter. Of a dry run it says what would have been done.
+// MessagesRetried is the reply to a request to retry matching messages. After a dry
+// run it has the numbers that would result.
 type MessagesRetried struct {
 	Matched int64
 	Retried int64
-	Skipped int64 // received already, not attempted yet and due anyway, or gone meanwhile
+	Skipped int64 // already received, not attempted yet and due anyway, or deleted
 	DryRun  bool  `json:",omitempty"`
 }
 
-// MessagesDeleted answers the wish to delete all messages that match a filter.
-// Of a dry run it says what would have been done.
+// MessagesDeleted is the reply to a request to delete matching messages. After a dry run
+// it has the numbers that would result.
 type MessagesDeleted struct {
 	Matched int64
 	Deleted int64
@@ -20,12 +20,11 @@ type MessagesDeleted struct {
 // SecretRequest replaces the secret of a subscription.
 type SecretRequest struct {
 	Secret  string `json:",omitempty"` // whsec_ and 24 to 64 bytes in base64; empty for a new one
-	KeepFor string `json:",omitempty"` // how long the present one signs as well: 0, or such as 12h; empty for 24h
+	KeepFor string `json:",omitempty"` // how long the old secret is used too: 0, or a duration such as 12h; empty: 24h
 }
 
-// RotatedSecret is the secret that messages of a subscription are signed with
-// from now on. It is shown this once.
+// RotatedSecret is the new signing secret of a subscription. No other reply has it.
 type RotatedSecret struct {
 	Secret         string
-	OldSecretUntil Timestamp `json:",omitzero"` // until when the one before signs as well; zero where it does not
+	OldSecretUntil Timestamp `json:",omitzero"` // end of the use of the old secret; zero if it is not used
 }

@@ -9,7 +9,7 @@ import (
 
 var errDate = errors.New("must be a date such as 2019-05-01T10:11:12.1230000 or 2019-05-01, from year 1 to 9999")
 
-// dateLayouts are the forms that ParseDate reads beside the legacy one. Go
+// dateLayouts has the forms that ParseDate accepts in addition to the legacy one. Go
 // accepts a fraction after the seconds of each.
 var dateLayouts = []struct {
 	layout string
@@ -26,10 +26,9 @@ var dateLayouts = []struct {
 	{"2006-01-02 15:04", false},
 }
 
-// ParseDate reads a date and gives it in DateLayout. One that names a zone is
-// an instant and is converted to zone; one that does not is taken as it
-// is. More than seven fraction digits are accepted only where the rest are
-// zeros: a date is never rounded.
+// ParseDate parses a date and returns it in DateLayout. A date with a zone is converted
+// to zone; a date without is unchanged. More than seven fraction digits are only
+// accepted if the rest are zeros, because dates are never rounded.
 func ParseDate(text string, zone *time.Location) (string, error) {
 	text = strings.TrimSpace(text)
 	if t, ok := parseLegacyDate(text); ok {
@@ -52,9 +51,9 @@ func ParseDate(text string, zone *time.Location) (string, error) {
 	return "", errDate
 }
 
-// cutFraction drops the digits of a fraction of a second after the seventh,
-// and reports whether all of them were zeros. time.Parse would drop those after
-// the ninth whatever they are.
+// cutFraction removes the digits of a fraction of a second after the seventh and
+// reports whether all of them were zeros. time.Parse would drop any digits after the
+// ninth.
 func cutFraction(text string) (string, bool) {
 	start := strings.IndexAny(text, ".,") + 1
 	if start == 0 {
@@ -75,9 +74,9 @@ func formatDate(t time.Time) (string, error) {
 	return t.Format(DateLayout), nil
 }
 
-// parseLegacyDate reads /Date(1530664812000)/ and /Date(1530664812000+1000)/,
-// slashes escaped or not: milliseconds since 1970 in UTC. The offset only says
-// where the writer was; the instant does not depend on it.
+// parseLegacyDate parses /Date(1530664812000)/ and /Date(1530664812000+1000)/, with or
+// without escaped slashes: milliseconds since 1970 in UTC. The offset does not affect the
+// instant.
 func parseLegacyDate(text string) (time.Time, bool) {
 	text = strings.ReplaceAll(text, `\/`, "/")
 	inner, ok := strings.CutPrefix(text, "/Date(")
@@ -97,13 +96,13 @@ func parseLegacyDate(text string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), true
 }
 
-// LegacyDate writes an instant in the notation of the webhook resources.
+// LegacyDate formats an instant in the notation of the webhook resources.
 func LegacyDate(t time.Time) string {
 	return "/Date(" + strconv.FormatInt(t.UnixMilli(), 10) + "+0000)/"
 }
 
-// AppendEpoch writes a date in DateLayout, which is one of UTC, in the notation
-// of the webhook resources. What is no such date is not written.
+// AppendEpoch appends a UTC date in DateLayout in the notation of the webhook resources.
+// It appends nothing for an invalid date.
 func AppendEpoch(dst, date []byte) ([]byte, bool) {
 	t, ok := readDate(date)
 	if !ok {
@@ -113,7 +112,7 @@ func AppendEpoch(dst, date []byte) ([]byte, bool) {
 	return append(dst, "+0000)/"...), true
 }
 
-// readDate reads a date in DateLayout. Unlike time.Parse it allocates nothing.
+// readDate parses a date in DateLayout. Unlike time.Parse it does not allocate.
 func readDate(date []byte) (time.Time, bool) {
 	if len(date) != len(DateLayout) {
 		return time.Time{}, false

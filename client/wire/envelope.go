@@ -1,8 +1,8 @@
-// Package wire is the shape of what crosses the network: the envelopes, and
-// the text form of every type of value.
+// Package wire defines the requests and replies of the service and the text form of
+// every type of value.
 package wire
 
-// ResponseStatus says what went wrong. On success it is empty.
+// ResponseStatus describes an error. It is empty on success.
 type ResponseStatus struct {
 	ErrorCode  string            `json:",omitempty"`
 	Message    string            `json:",omitempty"`
@@ -11,7 +11,7 @@ type ResponseStatus struct {
 	Meta       map[string]string `json:",omitempty"`
 }
 
-// FieldError is what is wrong with one member of a request.
+// FieldError is the error of a member of a request.
 type FieldError struct {
 	ErrorCode string            `json:",omitempty"`
 	FieldName string            `json:",omitempty"`
@@ -24,7 +24,7 @@ type Failure struct {
 	ResponseStatus ResponseStatus
 }
 
-// AuthenticateResponse answers a login, and GET /auth.
+// AuthenticateResponse is the reply to a login and to GET /auth.
 type AuthenticateResponse struct {
 	SessionID      string `json:"SessionId"`
 	UserName       string
@@ -32,7 +32,7 @@ type AuthenticateResponse struct {
 	ResponseStatus ResponseStatus
 }
 
-// The headers that are ours, and those whose spelling several packages need.
+// Header names: those of the service, and others that several packages use.
 const (
 	HeaderRequestID      = "X-Request-Id"
 	HeaderSessionID      = "X-Ss-Id"
@@ -42,9 +42,9 @@ const (
 	HeaderTotal          = "X-Total"
 	HeaderTakeClamped    = "X-Take-Clamped"
 	HeaderIdempotencyKey = "Idempotency-Key"
-	HeaderReplayed       = "Idempotent-Replayed" // true: the answer is that to an earlier request under the same key
+	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"
 )
 
-// SessionCookie is the name of the cookie that carries a session.
+// SessionCookie is the name of the session cookie.
 const SessionCookie = "ss-id"

@@ -1,22 +1,22 @@
 package wire
 
-// Metadata answers /metadata: what the service can be asked.
+// Metadata is the reply to /metadata: the operations of the service.
 type Metadata struct {
 	Service    string
 	Version    string
-	URL        string // of the service, as the asker reached it
+	URL        string // of the service, as the client addressed it
 	Operations []Operation
 
-	WebhooksHostURL string `json:",omitempty"` // by which the company reaches the service
+	WebhooksHostURL string `json:",omitempty"` // address at which users in the company reach the service
 }
 
-// Operation is one thing that the service does. The members from Parameters on
-// are there only where one operation is asked for.
+// Operation is an operation of the service. The members from Parameters on are only set
+// in the reply for a single operation.
 type Operation struct {
 	Name       string
 	Group      string
 	Summary    string
-	Role       string `json:",omitempty"` // the least that it takes; none for everybody
+	Role       string `json:",omitempty"` // minimum role; empty if none is required
 	Routes     []OperationRoute
 	Parameters []OperationParameter `json:",omitempty"`
 	Answer     string               `json:",omitempty"` // name of the reply's type
@@ -24,19 +24,19 @@ type Operation struct {
 	Samples    []OperationSample    `json:",omitempty"`
 }
 
-// OperationRoute is a way to an operation.
+// OperationRoute is a route of an operation.
 type OperationRoute struct {
 	Methods []string
 	Path    string
 	Summary string `json:",omitempty"`
 }
 
-// OperationParameter is a member that a request may have.
+// OperationParameter is a member of a request.
 type OperationParameter struct {
 	Name     string
 	Type     string
-	Family   string   `json:",omitempty"` // of filters, as the published interface has it
-	Suffixes []string `json:",omitempty"` // that the name may carry
+	Family   string   `json:",omitempty"` // of filters, in the notation of the published interface
+	Suffixes []string `json:",omitempty"` // allowed suffixes of the name
 	Required bool     `json:",omitempty"`
 	Summary  string   `json:",omitempty"`
 }
@@ -47,7 +47,7 @@ type OperationField struct {
 	Type string
 }
 
-// OperationSample is a command that asks for a reply in a format.
+// OperationSample is a sample command for a reply format.
 type OperationSample struct {
 	Format  string
 	Command string

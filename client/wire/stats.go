@@ -1,48 +1,47 @@
 package wire
 
-// Stats are figures of the delivery of webhooks. All but Depth are of the daemon
-// that answers, since it was started.
+// Stats has webhook delivery statistics. All but Depth are those of the daemon that
+// replies, since its start.
 type Stats struct {
 	ServerDateTime Timestamp
-	SinceDateTime  Timestamp // when the daemon was started: it counts nothing of before
+	SinceDateTime  Timestamp // start of the daemon, which counts from then on
 	Daemon         string    // the host that the daemon runs on
-	Daemons        int       // that work on the store
-	Window         TimeSpan  // that Totals, Latency, Delay and Minutes are of
+	Daemons        int       // daemons that use the store
+	Window         TimeSpan  // of Totals, Latency, Delay and Minutes
 	Totals         Traffic
-	SuccessRate    *float64 `json:",omitempty"` // of the attempts, from 0 to 1; absent where there were none
+	SuccessRate    *float64 `json:",omitempty"` // of attempts, from 0 to 1; absent without attempts
 	Latency        Latency  // of attempts
-	Delay          Latency  // from publishing to delivery, of messages that the first attempt delivered
+	Delay          Latency  // from publishing to delivery, for messages delivered by the first attempt
 	Minutes        Minutes
-	Depth          *Depth `json:",omitempty"` // absent where it was never counted
-	DepthMessage   string `json:",omitempty"` // why it could not be counted again
+	Depth          *Depth `json:",omitempty"` // absent if it has not been counted yet
+	DepthMessage   string `json:",omitempty"` // error of the last count
 	InHand         InHand
 	Subscriptions  int
-	Disabled       int      // of the subscriptions, by themselves or with their subscriber
-	QueueWindow    TimeSpan `json:"LaneWindow"` // that the figures of Lanes are of: an hour at most
-	Lanes          []Queue  // subscriptions with traffic, open messages or trouble; the worst first
-	OtherLanes     int      // that are left out, being more than 500
+	Disabled       int      // subscriptions that are disabled or whose subscriber is
+	QueueWindow    TimeSpan `json:"LaneWindow"` // of Lanes; at most an hour
+	Lanes          []Queue  // queues with traffic, open messages or failures; the worst first
+	OtherLanes     int      // number of queues left out, beyond 500
 }
 
-// Traffic is what happened within some time.
+// Traffic counts events, messages and attempts of a period.
 type Traffic struct {
 	Events    int64 // stored
-	Messages  int64 // made of them
-	Delivered int64 // attempts that the receiver took
-	Failed    int64 // attempts that failed, and are made again
+	Messages  int64 // created for them
+	Delivered int64 // successful attempts
+	Failed    int64 // failed attempts that are retried
 	GivenUp   int64 // messages that failed for good
 }
 
-// Latency is how long the quicker half of something took at most, and so on, as
-// well as can be guessed; absent where there was nothing.
+// Latency has estimated percentiles of durations; absent without data.
 type Latency struct {
 	P50 TimeSpan `json:",omitzero"`
 	P95 TimeSpan `json:",omitzero"`
 	P99 TimeSpan `json:",omitzero"`
 }
 
-// Minutes is Traffic by the minute, the oldest first. The last is not over.
+// Minutes is Traffic by minute, oldest first. The last minute is incomplete.
 type Minutes struct {
-	From      Timestamp // when the first begins
+	From      Timestamp // start of the first minute
 	Events    []int64
 	Messages  []int64
 	Delivered []int64
@@ -50,30 +49,30 @@ type Minutes struct {
 	GivenUp   []int64
 }
 
-// Depth is what is open in the whole store.
+// Depth counts the open messages of the whole store.
 type Depth struct {
 	CountedDateTime Timestamp
 	NotSent         int64
 	RetryPending    int64
-	OldestDateTime  Timestamp `json:",omitzero"` // when the oldest of it was raised
+	OldestDateTime  Timestamp `json:",omitzero"` // publication of the oldest
 }
 
-// InHand is what the daemon is at.
+// InHand is the current work of the daemon.
 type InHand struct {
 	EventsWaiting    int // to be stored
 	OutcomesWaiting  int // to be stored
 	InFlight         int // attempts
-	MessagesInMemory int // that wait for an attempt
-	OpenBreakers     int // subscriptions whose endpoint is only probed
+	MessagesInMemory int // waiting for an attempt
+	OpenBreakers     int // subscriptions with an open circuit breaker
 }
 
-// The states of a lane's breaker.
+// States of a queue's circuit breaker.
 const (
 	BreakerClosed = "closed"
-	BreakerOpen   = "open" // the endpoint is in trouble: one message goes out now and then
+	BreakerOpen   = "open" // the endpoint fails; only probes are sent
 )
 
-// Queue is the state of deliveries to one subscription.
+// Queue is the state of the deliveries to a subscription.
 type Queue struct {
 	SubscriberID        string
 	SubscriberName      string
@@ -84,15 +83,15 @@ type Queue struct {
 	DisabledReason      string `json:",omitempty"`
 	Ordered             bool
 	InFlight            int // attempts
-	Limit               int // of these, at present
+	Limit               int // current limit of InFlight
 	Breaker             string
-	NextProbeDateTime   Timestamp `json:",omitzero"` // where the breaker is open
-	FailingSince        Timestamp `json:",omitzero"` // where every attempt has failed since
-	NextAttemptDateTime Timestamp `json:",omitzero"` // when the daemon has something to do for the subscription
+	NextProbeDateTime   Timestamp `json:",omitzero"` // if the breaker is open
+	FailingSince        Timestamp `json:",omitzero"` // start of uninterrupted failures
+	NextAttemptDateTime Timestamp `json:",omitzero"` // next scheduled attempt
 	NotSent             int64
 	RetryPending        int64
 	Pending             int64     // both
-	OldestDateTime      Timestamp `json:",omitzero"` // when the oldest of them was raised
+	OldestDateTime      Timestamp `json:",omitzero"` // publication of the oldest
 	Delivered           int64
 	Failed              int64
 	GivenUp             int64
@@ -100,21 +99,21 @@ type Queue struct {
 	LastFailure         *Failed  `json:",omitempty"`
 }
 
-// Failed is an attempt that failed.
+// Failed is a failed attempt.
 type Failed struct {
 	At       Timestamp
-	HTTPCode int    `json:",omitempty"` // absent where no answer came
-	Message  string // the reason phrase, or why no answer came
+	HTTPCode int    `json:",omitempty"` // absent without a response
+	Message  string // the reason phrase, or the error
 }
 
-// Pulse is what happened within the last second, and what is in hand: the event
-// stats of a live stream.
+// Pulse has the counts of the last second and the current work: the event stats of a
+// live stream.
 type Pulse struct {
 	At               Timestamp
 	Events           int64 // stored
-	Delivered        int64 // attempts that the receiver took
+	Delivered        int64 // successful attempts
 	Failed           int64 // attempts that failed
 	InFlight         int   // attempts
-	MessagesInMemory int   // that wait for an attempt
-	OpenBreakers     int   // subscriptions whose endpoint is only probed
+	MessagesInMemory int   // waiting for an attempt
+	OpenBreakers     int   // subscriptions with an open circuit breaker
 }

@@ -11,23 +11,23 @@ const MediaEventStream = "text/event-stream"
 // HeaderLastEventID is the header that resumes a live stream.
 const HeaderLastEventID = "Last-Event-ID"
 
-// The topics of a live stream.
+// Topics of a live stream.
 const (
-	TopicMessages = "messages" // what becomes of messages
-	TopicStats    = "stats"    // figures of the delivery
-	TopicRequests = "requests" // requests that the service has answered
+	TopicMessages = "messages" // changes of messages
+	TopicStats    = "stats"    // delivery statistics
+	TopicRequests = "requests" // handled requests
 )
 
-// The names of a live stream's events.
+// Names of a live stream's events.
 const (
 	EventMessage   = "message"   // a MessageChange
-	EventStats     = "stats"     // figures of the delivery
+	EventStats     = "stats"     // delivery statistics
 	EventRequest   = "request"   // an AnsweredRequest
 	EventHeartbeat = "heartbeat" // a Heartbeat
 	EventReset     = "reset"     // a Reset
 )
 
-// MessageChange is what became of one message, of the topic messages.
+// MessageChange is a change of a message, of the topic messages.
 type MessageChange struct {
 	MessageID           string
 	SubscriberID        string
@@ -35,44 +35,42 @@ type MessageChange struct {
 	EventName           string
 	Status              int // as in MessageState
 	Retries             int
-	NextAttemptDateTime Timestamp // null where there is none
-	HTTPCode            *int      // of the attempt, null where no answer came
-	Duration            TimeSpan  // of the attempt, null where the change is none
+	NextAttemptDateTime Timestamp // null if there is none
+	HTTPCode            *int      // of the attempt, null without a response
+	Duration            TimeSpan  // of the attempt, null if the change is not an attempt
 	At                  Timestamp
 	Deleted             bool `json:",omitempty"`
 }
 
-// AnsweredRequest is one request that the service has answered, of the topic
-// requests.
+// AnsweredRequest is a request that the service has handled, of the topic requests.
 type AnsweredRequest struct {
 	At                   Timestamp
 	Method               string
 	PathInfo             string // masked as in the request log
 	StatusCode           int
 	DurationMilliseconds float64
-	UserName             string `json:",omitempty"` // of who asked, where that is known
+	UserName             string `json:",omitempty"` // of the caller, if known
 	RequestID            string
 }
 
-// Heartbeat says that the stream is alive, and what time it is at the service.
+// Heartbeat shows that the stream is alive and has the time of the service.
 type Heartbeat struct {
 	At Timestamp
 }
 
-// Reset says that the stream has not shown every change: what was read before
-// has to be read again.
+// Reset means that the stream has missed changes: the client must read the state again.
 type Reset struct {
-	Reason string // for people
+	Reason string // human-readable
 }
 
-// TimeSpan is a duration. JSON has it as AppendTimeSpan writes it, exact to 100
+// TimeSpan is a duration. Its JSON has the form of AppendTimeSpan, exact to 100
 // nanoseconds.
 type TimeSpan time.Duration
 
 // tick is the unit of AppendTimeSpan.
 const tick = time.Second / ticksPerSecond
 
-// MarshalJSON writes a text such as "PT0.0123S"; none at all is null.
+// MarshalJSON returns a string such as "PT0.0123S"; null for zero.
 func (s TimeSpan) MarshalJSON() ([]byte, error) {
 	if s == 0 {
 		return []byte("null"), nil
@@ -81,7 +79,7 @@ func (s TimeSpan) MarshalJSON() ([]byte, error) {
 	return append(text, '"'), nil
 }
 
-// UnmarshalJSON reads every form of a time span that the service takes.
+// UnmarshalJSON accepts every form of a time span that the service accepts.
 func (s *TimeSpan) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*s = 0

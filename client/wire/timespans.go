@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A TimeSpan is a number of ticks, of 100 nanoseconds each.
+// A TimeSpan is a number of ticks of 100 nanoseconds.
 const (
 	ticksPerSecond = 10_000_000
 	ticksPerMinute = 60 * ticksPerSecond
@@ -16,10 +16,10 @@ const (
 	ticksPerDay    = 24 * ticksPerHour
 )
 
-// tickDigits are the digits of a fraction of a second.
+// tickDigits is the number of digits of a fraction of a second.
 const tickDigits = 7
 
-// AppendTimeSpan writes a TimeSpan as ISO 8601 has it: PT0.0123S, P1DT2H, PT0S.
+// AppendTimeSpan appends a TimeSpan in ISO 8601: PT0.0123S, P1DT2H, PT0S.
 func AppendTimeSpan(dst []byte, ticks int64) []byte {
 	left := uint64(ticks)
 	if ticks < 0 {
@@ -47,8 +47,8 @@ func appendPart(dst []byte, ticks, unit uint64, letter byte) ([]byte, uint64) {
 	return dst, ticks % unit
 }
 
-// appendFraction writes the point and the digits of a part of a second, without
-// zeros at the end.
+// appendFraction appends the point and the digits of a fraction of a second, without
+// trailing zeros.
 func appendFraction(dst []byte, ticks uint64) []byte {
 	if ticks == 0 {
 		return dst
@@ -63,14 +63,14 @@ func appendFraction(dst []byte, ticks uint64) []byte {
 
 var errTimeSpan = errors.New("must be a time span such as PT0.25S, P1DT2H or 00:00:01.5, exact to seven fraction digits")
 
-// The forms of time spans: days, hours, minutes, seconds and the digits of a fraction.
+// Forms of time spans: days, hours, minutes, seconds and fraction digits.
 var timeSpans = []*regexp.Regexp{
 	regexp.MustCompile(`^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d+))?S)?)?$`),
 	regexp.MustCompile(`^(?:(\d+)\.)?([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d)(?:\.(\d+))?$`),
 }
 
-// ParseTimeSpan reads a TimeSpan as ISO 8601 has it, with days as the largest
-// unit, or as [d.]hh:mm:ss[.fffffff].
+// ParseTimeSpan parses a TimeSpan in ISO 8601, with days as the largest unit, or as
+// [d.]hh:mm:ss[.fffffff].
 func ParseTimeSpan(text string) (int64, error) {
 	unsigned, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	unsigned = strings.ToUpper(unsigned)
@@ -88,8 +88,8 @@ func ParseTimeSpan(text string) (int64, error) {
 	return 0, errTimeSpan
 }
 
-// addTicks adds days, hours, minutes, seconds and a fraction. Digits of the fraction
-// behind the seventh must be zeros.
+// addTicks adds days, hours, minutes, seconds and a fraction. Fraction digits after the
+// seventh must be zeros.
 func addTicks(parts []string) (sum int64, err error) {
 	fraction := parts[4]
 	exact := min(len(fraction), tickDigits)

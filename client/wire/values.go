@@ -12,22 +12,20 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// DateLayout is the form of a DateTime of a record: seven fraction digits, no
-// zone.
+// DateLayout is the layout of a DateTime of a record: seven fraction digits, no zone.
 const DateLayout = "2006-01-02T15:04:05.0000000"
 
-// Value is one value of a member, read by its field's type. As in a row, Int
-// holds whole numbers, bools and time spans, Bytes holds byte[], and Text the
-// canonical text of everything else.
+// Value is a value of a member, parsed by its field's type. Int has whole numbers, bools
+// and time spans, Bytes has byte[], and Text the canonical text of everything else.
 type Value struct {
 	Int   int64
 	Text  string
 	Bytes []byte
 }
 
-// ParseValue reads the text form of a value of type t. Dates with a zone are
-// converted to zone. Errors say what would be right and do not repeat the
-// text, which may be a secret.
+// ParseValue parses the text form of a value of type t. Dates with a zone are converted
+// to zone. Errors describe the valid form and do not repeat the text, which may be a
+// secret.
 func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) {
 	switch {
 	case t.Integer():
@@ -55,8 +53,8 @@ func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) 
 	return Value{Text: text}, nil
 }
 
-// ParseInteger reads a whole number that fits t exactly. A fraction of zeros
-// and an exponent are allowed, as JSON has them.
+// ParseInteger parses a whole number in the range of t. A fraction of zeros and an
+// exponent are allowed, as in JSON.
 func ParseInteger(t record.Type, text string) (int64, error) {
 	lo, hi := t.Range()
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
@@ -80,14 +78,14 @@ func wholeNumber(digits string) (int64, error) {
 	return strconv.ParseInt(whole, 10, 64)
 }
 
-// MaxDigits is the number of digits that a decimal may have.
+// MaxDigits is the maximum number of digits of a decimal.
 const MaxDigits = 38
 
 var errDecimal = fmt.Errorf("must be a number of at most %d digits", MaxDigits)
 
-// ParseDecimal reads a number and gives its digits: no exponent, no plus sign,
-// no needless leading zeros, and no minus sign on a zero. Fraction digits stay
-// as they are, since they show the scale.
+// ParseDecimal parses a number and returns its digits without exponent, plus sign,
+// leading zeros, and without minus sign for zero. Trailing fraction digits are kept,
+// because they show the scale.
 func ParseDecimal(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	negative := strings.HasPrefix(text, "-")
@@ -126,8 +124,8 @@ func spellDecimal(negative bool, whole, fraction string) string {
 	return whole + "." + fraction
 }
 
-// cutExponent splits 1.5e3 into 1.5 and 3. Exponents beyond what 38 digits
-// could use are refused, so that shift stays cheap.
+// cutExponent splits 1.5e3 into 1.5 and 3. Exponents that exceed 38 digits are errors,
+// to bound the cost of shift.
 func cutExponent(text string) (mantissa string, exponent int, err error) {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 {
@@ -140,7 +138,7 @@ func cutExponent(text string) (mantissa string, exponent int, err error) {
 	return text[:i], exponent, nil
 }
 
-// shift moves the decimal point right by n digits, left where n is negative.
+// shift moves the decimal point right by n digits, or left if n is negative.
 func shift(whole, fraction string, n int) (string, string) {
 	if n > 0 {
 		fraction += strings.Repeat("0", max(0, n-len(fraction)))
@@ -163,8 +161,8 @@ func digitsOnly(s string) bool {
 	return true
 }
 
-// ParseBool reads true, false, 1 or 0 in any letter case, as 1 or 0. Of a list
-// with commas, which pairs of check boxes send, the first part counts.
+// ParseBool parses true, false, 1 or 0 in any letter case and returns 1 or 0. Of a list
+// with commas, as sent by pairs of check boxes, the first item is used.
 func ParseBool(text string) (int64, error) {
 	value := int64(-1)
 	for part := range strings.SplitSeq(text, ",") {
@@ -183,8 +181,8 @@ var bools = map[string]int64{"true": 1, "1": 1, "false": 0, "0": 0}
 
 var errGuid = errors.New("must be a guid: 32 hex digits, with or without hyphens or braces")
 
-// ParseGuid reads a guid with or without hyphens or braces, in any letter
-// case, and gives its 36 lower-case characters.
+// ParseGuid parses a GUID with or without hyphens or braces, in any letter case, and
+// returns its 36 lower-case characters.
 func ParseGuid(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if n := len(text); n > 2 && text[0] == '{' && text[n-1] == '}' {
@@ -206,7 +204,7 @@ func ParseGuid(text string) (string, error) {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
 }
 
-// ParseBytes reads base64 text, with or without padding.
+// ParseBytes decodes base64 with or without padding.
 func ParseBytes(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	b, err := base64.StdEncoding.Strict().DecodeString(text)

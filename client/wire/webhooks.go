@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Timestamp is a time of the webhook resources. JSON has it in the legacy notation
+// Timestamp is a time of the webhook resources. Its JSON has the legacy notation
 // /Date(milliseconds+0000)/, as clients of the existing service expect.
 type Timestamp time.Time
 
-// MarshalJSON writes the legacy notation; the zero time is null.
+// MarshalJSON returns the legacy notation; null for the zero time.
 func (m Timestamp) MarshalJSON() ([]byte, error) {
 	if time.Time(m).IsZero() {
 		return []byte("null"), nil
@@ -17,7 +17,7 @@ func (m Timestamp) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + LegacyDate(time.Time(m)) + `"`), nil
 }
 
-// UnmarshalJSON reads every form of a date that the service takes.
+// UnmarshalJSON accepts every form of a date that the service accepts.
 func (m *Timestamp) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
 		*m = Timestamp{}
@@ -42,14 +42,14 @@ type Event struct {
 	Description string
 }
 
-// EventReceipt answers the raising of an event.
+// EventReceipt is the reply to the publication of an event.
 type EventReceipt struct {
 	EventID  string
-	Messages int // one for each subscription that the event goes to
+	Messages int // one per subscription of the event
 }
 
-// Subscriber receives events. Its RecID is the SubscriberID, the
-// key to its subscriptions.
+// Subscriber receives events. Its RecID is the SubscriberID, which authorizes managing
+// its subscriptions.
 type Subscriber struct {
 	RecID             string
 	Name              string
@@ -60,13 +60,13 @@ type Subscriber struct {
 	Subscriptions     []Subscription `json:",omitempty"`
 }
 
-// Header is a header that messages are sent with. A reply never shows its value.
+// Header is a custom header of messages. Replies never contain its value.
 type Header struct {
 	Name  string
 	Value string
 }
 
-// Subscription says which events go to which address.
+// Subscription sends events to an address.
 type Subscription struct {
 	RecID             string
 	SubscriberID      string `json:"SY_WebhookSubscriber_RecID"`
@@ -77,46 +77,45 @@ type Subscription struct {
 	RowHash           []byte
 	IsEnabled         bool
 	DisabledReason    string    `json:",omitempty"`
-	FailingSince      Timestamp `json:",omitzero"` // since when every attempt has failed; left out after a success
+	FailingSince      Timestamp `json:",omitzero"` // start of uninterrupted failures; left out after a success
 	Ordered           bool
-	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty for the settings'
+	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
 	Headers           []Header `json:",omitempty"`
-	Secret            string   `json:",omitempty"` // shown once, when it was made
+	Secret            string   `json:",omitempty"` // only in the reply to its creation
 }
 
-// MessageState answers the wish to send a message again.
+// MessageState is the reply to a retry or a test.
 type MessageState struct {
 	MessageID string
 	Status    int // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
 	Retries   int
 }
 
-// TestRequest says what a subscription is tried out with. What is empty the
-// service chooses.
+// TestRequest is a request for a test message. The service chooses empty members.
 type TestRequest struct {
-	EventName string `json:",omitempty"` // one that the subscription takes, which the message looks like
-	Body      string `json:",omitempty"` // delivered byte for byte
+	EventName string `json:",omitempty"` // an event of the subscription
+	Body      string `json:",omitempty"` // delivered unchanged
 }
 
-// SubscriberRequest adds or changes a subscriber. What is nil stays as it is.
+// SubscriberRequest creates or updates a subscriber. Nil members are not changed.
 type SubscriberRequest struct {
 	Name      *string `json:",omitempty"`
 	IsEnabled *bool   `json:",omitempty"`
-	RowHash   []byte  `json:",omitempty"` // of the state that a change is based on
+	RowHash   []byte  `json:",omitempty"` // of the state on which the change is based
 }
 
-// SubscriptionRequest adds or changes a subscription. What is nil stays as it is.
+// SubscriptionRequest creates or updates a subscription. Nil members are not changed.
 type SubscriptionRequest struct {
 	URL           *string   `json:",omitempty"`
 	EventName     *string   `json:",omitempty"`
-	Headers       *[]Header `json:",omitempty"` // all of them
+	Headers       *[]Header `json:",omitempty"` // replaces all headers
 	IsEnabled     *bool     `json:",omitempty"`
 	Ordered       *bool     `json:",omitempty"`
 	RetrySchedule *string   `json:",omitempty"`
 	RowHash       []byte    `json:",omitempty"`
 }
 
-// Page is the envelope of a query whose rows have a type of their own.
+// Page is the envelope of a query with rows of type T.
 type Page[T any] struct {
 	Offset         int64
 	Total          int64
@@ -125,7 +124,7 @@ type Page[T any] struct {
 	ResponseStatus ResponseStatus
 }
 
-// Message is one event on its way to one subscription.
+// Message is the delivery of an event to a subscription.
 type Message struct {
 	ItemNo                      int64
 	SubscriberID                string
@@ -144,7 +143,7 @@ type Message struct {
 	MaxRetries                  int
 }
 
-// MessageResponse is one attempt to send a message.
+// MessageResponse is a delivery attempt of a message.
 type MessageResponse struct {
 	MessageItemNo            int64
 	SubscriberID             string
@@ -158,16 +157,16 @@ type MessageResponse struct {
 	Retries                  int
 	AddedDateTime            Timestamp
 	MessageLastSavedDateTime Timestamp
-	HTTPCode                 *int   // nil where no answer came
-	Message                  string // the reason phrase, or why no answer came
+	HTTPCode                 *int   // nil without a response
+	Message                  string // the reason phrase, or the error
 	ItemNo                   int    // the number of the attempt
 	LastSavedDateTime        Timestamp
 	Duration                 string // such as PT0.0123S
 }
 
-// Attempt is one attempt as admins see it.
+// Attempt is a delivery attempt with the details for admins.
 type Attempt struct {
 	MessageResponse
-	Detail     *string // the error, where no answer came
-	AnswerText *string // the first 4 KiB of an answer
+	Detail     *string // the error, without a response
+	AnswerText *string // the first 4 KiB of the response
 }
