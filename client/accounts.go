@@ -9,67 +9,68 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Users returns the users by name. This and all changes of accounts require the role
-// admin, except that users can read and change their own account.
+// Users lists the users by name. This, and all that changes accounts, takes the
+// role admin; others see and change themselves.
 func (c *Client) Users(ctx context.Context) ([]wire.User, error) {
 	return fetch[[]wire.User](ctx, c, http.MethodGet, "/Users", nil)
 }
 
-// User returns a user.
+// User finds one user.
 func (c *Client) User(ctx context.Context, name string) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodGet, userPath(name), nil)
 }
 
 func userPath(name string) string { return "/Users/" + url.PathEscape(name) }
 
-// AddUser creates a user.
+// AddUser adds a user.
 func (c *Client) AddUser(ctx context.Context, request wire.UserRequest) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodPost, "/Users", request)
 }
 
-// UpdateUser updates the members of a user that are not nil. A new password ends the
+// UpdateUser changes what is not nil of a user. Another password ends the
 // user's sessions.
 func (c *Client) UpdateUser(ctx context.Context, name string, request wire.UserRequest) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodPatch, userPath(name), request)
 }
 
-// RemoveUser deletes a user and ends the user's sessions.
+// RemoveUser removes a user and ends the user's sessions.
 func (c *Client) RemoveUser(ctx context.Context, name string) error {
 	return c.confirm(ctx, call{method: http.MethodDelete, path: userPath(name)})
 }
 
-// APIKeys returns the API keys by name, without their secrets.
+// APIKeys lists the API keys by name, without the keys themselves.
 func (c *Client) APIKeys(ctx context.Context) ([]wire.APIKey, error) {
 	return fetch[[]wire.APIKey](ctx, c, http.MethodGet, "/ApiKeys", nil)
 }
 
-// AddAPIKey creates an API key. Only this reply has its Key.
+// AddAPIKey makes an API key. Its Key is never shown again.
 func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wire.APIKey, error) {
 	return fetch[*wire.APIKey](ctx, c, http.MethodPost, "/ApiKeys", request)
 }
 
-// RemoveAPIKey deletes an API key by ID or name.
+// RemoveAPIKey ends an API key, by its id or its name.
 func (c *Client) RemoveAPIKey(ctx context.Context, idOrName string) error {
 	return c.confirm(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
 }
 
-// CurrentSession returns the user, role and session of the client.
+// CurrentSession is who the client is to the service.
 func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, error) {
 	return fetch[*wire.CurrentSession](ctx, c, http.MethodGet, "/Sessions/Current", nil)
 }
 
-// KeepAlive restarts the idle timeout of the session.
+// KeepAlive lets the session go on for as long as it may be unused.
 func (c *Client) KeepAlive(ctx context.Context) error {
 	return c.confirm(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
 }
 
-// fetch sends a request, with a JSON body if body is not nil, and decodes the reply.
+// fetch sends one request with a JSON body, if any, and reads the document that
+// answers it.
 func fetch[T any](ctx context.Context, c *Client, method, path string, request any) (document T, err error) {
 	return answer[T](ctx, c, call{method: method, path: path}, request)
 }
 
-// answer sends a request, with a JSON body if body is not nil, and decodes the reply into
-// a value of type T.
+// answer sends one request with a JSON body, if any, and reads the document that it
+// answers.
 func answer[T any](ctx context.Context, c *Client, what call, request any) (document T, err error) {
 	what.accept = mediaJSON
 	if request != nil {
@@ -86,7 +87,7 @@ func answer[T any](ctx context.Context, c *Client, what call, request any) (docu
 	return document, err
 }
 
-// confirm sends a request whose reply has no document.
+// confirm sends one request whose answer is its success.
 func (c *Client) confirm(ctx context.Context, what call) error {
 	what.accept = mediaJSON
 	reply, err := c.do(ctx, what)

@@ -16,38 +16,38 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Kind classifies errors by how a caller can react to them.
+// Kind is what went wrong, as far as it matters for what to do next.
 type Kind uint8
 
-// Kinds of errors.
+// The kinds.
 const (
-	Failed       Kind = iota // any other failure
-	Unreachable              // no connection: name, network, TLS, or closed without a reply
+	Failed       Kind = iota // anything else
+	Unreachable              // no connection: name, network, TLS, or closed without an answer
 	Unauthorized             // not signed in, or the role is too low
 	NotFound                 // no such operation, record or subscriber
-	Rejected                 // the service replied with an error
-	TimedOut                 // no reply in time, or the statement timed out
-	Incomplete               // the reply is truncated
+	Rejected                 // the service answered with an error
+	TimedOut                 // no answer in time, or the service gave up on the statement
+	Incomplete               // the reply broke off, or is not as long as it should be
 	Cancelled                // the caller's context was cancelled
-	ReadOnly                 // a change that Options.ReadOnly rejects
+	ReadOnly                 // a change, which Options.ReadOnly does not let through
 )
 
-// String returns the kind in words.
+// String is the kind in words.
 func (k Kind) String() string {
 	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only"}[k]
 }
 
-// Error is the error of a call. Status, Code, Fields and RequestID are set if the
-// service replied.
+// Error is why a call did not do what was asked. Status, Code, Fields and
+// RequestID are there where the service answered.
 type Error struct {
 	Kind       Kind
-	Status     int               // HTTP status code
+	Status     int               // of HTTP
 	Code       string            // ErrorCode of the ResponseStatus
-	Message    string            // human-readable
-	Fields     []wire.FieldError // errors of individual members
-	RequestID  string            // ID in the service's log
-	RetryAfter time.Duration     // wait before a retry; 0 if the service sent none
-	Err        error             // cause; can be nil
+	Message    string            // for people
+	Fields     []wire.FieldError // what is wrong with single members
+	RequestID  string            // under which the service's log has more
+	RetryAfter time.Duration     // when to ask again, where the service said so
+	Err        error             // underneath
 }
 
 // Error returns the code and the message. A code that is the name of an exception
@@ -59,11 +59,11 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// Unwrap returns the cause.
+// Unwrap is the error underneath.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of an *Error, Cancelled or TimedOut for errors of a
-// context, else Failed.
+// KindOf is the kind of an error: of an *Error its own, Cancelled and TimedOut
+// of a context's, and else Failed.
 func KindOf(err error) Kind {
 	e, is := errors.AsType[*Error](err)
 	switch {
@@ -77,10 +77,10 @@ func KindOf(err error) Kind {
 	return Failed
 }
 
-// Is reports whether err is of a kind; false for nil.
+// Is reports whether err is an error of the kind.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
 
-// kindOfStatus returns the kind of an error reply.
+// kindOfStatus sorts the replies that are no success.
 func kindOfStatus(status int, hasCode bool) Kind {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
@@ -95,13 +95,13 @@ func kindOfStatus(status int, hasCode bool) Kind {
 	return Failed
 }
 
-// errorBodyLimit is larger than any error reply of the service, in bytes.
+// errorBodyLimit is more than any error reply of the service has.
 const errorBodyLimit = 1 << 20
 
-// refusal reads an error reply. A reply of another program, such as a proxy, is
-// described by its status only.
+// refusal reads an error reply. One that is not the service's, such as a
+// proxy's page, is described by its status alone.
 func refusal(reply *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // a partial body is used as far as possible
+	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // what could be read has to do
 	var failure wire.Failure
 	if json.Unmarshal(body, &failure) != nil {
 		failure = wire.Failure{}
@@ -125,14 +125,14 @@ func refusal(reply *http.Response) *Error {
 	return e
 }
 
-// strangerMessage returns the message for a reply without ResponseStatus, which
-// probably comes from a proxy or from another service.
+// strangerMessage is for replies that hold no ResponseStatus: most likely they
+// come from something between here and the service, or from another service.
 func strangerMessage(reply *http.Response) string {
-	text := "unexpected reply " + statusText(reply)
+	text := "the answer was " + statusText(reply)
 	if to := reply.Header.Get("Location"); to != "" {
 		text += ", a redirect to " + to
 	}
-	return text + "; check that " + reply.Request.URL.Scheme + "://" + reply.Request.URL.Host + " is the address of the service"
+	return text + ", and not in the form of the service: is " + reply.Request.URL.Scheme + "://" + reply.Request.URL.Host + " its address?"
 }
 
 func statusText(reply *http.Response) string {
@@ -159,8 +159,8 @@ func retryAfter(text string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// expect returns an error if a successful reply does not have the requested media
-// type, because it is not from the service then.
+// expect refuses a reply of success that is of another type than asked for:
+// something else answers at this address.
 func expect(reply *http.Response, media string) error {
 	if mediaType(reply) == media {
 		return nil
@@ -168,7 +168,7 @@ func expect(reply *http.Response, media string) error {
 	return &Error{Kind: Failed, Status: reply.StatusCode, Message: strangerMessage(reply)}
 }
 
-// endOf returns the error of a call whose ctx is done; message is for a timeout.
+// endOf is the error of a call that ended with its ctx; the message is for a time-out.
 func endOf(ctx context.Context, message string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
@@ -176,20 +176,20 @@ func endOf(ctx context.Context, message string) error {
 	return &Error{Kind: TimedOut, Message: message, Err: ctx.Err()}
 }
 
-// truncated returns the error of a reply that is incomplete or was cancelled.
-func truncated(reply *http.Response, err error, message string) error {
+// cut is the error of a reply that broke off, or was cancelled.
+func cut(reply *http.Response, err error, message string) error {
 	if ctx := reply.Request.Context(); ctx.Err() != nil {
-		return endOf(ctx, message+": timeout")
+		return endOf(ctx, message+", out of time")
 	}
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }
 
-// unverifiable reports whether a reply without the header or trailer that verifies it
-// can be accepted as complete: its framing shows that it is not truncated, and a
-// proxy has removed the trailer. Proxies drop trailers with or without their
-// announcement; the service itself sends no Server header. A reply that ends with the
-// connection has no framing, except in HTTP/1.0, where the service resets the
-// connection of a truncated reply.
+// unverifiable reports whether a reply that ended without the value by which it
+// could be checked may still be taken for whole: where the framing shows that
+// it did not break off, and something in between is to blame. Proxies drop
+// trailers, and either their announcement with them or not; the service itself
+// names no server. What ends with the connection has no framing, but for
+// HTTP/1.0, where the service ends what broke off by a reset.
 func unverifiable(reply *http.Response, header string) bool {
 	_, announced := reply.Trailer[header]
 	proxied := reply.Header.Get("Server") != "" || reply.Header.Get("Via") != ""
@@ -197,8 +197,9 @@ func unverifiable(reply *http.Response, header string) bool {
 	return framed && (proxied || !announced) && len(reply.Header[header]) == 0
 }
 
-// checkCount compares the number of rows read with the count that the service sends
-// as a header or trailer. Without either, the reply is unverified or incomplete.
+// checkCount compares the rows that were read with the count that the service
+// sends as a header or, behind the last byte, as a trailer. Without either,
+// it is unverified, or the reply is incomplete.
 func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderRowCount)
 	if text == "" {
@@ -209,10 +210,10 @@ func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: ended after %d rows without a row count", rows))
+		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d rows without saying how many there are", rows))
 	}
 	if count != rows {
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
+		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
 	}
 	return false, nil
 }

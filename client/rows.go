@@ -10,7 +10,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxLine limits the length of a row, in bytes, to bound memory use.
+// maxLine is the length that one row may have. It only keeps a service gone
+// wrong from filling the memory.
 const maxLine = 256 << 20
 
 // Rows is a stream of records.
@@ -29,9 +30,10 @@ func newRows(reply *http.Response) *Rows {
 	return &Rows{reply: reply, lines: lines}
 }
 
-// All yields each row as it arrives and closes the stream at the end. An error is the
-// last item. Without an error all rows have arrived: their number is compared with the
-// count of the service, unless Notes.Unverified is set.
+// All gives each row as it arrives and closes the stream at the end. After an
+// error there are no more rows. Where no error comes, every row has arrived:
+// the service's own count is compared at the end, unless the notes say that the
+// reply cannot be verified.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		defer r.Close()
@@ -48,28 +50,28 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Count returns the number of rows received so far.
+// Count is the number of rows that have arrived so far.
 func (r *Rows) Count() int64 { return r.count }
 
-// Notes returns the deviations of the reply from the request. Unverified is known after
-// the last row.
+// Notes are what the service did not do as asked. Whether the reply could be
+// verified is known behind the last row.
 func (r *Rows) Notes() Notes {
 	notes := notesOf(r.reply)
 	notes.Unverified = r.unverified
 	return notes
 }
 
-// Close ends the stream. The service cancels the query.
+// Close ends the stream. The service stops working on what is left of it.
 func (r *Rows) Close() error { return r.reply.Body.Close() }
 
 func (r *Rows) next() (bool, error) {
-	for r.lines.Scan() && r.lines.Err() == nil { // otherwise the line is incomplete
+	for r.lines.Scan() && r.lines.Err() == nil { // else the line is the beginning of one
 		line := r.lines.Bytes()
 		if skipSpace(line, 0) == len(line) {
 			continue
 		}
 		if !r.row.scan(line) {
-			return false, truncated(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
+			return false, cut(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
 		}
 		r.count++
 		return true, nil
@@ -79,7 +81,7 @@ func (r *Rows) next() (bool, error) {
 		err = errLongLine
 	}
 	if err != nil {
-		return false, truncated(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+		return false, cut(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
 	}
 	r.unverified, err = checkCount(r.reply, r.count)
 	return false, err
@@ -87,11 +89,11 @@ func (r *Rows) next() (bool, error) {
 
 var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)
 
-// Notes has the deviations of a reply from the request.
+// Notes are what the service did not do as asked.
 type Notes struct {
-	TakeClamped string // the limit used instead of a larger Take; empty if Take was not reduced
-	Ignored     string // unknown members
-	Unverified  bool   // the reply is complete as far as known, but a proxy removed the trailer that verifies it
+	TakeClamped string // the Take it used instead of a larger one; empty where it did not
+	Ignored     string // members that mean nothing to it
+	Unverified  bool   // the reply came to its end, but a proxy has taken away what would prove it whole
 }
 
 func notesOf(reply *http.Response) Notes {

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// tapped limits the logged part of a body, in bytes.
+// tapped is how much of a body is shown.
 const tapped = 4 << 10
 
-// wiretap logs HTTP traffic without secrets.
+// wiretap shows what crosses the wire, without secrets.
 type wiretap struct {
 	next http.RoundTripper
 	to   io.Writer
-	mu   *sync.Mutex // keeps the lines of a message together
+	mu   *sync.Mutex // what belongs together is written at once
 }
 
 func newWiretap(next http.RoundTripper, to io.Writer) http.RoundTripper {
 	return wiretap{next: next, to: to, mu: new(sync.Mutex)}
 }
 
-// RoundTrip logs a request and its reply, and the reply's body once it has been read.
+// RoundTrip shows a request, its reply, and at the end of that its body.
 func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "%s %s %s\nHost: %s\n", r.Method, r.URL.RequestURI(), r.Proto, r.URL.Host)
@@ -39,7 +39,7 @@ func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// firstBytes returns the beginning of the request's body.
+// firstBytes is the beginning of what the request carries.
 func firstBytes(r *http.Request) []byte {
 	if r.GetBody == nil {
 		return nil
@@ -49,15 +49,15 @@ func firstBytes(r *http.Request) []byte {
 		return nil
 	}
 	defer body.Close()
-	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // cannot fail
+	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // memory does not fail
 	return text
 }
 
-// show writes lines prefixed with > or <.
+// show writes each line behind a mark for its sender.
 func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	var all strings.Builder
 	all.WriteString(text)
-	_ = redactHeader(header).Write(&all) // cannot fail
+	_ = redactHeader(header).Write(&all) // memory does not fail
 	if len(body) > 0 {
 		fmt.Fprintf(&all, "\n%s\n", bytes.TrimRight(body, "\n"))
 	}
@@ -67,10 +67,10 @@ func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = io.WriteString(w.to, marked.String()) // a failing log must not fail the request
+	_, _ = io.WriteString(w.to, marked.String()) // who cannot listen must not stop the work
 }
 
-// tappedBody records the beginning of a body while it is read.
+// tappedBody keeps the beginning of a body until all of it was read.
 type tappedBody struct {
 	io.ReadCloser
 	tap  wiretap
@@ -89,7 +89,7 @@ func (b *tappedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close also logs a partially read body.
+// Close also shows a body that was read in part only.
 func (b *tappedBody) Close() error {
 	b.finish(nil)
 	return b.ReadCloser.Close()

@@ -241,7 +241,7 @@ type switcher struct {
 
 // picker returns the picker of profiles.
 func (s *switcher) picker() ui.Overlay {
-	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches, clears rows and marks   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
+	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches; loaded rows and marks are lost   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
 	longest := 0
 	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))

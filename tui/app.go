@@ -274,7 +274,7 @@ func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
 	case t.Message == nil:
 		return a.pushIn(messagesTab, list)
 	}
-	list.Sought = t.Message.MessageID
+	list.SelectID = t.Message.MessageID
 	return tea.Batch(a.pushIn(messagesTab, list), a.Push(messages.NewDetail(list, *t.Message)))
 }
 
@@ -282,7 +282,7 @@ func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
 // subscriber are fetched, it is shown with the data of the queue.
 func (a *App) openSubscription(q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
-	list.Sought = q.SubscriptionID
+	list.SelectID = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
 		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered}
 	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))

@@ -81,7 +81,7 @@ func TestRandomKeysSendNoChanges(t *testing.T) {
 	questions := 0
 	for range *presses {
 		name := alphabet[random.IntN(len(alphabet))]
-		if _, isConfirm := d.App.Overlay().(*ui.Confirm); isConfirm {
+		if _, open := d.App.Overlay().(*ui.Confirm); open {
 			if questions++; name == "y" {
 				continue // accepts a confirmation
 			}

@@ -71,7 +71,7 @@ func commandNames() string {
 // input returns the input for commands, record kinds, tabs, views and profiles.
 func (p *palette) input() *ui.InputLine {
 	l := ui.NewInputLine(p.App, ui.CommandHistory, ":", "")
-	l.Help = "record kind with conditions, tab, view, @profile, command"
+	l.Help = "record kind with conditions, tab, view, @profile or a command"
 	l.Words = commandNames()
 	l.Suggest = p.suggestCommands
 	l.Check = func(text string) error {

@@ -22,7 +22,7 @@ func TestPollingWithoutStream(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.WaitUntil("the stream is refused", func() bool { return d.App.Refused() != nil })
-	d.WantText("This user may not see deliveries", "POLL 2s")
+	d.WantText("Deliveries require the role admin", "POLL 2s")
 	d.Press(":", "'DB_Class", "enter")
 	before := d.App.Front().(*browse.Browser).Pages.Generation()
 	d.Advance(3000 * time.Millisecond)

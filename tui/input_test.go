@@ -83,7 +83,7 @@ func TestHeldKeyDoesNotConfirm(t *testing.T) {
 		d.Clock = d.Clock.Add(33 * time.Millisecond)
 		d.Send(tuitest.Letter("y"))
 	}
-	if _, isConfirm := d.App.Overlay().(*ui.Confirm); !isConfirm {
+	if _, asked := d.App.Overlay().(*ui.Confirm); !asked {
 		t.Error("a held key closed the confirmation")
 	}
 	d.Press("esc")

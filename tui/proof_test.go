@@ -186,7 +186,9 @@ func TestHostileTextIsSanitized(t *testing.T) {
 	d.Resize(100, 30)
 	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
-	d.Respond(s, nil, func(error) tea.Cmd { return s.Took(messages.FetchedMessage{Message: one, MessageParts: parts}, nil) })
+	d.Respond(s, nil, func(error) tea.Cmd {
+		return s.OnFetched(messages.FetchedMessage{Message: one, MessageParts: parts}, nil)
+	})
 	for _, tab := range messages.MessageTabs {
 		checkSanitized(d, "the tab "+tab.Name)
 		d.Press("tab")

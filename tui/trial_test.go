@@ -24,11 +24,11 @@ func TestDeliveryWithoutResponse(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("T", "y")
-	d.WantText("test: waiting for the answer")
+	d.WantText("test: waiting for the response")
 	d.Press("i")
 	d.WantText("Subscribers › acme-shop › debtor.*")
 	d.Advance(11 * time.Second)
-	d.WantText("test: no answer yet after 10s; its message is in Messages")
+	d.WantText("test: no response after 10s; see the message in Messages")
 	if len(d.App.Watchers()) != 0 {
 		t.Errorf("still watching: %v", d.App.Watchers())
 	}
@@ -38,7 +38,7 @@ func TestDeliveryWithoutResponse(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Press("R", "T")
-	d.WantText("The subscription is off")
+	d.WantText("The subscription is disabled")
 	d.Press("y")
-	d.WantText("test: the subscription is off, the message waits")
+	d.WantText("test: the subscription is disabled, the message is queued")
 }

@@ -1,31 +1,31 @@
-// Package check defines the results of diagnostic checks.
+// Package check has what a check of the service, or of the way to it, has found.
 package check
 
 import "slices"
 
-// Status is the outcome of a check.
+// Status says how a check went.
 type Status string
 
-// Statuses of results.
+// The statuses of results.
 const (
 	OK      Status = "ok"
-	Warning Status = "warning" // works, but perhaps not as intended
-	Failed  Status = "failed"  // does not work
-	Skipped Status = "skipped" // does not apply, or depends on a failed check
+	Warning Status = "warning" // it works, perhaps not as intended
+	Failed  Status = "failed"  // something does not work
+	Skipped Status = "skipped" // it does not apply, or another failure keeps it from being checked
 )
 
-// Short returns ok, warn, fail or skip.
+// Short is the status in at most four letters: ok, warn, fail or skip.
 func (s Status) Short() string { return string(s[:min(4, len(s))]) }
 
-// Result is the result of a check.
+// Result is what one check has found.
 type Result struct {
 	Name   string // of the check
 	Status Status
 	Detail string `json:",omitempty"`
-	Fix    string `json:",omitempty"` // suggested action
+	Fix    string `json:",omitempty"` // what to do about it
 }
 
-// AnyFailed reports whether any check failed.
+// AnyFailed reports whether something does not work.
 func AnyFailed(all []Result) bool {
 	return slices.ContainsFunc(all, func(r Result) bool { return r.Status == Failed })
 }

@@ -1,4 +1,4 @@
-// Package display formats and sanitizes text for terminals.
+// Package display makes text of records and replies safe to show on a terminal.
 package display
 
 import (
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns the visible replacement of a control or invisible character; empty for
-// all other characters.
+// Escape returns what is shown instead of a character that could act on a
+// terminal or hide itself. It is empty for all other characters.
 func Escape(r rune) string {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -26,8 +26,8 @@ func Escape(r rune) string {
 	return ""
 }
 
-// AppendSanitized appends text with such characters escaped, except those in keep.
-// Invalid UTF-8 is replaced by U+FFFD.
+// AppendSanitized appends text with every such character made visible. Those in
+// keep stay as they are. What is not UTF-8 becomes U+FFFD.
 func AppendSanitized(dst, text []byte, keep string) []byte {
 	for len(text) > 0 {
 		n := 0
@@ -50,17 +50,18 @@ func AppendSanitized(dst, text []byte, keep string) []byte {
 	return dst
 }
 
-// Sanitize escapes a text for a single line.
+// Sanitize is a message fit for one line.
 func Sanitize(text string) string { return string(AppendSanitized(nil, []byte(text), "")) }
 
-// Writer sanitizes output to a terminal, except for line breaks and tabs.
+// Writer is for formats that keep record text as it is, on a
+// terminal. Lines and tabs stay.
 type Writer struct {
 	To   io.Writer
-	rest []byte // an incomplete character at the end of the last write
+	rest []byte // the beginning of a character whose end has not come yet
 	out  []byte
 }
 
-// Write writes all complete characters.
+// Write passes on all whole characters.
 func (w *Writer) Write(b []byte) (int, error) {
 	text := append(w.rest, b...)
 	end := wholeCharacters(text)
@@ -72,7 +73,8 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wholeCharacters returns the length of text without an incomplete character at the end.
+// wholeCharacters is the length of text without a character at its end that
+// has only begun.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if !utf8.RuneStart(text[i]) {

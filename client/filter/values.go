@@ -5,17 +5,18 @@ import (
 	"strings"
 )
 
-// Values are in double quotes if they contain commas, "..", or leading or trailing
-// blanks. Quotes inside are doubled.
+// Values are written as they are, or in double quotes where they hold what would
+// mean something else: commas, "..", blanks at an end. A quote inside quotes
+// is doubled.
 
 var (
 	errOpenQuote = errors.New(`a closing " is missing; a " inside a quoted value is doubled`)
-	errBehind    = errors.New(`unexpected text after the closing "; a " inside a quoted value is doubled`)
-	errNoText    = errors.New(`missing text; write "" for an empty text, which matches all`)
+	errBehind    = errors.New(`there is text behind the closing "; a " inside a quoted value is doubled`)
+	errNoText    = errors.New(`a text must follow; write "" for an empty text, which matches all`)
 	errEmptyItem = errors.New(`the list has an empty item; write "" for an empty text`)
 )
 
-// scalar parses a single value.
+// scalar reads one value.
 func scalar(text string) (string, error) {
 	if !strings.HasPrefix(text, `"`) {
 		return text, nil
@@ -27,7 +28,7 @@ func scalar(text string) (string, error) {
 	return value, err
 }
 
-// list parses values separated by commas.
+// list reads values separated by commas.
 func list(text string) ([]string, error) {
 	var values []string
 	for {
@@ -43,7 +44,7 @@ func list(text string) ([]string, error) {
 	}
 }
 
-// item parses the first value of a list; more reports whether another follows.
+// item takes the first value off a list; more says that another follows.
 func item(text string) (value, rest string, more bool, err error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `"`) {
@@ -62,7 +63,7 @@ func item(text string) (value, rest string, more bool, err error) {
 	return value, rest[1:], true, nil
 }
 
-// quoted parses a value in quotes and trims the rest.
+// quoted reads a value in quotes. The rest has no blanks before it.
 func quoted(text string) (value, rest string, err error) {
 	var b strings.Builder
 	for rest = text[1:]; ; {
@@ -79,7 +80,8 @@ func quoted(text string) (value, rest string, err error) {
 	}
 }
 
-// cutRange splits A..B. A text with several ".." or a list is not a range.
+// cutRange reads A..B. Text with several ".." is no range, and neither is a
+// list.
 func cutRange(text string) (from, to string, ok bool) {
 	if strings.HasPrefix(text, `"`) {
 		value, rest, err := quoted(text)

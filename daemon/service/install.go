@@ -8,14 +8,14 @@ import (
 	manage "github.com/kardianos/service"
 )
 
-// Installation describes a service to install.
+// Installation is what becomes a service.
 type Installation struct {
 	Executable string // an absolute path
-	Config     string // absolute path of the settings file
-	Settings   []byte // initial content of that file, if it does not exist
+	Config     string // the file of settings, likewise
+	Settings   []byte // what that file holds if it does not exist yet
 }
 
-// States of a service, as returned by Status.
+// States of an installed service, as Status gives them.
 const (
 	Running      = "running"
 	Stopped      = "stopped"
@@ -23,8 +23,9 @@ const (
 	NotInstalled = "not installed"
 )
 
-// Install installs the service, without starting it: it will start at boot, with a
-// dedicated account, and restart after failures. Install reports its steps to out.
+// Install makes the service known to the system: it begins when the machine does,
+// as an account of its own, and is started anew when it fails. It does not begin
+// yet. What is done is told to out.
 func Install(i Installation, out io.Writer) error {
 	s, err := i.managed()
 	if err != nil {
@@ -36,7 +37,8 @@ func Install(i Installation, out io.Writer) error {
 	return i.install(s, out)
 }
 
-// Uninstall stops and uninstalls the service. Its files and its account are kept.
+// Uninstall ends the service and makes the system forget it. Its files and its
+// account stay.
 func Uninstall(out io.Writer) error {
 	s, state, err := installed()
 	if err != nil {
@@ -50,11 +52,12 @@ func Uninstall(out io.Writer) error {
 	if err := s.Uninstall(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "service uninstalled; its settings, data and account are kept")
+	fmt.Fprintln(out, "the service is no longer installed; its settings, its data and its account are left")
 	return nil
 }
 
-// Control performs an action on the installed service: start, stop or restart.
+// Control begins, ends or restarts the installed service, by the manager's word
+// for that: start, stop or restart.
 func Control(action string) error {
 	s, _, err := installed()
 	if err != nil {
@@ -63,7 +66,7 @@ func Control(action string) error {
 	return manage.Control(s, action)
 }
 
-// Status returns the state of the service.
+// Status is the state of the service.
 func Status() (string, error) {
 	s, err := Installation{}.managed()
 	if err != nil {
@@ -88,7 +91,7 @@ func stateOf(s manage.Service) (string, error) {
 	return Stopped, nil
 }
 
-// installed returns the installed service and its state. It fails if there is none.
+// installed is the service, if there is one.
 func installed() (manage.Service, string, error) {
 	s, err := Installation{}.managed()
 	if err != nil {
@@ -96,12 +99,12 @@ func installed() (manage.Service, string, error) {
 	}
 	state, err := stateOf(s)
 	if err == nil && state == NotInstalled {
-		err = fmt.Errorf("the service is not installed; install it with: %s service install", Name)
+		err = fmt.Errorf("there is no service; install it with: %s service install", Name)
 	}
 	return s, state, err
 }
 
-// managed returns the service in the form of the library that controls it.
+// managed is the service as the library that steers it has it.
 func (i Installation) managed() (manage.Service, error) {
 	s, err := manage.New(nil, &manage.Config{
 		Name:        Name,
@@ -113,7 +116,7 @@ func (i Installation) managed() (manage.Service, error) {
 		Option:      i.options(),
 	})
 	if err == nil && s.Platform() != platform {
-		err = fmt.Errorf("services require %s, which is not running on this machine", platformName)
+		err = fmt.Errorf("services are made for %s, which does not run here", platformName)
 	}
 	return s, err
 }

@@ -93,7 +93,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Downloads)
 	suggested := export.UnusedPath(dir, e.Name, export.Formats[0].Suffix)
-	file := f.Add(ExportPath, "File", suggested, "the file is written atomically")
+	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
 		one := export.FormatNamed(format.Input.Value())
 		format.Help = one.Help

@@ -196,7 +196,7 @@ var Bindings = Table{
 	{InGrids, "Y", CopyRow, "", "copy the row as JSON; marked rows as tab-separated text", false},
 
 	{InBrowser, "enter", Open, "open", "open the record", false},
-	{InBrowser, "s", SortColumn, "sort", "cycle sort: ascending, descending, off", false},
+	{InBrowser, "s", SortColumn, "sort", "sort by this column: ascending, descending, off", false},
 	{InBrowser, "f", FilterColumn, "filter", "filter by this column", false},
 	{InBrowser, "=", FilterByValue, "this value", "filter rows with this value", false},
 	{InBrowser, "F", ClearFilters, "", "clear filters", false},
@@ -258,7 +258,7 @@ var Bindings = Table{
 	{InMessages, "D", Delete, "delete", "delete the row, or all marked rows", true},
 	{InMessages, "a", MarkAll, "all", "mark all that match the filter", false},
 	{InMessages, "!", ProblemsOnly, "problems", "failed; failed and pending; all", false},
-	{InMessages, "s", SortColumn, "", "cycle sort: ascending, descending, newest first", false},
+	{InMessages, "s", SortColumn, "", "sort by this column: ascending, descending, newest first", false},
 	{InMessages, "f", FilterColumn, "", "filter by this column", false},
 	{InMessages, "=", FilterByValue, "this value", "filter by this value; in column To, by subscription", false},
 	{InMessages, "F", ClearFilters, "", "clear filters", false},

@@ -78,9 +78,9 @@ func TestAcceptKeyIsDistinct(t *testing.T) {
 		if b.Scope == InConfirm {
 			continue
 		}
-		opens := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
+		asks := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
 		for _, key := range b.KeyNames() {
-			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); opens && is.Action == Accept {
+			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); asks && is.Action == Accept {
 				t.Errorf("%q is yes to a question, and %s", key, b.help)
 			}
 		}

@@ -1,4 +1,4 @@
-// Package home is the first screen: whether anything is wrong with deliveries.
+// Package home has the first screen: an overview of deliveries and their problems.
 package home
 
 import (
@@ -20,28 +20,28 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Screen answers whether anything is wrong, without a key.
+// Screen is the first screen.
 type Screen struct {
 	ui.Base
-	Figures
-	busy    bool
-	due     bool // something has changed since they were asked for
-	Asked   time.Time
-	wrong   error
-	At      int               // the selected entry
-	Chosen  string            // its key, by which it is found again
-	views   map[string]string // how many rows they have, by name
-	counted time.Time
+	Overview
+	busy        bool
+	due         bool // messages have changed since the last request
+	RequestedAt time.Time
+	err         error
+	At          int               // index of the selected entry
+	SelectedKey string            // key of the selected entry
+	views       map[string]string // number of rows by view name
+	countedAt   time.Time
 }
 
-// Figures are what is fetched.
-type Figures struct {
+// Overview is the fetched content of the screen.
+type Overview struct {
 	Stats    *wire.Stats
-	counts   [4]int // of messages, by Status
+	counts   [4]int // number of messages by Status
 	Failures []wire.Message
 }
 
-// New opens the screen.
+// New returns the screen.
 func New(h ui.Host) *Screen { return &Screen{Base: ui.NewBase(h)} }
 
 // Title implements ui.Screen.
@@ -60,7 +60,7 @@ func (h *Screen) Equivalent() string {
 
 // Shown implements ui.Screen.
 func (h *Screen) Shown() tea.Cmd {
-	if h.Stats != nil && h.Now.Sub(h.Asked) < ui.PollInterval {
+	if h.Stats != nil && h.Now.Sub(h.RequestedAt) < ui.PollInterval {
 		return nil
 	}
 	return h.Poll()
@@ -71,37 +71,37 @@ func (h *Screen) Poll() tea.Cmd {
 	if h.busy {
 		return nil
 	}
-	h.busy, h.due, h.Asked = true, false, h.Now
-	return tea.Batch(ui.Fetch(h.Ctx, h, fetchFigures, h.Took), h.count())
+	h.busy, h.due, h.RequestedAt = true, false, h.Now
+	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
 }
 
-// figuresLast is how long the figures of the last hour hold where nothing
-// changes.
-const figuresLast = time.Minute
+// maxStatsAge is the time after which the statistics are fetched again if nothing
+// has changed.
+const maxStatsAge = time.Minute
 
-// Follow asks again for the figures, at most every two seconds.
+// Follow fetches the overview again after a change, at most every two seconds.
 func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	h.due = h.due || len(changes) > 0
 	return h.Tick()
 }
 
-// Tick asks for them where it was too early for that before.
+// Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
-	old := h.Now.Sub(h.Asked)
-	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < figuresLast {
+	old := h.Now.Sub(h.RequestedAt)
+	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
 		return nil
 	}
 	return h.Poll()
 }
 
-// Took takes the figures.
-func (h *Screen) Took(got Figures, err error) tea.Cmd {
+// OnFetched shows the fetched overview.
+func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
 	h.busy = false
-	if h.wrong = err; err == nil {
-		h.Figures = got
-		even(&got.Stats.Minutes)
+	if h.err = err; err == nil {
+		h.Overview = got
+		padSeries(&got.Stats.Minutes)
 		h.Queues.Update(got.Stats, h.Now)
-		h.KeepChosen()
+		h.RestoreSelection()
 	}
 	return nil
 }
@@ -110,13 +110,13 @@ func (h *Screen) Took(got Figures, err error) tea.Cmd {
 func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
-		h.choose(h.At - 1)
+		h.selectEntry(h.At - 1)
 	case keymap.GoDown:
-		h.choose(h.At + 1)
+		h.selectEntry(h.At + 1)
 	case keymap.GoTop:
-		h.choose(0)
+		h.selectEntry(0)
 	case keymap.GoBottom:
-		h.choose(len(h.Entries()) - 1)
+		h.selectEntry(len(h.Entries()) - 1)
 	case keymap.ProblemsOnly:
 		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
 	case keymap.ShowInfo:
@@ -129,15 +129,15 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// troubled are the subscriptions with failures that are listed, the worst first.
-func (h *Screen) troubled() []wire.Queue {
+// problemQueues returns the listed queues with problems, worst first.
+func (h *Screen) problemQueues() []wire.Queue {
 	if h.Stats == nil {
 		return nil
 	}
-	lanes := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Queue) bool {
+	queues := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Queue) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
-	return lanes[:min(len(lanes), endpointsShown)]
+	return queues[:min(len(queues), endpointsShown)]
 }
 
 // Status implements ui.Screen.
@@ -155,14 +155,14 @@ func (h *Screen) View() string {
 	switch {
 	case h.Stats != nil:
 		lines = h.dashboard()
-	case h.wrong != nil && ui.SignedOut(h.wrong):
-		lines = h.plain("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login asks for the password.")
-	case h.wrong != nil && client.Is(h.wrong, client.Unauthorized):
-		lines = append(h.plain("  This user may not see deliveries, which takes the role admin.", "", "  2 shows records.", ""), h.viewLines(h.Width, 0)...)
-	case h.wrong != nil:
-		lines = h.plain("  "+ui.Describe(h.wrong), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" tries again, :records shows records.")
+	case h.err != nil && ui.SignedOut(h.err):
+		lines = h.fitLines("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
+	case h.err != nil && client.Is(h.err, client.Unauthorized):
+		lines = append(h.fitLines("  Deliveries require the role admin.", "", "  Press 2 for records.", ""), h.viewLines(h.Width, 0)...)
+	case h.err != nil:
+		lines = h.fitLines("  "+ui.Describe(h.err), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
 	default:
-		lines = h.plain("  Deliveries " + strings.Repeat(h.Theme.Loading, 3))
+		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Theme.Loading, 3))
 	}
 	for len(lines) < h.Height {
 		lines = append(lines, strings.Repeat(" ", h.Width))
@@ -170,7 +170,7 @@ func (h *Screen) View() string {
 	return strings.Join(lines[:h.Height], "\n")
 }
 
-func (h *Screen) plain(texts ...string) []string {
+func (h *Screen) fitLines(texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
 		lines = append(lines, h.Theme.Fit(text, h.Width, false))
@@ -178,7 +178,7 @@ func (h *Screen) plain(texts ...string) []string {
 	return lines
 }
 
-// dashboard is what is shown once the figures are here.
+// dashboard draws the loaded overview.
 func (h *Screen) dashboard() []string {
 	s := h.Stats
 	c := chart{h.Session, s, h.Width, h.Height}
@@ -190,12 +190,12 @@ func (h *Screen) dashboard() []string {
 		{Text: "delivered ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Delivered), Role: theme.Success}, {Text: "   failed ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Failed + s.Totals.GivenUp), Role: theme.Failure},
 		{Text: "   success ", Role: theme.Label}, {Text: rate + " "}})}
 	lines = append(append(lines, c.bars()...), c.hours())
-	lines = append(lines, h.beside(h.queue(), h.endpoints())...)
+	lines = append(lines, h.sideBySide(h.statusCounts(), h.endpoints())...)
 	return append(lines, h.recent()...)
 }
 
-// fetchFigures fetches what the first screen shows.
-func fetchFigures(ctx context.Context, c *client.Client) (f Figures, err error) {
+// fetchOverview fetches the content of the screen.
+func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
 	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
 		return f, err
 	}
@@ -213,90 +213,89 @@ func fetchFigures(ctx context.Context, c *client.Client) (f Figures, err error) 
 	return f, err
 }
 
-// entry is something on the first screen that can be opened.
+// entry is an item of the first screen that can be opened.
 type entry struct {
-	Key  string // by which it is found again when the figures are renewed
+	Key  string // identifies the entry after a refresh
 	open func() tea.Cmd
 }
 
-// Entries are endpoints, saved views and failures, in the order of their lines.
+// Entries returns endpoints, saved views and failures in the order of their lines.
 func (h *Screen) Entries() []entry {
 	var all []entry
-	for _, lane := range h.troubled() {
-		all = append(all, entry{"lane " + lane.SubscriptionID, func() tea.Cmd { return h.openLane(lane) }})
+	for _, queue := range h.problemQueues() {
+		all = append(all, entry{"queue " + queue.SubscriptionID, func() tea.Cmd { return h.openQueue(queue) }})
 	}
-	for _, v := range h.viewsListed() {
+	for _, v := range h.shownViews() {
 		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
 	}
-	for _, m := range h.failuresListed() {
+	for _, m := range h.shownFailures() {
 		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
 	}
 	return all
 }
 
-// openLane shows what failed at an endpoint.
-func (h *Screen) openLane(lane wire.Queue) tea.Cmd {
-	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: lane.SubscriptionID, Label: lane.EventName, Problems: true}})
+// openQueue opens the failed messages of an endpoint.
+func (h *Screen) openQueue(queue wire.Queue) tea.Cmd {
+	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: queue.SubscriptionID, Label: queue.EventName, Problems: true}})
 }
 
-// openSubscription shows the subscription of the selected endpoint, or of the
-// selected failure.
+// openSubscription opens the subscription of the selected endpoint or failure.
 func (h *Screen) openSubscription() tea.Cmd {
-	lane, ok := h.laneChosen()
+	queue, ok := h.selectedQueue()
 	if !ok {
-		h.Notify(ui.Info, "this is about an endpoint or a failure")
+		h.Notify(ui.Info, "select an endpoint or a failure first")
 		return nil
 	}
-	return h.Open(ui.SubscriptionTarget{Queue: lane})
+	return h.Open(ui.SubscriptionTarget{Queue: queue})
 }
 
-// laneChosen is the lane that the selected entry is about.
-func (h *Screen) laneChosen() (wire.Queue, bool) {
-	lanes, views := h.troubled(), h.viewsListed()
-	if h.At < len(lanes) {
-		return lanes[h.At], true
+// selectedQueue returns the queue of the selected entry, false if it has none.
+func (h *Screen) selectedQueue() (wire.Queue, bool) {
+	queues, views := h.problemQueues(), h.shownViews()
+	if h.At < len(queues) {
+		return queues[h.At], true
 	}
-	if i := h.At - len(lanes) - len(views); i >= 0 && i < len(h.failuresListed()) {
-		lane, known := h.Queues.Known[h.Failures[i].SubscriptionID]
-		return lane, known
+	if i := h.At - len(queues) - len(views); i >= 0 && i < len(h.shownFailures()) {
+		queue, known := h.Queues.Known[h.Failures[i].SubscriptionID]
+		return queue, known
 	}
 	return wire.Queue{}, false
 }
 
-// openFailure shows a message over the list of all that failed.
+// openFailure opens a message on top of the list of failed messages.
 func (h *Screen) openFailure(m wire.Message) tea.Cmd {
 	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
 }
 
-// choose selects an entry.
-func (h *Screen) choose(at int) {
+// selectEntry selects the entry at an index, limited to the entries.
+func (h *Screen) selectEntry(at int) {
 	all := h.Entries()
 	if h.At = max(0, min(at, len(all)-1)); len(all) > 0 {
-		h.Chosen = all[h.At].Key
+		h.SelectedKey = all[h.At].Key
 	}
 }
 
-// KeepChosen selects the same entry among new ones, where it still is, and the
-// first until one was chosen.
-func (h *Screen) KeepChosen() {
+// RestoreSelection selects the same entry after a refresh. It selects the first
+// entry until the user has moved.
+func (h *Screen) RestoreSelection() {
 	all := h.Entries()
 	for i, e := range all {
-		if e.Key == h.Chosen {
+		if e.Key == h.SelectedKey {
 			h.At = i
 			return
 		}
 	}
-	if h.At = max(0, min(h.At, len(all)-1)); h.Chosen == "" {
+	if h.At = max(0, min(h.At, len(all)-1)); h.SelectedKey == "" {
 		h.At = 0
 	}
 }
 
-// failuresListed are the failures that there is room for.
-func (h *Screen) failuresListed() []wire.Message {
+// shownFailures returns the failures that fit.
+func (h *Screen) shownFailures() []wire.Message {
 	if h.Stats == nil {
 		return nil
 	}
-	const titles = 2 + 2 // of the chart with its hours, of the failures with the blank line before them
-	above := titles + chart{height: h.Height}.rows() + max(len(h.queue()), len(h.endpoints()))
+	const titles = 2 + 2 // chart title and hours; failures title and the blank line before it
+	above := titles + chart{height: h.Height}.rows() + max(len(h.statusCounts()), len(h.endpoints()))
 	return h.Failures[:max(0, min(len(h.Failures), h.Height-above))]
 }

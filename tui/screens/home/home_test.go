@@ -17,41 +17,40 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What changes right after the figures were fetched is fetched too, and so are
-// figures that are a minute old: the last hour is another one then.
-func TestHomeStaysUpToDate(t *testing.T) {
+// The overview is fetched again after changes, at most every two seconds, and after
+// a minute without changes.
+func TestHomeRefresh(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Timestamp(d.Clock)}}}
 	d.Wait(ui.PollInterval)
 	d.Live(change)
-	asked := h.Asked
+	requestedAt := h.RequestedAt
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Live(change)
-	if h.Asked != asked {
-		t.Error("the figures are fetched more often than every two seconds")
+	if h.RequestedAt != requestedAt {
+		t.Error("the statistics are fetched more often than every two seconds")
 	}
 	for range 3 {
 		d.Wait(time.Second)
 		d.Heartbeat()
 	}
-	if h.Asked == asked {
+	if h.RequestedAt == requestedAt {
 		t.Error("the second change is not fetched")
 	}
-	asked = h.Asked
+	requestedAt = h.RequestedAt
 	for range 61 {
 		d.Heartbeat()
 		d.Wait(time.Second)
 	}
-	if h.Asked == asked {
-		t.Error("the figures of an hour are as they were a minute ago")
+	if h.RequestedAt == requestedAt {
+		t.Error("the statistics are not fetched again after a minute")
 	}
 }
 
-// A failure on the first screen is opened where it stands, over the list of all
-// that failed, in which one can go on.
-func TestFailureFromTheFirstScreen(t *testing.T) {
+// A failure opens on top of the list of failed messages.
+func TestHomeOpensFailure(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
@@ -60,12 +59,12 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 	}
 	d.Press("G")
 	last := h.Failures[3].MessageID
-	if h.Chosen != "message "+last {
-		t.Errorf("%s is chosen", h.Chosen)
+	if h.SelectedKey != "message "+last {
+		t.Errorf("%s is chosen", h.SelectedKey)
 	}
 	d.Press("R")
 	if h.At != 5 {
-		t.Errorf("the same figures again choose entry %d", h.At)
+		t.Errorf("a refresh without changes selects entry %d", h.At)
 	}
 	d.Press("enter")
 	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
@@ -78,37 +77,37 @@ func TestFailureFromTheFirstScreen(t *testing.T) {
 	d.WantText("Recent failures")
 }
 
-// Entries that go leave the selection where it was; a list that is there again
-// selects what was chosen.
-func TestChosenEntryStays(t *testing.T) {
+// If the selected entry disappears, the index is kept; if it is back, it is selected
+// again.
+func TestHomeSelectionAfterRefresh(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	d.Press("G", "up")
-	kept := h.Chosen
+	kept := h.SelectedKey
 	failures := h.Failures
 	h.Failures = failures[2:]
-	h.KeepChosen()
-	if h.Chosen != kept || h.Entries()[h.At].Key != kept {
-		t.Errorf("entry %d of %d, %s for %s", h.At, len(h.Entries()), h.Chosen, kept)
+	h.RestoreSelection()
+	if h.SelectedKey != kept || h.Entries()[h.At].Key != kept {
+		t.Errorf("entry %d of %d, %s for %s", h.At, len(h.Entries()), h.SelectedKey, kept)
 	}
 	h.Failures = nil
-	h.KeepChosen()
+	h.RestoreSelection()
 	if h.At != 1 {
 		t.Errorf("entry %d of %d", h.At, len(h.Entries()))
 	}
 	h.Failures = failures
-	h.KeepChosen()
+	h.RestoreSelection()
 	if h.Entries()[h.At].Key != kept {
 		t.Errorf("%s is not chosen again", kept)
 	}
 }
 
-// A bar tells what failed at an endpoint, also where that is little.
-func TestShareOfFailures(t *testing.T) {
+// The share bar shows small shares of failures too.
+func TestShareBar(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
 	h := d.App.Front().(*home.Screen)
-	for want, lane := range map[string]wire.Queue{
+	for want, queue := range map[string]wire.Queue{
 		"            ": {},
 		"%%%%%%%%%%%%": {Delivered: 7},
 		"xxxxxxxxxxxx": {Failed: 5, GivenUp: 2},
@@ -116,17 +115,17 @@ func TestShareOfFailures(t *testing.T) {
 		"%%%%%%%%%%%x": {Delivered: 9999, GivenUp: 1},
 	} {
 		var got strings.Builder
-		for _, s := range h.Share(lane) {
+		for _, s := range h.Share(queue) {
 			got.WriteString(s.Text)
 		}
 		if got.String() != want {
-			t.Errorf("%d delivered, %d failed: %q, want %q", lane.Delivered, lane.Failed+lane.GivenUp, got.String(), want)
+			t.Errorf("%d delivered, %d failed: %q, want %q", queue.Delivered, queue.Failed+queue.GivenUp, got.String(), want)
 		}
 	}
 }
 
-// Why an endpoint is as it is, is one key away from the first screen.
-func TestSubscriptionFromTheFirstScreen(t *testing.T) {
+// Key i opens the subscription of the selected endpoint or failure.
+func TestHomeOpensSubscription(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("i")
@@ -139,12 +138,12 @@ func TestSubscriptionFromTheFirstScreen(t *testing.T) {
 	d.WantText("Subscribers › acme-shop › debtor.*")
 }
 
-// A service that leaves series of the chart out does not end the program.
-func TestUnevenMinutes(t *testing.T) {
+// Missing or shorter series of the chart are padded.
+func TestChartPadsSeries(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	d.Respond(h, nil, func(error) tea.Cmd {
-		return h.Took(home.Figures{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
+		return h.OnFetched(home.Overview{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
 	})
 	d.CheckScreen()
 	if m := h.Stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {

@@ -15,23 +15,21 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The saved views on the first screen, with how many rows they have.
-
-// countEvery is how often the rows of views are counted at most.
-const countEvery = 10 * time.Second
+// countInterval is the minimum time between counts of the saved views.
+const countInterval = 10 * time.Second
 
 // count counts the rows of the saved views.
 func (h *Screen) count() tea.Cmd {
 	views := h.State.Views
-	fresh := h.Now.Sub(h.counted) < countEvery && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
+	fresh := h.Now.Sub(h.countedAt) < countInterval && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
 	if len(views) == 0 || fresh {
 		return nil
 	}
-	h.counted = h.Now
+	h.countedAt = h.Now
 	return h.countViews(views)
 }
 
-// countViews counts the rows of views, one after the other.
+// countViews counts the rows of views sequentially.
 func (h *Screen) countViews(views []state.View) tea.Cmd {
 	ctx, c := h.Ctx, h.Client
 	queries := make(map[string]client.Query)
@@ -55,20 +53,21 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 	}
 }
 
-// viewsListed are the views that there is room for.
-func (h *Screen) viewsListed() []state.View {
+// shownViews returns the listed views.
+func (h *Screen) shownViews() []state.View {
 	views := h.State.Views
 	return views[:min(len(views), viewsShown)]
 }
 
-// viewLines lists the views, as many as there is room for.
+// viewLines draws the listed views with their row counts; before is the number of
+// entries above them.
 func (h *Screen) viewLines(width, before int) []string {
 	t := h.Theme
-	if len(h.viewsListed()) == 0 {
+	if len(h.shownViews()) == 0 {
 		return nil
 	}
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
-	for i, v := range h.viewsListed() {
+	for i, v := range h.shownViews() {
 		pointer, role := h.Theme.RowPrefix(before+i == h.At)
 		rows := h.views[v.Name]
 		if rows == "" {
@@ -79,7 +78,7 @@ func (h *Screen) viewLines(width, before int) []string {
 	return lines
 }
 
-// How many are listed; the others are found by their names.
+// Maximum number of listed views and endpoints.
 const (
 	viewsShown     = 5
 	endpointsShown = 6

@@ -14,38 +14,36 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Name is done to messages: to the selected one, to those that are marked, or to
-// all that match. Of many, the service first counts what it would do.
-
-// bulk is what is done to messages of a list.
+// bulk runs actions on messages: on the selected message, the marked messages, or
+// all matches. The impact on several messages is counted by the service first.
 type bulk struct {
 	*List
-	AllMarks bool      // all that match are meant, also those that are not here
-	counting *Weighing // before a question; nil for nothing
-	sending  string    // what was answered with yes; empty for nothing
+	AllMarks bool         // all matches are marked, including rows that are not loaded
+	counting *ImpactQuery // count in flight before a confirmation; nil for none
+	sending  string       // name of the change in flight; empty for none
 }
 
-// Act asks whether messages are to be retried or deleted.
-func (s *bulk) Act(what keymap.Action) tea.Cmd {
-	if members := s.meant(); members != nil {
-		s.forget()
-		s.counting = newWeighing(what, members, s.AllMarks)
-		s.ClearToast() // the line says that it counts
-		return s.weigh(s.counting)
+// Act retries or deletes messages after a confirmation.
+func (s *bulk) Act(action keymap.Action) tea.Cmd {
+	if members := s.markedFilter(); members != nil {
+		s.cancelCount()
+		s.counting = newImpactQuery(action, members, s.AllMarks)
+		s.ClearToast() // the status line shows the count
+		return s.countImpact(s.counting)
 	}
 	if one, ok := s.Selected(); ok {
-		askOne(s.List, one, what, s.begin, s.ended)
+		confirmOne(s.List, one, action, s.begin, s.ended)
 	}
 	return nil
 }
 
-// begin notes what is on its way, which the line of status says from now on.
-func (s *bulk) begin(what string) {
-	s.sending = what
+// begin shows the change in flight in the status line.
+func (s *bulk) begin(name string) {
+	s.sending = name
 	s.ClearToast()
 }
 
-// ended takes what has become of a change of one message.
+// ended handles the result of a change of one message.
 func (s *bulk) ended(id string, err error) tea.Cmd {
 	s.sending = ""
 	if err == nil {
@@ -54,25 +52,25 @@ func (s *bulk) ended(id string, err error) tea.Cmd {
 	return s.Poll()
 }
 
-// askOne asks before something is done to one message. Begin is told what has
-// begun then, and ended what came of it.
-func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what string), ended func(id string, err error) tea.Cmd) {
+// confirmOne retries or deletes one message after a confirmation. It calls begin
+// with the name of the change when it is sent, and ended with the result.
+func confirmOne(s ui.Screen, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
-	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "It is " + word + ", last answer " + ui.LastResult(m) + "."}
+	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
 	then := func(err error) tea.Cmd { return ended(m.MessageID, err) }
-	if what == keymap.Retry {
+	if action == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
 			b.Notify(ui.Warning, why)
 			return
 		}
-		ui.OpenConfirm(b.Host, "Retry this message?", "retry it", append(lines, "It is sent once more now."), func() tea.Cmd {
+		ui.OpenConfirm(b.Host, "Retry this message?", "retry it", append(lines, "It is sent again now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return RetryOne(s, m, then)
 		})
 		return
 	}
-	ui.OpenConfirm(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent any more. For "+ui.Age(ui.UndoDelay)+", "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" takes that back."), func() tea.Cmd {
+	ui.OpenConfirm(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return RemoveOne(s, m, then)
@@ -80,7 +78,7 @@ func askOne(s ui.Screen, m wire.Message, what keymap.Action, begin func(what str
 	})
 }
 
-// RetryOne makes one message due now.
+// RetryOne schedules one message for immediate delivery.
 func RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	return s.Common().Change(ui.Change{Screen: s, Name: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
@@ -95,34 +93,34 @@ func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	}})
 }
 
-// refusal says why a message cannot be retried, empty where it can.
+// refusal returns the reason why a message cannot be retried, empty if it can.
 func refusal(m wire.Message, s *ui.Session) string {
 	switch word := nextLong(m, s); {
 	case m.Status == 1:
-		return "it was delivered: only what has failed can be retried"
+		return "already delivered: only failed messages can be retried"
 	case m.Status != 0:
 		return ""
 	case word != "-":
 		return "no attempt yet, " + word
 	}
-	return "its first attempt is on its way: only what has failed can be retried"
+	return "first attempt in flight: only failed messages can be retried"
 }
 
-// mark does what keys mean for marks, and for what is marked.
-func (s *bulk) mark(what keymap.Action) tea.Cmd {
-	switch what {
+// mark runs an action on marks or on marked messages.
+func (s *bulk) mark(action keymap.Action) tea.Cmd {
+	switch action {
 	case keymap.MarkAll:
 		s.AllMarks = true
 		s.markMore()
 	case keymap.Unmark:
 		s.clearMarks()
 	default:
-		return s.Act(what)
+		return s.Act(action)
 	}
 	return nil
 }
 
-// markMore marks the rows that are here, where all that match are meant.
+// markMore marks newly loaded rows while all matches are marked.
 func (s *bulk) markMore() {
 	if !s.AllMarks {
 		return
@@ -134,23 +132,23 @@ func (s *bulk) markMore() {
 	s.Grid.SetMarks(ids)
 }
 
-// chooseMarks ends that all that match are meant, since rows are chosen.
+// chooseMarks limits the marks to loaded rows when rows are marked one by one.
 func (s *bulk) chooseMarks() {
 	if s.AllMarks && s.Grid.MarkCount() < s.Pages.Total() {
-		s.Notify(ui.Warning, "only rows that are loaded are marked now, no longer all that match")
+		s.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
 	}
 	s.AllMarks = false
 }
 
-// clearMarks is false where there are none.
+// clearMarks removes all marks. It reports whether there were any.
 func (s *bulk) clearMarks() bool {
 	had := s.Table.Unmark() || s.AllMarks
 	s.AllMarks = false
 	return had
 }
 
-// meant is the filter of the messages that are marked; nil where none is.
-func (s *bulk) meant() url.Values {
+// markedFilter returns the filter of the marked messages, nil if none is marked.
+func (s *bulk) markedFilter() url.Values {
 	switch {
 	case s.AllMarks:
 		members := s.Filter.Members()
@@ -168,11 +166,12 @@ func (s *bulk) meant() url.Values {
 	return nil
 }
 
-// word tells of it, empty for nothing.
-func (s *bulk) word() string {
+// progress returns the status text of the count or change in flight, empty for
+// none.
+func (s *bulk) progress() string {
 	switch {
 	case s.counting != nil:
-		return "counting for the " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
+		return "counting messages for " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
 	case s.sending != "":
 		return s.sending + " ..."
 	}
@@ -181,38 +180,38 @@ func (s *bulk) word() string {
 
 func (s *bulk) busy() bool { return s.counting != nil || s.sending != "" }
 
-// forget gives up what is counted: no question comes any more.
-func (s *bulk) forget() {
+// cancelCount cancels the count in flight and its confirmation.
+func (s *bulk) cancelCount() {
 	if s.counting != nil {
 		s.counting.Cancel()
 		s.counting.cancelled, s.counting = true, nil
 	}
 }
 
-// check ends the words where the service wants a sign-in first: then the app
-// tells what becomes of it.
+// check clears the progress while a sign-in is pending: the app shows the result
+// after it.
 func (s *bulk) check() {
 	if s.SignInPending() {
 		s.counting, s.sending = nil, ""
 	}
 }
 
-// RetryMany makes all messages due now that match.
-func (s *bulk) RetryMany(members url.Values, what string) tea.Cmd {
+// RetryMany schedules all matching messages for immediate delivery.
+func (s *bulk) RetryMany(members url.Values, name string) tea.Cmd {
 	q := clone(members)
-	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
+	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.RetryMessages(ctx, q)
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("%s due now, %s left alone", display.Count(r.Retried, "message is", "messages are"), display.Thousands(r.Skipped)), nil
+		return fmt.Sprintf("%s due now, %s skipped", display.Count(r.Retried, "message is", "messages are"), display.Thousands(r.Skipped)), nil
 	})
 }
 
-// RemoveMany deletes all messages that match.
-func (s *bulk) RemoveMany(members url.Values, what string) tea.Cmd {
+// RemoveMany deletes all matching messages.
+func (s *bulk) RemoveMany(members url.Values, name string) tea.Cmd {
 	q := clone(members)
-	return s.changeMany(what, func(ctx context.Context, c *client.Client) (string, error) {
+	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
 		r, err := c.DeleteMessages(ctx, q)
 		if err != nil {
 			return "", err
@@ -221,16 +220,16 @@ func (s *bulk) RemoveMany(members url.Values, what string) tea.Cmd {
 	})
 }
 
-// changeMany changes many messages, and tells what came of it. What failed stays
-// marked.
-func (s *bulk) changeMany(what string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
+// changeMany changes many messages and shows the result. On an error the marks
+// stay.
+func (s *bulk) changeMany(name string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
 	var done string
-	return s.Change(ui.Change{Screen: s.List, Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
 		done, err = do(ctx, c)
 		return err
 	}, OnDone: func(err error) {
 		if err != nil {
-			s.ShowError(what, ui.MarkNotSent(err))
+			s.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
 		s.Notify(ui.Info, done)

@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// All failed messages of all pages are retried once their number was typed.
-func TestRetryManyTakesTheirNumber(t *testing.T) {
+// A retry of many messages requires their number to be typed.
+func TestRetryManyRequiresTypedCount(t *testing.T) {
 	s := startFailures(t, 30)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a", "r")
@@ -41,9 +41,9 @@ func startFailures(t *testing.T, count int) *tuitest.Deliveries {
 	return s
 }
 
-// What a question about many messages asks is what yes does, whatever was opened
-// before the service had counted them.
-func TestQuestionMeansWhatWasMarked(t *testing.T) {
+// A confirmation applies to the messages marked when the count was requested, and is
+// not opened after the list was left.
+func TestConfirmationKeepsMarkedSet(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a")
@@ -63,13 +63,13 @@ func TestQuestionMeansWhatWasMarked(t *testing.T) {
 	d.Press("1")
 	d.Send(count)
 	if d.App.Overlay() != nil {
-		t.Errorf("it asks about a list that was left:\n%s", d.Text())
+		t.Errorf("a confirmation for a list that was left:\n%s", d.Text())
 	}
 	d.Press("n", "y")
 }
 
-// How a bulk action went is told also where its screen was left.
-func TestBulkIsToldElsewhere(t *testing.T) {
+// The result of a bulk action is shown after its screen was left.
+func TestBulkResultOnOtherScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("!", "a", "D", "y", "esc", "esc")
@@ -78,9 +78,9 @@ func TestBulkIsToldElsewhere(t *testing.T) {
 	d.WantText("4 messages deleted")
 }
 
-// Enter takes no destructive question for a yes, and a y that comes at once is
-// not heard.
-func TestQuestions(t *testing.T) {
+// Enter does not confirm a delete, and a y immediately after the dialog opens is
+// ignored.
+func TestDeleteConfirmation(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D")
@@ -103,8 +103,8 @@ func TestQuestions(t *testing.T) {
 	})
 }
 
-// A failed message is found from the first screen, retried, and seen to arrive.
-func TestRetryIsSeen(t *testing.T) {
+// A retried message is updated in the list.
+func TestRetryUpdatesList(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.WantText("127.0.0.1", "Problem endpoints")

@@ -26,14 +26,14 @@ import (
 // messageColumn is a column of the list of messages.
 type messageColumn struct {
 	grid.Column
-	field string // of the record, by which the service orders and filters; empty for none
+	field string // record field for order and filters; empty for none
 	cell  func(s *List, m wire.Message) grid.Cell
-	text  func(s *List, m wire.Message) string // what is copied of it; nil for what is shown
+	text  func(s *List, m wire.Message) string // text to copy; nil to copy the cell
 }
 
-// UsualColumns are the columns in their usual order. Up to subscriberFrom
-// cells, the last one is seen by those alone who go there.
-var UsualColumns = []messageColumn{
+// DefaultColumns are the default columns in their default order. In a list narrower
+// than subscriberMinWidth, the last column is only visible while it is selected.
+var DefaultColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
 	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
@@ -41,19 +41,19 @@ var UsualColumns = []messageColumn{
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberFrom}, "", (*List).subscriberCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", (*List).subscriberCell, nil},
 }
 
-// shownOtherwise are the fields of messages that are part of another column, or of
-// the detail.
-var shownOtherwise = []string{"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime", "LastMessageResponseMessage", "MaxRetries"}
+// omittedFields are the fields that are part of another column or of the detail
+// screen.
+var omittedFields = []string{"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime", "LastMessageResponseMessage", "MaxRetries"}
 
-// Columns are the usual columns, and one for each field of messages that none
-// of them shows.
+// Columns returns the default columns, and one for each remaining field of
+// messages.
 var Columns = sync.OnceValue(func() []messageColumn {
-	all := slices.Clone(UsualColumns)
+	all := slices.Clone(DefaultColumns)
 	for _, f := range ui.MessageKind().Fields {
-		if slices.Contains(shownOtherwise, f.Name) || slices.ContainsFunc(UsualColumns, func(c messageColumn) bool { return c.field == f.Name }) {
+		if slices.Contains(omittedFields, f.Name) || slices.ContainsFunc(DefaultColumns, func(c messageColumn) bool { return c.field == f.Name }) {
 			continue
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
@@ -64,28 +64,28 @@ var Columns = sync.OnceValue(func() []messageColumn {
 	return all
 })
 
-// fieldText is a field of a message as people read it.
-func fieldText(m wire.Message, field string, moment func(time.Time) string) string {
+// fieldText formats a field of a message. Times are formatted by formatTime.
+func fieldText(m wire.Message, field string, formatTime func(time.Time) string) string {
 	switch value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field)); {
 	case !value.IsValid():
 		return ""
 	case value.Type() == reflect.TypeFor[wire.Timestamp]():
-		return moment(time.Time(value.Interface().(wire.Timestamp)))
+		return formatTime(time.Time(value.Interface().(wire.Timestamp)))
 	default:
 		return fmt.Sprint(value)
 	}
 }
 
 const (
-	subscriberFrom = 100
-	AgeColumn      = "Age"
+	subscriberMinWidth = 100
+	AgeColumn          = "Age"
 )
 
-// signColumn tells of changes. It is always there, and nothing is chosen by it.
-var signColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*List).signCell}
+// markerColumn marks changes. It is always shown and cannot be selected.
+var markerColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*List).markerCell}
 
-// shownColumn is one of the columns by its name.
-func shownColumn(name string) (messageColumn, bool) {
+// findColumn returns the column with a name.
+func findColumn(name string) (messageColumn, bool) {
 	all := Columns()
 	i := slices.IndexFunc(all, func(c messageColumn) bool { return c.Name == name })
 	if i < 0 {
@@ -94,27 +94,27 @@ func shownColumn(name string) (messageColumn, bool) {
 	return all[i], true
 }
 
-// UsualMessageColumns are the names of the columns that are shown at first.
-func UsualMessageColumns() []string {
+// DefaultColumnNames returns the names of the default columns.
+func DefaultColumnNames() []string {
 	var names []string
-	for _, c := range UsualColumns {
+	for _, c := range DefaultColumns {
 		names = append(names, c.Name)
 	}
 	return names
 }
 
-// columns are those of a list.
+// columns are the columns of a list.
 type columns struct {
 	*List
-	visible []messageColumn // those that are shown, with the one for signs
+	visible []messageColumn // the shown columns, with markerColumn
 }
 
-// show shows these columns. The sign stands before those at the end that are
-// not always seen.
+// show sets the columns. The marker column is inserted before the columns at the
+// end that need a wide list.
 func (s *columns) show(names []string, frozen int) {
 	s.visible = nil
 	for _, name := range names {
-		if c, known := shownColumn(name); known {
+		if c, known := findColumn(name); known {
 			s.visible = append(s.visible, c)
 		}
 	}
@@ -122,32 +122,32 @@ func (s *columns) show(names []string, frozen int) {
 	for at > 0 && s.visible[at-1].MinGridWidth > 0 {
 		at--
 	}
-	s.visible = slices.Insert(s.visible, cmp.Or(at, len(s.visible)), signColumn)
+	s.visible = slices.Insert(s.visible, cmp.Or(at, len(s.visible)), markerColumn)
 	columns := make([]grid.Column, len(s.visible))
 	for i, c := range s.visible {
 		columns[i] = c.Column
 	}
 	s.Grid.SetColumns(columns, frozen)
-	s.remake()
+	s.rebuild()
 }
 
-// Names are the columns that are shown, in their order.
+// Names returns the names of the shown columns in their order.
 func (s *columns) Names() []string {
 	var names []string
 	for _, c := range s.visible {
-		if c.Name != signColumn.Name {
+		if c.Name != markerColumn.Name {
 			names = append(names, c.Name)
 		}
 	}
 	return names
 }
 
-// Column is the selected one.
+// Column returns the selected column.
 func (s *columns) Column() messageColumn { return s.visible[s.Grid.ColumnIndex()] }
 
-// aside goes past the sign, which is no column to stop at.
-func (s *columns) aside(b keymap.Binding) {
-	if s.Column().Name != signColumn.Name {
+// skipMarker moves the selection past the marker column.
+func (s *columns) skipMarker(b keymap.Binding) {
+	if s.Column().Name != markerColumn.Name {
 		return
 	}
 	step := 1
@@ -157,16 +157,14 @@ func (s *columns) aside(b keymap.Binding) {
 	s.Grid.MoveColumn(step)
 }
 
-// messagesKept is what the arrangement of messages is kept by. It is no record's
-// name.
-const messagesKept = "Messages"
+// gridKey is the key of the saved arrangement. It must not be the name of a record.
+const gridKey = "Messages"
 
-// Arrange shows messages as they were kept. Which of them and in which order is
-// part of a view alone: a list begins with the newest, whatever was looked for
-// last.
+// Arrange applies saved columns and widths. Filter and order are part of a view
+// only; a list starts with the newest messages.
 func (s *columns) Arrange(as state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
-		_, known := shownColumn(name)
+		_, known := findColumn(name)
 		return !known
 	})
 	if len(names) > 0 {
@@ -175,22 +173,22 @@ func (s *columns) Arrange(as state.Arrangement) {
 	s.Grid.SetWidths(as.Widths)
 }
 
-// arrangement is how messages are shown now.
+// arrangement returns the current columns and widths.
 func (s *columns) arrangement() state.Arrangement {
 	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
 }
 
-// remember keeps how messages are shown now. A view is kept by :save alone.
+// remember saves the arrangement. In a view only :save does.
 func (s *columns) remember() {
 	if s.saved == "" {
-		s.State.SetGrid(messagesKept, s.arrangement())
+		s.State.SetGrid(gridKey, s.arrangement())
 	}
 }
 
-// columnKind has the columns as fields, so that they are chosen as those of
-// records are.
+// columnKind returns a record kind with the columns as fields, for the column
+// chooser.
 var columnKind = sync.OnceValue(func() *record.Kind {
-	of, kind := ui.MessageKind(), record.Kind{Name: messagesKept}
+	of, kind := ui.MessageKind(), record.Kind{Name: gridKey}
 	for _, c := range Columns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
 		if at, known := of.Column(c.field); known {
@@ -201,24 +199,24 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 	}
 	all, err := record.NewRegistry(kind)
 	if err != nil {
-		panic("tui: " + err.Error()) // two columns of one name, caught by every test
+		panic("tui: " + err.Error()) // duplicate column name; every test finds it
 	}
-	one, _ := all.Lookup(messagesKept)
+	one, _ := all.Lookup(gridKey)
 	return one
 })
 
-// chooseColumns lets columns be chosen and ordered.
+// chooseColumns opens the column chooser.
 func (s *columns) chooseColumns() {
-	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), UsualMessageColumns(), s.empty, func(names []string) tea.Cmd {
+	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), DefaultColumnNames(), s.empty, func(names []string) tea.Cmd {
 		s.show(names, s.Grid.Frozen())
 		s.remember()
 		return s.want()
 	}))
 }
 
-// empty reports whether a column has no value in the rows that are here.
+// empty reports whether a column has no value in the loaded rows.
 func (s *columns) empty(name string) bool {
-	column, _ := shownColumn(name)
+	column, _ := findColumn(name)
 	for _, m := range s.Known {
 		if text := column.cell(s.List, m).Text; text != "" && text != "-" {
 			return false
@@ -227,7 +225,7 @@ func (s *columns) empty(name string) bool {
 	return true
 }
 
-// copyCell copies the selected cell: all of its value, where a part is shown.
+// copyCell copies the full value of the selected cell.
 func (s *columns) copyCell(m wire.Message) {
 	c := s.Column()
 	if c.text != nil {
@@ -237,8 +235,8 @@ func (s *columns) copyCell(m wire.Message) {
 	s.Copy(c.cell(s.List, m).Text)
 }
 
-// copyRows copies marked messages with tabs between cells, else the message as
-// JSON.
+// copyRows copies the marked messages as tab-separated lines, or one message as
+// JSON if none is marked.
 func (s *columns) copyRows(one wire.Message) {
 	rows := s.Grid.MarkedRows()
 	if len(rows) == 0 {
@@ -249,7 +247,7 @@ func (s *columns) copyRows(one wire.Message) {
 	for _, row := range rows {
 		var cells []string
 		for _, c := range s.visible {
-			if m, here := s.Known[row.ID]; here && c.Name != signColumn.Name {
+			if m, here := s.Known[row.ID]; here && c.Name != markerColumn.Name {
 				cells = append(cells, strings.Map(browse.ReplaceTabs, s.plain(c, m)))
 			}
 		}
@@ -257,11 +255,11 @@ func (s *columns) copyRows(one wire.Message) {
 	}
 	s.Copy(strings.Join(lines, "\n"))
 	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
-		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more match, whose pages are not loaded")
+		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more matches are not loaded")
 	}
 }
 
-// plain is a cell without a sign that only looks at it.
+// plain returns the text of a cell without a status glyph.
 func (s *columns) plain(c messageColumn, m wire.Message) string {
 	text := c.cell(s.List, m).Text
 	if c.field == "Status" {
@@ -270,14 +268,14 @@ func (s *columns) plain(c messageColumn, m wire.Message) string {
 	return text
 }
 
-// messageJSON is a message without its body, which lists do not have.
+// messageJSON returns a message as JSON without the body, which lists do not load.
 func messageJSON(m wire.Message) string {
 	text, err := json.Marshal(struct {
 		wire.Message
 		Body string `json:",omitempty"`
 	}{Message: m})
 	if err != nil {
-		panic("tui: " + err.Error()) // a message is made of texts and numbers
+		panic("tui: " + err.Error()) // a message has texts and numbers only
 	}
 	return string(text)
 }

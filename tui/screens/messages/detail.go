@@ -19,8 +19,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Detail shows one message: its attempts, what it says, and how to send
-// it by hand.
+// Detail is the screen of one message: its attempts, its content, and a command
+// that sends it.
 type Detail struct {
 	ui.Base
 	ui.Pager
@@ -29,17 +29,17 @@ type Detail struct {
 	Message wire.Message
 	tab     int
 	wait    bool
-	sending string // what was answered with yes and has no answer yet; empty for nothing
+	sending string // name of the change in flight; empty for none
 }
 
-// MessageParts are what is fetched beside a message.
+// MessageParts is the data fetched in addition to a message.
 type MessageParts struct {
 	Responses []wire.Attempt
-	Headers   []wire.Header // the subscription's own, without their values
-	NoHeaders string        // why they are not known
+	Headers   []wire.Header // custom headers of the subscription, without values
+	NoHeaders string        // error text if Headers is unknown
 }
 
-// NewDetail shows a message of a list.
+// NewDetail returns the screen of a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
 	s := &Detail{Base: ui.NewBase(list.Host), list: list, Message: m}
 	s.Owner, s.content = s.Dialog, &content{Detail: s}
@@ -52,10 +52,10 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 // Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
 	s.wait = true
-	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID), s.Took)
+	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID), s.OnFetched)
 }
 
-// Follow fetches the message again when something became of it.
+// Follow fetches the message again when it has changed.
 func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		if c.MessageID == s.Message.MessageID && !s.wait {
@@ -65,14 +65,14 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return nil
 }
 
-// Took takes the message.
-func (s *Detail) Took(got FetchedMessage, err error) tea.Cmd {
+// OnFetched shows the fetched message.
+func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
 	s.wait = false
 	if err != nil {
 		s.ShowFetchError("fetching the message", err)
 		return nil
 	}
-	s.Message, s.MessageParts, s.whole = got.Message, got.MessageParts, true
+	s.Message, s.MessageParts, s.loaded = got.Message, got.MessageParts, true
 	return s.refill()
 }
 
@@ -81,15 +81,15 @@ func (s *Detail) refill() tea.Cmd {
 	return nil
 }
 
-// Tick lets times go on, and asks why the message is late.
+// Tick refreshes times, and the queue statistics if the message is late.
 func (s *Detail) Tick() tea.Cmd {
 	if s.SignInPending() {
-		s.sending = "" // what becomes of it is told after the sign-in
+		s.sending = "" // the result is shown after the sign-in
 	}
-	if MessageTabs[s.tab].ages {
+	if MessageTabs[s.tab].timed {
 		s.fill()
 	}
-	if !asks(s.Message, s.Session) {
+	if !needsQueue(s.Message, s.Session) {
 		return nil
 	}
 	return s.Queues.RefreshIfOld(s, s.refill)
@@ -101,7 +101,7 @@ func (s *Detail) SetSize(width, height int) {
 	s.fill()
 }
 
-// fill makes the lines of the open tab.
+// fill builds the lines of the open tab.
 func (s *Detail) fill() {
 	s.Resize(s.Width, s.Height-len(s.head())-1)
 	switch lines := MessageTabs[s.tab].lines(s); {
@@ -116,7 +116,7 @@ func (s *Detail) fill() {
 // View implements ui.Screen.
 func (s *Detail) View() string {
 	head := s.head()
-	s.Resize(s.Width, s.Height-len(head)-1) // which names that have come meanwhile can make longer
+	s.Resize(s.Width, s.Height-len(head)-1) // new subscriber names can lengthen the head
 	lines := append(head, s.Draw()...)
 	return strings.Join(append(lines, s.Theme.TabBar(messageTabNames(), s.tab, s.Width)), "\n")
 }
@@ -139,7 +139,7 @@ func (s *Detail) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
 	}
-	place, _, _ := strings.Cut(s.list.Grid.PositionText(), statusGap) // its columns are not seen here
+	place, _, _ := strings.Cut(s.list.Grid.PositionText(), statusGap) // without the columns of the list
 	return place
 }
 
@@ -165,7 +165,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Delete:
-		askOne(s, s.Message, b.Action, s.begin, s.ended)
+		confirmOne(s, s.Message, b.Action, s.begin, s.ended)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -183,9 +183,9 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// begin notes what is on its way, which the line of status says from now on.
-func (s *Detail) begin(what string) {
-	s.sending = what
+// begin shows the change in flight in the status line.
+func (s *Detail) begin(name string) {
+	s.sending = name
 	s.ClearToast()
 }
 
@@ -194,7 +194,7 @@ func (s *Detail) ended(string, error) tea.Cmd {
 	return s.Poll()
 }
 
-// step goes to the message before or after in the list.
+// step shows the message n rows further in the list.
 func (s *Detail) step(n int) tea.Cmd {
 	s.list.Grid.Move(n)
 	one, ok := s.list.Selected()
@@ -202,7 +202,7 @@ func (s *Detail) step(n int) tea.Cmd {
 		return s.list.want()
 	}
 	s.Reset()
-	s.Message, s.MessageParts, s.whole, s.revealed, s.saved = one, MessageParts{}, false, false, ""
+	s.Message, s.MessageParts, s.loaded, s.revealed, s.saved = one, MessageParts{}, false, false, ""
 	s.fill()
 	return tea.Batch(s.list.want(), s.Poll())
 }
@@ -213,7 +213,8 @@ func (s *Detail) turn(n int) {
 	s.fill()
 }
 
-// copyTab copies what the tab shows: of the body every byte, of cURL the command.
+// copyTab copies the content of the tab: the unformatted body, the cURL command, or
+// the lines.
 func (s *Detail) copyTab() {
 	switch MessageTabs[s.tab].Name {
 	case "Body":
@@ -230,18 +231,18 @@ func (s *Detail) copyTab() {
 	s.Copy(strings.Join(lines, "\n"))
 }
 
-// bodyPath is where the body is written unless somebody says otherwise.
+// bodyPath returns the default path of a saved body.
 func (s *Detail) bodyPath() string {
 	return export.UnusedPath(s.Downloads, "body-"+ui.ShortID(s.Message.MessageID), ".json")
 }
 
-// saveLine asks where the body is to be written.
+// saveLine returns the input line for the path of the saved body.
 func (s *Detail) saveLine() *ui.InputLine {
 	l := ui.NewInputLine(s.Host, "save", "save body to", s.bodyPath())
-	l.Help = ui.Size(len(s.Message.Body)) + ", every byte as it is sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " leaves it"
+	l.Help = ui.Size(len(s.Message.Body)) + ", byte for byte as sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
-		if !s.whole {
-			return errors.New("the body is on its way")
+		if !s.loaded {
+			return errors.New("the body is still loading")
 		}
 		return export.CheckPath(path, "")
 	}
@@ -258,13 +259,14 @@ func (s *Detail) saveLine() *ui.InputLine {
 	return l
 }
 
-// FetchedMessage is a message with its attempts, the first first.
+// FetchedMessage is a message with its attempts, oldest first.
 type FetchedMessage struct {
 	Message wire.Message
 	MessageParts
 }
 
-// fetchMessage fetches one message.
+// fetchMessage returns a function that fetches a message with its attempts and
+// headers.
 func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (FetchedMessage, error) {
 	return func(ctx context.Context, c *client.Client) (m FetchedMessage, err error) {
 		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
@@ -272,7 +274,7 @@ func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (
 		case err != nil:
 			return m, err
 		case len(page.Results) == 0:
-			return m, errors.New("the message is not there any more")
+			return m, errors.New("the message no longer exists")
 		}
 		m.Message = page.Results[0]
 		responses, err := c.Attempts(ctx, url.Values{"MessageID": {id}, "OrderBy": {"ItemNo"}, "Take": {"200"}})
@@ -285,8 +287,7 @@ func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (
 	}
 }
 
-// ownHeaders are those of a message's subscription, or why they are not known:
-// that does not keep the message from being shown.
+// ownHeaders returns the headers of a message's subscription, or an error text.
 func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
 	list, err := c.Subscriptions(ctx, m.SubscriberID)
 	if err != nil {
@@ -297,7 +298,7 @@ func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers
 			return s.Headers, ""
 		}
 	}
-	return nil, "the subscription is not there any more"
+	return nil, "the subscription no longer exists"
 }
 
 // Retime implements ui.Timed.
@@ -311,24 +312,21 @@ func (s *Detail) Commands() []string {
 	return []string{"whctl messages retry " + s.Message.MessageID, "whctl messages delete " + s.Message.MessageID}
 }
 
-// What stands over the tabs of a message: where it goes, whose it is, when it
-// was made.
-
-// addressLines is how many lines an address takes at most.
+// addressLines is the maximum number of lines of a URL.
 const addressLines = 4
 
-// labelCells are those before what is told.
+// labelCells is the width of the labels.
 const labelCells = 9
 
-// head is what stands over the tabs. An address is never cut where there is
-// room for more lines; a line that it fills has the subscriber below it.
+// head returns the lines above the tabs: URL, subscriber, time and size. A long URL
+// is wrapped, and the subscriber is below it.
 func (s *Detail) head() []string {
-	t, whose := s.Theme, s.whose()
+	t, subscriber := s.Theme, s.subscriberText()
 	room := s.Width - labelCells - 1
 	address := s.address()
 	var lines []string
-	if ansi.StringWidth(address)+ansi.StringWidth(whose)+2 <= room {
-		lines = append(lines, s.headed("To", address, whose))
+	if ansi.StringWidth(address)+ansi.StringWidth(subscriber)+2 <= room {
+		lines = append(lines, s.headed("To", address, subscriber))
 	} else {
 		for i, part := range theme.Wrap(address, max(1, room)) {
 			if i == addressLines {
@@ -336,11 +334,11 @@ func (s *Detail) head() []string {
 			}
 			lines = append(lines, s.headed([]string{"To", ""}[min(i, 1)], part.Text, ""))
 		}
-		lines = append(lines, s.headed("For", strings.TrimPrefix(whose, "subscriber "), ""))
+		lines = append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
 	}
 	added := time.Time(s.Message.AddedDateTime)
 	body := ui.Size(len(s.Message.Body))
-	if !s.whole {
+	if !s.loaded {
 		body = strings.Repeat(t.Loading, 3)
 	}
 	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
@@ -350,7 +348,7 @@ func (s *Detail) head() []string {
 	return lines
 }
 
-// headed is one of these lines, with something at its end.
+// headed returns a line of the head, with end aligned right.
 func (s *Detail) headed(label, text, end string) string {
 	t := s.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Role: theme.Label}, {Text: text}}
@@ -361,8 +359,9 @@ func (s *Detail) headed(label, text, end string) string {
 	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
 }
 
-// whose names the subscriber, with its id, which is a key and masked therefore.
-func (s *Detail) whose() string {
+// subscriberText returns the name and id of the subscriber. The id is a key and is
+// masked unless it is revealed.
+func (s *Detail) subscriberText() string {
 	id := s.secret(s.Message.SubscriberID)
 	if name, known := s.list.nameOf(s.Message); known {
 		return "subscriber " + name + " " + id

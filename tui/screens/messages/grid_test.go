@@ -20,7 +20,7 @@ import (
 // list is the list of messages in front.
 func list(d *tuitest.Driver) *messages.List { return d.App.Front().(*messages.List) }
 
-// copies is what a key copies.
+// copies returns the text that a key copies.
 func copies(d *tuitest.Driver, key string) string {
 	d.T.Helper()
 	d.Copied.Reset()
@@ -41,19 +41,18 @@ func to(d *tuitest.Driver, column string) {
 	}
 }
 
-// Every column is reached on the smallest screen, and the one for signs is none
-// to stop at.
-func TestMessageColumnsAreReached(t *testing.T) {
+// All columns can be selected on the smallest screen, except the marker column.
+func TestMessageColumnNavigation(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
 	d.Resize(60, 15)
 	var seen []string
-	for range messages.UsualColumns {
+	for range messages.DefaultColumns {
 		seen = append(seen, list(d).Column().Name)
 		d.WantText(list(d).Column().Name)
 		d.Press("l")
 	}
-	if !slices.Equal(seen, messages.UsualMessageColumns()) {
+	if !slices.Equal(seen, messages.DefaultColumnNames()) {
 		t.Errorf("columns %v", seen)
 	}
 	d.Press("$", "h")
@@ -65,9 +64,8 @@ func TestMessageColumnsAreReached(t *testing.T) {
 	d.CheckScreen()
 }
 
-// Rows are ordered by the column where the service can, and followed while the
-// newest come first.
-func TestMessagesAreSorted(t *testing.T) {
+// Rows are sorted by the selected column, and followed while the newest come first.
+func TestMessageSort(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
 	to(d, "Status")
@@ -103,13 +101,13 @@ func TestMessagesAreSorted(t *testing.T) {
 	d.WantText("Status ▲")
 	to(d, "Subscriber")
 	d.Press("s")
-	d.WantText("the service cannot order by subscriber")
+	d.WantText("cannot sort by subscriber: the service has ids only")
 	d.Press("f")
-	d.WantText("nothing can be typed about subscribers: = keeps")
+	d.WantText("cannot filter by subscriber name; = filters by this one")
 }
 
-// = keeps what is the same in the column, whatever that is.
-func TestMessagesWithTheSame(t *testing.T) {
+// Key = filters by the value of the selected cell.
+func TestFilterByCellValue(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	for _, test := range []struct {
@@ -142,15 +140,15 @@ func TestMessagesWithTheSame(t *testing.T) {
 	d.Press("F")
 	to(d, "Next")
 	d.Press("=")
-	d.WantText("no two messages have the same next: f filters by it")
+	d.WantText("each message has a different next; f filters by a range")
 	to(d, "HTTP")
 	d.Press("f")
 	d.WantText("/ LastMessageResponseHTTPCode")
 }
 
-// What is copied is the cell, of the status the id, and the row as JSON; of
-// marked rows their cells.
-func TestMessagesAreCopied(t *testing.T) {
+// Copy returns the cell (the id for the status), the row as JSON, or the cells of
+// marked rows.
+func TestMessageCopy(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "j")
 	one, _ := list(d).Selected()
@@ -165,19 +163,18 @@ func TestMessagesAreCopied(t *testing.T) {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.Press("0", "space", "space")
-	if lines := strings.Split(copies(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.UsualColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+	if lines := strings.Split(copies(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }
 
-// Columns are chosen as those of records are, and kept; which messages were
-// looked for is not.
-func TestMessageColumnsAreKept(t *testing.T) {
+// Columns are selected in the chooser and kept across sessions; filters are not.
+func TestMessageColumnsAreSaved(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	o := tui.Options{State: t.TempDir(), Profile: "test"}
 	d := s.Open(t, o)
 	d.Press("4", "C")
-	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.UsualColumns), len(messages.Columns())))
+	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.DefaultColumns), len(messages.Columns())))
 	d.Press("j", "j", "space", "j", "K", "K", "enter")
 	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
@@ -195,13 +192,13 @@ func TestMessageColumnsAreKept(t *testing.T) {
 	again.Press("C", "*", "*", "enter")
 	again.WantText("at least one column")
 	again.Press("h", "r", "enter")
-	if names := list(again).Names(); !slices.Equal(names, messages.UsualMessageColumns()) {
+	if names := list(again).Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
 		t.Errorf("columns %v", names)
 	}
 }
 
-// A view has the order and the columns too.
-func TestViewOfMessagesHasItsOrder(t *testing.T) {
+// A view saves order and columns.
+func TestMessageViewSavesOrder(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{State: t.TempDir(), Profile: "test"})
 	d.Press("4", "!", "!")
 	to(d, "HTTP")
@@ -212,8 +209,8 @@ func TestViewOfMessagesHasItsOrder(t *testing.T) {
 	}
 }
 
-// The names of subscribers are fetched where the figures do not have them.
-func TestSubscribersOfMessages(t *testing.T) {
+// Names of subscribers are fetched if the queue statistics do not have them.
+func TestSubscriberNamesAreFetched(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)

@@ -13,18 +13,18 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// live keeps the rows of a list up to date.
+// live updates the rows of a list.
 type live struct {
 	*List
-	Known   map[string]wire.Message // by id, of the rows that are here
-	changed map[string]time.Time    // when a row changed that is marked so
-	news    map[string]struct{}     // messages that have come and are not shown
-	asked   time.Time               // when the rows were fetched last
-	due     bool                    // the first page is to be fetched again
+	Known     map[string]wire.Message // loaded messages by id
+	changed   map[string]time.Time    // time of the last change of marked rows, by id
+	unseenIDs map[string]struct{}     // ids of new messages that are not shown
+	fetchedAt time.Time               // time of the last fetch
+	due       bool                    // the rows must be fetched again
 }
 
-// row is a message as it is shown. What counts seconds does so in coarse steps,
-// so that few lines change.
+// row builds the row of a message. Times have coarse steps, so that few lines
+// change.
 func (s *live) row(m wire.Message) *grid.Row {
 	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
 	if s.Delayed(m.MessageID) {
@@ -45,8 +45,8 @@ func (s *live) ageCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: s.TimeText(time.Time(m.AddedDateTime))}
 }
 
-// signCell marks what has changed just now, and what is about to be deleted.
-func (s *live) signCell(m wire.Message) grid.Cell {
+// markerCell marks a recent change and a pending delete.
+func (s *live) markerCell(m wire.Message) grid.Cell {
 	sign := grid.Cell{Role: theme.Accent}
 	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < ChangedFor {
 		sign.Text = s.Theme.Left
@@ -57,7 +57,7 @@ func (s *live) signCell(m wire.Message) grid.Cell {
 	return sign
 }
 
-// tries is the number of attempts and how many there may be.
+// tries formats the number of attempts and the maximum.
 func tries(m wire.Message) string {
 	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
 		return "-"
@@ -65,39 +65,38 @@ func tries(m wire.Message) string {
 	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
 }
 
-// repaint makes the rows anew that are here: times have gone on.
+// repaint updates the times in the visible rows and removes old change markers.
 func (s *live) repaint() {
 	for id, at := range s.changed {
 		if s.Now.Sub(at) >= ChangedFor {
 			delete(s.changed, id)
-			s.due = s.due || s.limited() // it may be none of those that are meant any more
+			s.due = s.due || s.limited() // the message may no longer match the filter
 		}
 	}
 	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
 		if row := s.Pages.Row(i); row != nil {
-			s.refit(row.ID)
+			s.updateRow(row.ID)
 		}
 	}
 	s.Grid.Sync()
 }
 
-// limited reports whether a message that changes can stop being one of those
-// that are shown.
+// limited reports whether a change of a message can remove it from the list.
 func (s *live) limited() bool {
 	return s.Filter.StatusFilter().Statuses != nil || len(s.Filter.Conditions) > 0
 }
 
-// remake makes all rows anew.
-func (s *live) remake() {
+// rebuild rebuilds all loaded rows.
+func (s *live) rebuild() {
 	for _, row := range s.Pages.Loaded() {
-		s.refit(row.ID)
+		s.updateRow(row.ID)
 	}
 	s.Grid.Sync()
 }
 
-// refit puts a new row in place of a message's, if it looks different.
-func (s *live) refit(id string) {
+// updateRow replaces the row of a message if its cells have changed.
+func (s *live) updateRow(id string) {
 	m, ok := s.Known[id]
 	i := s.Pages.Find(id)
 	if !ok || i < 0 {
@@ -109,8 +108,8 @@ func (s *live) refit(id string) {
 	}
 }
 
-// Follow takes changes into the rows that are here. Others only count, and are
-// fetched where the list follows.
+// Follow applies changes to the loaded rows. Other changes are counted, and fetched
+// if the list follows new messages.
 func (s *live) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		s.change(c)
@@ -119,62 +118,63 @@ func (s *live) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return s.catchUp()
 }
 
-// Tick lets times go on, and fetches what has come.
+// Tick refreshes times and fetches new messages.
 func (s *live) Tick() tea.Cmd {
 	s.repaint()
 	s.check()
-	return tea.Batch(s.catchUp(), s.explain())
+	return tea.Batch(s.catchUp(), s.refreshQueues())
 }
 
-// explain asks how deliveries stand where a message in sight makes one ask why
-// it waits, and where those are counted that wait beside what is shown.
-func (s *live) explain() tea.Cmd {
+// refreshQueues fetches the queue statistics if they explain a visible message or
+// are part of the status line.
+func (s *live) refreshQueues() tea.Cmd {
 	if s.Filter.Problems {
-		return s.Queues.Refresh(s.List, s.figured)
+		return s.Queues.Refresh(s.List, s.onQueues)
 	}
-	if !s.asksInSight() {
+	if !s.visibleNeedsQueue() {
 		return nil
 	}
-	return s.Queues.RefreshIfOld(s.List, s.figured)
+	return s.Queues.RefreshIfOld(s.List, s.onQueues)
 }
 
-// figured shows how deliveries are.
-func (s *live) figured() tea.Cmd {
+// onQueues shows new queue statistics.
+func (s *live) onQueues() tea.Cmd {
 	s.repaint()
 	return nil
 }
 
-// asksInSight reports whether a message in sight makes one ask why it waits.
-func (s *live) asksInSight() bool {
+// visibleNeedsQueue reports whether the queue explains a visible message.
+func (s *live) visibleNeedsQueue() bool {
 	first, last := s.Grid.Window()
 	for i := first; i <= last; i++ {
-		if row := s.Pages.Row(i); row != nil && asks(s.Known[row.ID], s.Session) {
+		if row := s.Pages.Row(i); row != nil && needsQueue(s.Known[row.ID], s.Session) {
 			return true
 		}
 	}
 	return false
 }
 
-// FollowEvery is how often rows are fetched at most where the list follows.
-const FollowEvery = time.Second
+// FollowInterval is the minimum time between fetches while the list follows new
+// messages.
+const FollowInterval = time.Second
 
-// catchUp fetches the newest messages where the list follows.
+// catchUp fetches the newest messages if the list follows them.
 func (s *live) catchUp() tea.Cmd {
-	wanted := s.due || len(s.news) > 0 && s.Grid.Following()
-	if !wanted || s.Paused || s.Front() != ui.Screen(s.List) || s.Pages.Loading() || s.Now.Sub(s.asked) < FollowEvery {
+	wanted := s.due || len(s.unseenIDs) > 0 && s.Grid.Following()
+	if !wanted || s.Paused || s.Front() != ui.Screen(s.List) || s.Pages.Loading() || s.Now.Sub(s.fetchedAt) < FollowInterval {
 		return nil
 	}
 	return s.Poll()
 }
 
-// newsMost is how many new messages are told apart.
-const newsMost = 100_000
+// maxUnseen limits the number of new messages that are counted.
+const maxUnseen = 100_000
 
 func (s *live) change(c wire.MessageChange) {
 	one, known := s.Known[c.MessageID]
 	if !known || s.Pages.Find(c.MessageID) < 0 {
-		if !c.Deleted && c.Retries == 0 && s.means(c) && len(s.news) < newsMost {
-			s.news[c.MessageID] = struct{}{}
+		if !c.Deleted && c.Retries == 0 && s.matches(c) && len(s.unseenIDs) < maxUnseen {
+			s.unseenIDs[c.MessageID] = struct{}{}
 		}
 		return
 	}
@@ -184,21 +184,19 @@ func (s *live) change(c wire.MessageChange) {
 	one.Status, one.Retries, one.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
 	if c.HTTPCode != nil || c.Duration != 0 {
 		one.LastMessageResponseHTTPCode = c.HTTPCode
-		s.due = s.due || c.HTTPCode == nil // why no answer came is not told
+		s.due = s.due || c.HTTPCode == nil // a change has no error text
 	}
 	s.Known[c.MessageID] = one
 	s.changed[c.MessageID] = s.Now
-	s.refit(c.MessageID)
+	s.updateRow(c.MessageID)
 }
 
-// means reports whether a new message can be one of those that are shown. Of
-// the problems it is one only now that it has failed.
-func (s *live) means(c wire.MessageChange) bool {
+// matches reports whether a new message can match the filter.
+func (s *live) matches(c wire.MessageChange) bool {
 	return s.Filter.StatusFilter().Matches(c.Status) && s.Filter.Matches(c)
 }
 
-// Retime makes the rows in sight anew. Columns that were wide for the mode
-// before become as wide as they have to be.
+// Retime implements ui.Timed. It fits the columns to the new time format.
 func (s *live) Retime() string {
 	s.FitColumns()
 	s.repaint()

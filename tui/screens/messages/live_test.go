@@ -11,9 +11,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Changes that the stream tells are shown without a key, and the selected row
-// stays the selected one.
-func TestChangesAreShown(t *testing.T) {
+// Changes of the stream update the rows, and the selection is kept.
+func TestLiveChanges(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "j", "j", "j")
@@ -37,9 +36,9 @@ func TestChangesAreShown(t *testing.T) {
 	d.WantText("following", "LIVE")
 }
 
-// A message that was retried is seen to arrive in the list of problems, and
-// leaves it after a while.
-func TestArrivedMessageLeavesTheProblems(t *testing.T) {
+// A delivered message stays in the list of problems for ChangedFor, then it is
+// removed.
+func TestDeliveredMessageLeavesProblems(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!")
@@ -61,12 +60,10 @@ func TestArrivedMessageLeavesTheProblems(t *testing.T) {
 	}
 }
 
-// A failure is seen in the list of problems without a key, though the message was
-// none of them when it came; of a delivery that got no answer the words are
-// fetched.
-func TestProblemsComeByThemselves(t *testing.T) {
+// A new failure is added to the list of problems; the error text is fetched.
+func TestNewFailureIsListed(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	s.Subscribe(t, "creditor.created", "http://127.0.0.1:9/nobody")
+	s.Subscribe(t, "creditor.created", "http://127.0.0.1:9/closed")
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!")
 	d.WantText("following", "of 4")
@@ -74,7 +71,7 @@ func TestProblemsComeByThemselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.WaitUntil("the failure is listed", func() bool {
-		d.Wait(messages.FollowEvery)
+		d.Wait(messages.FollowInterval)
 		d.Heartbeat()
 		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection r")
 	})

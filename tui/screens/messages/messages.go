@@ -1,5 +1,5 @@
-// Package messages is the screens of webhook messages: the list that is kept up to
-// date, what is done to messages, and one message with its attempts.
+// Package messages has the screens of webhook messages: the live list, actions on
+// messages, and one message with its attempts.
 package messages
 
 import (
@@ -33,11 +33,12 @@ func (s *List) Commands() []string {
 	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
 }
 
-// which names the messages that are meant, as whctl takes them.
+// which returns the arguments of whctl for the marked messages, or for the selected
+// one.
 func (s *List) which() string {
 	if s.AllMarks {
-		if limits := s.conditionArguments(); limits != "" {
-			return limits
+		if conditions := s.conditionArguments(); conditions != "" {
+			return conditions
 		}
 		return " --all-messages"
 	}
@@ -54,7 +55,7 @@ func (s *List) which() string {
 // AsView implements ui.Viewer.
 func (s *List) AsView() state.View {
 	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.whose(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
 	v.Where, v.OrderBy = s.Typed.Texts(s.Now, ui.MessageKind(), f.Conditions), browse.OrderText(s.Order)
 	return v
 }
@@ -70,23 +71,24 @@ func (s *List) Title() string {
 	return "Messages"
 }
 
-// List lists messages, the newest first, and keeps them up to date.
+// List is the live list of messages, newest first by default.
 type List struct {
 	browse.Table
 	*columns
-	*limits
+	*query
 	*live
 	*names
 	*bulk
-	Pages  *grid.Pages
-	Sought string // the id of a message to select once it is here
+	Pages    *grid.Pages
+	SelectID string // id of the message to select once it is loaded
 }
 
-// ChangedFor is how long a change stays marked, and a row in sight that the
-// filter does not mean any more.
+// ChangedFor is the time for which a change stays marked, and for which a row that
+// no longer matches the filter stays visible.
 const ChangedFor = 10 * time.Second
 
-// What is embedded makes a list no less able.
+// List must implement these interfaces: methods of several embedded types hide
+// each other.
 var _ interface {
 	ui.Screen
 	ui.Clicker
@@ -102,14 +104,14 @@ var _ interface {
 	ui.Waiter
 } = (*List)(nil)
 
-// New lists the messages that a filter matches.
+// New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
 	m := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
-	m.columns, m.limits, m.names, m.bulk = &columns{List: m}, &limits{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
-	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), news: make(map[string]struct{})}
+	m.columns, m.query, m.names, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
+	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
-	m.show(UsualMessageColumns(), 0)
-	if as, was := m.State.Grids[messagesKept]; was {
+	m.show(DefaultColumnNames(), 0)
+	if as, was := m.State.Grids[gridKey]; was {
 		m.Arrange(as)
 	}
 	m.Grid.Follow(true)
@@ -133,13 +135,13 @@ func (s *List) Scopes() []keymap.Scope {
 // Waiting implements ui.Waiter.
 func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
 
-// Reload asks for something else.
+// Reload fetches the list from the start after a change of filter or order.
 func (s *List) Reload() tea.Cmd {
 	s.Reset()
 	s.Pages.Reset()
 	clear(s.Known)
-	clear(s.news)
-	s.due, s.asked = false, s.Now
+	clear(s.unseenIDs)
+	s.due, s.fetchedAt = false, s.Now
 	s.clearMarks()
 	s.Grid.SetSort(s.Order)
 	s.Grid.GoTo(0)
@@ -147,15 +149,15 @@ func (s *List) Reload() tea.Cmd {
 	return s.want()
 }
 
-// Poll asks for the same again.
+// Poll fetches the same rows again.
 func (s *List) Poll() tea.Cmd {
 	if s.Pages.Loading() {
 		s.due = true
 		return nil
 	}
 	s.Pages.MarkStale()
-	clear(s.news)
-	s.due, s.asked = false, s.Now
+	clear(s.unseenIDs)
+	s.due, s.fetchedAt = false, s.Now
 	return s.want()
 }
 
@@ -168,8 +170,7 @@ func (s *List) want() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// fetchPage fetches a page of messages, the newest first. Bodies are left out: the
-// detail fetches its own.
+// fetchPage fetches a page of messages without bodies.
 func (s *List) fetchPage(number int) tea.Cmd {
 	generation, q := s.Pages.Generation(), s.members()
 	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
@@ -187,7 +188,7 @@ func (s *List) fetchPage(number int) tea.Cmd {
 		})
 }
 
-// PageFailed takes that a page could not be fetched.
+// PageFailed shows an error of fetchPage.
 func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 	if s.Pages.RequestFailed(generation, number) {
 		s.ShowFetchError("fetching messages", err)
@@ -195,7 +196,7 @@ func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 	return nil
 }
 
-// Put takes a page of messages.
+// Put adds a fetched page of messages.
 func (s *List) Put(generation, number int, list []wire.Message, total int) tea.Cmd {
 	rows := make([]*grid.Row, len(list))
 	for i, one := range list {
@@ -214,13 +215,13 @@ func (s *List) Put(generation, number int, list []wire.Message, total int) tea.C
 
 // seek selects the message that the list was opened for.
 func (s *List) seek() {
-	if s.Sought != "" && s.Grid.Select(s.Sought) {
-		s.Sought = ""
+	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
+		s.SelectID = ""
 		s.Grid.Follow(false)
 	}
 }
 
-// forget drops messages whose rows are not kept any more.
+// forget removes messages without a loaded row.
 func (s *List) forget() {
 	if len(s.Known) < 100*grid.PageRows {
 		return
@@ -228,7 +229,7 @@ func (s *List) forget() {
 	maps.DeleteFunc(s.Known, func(id string, _ wire.Message) bool { return s.Pages.Find(id) < 0 })
 }
 
-// Selected is the selected message, false for none.
+// Selected returns the selected message, false if there is none.
 func (s *List) Selected() (wire.Message, bool) {
 	row := s.Grid.Row()
 	if row == nil {
@@ -243,7 +244,7 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
 		s.Grid.Follow(s.newest())
-		if len(s.news) > 0 {
+		if len(s.unseenIDs) > 0 {
 			return s.Poll()
 		}
 	case keymap.Mark, keymap.MarkRange:
@@ -255,18 +256,17 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		s.moved(b)
 		return s.want()
 	}
-	if deed := messageDeeds[b.Action]; deed != nil {
-		return deed(s)
+	if action := listActions[b.Action]; action != nil {
+		return action(s)
 	}
 	return s.doOne(b)
 }
 
-// messageDeeds are the actions on the list as a whole, which say what is shown
-// of it.
-var messageDeeds = map[keymap.Action]func(s *List) tea.Cmd{
-	keymap.ProblemsOnly:  (*List).nextStanding,
+// listActions are the actions on filter, order and columns.
+var listActions = map[keymap.Action]func(s *List) tea.Cmd{
+	keymap.ProblemsOnly:  (*List).cycleStatus,
 	keymap.SortColumn:    (*List).sort,
-	keymap.FilterByValue: (*List).keep,
+	keymap.FilterByValue: (*List).filterByValue,
 	keymap.ClearFilters: func(s *List) tea.Cmd {
 		s.Filter = ui.MessageFilter{}
 		return s.Reload()
@@ -285,11 +285,10 @@ var messageDeeds = map[keymap.Action]func(s *List) tea.Cmd{
 	},
 }
 
-// moved takes note of where the selection has gone, and keeps what was changed
-// of columns.
+// moved handles a move of the selection and saves changed columns.
 func (s *List) moved(b keymap.Binding) {
-	s.Sought = ""
-	s.aside(b)
+	s.SelectID = ""
+	s.skipMarker(b)
 	switch b.Action {
 	case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
 		s.remember()
@@ -321,7 +320,7 @@ func clone(members url.Values) url.Values {
 // Click implements ui.Clicker.
 func (s *List) Click(x, y int, again bool) tea.Cmd {
 	row, title := s.SelectAt(x, y)
-	s.aside(keymap.Binding{})
+	s.skipMarker(keymap.Binding{})
 	switch {
 	case title:
 		return s.sort()
@@ -331,11 +330,12 @@ func (s *List) Click(x, y int, again bool) tea.Cmd {
 	return s.want()
 }
 
-// Unmark is a step back: what is counted for a question is given up, or marks go.
+// Unmark cancels a count in flight, else it removes the marks. It reports whether
+// there was one or the other.
 func (s *List) Unmark() bool {
 	if s.counting != nil {
-		s.bulk.forget()
-		s.Notify(ui.Info, "nothing is asked, and nothing was done")
+		s.cancelCount()
+		s.Notify(ui.Info, "cancelled, nothing was changed")
 		return true
 	}
 	return s.clearMarks()
@@ -345,13 +345,13 @@ func (s *List) Unmark() bool {
 func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
 	text += s.marked()
-	switch word := s.word(); {
+	switch word := s.progress(); {
 	case word != "":
 		return word
 	case s.Pages.Total() < 0 && s.Pages.Loading():
 		return "loading messages ..."
 	case s.Pages.Total() < 0:
-		return "no answer yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " asks again"
+		return "no response yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retries"
 	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
@@ -362,12 +362,13 @@ func (s *List) Status() string {
 	return text + statusGap + "times: " + ui.TimeModes[s.Times]
 }
 
-// statusGap is between the parts of a line of status.
+// statusGap separates the parts of the status line.
 const statusGap = "   "
 
-// held counts the messages that nobody has tried to send, since their endpoint
-// fails or is off. Of a list with conditions the service alone knows.
-func (s *List) held() int64 {
+// heldCount returns the number of messages without an attempt because their
+// subscription is disabled or its circuit breaker is open. It returns 0 for a list
+// with conditions, where only the service can count.
+func (s *List) heldCount() int64 {
 	if !s.Filter.Problems || s.Filter.Undelivered || len(s.Filter.Conditions) > 0 {
 		return 0
 	}
@@ -381,23 +382,23 @@ func (s *List) held() int64 {
 	return n
 }
 
-// heldText tells of them.
+// heldText returns the status text for heldCount.
 func (s *List) heldText() string {
-	n := s.held()
+	n := s.heldCount()
 	if n == 0 {
 		return ""
 	}
-	return "   " + display.Thousands(n) + " more wait: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
+	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
-// subscriptionLabel is what is sent, and where to.
+// subscriptionLabel names a subscription by event and URL.
 func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
 
-// marked tells how many messages are marked.
+// marked returns the status text for marked messages.
 func (s *List) marked() string {
 	switch n := s.Grid.MarkCount(); {
 	case s.AllMarks:
-		return "   " + display.Thousands(max(0, s.Pages.Total())) + " marked: all that match"
+		return "   " + display.Thousands(max(0, s.Pages.Total())) + " marked: all matches"
 	case n > 0:
 		return fmt.Sprintf("   %s marked", display.Thousands(n))
 	}

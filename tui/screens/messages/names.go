@@ -12,17 +12,17 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Whose a message is. Messages have the ids of subscribers only, which are keys:
-// their names come with the figures of subscriptions, and else are fetched once.
-
-// names are those of subscribers.
+// names resolves the names of subscribers. Messages have subscriber ids only, which
+// are keys. The names are part of the queue statistics; missing ones are fetched
+// once.
 type names struct {
 	*List
-	Subscribers map[string]string // that were fetched, by id
+	Subscribers map[string]string // fetched names by id
 	requested   bool
 }
 
-// subscriberOf names the subscriber of a message, or gives the ends of its id.
+// subscriberOf returns the subscriber's name, or its short id if the name is
+// unknown.
 func (s *names) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
 	if !known {
@@ -47,7 +47,7 @@ func (s *names) subscriberCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: name}
 }
 
-// wantNames fetches the names, once, where one is missing.
+// wantNames fetches the names once if one is missing.
 func (s *names) wantNames(list []wire.Message) tea.Cmd {
 	if s.requested {
 		return nil
@@ -55,17 +55,17 @@ func (s *names) wantNames(list []wire.Message) tea.Cmd {
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
 			s.requested = true
-			return ui.Fetch(s.Ctx, s.List, fetchSubscriberNames, s.named)
+			return ui.Fetch(s.Ctx, s.List, fetchSubscriberNames, s.onNames)
 		}
 	}
 	return nil
 }
 
-// named takes the names; without them, ids stay.
-func (s *names) named(names map[string]string, err error) tea.Cmd {
+// onNames shows fetched names. On an error the ids stay.
+func (s *names) onNames(names map[string]string, err error) tea.Cmd {
 	if err == nil {
 		s.Subscribers = names
-		s.remake()
+		s.rebuild()
 	}
 	return nil
 }

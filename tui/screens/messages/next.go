@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// lateAfter is when an attempt is not on its way any more.
+// lateAfter is the delay after which a message that is due counts as late.
 const lateAfter = 3 * time.Second
 
 // late reports whether a message should have been sent by now.
@@ -22,13 +22,13 @@ func late(m wire.Message, s *ui.Session) bool {
 	return false
 }
 
-// asks reports whether the queue of a message is worth a look: the message is
-// late, or was said to be held up, which may be over.
-func asks(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "off" }
+// needsQueue reports whether the state of the queue explains the message: it is
+// late, or it was shown as off, which may have changed.
+func needsQueue(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "off" }
 
-// next is when the next attempt of a message is, in a word: "off" where its
-// subscription is disabled, "held" where its endpoint fails so often that one
-// message at a time is tried.
+// next returns the time of the next attempt, or "off" if the subscription is
+// disabled, "held" if the circuit breaker of the endpoint is open, "-" if none is
+// scheduled.
 func next(m wire.Message, s *ui.Session) string {
 	queue, known := s.Queues.Known[m.SubscriptionID]
 	at := time.Time(m.NextAttemptDateTime)
@@ -45,14 +45,14 @@ func next(m wire.Message, s *ui.Session) string {
 	return ui.Until(s.TimeUntil(at))
 }
 
-// nextLong is the same with its reason.
+// nextLong returns the same with a reason.
 func nextLong(m wire.Message, s *ui.Session) string {
 	switch word := next(m, s); word {
 	case "off":
-		return "not sent: the subscription is off"
+		return "not sent: the subscription is disabled"
 	case "held":
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return "held: the endpoint fails; tried again " + ui.Soon(s.TimeUntil(probe))
+		return "circuit breaker open; next attempt " + ui.Soon(s.TimeUntil(probe))
 	case "-":
 		return word
 	default:

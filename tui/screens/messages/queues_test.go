@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A message that does not go out at its time says why.
-func TestLateMessagesSayWhy(t *testing.T) {
+// A late message shows the reason.
+func TestLateMessageShowsReason(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
@@ -21,7 +21,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
 	d.WantText("  in ")
-	d.App.Queues = ui.Queues{} // what the first screen was told
+	d.App.Queues = ui.Queues{} // statistics fetched by the first screen
 	d.Clock = d.Clock.Add(30 * time.Hour)
 	d.Press("R")
 	d.WantText("due")
@@ -29,7 +29,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	d.Advance(0)
 	d.WantText("held")
 	d.Press("enter")
-	d.WantText("next held", "held: the endpoint fails; tried again now")
+	d.WantText("next held", "circuit breaker open; next attempt now")
 
 	off := false
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
@@ -37,7 +37,7 @@ func TestLateMessagesSayWhy(t *testing.T) {
 	}
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
-	d.WantText("next off", "not sent: the subscription is off")
+	d.WantText("next off", "not sent: the subscription is disabled")
 
 	on := true
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// messageTab is one of the tabs of a message, and what it shows.
+// messageTab is a tab of a message.
 type messageTab struct {
 	Name  string
 	lines func(s *Detail) []theme.Span
-	ages  bool // it tells how long something takes, or took place ago
+	timed bool // its lines depend on the current time
 }
 
 // MessageTabs are the tabs of a message.
@@ -38,21 +38,21 @@ func messageTabNames() []string {
 	return names
 }
 
-// content is what the tabs of a message show.
+// content builds the tabs of a message.
 type content struct {
 	*Detail
 	MessageParts
-	whole    bool   // the body is here
-	revealed bool   // what is secret is shown, as far as it is known
-	saved    string // where the body was written; empty for nowhere
+	loaded   bool   // the body is loaded
+	revealed bool   // secrets are shown, as far as they are known
+	saved    string // path of the saved body; empty if not saved
 }
 
 func (s *content) body() []theme.Span {
 	return ui.JSONLines([]byte(s.Message.Body), s.Width-2)
 }
 
-// sentHeaders are the headers of a delivery. What the service does not tell is
-// masked whatever the user asks for.
+// sentHeaders returns the headers of a delivery. Values that the service does not
+// return are always masked.
 func (s *content) sentHeaders() []wire.Header {
 	all := []wire.Header{
 		{Name: "Content-Type", Value: "application/json; charset=utf-8"},
@@ -67,7 +67,7 @@ func (s *content) sentHeaders() []wire.Header {
 	return all
 }
 
-// headerLines lists what a delivery is sent with.
+// headerLines lists the headers and ids of a delivery.
 func (s *content) headerLines() []theme.Span {
 	t := s.Theme
 	width := 20
@@ -78,32 +78,32 @@ func (s *content) headerLines() []theme.Span {
 	for _, h := range s.sentHeaders() {
 		value := h.Value
 		if value == "" {
-			value = "made anew for each attempt"
+			value = "generated for each attempt"
 		}
 		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, width, false) + value})
 	}
 	lines = append(lines, theme.Span{})
 	switch {
-	case !s.whole:
+	case !s.loaded:
 		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Role: theme.Dim})
 	case s.Headers == nil && s.NoHeaders != "":
-		lines = append(lines, theme.Span{Text: "  The subscription's own headers: " + s.NoHeaders, Role: theme.Dim})
+		lines = append(lines, theme.Span{Text: "  Headers of the subscription: " + s.NoHeaders, Role: theme.Dim})
 	case len(s.Headers) == 0:
-		lines = append(lines, theme.Span{Text: "  The subscription has no headers of its own.", Role: theme.Dim})
+		lines = append(lines, theme.Span{Text: "  The subscription has no custom headers.", Role: theme.Dim})
 	default:
-		lines = append(lines, theme.Span{Text: "  The service never tells the values of a subscription's own headers.", Role: theme.Dim})
+		lines = append(lines, theme.Span{Text: "  The service does not return the values of custom headers.", Role: theme.Dim})
 	}
 	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
 
 func (s *content) revealHint() theme.Span {
 	if s.revealed {
-		return theme.Span{Text: "  v hides it again", Role: theme.Dim}
+		return theme.Span{Text: "  v hides them again", Role: theme.Dim}
 	}
-	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and what stands behind ? in the address", Role: theme.Dim}
+	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and the query string of the URL", Role: theme.Dim}
 }
 
-// secret is an id that is a key: its ends, until the user asks for all of it.
+// secret returns an id that is a key: shortened unless it is revealed.
 func (s *content) secret(id string) string {
 	if s.revealed {
 		return id
@@ -111,7 +111,8 @@ func (s *content) secret(id string) string {
 	return ui.ShortID(id)
 }
 
-// address is where the message goes. What stands behind its ? can be a key.
+// address returns the URL. Its query string can be a key and is masked unless it
+// is revealed.
 func (s *content) address() string {
 	if s.revealed {
 		return s.Message.URL
@@ -119,12 +120,12 @@ func (s *content) address() string {
 	return ui.MaskURL(s.Message.URL)
 }
 
-// answers are what the receiver said, the last first.
+// answers lists the responses of the receiver, newest first.
 func (s *content) answers() []theme.Span {
 	var lines []theme.Span
 	for i := len(s.Responses) - 1; i >= 0; i-- {
 		r := s.Responses[i]
-		code := "no answer"
+		code := "no response"
 		if r.HTTPCode != nil {
 			code = strconv.Itoa(*r.HTTPCode)
 		}
@@ -135,12 +136,12 @@ func (s *content) answers() []theme.Span {
 		lines = append(lines, theme.Span{})
 	}
 	if len(lines) == 0 {
-		return []theme.Span{{Text: "  no answer yet", Role: theme.Dim}}
+		return []theme.Span{{Text: "  no response yet", Role: theme.Dim}}
 	}
 	return lines
 }
 
-// answerText is what an endpoint said, or what went wrong where it said nothing.
+// answerText returns the response body, or the error if there was no response.
 func (s *content) answerText(r wire.Attempt) []theme.Span {
 	text := r.AnswerText
 	if text == nil {
@@ -156,13 +157,14 @@ func (s *content) answerText(r wire.Attempt) []theme.Span {
 	return lines
 }
 
-// curl sends the same from this computer. What is secret is not known here.
+// curl returns a command that sends the message from this computer, without
+// secrets.
 func (s *content) curl() []theme.Span {
 	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}
-	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  Signature and values of own headers are not known here:", Role: theme.Dim}, {Text: "  the receiver may refuse it.", Role: theme.Dim}, {}}
+	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  The signature and custom header values are not included:", Role: theme.Dim}, {Text: "  the receiver may reject the request.", Role: theme.Dim}, {}}
 	for _, l := range theme.Wrap(s.curlText(), s.Width-4) {
 		lines = append(lines, theme.Span{Text: "  " + l.Text})
 	}
@@ -179,37 +181,38 @@ func (s *content) curlText() string {
 	return text + " --data-binary " + ui.Quote("@"+s.bodyName())
 }
 
-// bodyName is the file that the body is in, or would be saved to.
+// bodyName returns the name of the saved body, or the name it would be saved as.
 func (s *content) bodyName() string {
 	return filepath.Base(cmp.Or(s.saved, s.bodyPath()))
 }
 
-// attemptColumns are how wide what is told of attempts is.
+// attemptColumns are the widths of the columns of attempts in cells.
 type attemptColumns struct{ when, result, answer int }
 
 const (
-	tookCells   = 11 // of how long an attempt took
-	answerLeast = 12 // cells from which on the beginning of an answer is worth showing
+	durationWidth  = 11 // width of the duration
+	minAnswerWidth = 12 // minimum width of a response
 )
 
-// attemptColumns are as wide as there is room for. An answer comes last.
+// attemptColumns returns the widths that fit. The response is hidden if it does
+// not fit.
 func (s *content) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
 	if s.Width < 76 {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	if c.answer = s.Width - c.when - c.result - tookCells - 10; c.answer < answerLeast {
+	if c.answer = s.Width - c.when - c.result - durationWidth - 10; c.answer < minAnswerWidth {
 		c.answer = 0
 	}
 	return c
 }
 
-// attempts lists what was tried, and when the next attempt is.
+// attempts lists the attempts and the next attempt.
 func (s *content) attempts() []theme.Span {
 	t, c := s.Theme, s.attemptColumns()
-	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", tookCells, true)
+	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", durationWidth, true)
 	if c.answer > 0 {
-		title += "   answer"
+		title += "   response"
 	}
 	lines := []theme.Span{{Text: title, Role: theme.Title}}
 	before := ""
@@ -218,40 +221,39 @@ func (s *content) attempts() []theme.Span {
 		if r.Status == 1 {
 			role = theme.Success
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), tookCells, true))
-		if said := firstLine(r); c.answer > 0 && said != "" {
-			shown := said
-			if said == before {
-				shown = "the same"
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
+		if line := firstLine(r); c.answer > 0 && line != "" {
+			shown := line
+			if line == before {
+				shown = "(same)"
 			}
-			before = said
+			before = line
 			text += "   " + t.Fit(shown, c.answer, false)
 		}
 		lines = append(lines, theme.Span{Text: text, Role: role})
 	}
 	lines = append(lines, s.scheduled(c)...)
-	if len(s.Responses) == 0 && s.whole {
+	if len(s.Responses) == 0 && s.loaded {
 		lines = append(lines, theme.Span{Text: "  no attempt yet", Role: theme.Dim})
 	}
 	return lines
 }
 
-// scheduled tells of the next attempt: on two lines where there is no room for
-// its reason on one.
+// scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
 	t, next := s.Theme, nextLong(s.Message, s.Session)
 	if next == "-" {
 		return nil
 	}
 	before := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, t.Fit(s.nextAt(), c.when, false))
-	what, more, two := strings.Cut(next, "; ")
+	first, second, two := strings.Cut(next, "; ")
 	if !two || len(before)+len(next) < s.Width {
 		return []theme.Span{{Text: before + next, Role: theme.Dim}}
 	}
-	return []theme.Span{{Text: before + what + ";", Role: theme.Dim}, {Text: strings.Repeat(" ", len(before)) + more, Role: theme.Dim}}
+	return []theme.Span{{Text: before + first + ";", Role: theme.Dim}, {Text: strings.Repeat(" ", len(before)) + second, Role: theme.Dim}}
 }
 
-// nextAt is when the next attempt is, a dash where nobody knows.
+// nextAt returns the time of the next attempt, a dash if it is unknown.
 func (s *content) nextAt() string {
 	at := time.Time(s.Message.NextAttemptDateTime)
 	if at.IsZero() {
@@ -260,8 +262,8 @@ func (s *content) nextAt() string {
 	return s.TimeOfDay(at)
 }
 
-// firstLine is the beginning of what an endpoint said, or of what went wrong
-// where it said nothing.
+// firstLine returns the first line of the response body, or of the error if there
+// was no response.
 func firstLine(r wire.Attempt) string {
 	text := r.AnswerText
 	if text == nil {

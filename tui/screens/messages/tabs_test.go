@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The tabs of a message tell what the service does, and nothing secret before v.
+// The tabs of a message show its data; secrets are hidden until revealed.
 func TestMessageTabs(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -37,13 +37,13 @@ func TestMessageTabs(t *testing.T) {
 			t.Errorf("%s is shown", secret)
 		}
 	}
-	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", ui.SecretMask, "Webhook-Signature", "made anew for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + ui.SecretMask} {
+	for _, want := range []string{"503 Service Unavailable", `"DebtorID"`, "Authorization", ui.SecretMask, "Webhook-Signature", "generated for each attempt", "status   503", "upstream is down", "curl -X POST", "key=" + ui.SecretMask} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%s is not shown:\n%s", want, all.String())
 		}
 	}
 	d.Press("tab", "tab", "v")
-	d.WantText("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides it again")
+	d.WantText("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides them again")
 	d.Press("v")
 	if strings.Contains(d.Text(), "of-the-receiver") {
 		t.Error("v does not hide it again")

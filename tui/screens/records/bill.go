@@ -15,27 +15,27 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Bill fields are changed by :bill B/S/X, or by choosing one of :bill B/S: what
-// the field holds is fetched, the new value is typed below it, and both are shown
-// once more before it is sent.
-
-// Bill is where bill fields are shown and changed.
+// Bill shows and changes custom fields of bills. The command :bill B/S/X opens a
+// field, :bill B/S lists the fields of a stage. A change is confirmed with the old
+// and the new contents.
 type Bill struct{ ui.Dialog }
 
-// NewBill makes one for an app.
+// NewBill returns a Bill of a host.
 func NewBill(h ui.Host) Bill { return Bill{ui.NewDialog(h)} }
 
-// Open opens the form of a field, or asks which where it is not named.
+// Open opens the form of a field, or the form for the ids if text is empty. The
+// text must pass CheckBill.
 func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {
 		b.ShowOverlay(b.choice())
 		return nil
 	}
-	field, _ := readBillField(text) // it was checked just now
+	field, _ := readBillField(text) // validated by CheckBill
 	return b.show(field, nil)
 }
 
-// show shows a field, or those of the stage where none is named, as a form asks.
+// show opens a field, or the list of fields if SettingID is empty. Errors are shown
+// in f unless it is nil.
 func (b Bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 	if field.SettingID != "" {
 		return b.showField(field, f)
@@ -47,7 +47,7 @@ func (b Bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 	})
 }
 
-// showField fetches what a field holds.
+// showField fetches the contents of a field and opens its form.
 func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	return b.fetch(func(c *client.Client) (func(), error) {
 		value, err := c.BillValue(b.Context, field)
@@ -55,8 +55,8 @@ func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	})
 }
 
-// fetch asks the service for something. Of another profile nothing is taken: it
-// has another bill of that id.
+// fetch runs get. It drops the result after a switch of the profile, which has
+// different bills.
 func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
 	c := b.Client
 	return func() tea.Msg {
@@ -70,7 +70,8 @@ func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd
 	}
 }
 
-// CheckBill refuses what names no field.
+// CheckBill returns an error if text is neither empty nor BILL/STAGE nor
+// BILL/STAGE/SETTING.
 func CheckBill(text string) error {
 	if text == "" {
 		return nil
@@ -79,12 +80,11 @@ func CheckBill(text string) error {
 	return err
 }
 
-// readBillField reads the ids of a bill, its stage and, if it is named, a custom
-// field.
+// readBillField parses the ids of a bill, its stage and, optionally, a custom field.
 func readBillField(text string) (client.BillField, error) {
 	ids := strings.Split(strings.TrimSpace(text), "/")
 	if len(ids) < 2 || len(ids) > 3 || slices.Contains(ids, "") {
-		return client.BillField{}, errors.New("bill takes two ids or three: BILL/STAGE or BILL/STAGE/SETTING")
+		return client.BillField{}, errors.New("bill needs two or three ids: BILL/STAGE or BILL/STAGE/SETTING")
 	}
 	ids = append(ids, "")
 	return client.BillField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}, nil
@@ -94,19 +94,19 @@ func billName(f client.BillField) string {
 	return strings.TrimSuffix(f.BillID+"/"+f.StageID+"/"+f.SettingID, "/")
 }
 
-// choice asks for the ids.
+// choice returns the form for the ids.
 func (b Bill) choice() ui.Overlay {
 	f := ui.NewForm(b.Host, "Custom field of a bill", "show")
-	f.Add("BillID", "Bill", "", "the id of the bill, or all: BILL/STAGE/SETTING")
-	f.Add("StageID", "Stage", "", "the id of its stage")
-	f.Add("SettingID", "Setting", "", "the id of the custom field; empty lists them")
+	f.Add("BillID", "Bill", "", "id of the bill, or all ids as BILL/STAGE/SETTING")
+	f.Add("StageID", "Stage", "", "id of the stage")
+	f.Add("SettingID", "Setting", "", "id of the custom field; leave empty to list all")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		if field, err := readBillField(values["BillID"]); err == nil {
 			return b.show(field, f)
 		}
 		for i, one := range f.Fields[:2] {
 			if values[one.Name] == "" {
-				one.Error, f.At = "this is needed", i
+				one.Error, f.At = "required", i
 				return nil
 			}
 		}
@@ -115,14 +115,14 @@ func (b Bill) choice() ui.Overlay {
 	return f
 }
 
-// Listed lists the fields of a stage with what they hold.
+// Listed opens the list of the fields of a stage, or shows an error.
 func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case f.RejectedFields(err):
 	case err != nil:
 		b.ShowError("bill "+stage.BillID, err)
 	case !ui.CanOpen(b.Host, f):
-		b.Notify(ui.Warning, "the custom fields of bill "+stage.BillID+" are not shown, since something else was opened meanwhile")
+		b.Notify(ui.Warning, "custom fields of bill "+stage.BillID+" not shown: the screen changed")
 	default:
 		b.ShowOverlay(b.list(stage, values))
 	}
@@ -144,20 +144,20 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 	return p
 }
 
-// Fetched takes what a field holds.
+// Fetched opens the form of a fetched field, or shows an error.
 func (b Bill) Fetched(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case f.RejectedFields(err):
 	case err != nil:
 		b.ShowError("bill "+billName(field), err)
 	case !ui.CanOpen(b.Host, f):
-		b.Notify(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" is not shown, since something else was opened meanwhile")
+		b.Notify(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" not shown: the screen changed")
 	default:
 		b.ShowOverlay(b.form(field, *value))
 	}
 }
 
-// billTitle is the name of a field, or its id where it has none.
+// billTitle returns the name of a field, or its id if it has no name.
 func billTitle(field client.BillField, v wire.CustomFieldValue) string {
 	if v.SettingName != nil && *v.SettingName != "" {
 		return *v.SettingName
@@ -165,7 +165,7 @@ func billTitle(field client.BillField, v wire.CustomFieldValue) string {
 	return field.SettingID
 }
 
-// contents is what a field holds, false for nothing.
+// contents returns the contents of a field, false if no value is stored.
 func contents(v wire.CustomFieldValue) (text string, stored bool) {
 	if v.Contents == nil {
 		return "", false
@@ -173,29 +173,29 @@ func contents(v wire.CustomFieldValue) (text string, stored bool) {
 	return *v.Contents, true
 }
 
-// form asks for the new value.
+// form returns the form for the new contents.
 func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	was, stored := contents(v)
 	title := billTitle(field, v)
 	f := ui.NewForm(b.Host, title+" of bill "+field.BillID, "change")
-	f.Add("Contents", "Contents", was, "an empty text clears the field")
-	f.Notes = []string{"it holds  " + billText(was, stored), "stage     " + field.StageID, "both are shown before it is sent"}
+	f.Add("Contents", "Contents", was, "leave empty to clear the field")
+	f.Notes = []string{"current  " + billText(was, stored), "stage    " + field.StageID, "the change is shown for confirmation"}
 	if f.Fields[0].Input.Value() != was {
-		f.Notes = append(f.Notes, "it has line breaks or is long, which is lost here: whctl bill update keeps them")
+		f.Notes = append(f.Notes, "line breaks and long contents are lost here; use whctl bill update")
 	}
 	f.Send = func(map[string]string, bool) tea.Cmd {
-		now := f.Fields[0].Input.Value() // blanks at its ends are the user's
+		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
 		switch {
 		case b.ReadOnly:
-			b.Notify(ui.Warning, "this session is read-only (:rw lifts it)")
+			b.Notify(ui.Warning, "read-only session; :rw enables changes")
 			return nil
 		case now == was && stored:
-			f.Fields[0].Error = "that is what it holds already"
+			f.Fields[0].Error = "contents are unchanged"
 			return nil
 		}
 		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
-				b.ShowOverlay(f) // until it is answered
+				b.ShowOverlay(f) // until the response
 				return f.Track(b.Set(field, now, f))
 			})
 		q.Below = f
@@ -204,7 +204,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	return f
 }
 
-// Set changes what a field holds.
+// Set changes the contents of a field.
 func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
 	return b.Change(ui.Change{Name: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
@@ -213,7 +213,7 @@ func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	}, OnDone: func(err error) { b.Changed(field, value, err, f) }})
 }
 
-// Changed tells how a change went.
+// Changed shows the result of a change.
 func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
 	case b.Session != b.CurrentSession() || f.RejectedFields(err):
@@ -221,15 +221,15 @@ func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err 
 		b.ShowError("bill "+billName(field), err)
 	default:
 		f.Finish()
-		b.Notify(ui.Info, billTitle(field, *value)+" is set")
+		b.Notify(ui.Info, billTitle(field, *value)+" changed")
 	}
 }
 
-// billText is a value as people can tell it from none.
+// billText formats contents. Empty contents and no value are different.
 func billText(text string, stored bool) string {
 	switch {
 	case !stored:
-		return "- (nothing is stored)"
+		return "- (no value stored)"
 	case text == "":
 		return `"" (empty)`
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A custom field of a bill shows what it holds, both values are shown before
-// the new one is sent, and then it holds that.
-func TestBill(t *testing.T) {
+// A custom field of a bill is shown, changed after a confirmation with old and new
+// contents, and shown with the new contents.
+func TestBillChange(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, tui.Options{})
@@ -38,18 +38,18 @@ func TestBill(t *testing.T) {
 		}
 	}
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.WantText("of bill "+one, "it holds  "+was)
+	d.WantText("of bill "+one, "current  "+was)
 	d.Press("ctrl+s")
-	d.WantText("that is what it holds already")
+	d.WantText("contents are unchanged")
 	d.Press("'x", "ctrl+s")
 	d.WantText("Change ", "old  "+was, "new  "+was+"x")
 	d.Press("enter")
 	holds(was)
 	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
-		t.Errorf("no to the question leaves what was typed:\n%s", d.Text())
+		t.Errorf("a cancelled confirmation does not keep the typed value:\n%s", d.Text())
 	}
 	d.Press("ctrl+s", "y")
-	d.WantText(" is set")
+	d.WantText(" changed")
 	holds(was + "x")
 
 	d.Press(":", "'bill "+one+"/"+stage, "enter")
@@ -62,20 +62,20 @@ func TestBill(t *testing.T) {
 		d.Press("down")
 	}
 	d.Press("enter")
-	d.WantText("it holds  " + was + "x")
+	d.WantText("current  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
-	d.WantText("it holds  " + was + "x")
+	d.WantText("current  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
-	d.WantText("this is needed")
-	d.Press("'nobody's", "down", "'S", "down", "'X", "enter")
-	d.WantText("nobody's")
+	d.WantText("required")
+	d.Press("'unknown's", "down", "'S", "down", "'X", "enter")
+	d.WantText("unknown's")
 	d.Press("esc", "esc", ":", "'bill a//b", "enter")
 	d.WantText("BILL/STAGE/SETTING")
 }
 
-// What the service finds wrong with a value stands at the field, with the value
-// as it was typed.
-func TestBillShowsWhatIsWrong(t *testing.T) {
+// A validation error of the service is shown at the field, and the typed value is
+// kept.
+func TestBillShowsFieldErrors(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	one, stage, setting := demo.BillExample()
@@ -83,7 +83,7 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 	d.Erase()
 	d.Press("'new", "ctrl+s")
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
-	d.App.Update(tuitest.Letter("y")) // what the service answers comes now
+	d.App.Update(tuitest.Letter("y")) // the response is injected below
 	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
 	d.WantText("submitting")
 	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
@@ -91,20 +91,20 @@ func TestBillShowsWhatIsWrong(t *testing.T) {
 		billForm.Changed(client.BillField{}, nil, refusal, f)
 		return nil
 	}}})
-	d.WantText("must be shorter", "new", "it holds")
+	d.WantText("must be shorter", "new", "current")
 	if strings.Contains(d.Text(), "Change ") {
 		t.Error("the question is still there")
 	}
 }
 
-// A read-only session shows a field and changes none.
-func TestBillIsReadOnly(t *testing.T) {
+// A read-only session shows a field and rejects changes.
+func TestBillInReadOnlySession(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{ReadOnly: true})
 	one, stage, setting := demo.BillExample()
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
 	d.WantText("read-only")
-	if _, asked := d.App.Overlay().(*ui.Confirm); asked {
-		t.Error("it asks for what it may not do")
+	if _, open := d.App.Overlay().(*ui.Confirm); open {
+		t.Error("a confirmation is shown in a read-only session")
 	}
 }

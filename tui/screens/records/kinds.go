@@ -1,5 +1,5 @@
-// Package records is the screens of business records: the kinds that there are,
-// and custom fields of bills. Their rows are shown by package browse.
+// Package records has the screens of record kinds and of custom fields of bills.
+// Package browse shows the rows of a kind.
 package records
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Kinds lists the record kinds, grouped by area, with how many records each has.
+// Kinds is the list of record kinds by area, with the number of records.
 type Kinds struct {
 	browse.SearchTable
 	all    []*record.Kind
 	totals map[string]string
 }
 
-// NewKinds lists the record kinds.
+// NewKinds returns the list of record kinds.
 func NewKinds(h ui.Host) *Kinds {
-	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, an area or a summary"), totals: make(map[string]string)}
+	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"), totals: make(map[string]string)}
 	k.Refill = k.fill
 	k.all = slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
@@ -41,8 +41,8 @@ func NewKinds(h ui.Host) *Kinds {
 	return k
 }
 
-// areaRoom is from how many cells on there is room for the names of areas.
-const areaRoom = 80
+// areaMinWidth is the minimum width for full area names, in cells.
+const areaMinWidth = 80
 
 // SetSize implements ui.Screen.
 func (k *Kinds) SetSize(width, height int) {
@@ -51,11 +51,11 @@ func (k *Kinds) SetSize(width, height int) {
 	k.fill()
 }
 
-// setColumns makes room for the names of areas, where there is enough.
+// setColumns sets the columns, with full area names if the screen is wide enough.
 func (k *Kinds) setColumns() {
 	area := 10
 	for _, kind := range k.all {
-		if k.Width >= areaRoom {
+		if k.Width >= areaMinWidth {
 			area = max(area, len(kind.Area))
 		}
 	}
@@ -63,13 +63,13 @@ func (k *Kinds) setColumns() {
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 
-// Shown tells anew when kinds were opened.
+// Shown implements ui.Screen. It updates the time since kinds were opened.
 func (k *Kinds) Shown() tea.Cmd {
 	k.fill()
 	return nil
 }
 
-// opened is how long ago the rows of a kind were opened.
+// opened returns the time since the rows of a kind were opened.
 func (k *Kinds) opened(kind *record.Kind) string {
 	at := k.State.Opened[kind.Name]
 	if at.IsZero() {
@@ -97,7 +97,7 @@ func (k *Kinds) Start() tea.Cmd {
 			return nil
 		}))
 	}
-	return tea.Sequence(cmds...) // one after the other: nobody waits for them
+	return tea.Sequence(cmds...) // sequentially, to limit the load
 }
 
 // Title implements ui.Screen.
@@ -109,7 +109,7 @@ func (k *Kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, 
 // Equivalent implements ui.Screen.
 func (k *Kinds) Equivalent() string { return "whctl records" }
 
-// fill makes the rows. The area stands only where it begins.
+// fill builds the rows. The area is shown in its first row only.
 func (k *Kinds) fill() {
 	var rows []*grid.Row
 	area := ""

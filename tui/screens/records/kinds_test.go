@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// The list of kinds says how long ago each was opened, in the next session too.
-func TestOpenedKinds(t *testing.T) {
+// The time since a kind was opened is shown, and it is kept across sessions.
+func TestKindsShowTimeSinceOpened(t *testing.T) {
 	c := tuitest.Connect(t, tuitest.DemoDaemon(t))
 	o := tui.Options{State: t.TempDir(), Profile: "prod"}
 	d := tuitest.Drive(t, c, o)

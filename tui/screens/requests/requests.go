@@ -1,4 +1,4 @@
-// Package requests is the screen of the request log.
+// Package requests has the screen of the request log.
 package requests
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Kind is the kind of the request log.
+// Kind is the record kind of the request log.
 const Kind = "RequestLog"
 
-// New opens the request log.
+// New returns the request log.
 func New(h ui.Host) *browse.Browser { return NewRows(h, "Requests") }
 
-// NewRows lists requests under a name; empty for that of their kind.
+// NewRows returns the request log with a title; empty for the name of its kind.
 func NewRows(h ui.Host, name string) *browse.Browser {
 	kind, _ := record.System().Lookup(Kind)
 	return browse.New(h, kind, nil, browse.Options{
@@ -37,7 +37,7 @@ func NewRows(h ui.Host, name string) *browse.Browser {
 	})
 }
 
-// paint gives requests that failed their style.
+// paint sets the style of failed requests.
 func paint(b *browse.Browser, rows []*grid.Row) {
 	column := slices.Index(b.Fields, "StatusCode")
 	if column < 0 {

@@ -12,12 +12,12 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// The log of requests is filtered and opened like records.
+// The request log is filtered and opened like records.
 func TestRequests(t *testing.T) {
 	i := daemontest.Start(t)
 	c := tuitest.Connect(t, i)
 	for range 2 {
-		if _, err := c.Subscriber(t.Context(), "nobody"); !client.Is(err, client.NotFound) {
+		if _, err := c.Subscriber(t.Context(), "missing"); !client.Is(err, client.NotFound) {
 			t.Fatal(err)
 		}
 	}
@@ -38,9 +38,8 @@ func TestRequests(t *testing.T) {
 	d.WantText("200")
 }
 
-// Of requests is seen on any screen what tells them apart, and on an ordinary
-// one how old they are and of whom.
-func TestRequestsOnSmallScreens(t *testing.T) {
+// The main columns are visible at 60 columns; user and age at 80.
+func TestRequestColumnsOnSmallScreens(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, daemontest.Start(t)), tui.Options{})
 	d.Press("6")
 	d.Clock = time.Now()
@@ -53,7 +52,7 @@ func TestRequestsOnSmallScreens(t *testing.T) {
 		}
 	}
 	if line := d.LineWith("/Sessions/Current"); !strings.Contains(line, " ms ") || strings.Contains(line, "PT") {
-		t.Errorf("the duration is not one for people: %q", line)
+		t.Errorf("the duration is not formatted: %q", line)
 	}
 	d.WantText("! failed")
 	d.Resize(60, 15)
@@ -65,12 +64,12 @@ func TestRequestsOnSmallScreens(t *testing.T) {
 	}
 	d.Press("$", "h", "h", "h", "y")
 	if text := d.LastCopied(); !strings.HasPrefix(text, "PT") {
-		t.Errorf("copied %q, want what the service sent", text)
+		t.Errorf("copied %q, want the value of the service", text)
 	}
 }
 
-// What the user chose to see of requests is seen, in any session.
-func TestChosenColumnsOfRequests(t *testing.T) {
+// Selected columns are kept across sessions.
+func TestRequestColumnsAreSaved(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	o := tui.Options{State: t.TempDir(), Profile: "prod"}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
@@ -85,8 +84,8 @@ func TestChosenColumnsOfRequests(t *testing.T) {
 	}
 }
 
-// A request is shown whole although others come all the time.
-func TestRequestAmongNewOnes(t *testing.T) {
+// A request is loaded completely although the log has new rows.
+func TestRequestDetailWithNewRows(t *testing.T) {
 	c := tuitest.Connect(t, tuitest.DemoDaemon(t))
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("6", "j", "j", "j")

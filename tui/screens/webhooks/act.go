@@ -17,39 +17,38 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func subscriptionDeeds(one wire.Subscription) []string {
+// subscriptionCommands returns the whctl commands for a subscription.
+func subscriptionCommands(one wire.Subscription) []string {
 	return []string{
 		"whctl subscriptions update " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
-		"whctl subscriptions " + switching(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
+		"whctl subscriptions " + toggleVerb(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
 	}
 }
 
-// switching is the command that turns on what is off, and off what is on.
-func switching(on bool) string {
+// toggleVerb returns the whctl verb that changes the enabled state.
+func toggleVerb(on bool) string {
 	if on {
 		return "disable"
 	}
 	return "enable"
 }
 
-// Name is done to one subscription, on the list of them and on its own screen.
-
-// subscriptionOwner is a screen on which something is done to a subscription.
+// subscriptionOwner is a screen with actions on a subscription.
 type subscriptionOwner interface {
 	ui.Screen
 	Poll() tea.Cmd
-	Take(one wire.Subscription) // what it is now
+	Replace(one wire.Subscription) // updates the shown subscription
 }
 
-// polled asks again after a change.
-func polled(s ui.Poller) func(error) tea.Cmd {
+// pollAfter returns a function that polls a screen after a change.
+func pollAfter(s ui.Poller) func(error) tea.Cmd {
 	return func(error) tea.Cmd { return s.Poll() }
 }
 
-// act does what a key means for a subscription.
-func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what keymap.Action) tea.Cmd {
+// act runs the action of a key on a subscription.
+func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action keymap.Action) tea.Cmd {
 	h := s.Common().Host
-	switch what {
+	switch action {
 	case keymap.Open:
 		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: one.RecID, Label: one.EventName}, Here: true})
 	case keymap.CopyCell:
@@ -57,32 +56,31 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, what ke
 	case keymap.Edit:
 		h.ShowOverlay(ChangeForm(s, of, one))
 	case keymap.NewSecret:
-		askSecret(h, one)
+		confirmSecret(h, one)
 	case keymap.Test:
-		askTest(h, one)
+		confirmTest(h, one)
 	case keymap.ToggleEnabled:
 		verb := verbOf(!one.IsEnabled)
 		ui.OpenConfirm(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
 			func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
 	case keymap.Delete:
-		return weighRemove(s, of, &one)
+		return confirmDelete(s, of, &one)
 	}
 	return nil
 }
 
 // EnableSubscription enables or disables a subscription.
 func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})
 }
 
-// impact is how much goes with a subscriber, or with one subscription of it, when
-// that is deleted.
+// impact counts what is deleted with a subscriber or a subscription.
 type impact struct {
 	subscriber    wire.Subscriber
-	subscription  *wire.Subscription // nil where all are meant
+	subscription  *wire.Subscription // nil if the subscriber is deleted
 	subscriptions int
 	messages      int
 	pending       int // of them
@@ -95,17 +93,17 @@ type Polling interface {
 	ui.Poller
 }
 
-// weighRemove counts what goes with a subscriber, or with one subscription of it,
-// and asks then.
-func weighRemove(s Polling, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
-	return ui.Fetch(s.Common().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return weigh(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
+// confirmDelete deletes a subscription, or the subscriber if one is nil, after a
+// confirmation that shows the impact.
+func confirmDelete(s Polling, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
+	return ui.Fetch(s.Common().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return countImpact(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
 		i.err = err
-		i.ask(s)
+		i.confirm(s)
 		return nil
 	})
 }
 
-func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.Subscription) (impact, error) {
+func countImpact(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.Subscription) (impact, error) {
 	i := impact{subscriber: of, subscription: one}
 	members := url.Values{"SubscriberID": {of.RecID}, "Take": {"0"}, "Include": {"Total"}}
 	if one != nil {
@@ -129,38 +127,38 @@ func weigh(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.
 	return i, err
 }
 
-// ask asks before what was counted is deleted.
-func (i impact) ask(s Polling) {
+// confirm opens the confirmation of the delete.
+func (i impact) confirm(s Polling) {
 	h := s.Common().Host
 	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.InputOpen() {
-		h.Notify(ui.Warning, "nothing was asked about a delete, since something else was opened meanwhile")
+		h.Notify(ui.Warning, "delete cancelled: the screen changed")
 		return
 	}
 	of, one := i.subscriber, i.subscription
 	if one == nil {
-		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete it", append(i.lost(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
+		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete it", append(i.lines(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
 		return
 	}
-	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lost()...)
+	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lines()...)
 	ui.OpenConfirm(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
 }
 
 // RemoveSubscriber deletes a subscriber.
 func RemoveSubscriber(s Polling, of wire.Subscriber) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
 }
 
 // RemoveSubscription deletes a subscription.
 func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
 	}})
 }
 
-// lost says what goes with it.
-func (i impact) lost() []string {
+// lines describes what is deleted too.
+func (i impact) lines() []string {
 	if i.err != nil {
-		return []string{"Its messages and responses go with it, and what is pending is not sent. How many they are is not known: " + ui.Describe(i.err)}
+		return []string{"Its messages and responses are deleted too, and pending messages are not sent. They could not be counted: " + ui.Describe(i.err)}
 	}
 	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
 	messages := display.Count(i.messages, "message", "messages")
@@ -168,70 +166,71 @@ func (i impact) lost() []string {
 	case i.subscription == nil && i.subscriptions == 0:
 		return []string{"It has no subscriptions."}
 	case i.messages == 0 && i.subscription == nil:
-		return []string{"Its " + subscriptions + " without messages " + goes(i.subscriptions) + " with it."}
+		return []string{"Its " + subscriptions + " without messages " + are(i.subscriptions) + " deleted too."}
 	case i.messages == 0:
 		return []string{"It has no messages."}
 	case i.subscription == nil:
-		return []string{fmt.Sprintf("Its %s with %s and what was answered go with it.", subscriptions, messages), i.unsent()}
+		return []string{fmt.Sprintf("Its %s with %s and all responses are deleted too.", subscriptions, messages), i.notSentText()}
 	}
-	return []string{fmt.Sprintf("Its %s with what was answered %s with it.", messages, goes(i.messages)), i.unsent()}
+	return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
 }
 
-// unsent says how many messages are not sent then.
-func (i impact) unsent() string {
+// notSentText describes the pending messages.
+func (i impact) notSentText() string {
 	if i.pending == 0 {
-		return "None of the messages is pending."
+		return "No message is pending."
 	}
-	return display.Count(i.pending, "message that is pending is", "messages that are pending are") + " not sent."
+	return display.Count(i.pending, "pending message is", "pending messages are") + " not sent."
 }
 
-func goes(n int) string {
+func are(n int) string {
 	if n == 1 {
-		return "goes"
+		return "is"
 	}
-	return "go"
+	return "are"
 }
 
-// askSecret asks before the secret of a subscription is replaced.
-func askSecret(h ui.Host, one wire.Subscription) {
-	ui.OpenConfirm(h, "Sign with a new secret?", "make a new one", []string{
+// confirmSecret replaces the secret of a subscription after a confirmation.
+func confirmSecret(h ui.Host, one wire.Subscription) {
+	ui.OpenConfirm(h, "Create a new signing secret?", "create it", []string{
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
-		"The new secret signs at once. For 24 hours the present one signs too: the receiver must know the new one by then.",
-		"One replaced within the last 24 hours stops signing.",
+		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. Update the receiver within that time.",
+		"A secret replaced in the last 24 hours becomes invalid.",
 	}, func() tea.Cmd { return RotateSecret(h, one) })
 }
 
-// RotateSecret replaces the secret of a subscription. The new one is shown also
-// where the screen was left meanwhile, since the service does not show it again.
+// RotateSecret replaces the secret of a subscription. The new secret is shown even
+// if the screen was left, since the service does not return it again.
 func RotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
 	var made *wire.RotatedSecret
-	what := "new secret of " + one.EventName
-	return h.Change(ui.Change{Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	name := "new secret of " + one.EventName
+	return h.Change(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
 		made, err = c.RotateSecret(ctx, one.SubscriberID, one.RecID, wire.SecretRequest{})
 		return err
 	}, OnDone: func(err error) {
 		if err != nil {
-			h.ShowError(what, err)
+			h.ShowError(name, err)
 			return
 		}
 		h.ShowSecret(RotatedSecret(h, one, *made))
 	}})
 }
 
-// RotatedSecret shows a new secret, and until when the one before signs too.
+// RotatedSecret returns the box with a new secret and the end of validity of the
+// previous one.
 func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
-	until := "The one before does not sign any more."
+	until := "The previous secret is no longer used."
 	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
-		until = "The one before signs too until " + h.CurrentSession().InZone(at).Format("2006-01-02 15:04") + "."
+		until = "Previous secret valid until " + h.CurrentSession().InZone(at).Format("2006-01-02 15:04") + "."
 	}
 	return newSecret(h, "New secret", one, made.Secret, until)
 }
 
-// newSecret shows a secret this once.
+// newSecret returns the box with a secret.
 func newSecret(h ui.Host, title string, one wire.Subscription, secret string, more ...string) *ui.Secret {
 	t := ui.NewText(h, title,
 		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: ui.MaskURL(one.URL)}, theme.Span{},
-		theme.Span{Text: "Its messages are signed with this secret. It is not", Role: theme.Breadcrumb},
+		theme.Span{Text: "Messages are signed with this secret. It is not", Role: theme.Breadcrumb},
 		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Role: theme.Breadcrumb}, theme.Span{Text: secret})
 	t.CopyText = secret
 	for _, line := range more {

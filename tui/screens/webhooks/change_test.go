@@ -14,14 +14,15 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A new subscription takes several headers, no name twice, and how it is sent.
-func TestSubscriptionWithHeaders(t *testing.T) {
+// A new subscription has several headers, rejects duplicate names, and is sent with
+// its values.
+func TestNewSubscriptionWithHeaders(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp", "tab", "'Authorization", "tab", "'Bearer one")
 	d.WantText("+ add", "Authorization:", "**********")
 	d.Press("enter", "'authorization", "enter")
-	d.WantText("there is a header Authorization already")
+	d.WantText("duplicate header Authorization")
 	d.Erase()
 	d.Press("'X-Tenant", "enter", "'7", "enter", "enter", "'y", "enter", "'5s, 30s", "ctrl+t")
 	d.WantText("Created", "salesorder.created to", "whsec_")
@@ -38,8 +39,8 @@ func TestSubscriptionWithHeaders(t *testing.T) {
 	}
 }
 
-// A header that the service refuses is the one that its complaint stands at.
-func TestRefusedHeader(t *testing.T) {
+// The error of a rejected header is shown at its field.
+func TestRejectedHeaderField(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
@@ -49,14 +50,14 @@ func TestRefusedHeader(t *testing.T) {
 	}
 	d.Erase()
 	d.Press("ctrl+s")
-	d.WantText("the name of this header is missing")
+	d.WantText("the header name is missing")
 	d.Erase()
 	d.Press("ctrl+s")
 	d.WantText("Created")
 }
 
-// Only what is another in the form is sent.
-func TestOnlyChangesAreSent(t *testing.T) {
+// The form sends changed fields only.
+func TestOnlyChangedFieldsAreSent(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	address, changes := tuitest.RecordChanges(t, s.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
@@ -97,9 +98,9 @@ func TestOnlyChangesAreSent(t *testing.T) {
 	}
 }
 
-// A subscription is changed and tried out, and the list shows what it is now,
-// also what somebody else has changed of it.
-func TestSubscriptionIsChanged(t *testing.T) {
+// A subscription is changed and tested, and the list shows its current state,
+// including changes made elsewhere.
+func TestChangeSubscription(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	id := s.Subscribe(t, "salesorder.created", s.Receiver+"/old")
 	d := s.OpenSubscriptions(t)
@@ -116,7 +117,7 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	d.WantText("headers are replaced as a whole")
 	d.Press("'Bearer two", "ctrl+t")
 	if d.App.Overlay() == nil {
-		t.Error("headers that somebody else could have changed are replaced")
+		t.Error("headers that were changed elsewhere are replaced")
 	}
 	d.WantText("change of salesorder.created: Conflict")
 	d.Press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
@@ -130,16 +131,16 @@ func TestSubscriptionIsChanged(t *testing.T) {
 	}
 }
 
-// Messages are signed with a new secret and, for a while, with the one before.
-func TestSecretIsReplaced(t *testing.T) {
+// Messages are signed with the new and, for a time, the previous secret.
+func TestRotateSecret(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/in")
 	d := s.OpenSubscriptions(t)
 	d.Press("W")
-	d.WantText("Sign with a new secret?", "For 24 hours")
+	d.WantText("Create a new signing secret?", "for 24 more hours")
 	d.Press("enter")
 	d.Press("W", "y")
-	d.WantText("New secret", "whsec_", "The one before signs too until 20")
+	d.WantText("New secret", "whsec_", "Previous secret valid until 20")
 	d.Copied.Reset()
 	d.Press("y")
 	if secret := d.LastCopied(); !strings.HasPrefix(secret, "whsec_") || len(secret) != 50 {
@@ -151,15 +152,15 @@ func TestSecretIsReplaced(t *testing.T) {
 	}
 }
 
-// A subscriber gets another name, and a name that is refused stays in its form.
-func TestSubscriberIsChanged(t *testing.T) {
+// A subscriber is renamed; a rejected name stays in its form.
+func TestChangeSubscriber(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "esc", "E", "ctrl+s")
 	d.WantText("no changes", "Change acme-shop")
 	d.Erase()
 	d.Press("ctrl+s")
-	d.WantText("Change acme-shop", "a subscriber has a name")
+	d.WantText("Change acme-shop", "enter a name")
 	d.Press("'" + strings.Repeat("x", 257))
 	d.Press("ctrl+s")
 	d.WantText("at most 256 characters")
@@ -178,7 +179,7 @@ func TestSubscriberIsChanged(t *testing.T) {
 	}
 }
 
-// The screens of forms that change something.
+// Goldens of the forms that change subscribers and subscriptions.
 func TestChangeScreens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {

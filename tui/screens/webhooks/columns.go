@@ -12,13 +12,10 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What lists of subscribers and subscriptions tell of deliveries: in as many
-// columns as there is room for.
-
-// fittedColumn is a column that is only there from a width on.
+// fittedColumn is a column that is hidden in a narrow list.
 type fittedColumn struct {
 	grid.Column
-	from int // cells of the whole list
+	minWidth int // minimum width of the list in cells
 }
 
 var subscriptionColumns = []fittedColumn{
@@ -40,19 +37,19 @@ var subscriberColumns = []fittedColumn{
 	{grid.Column{Name: "Wait", Right: true, Min: 4}, 0},
 }
 
-// fitted are the columns of a list for which there is room.
+// fitted selects the columns of a list that fit its width.
 type fitted struct {
 	all   []fittedColumn
 	width int
 	count int
 }
 
-// fit gives a list its columns. It is false where they are what they were.
+// fit sets the columns of a list. It reports whether they have changed.
 func (f *fitted) fit(g *grid.Grid, width int) bool {
 	f.width = width
 	var columns []grid.Column
 	for _, c := range f.all {
-		if width >= c.from {
+		if width >= c.minWidth {
 			columns = append(columns, c.Column)
 		}
 	}
@@ -64,37 +61,37 @@ func (f *fitted) fit(g *grid.Grid, width int) bool {
 	return true
 }
 
-// cells are those of the columns that are there, of one for each column.
+// cells returns the cells of the shown columns; all has one cell per column.
 func (f *fitted) cells(all ...grid.Cell) []grid.Cell {
 	var cells []grid.Cell
 	for i, c := range f.all {
-		if f.width >= c.from {
+		if f.width >= c.minWidth {
 			cells = append(cells, all[i])
 		}
 	}
 	return cells
 }
 
-// subscriptionCells are what is told of a subscription, in the order of its
-// columns.
+// subscriptionCells returns the cells of a subscription in the order of
+// subscriptionColumns.
 func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []grid.Cell {
 	order := ""
 	if one.Ordered {
 		order = "ordered"
 	}
 	queue, known := s.Queues.Get(one.RecID)
-	failed := figure(queue.Failed+queue.GivenUp, known)
+	failed := numberCell(queue.Failed+queue.GivenUp, known)
 	if queue.Failed+queue.GivenUp > 0 {
 		failed.Role = theme.Failure
 	}
 	return []grid.Cell{
 		{Text: one.EventName}, {Text: ui.ShortURL(one.URL)}, state,
-		figure(queue.Delivered, known), failed, figure(queue.Pending, known), {Text: order}, {Text: headerNames(one)},
+		numberCell(queue.Delivered, known), failed, numberCell(queue.Pending, known), {Text: order}, {Text: headerNames(one)},
 	}
 }
 
-// figure is a number that may not be known.
-func figure(n int64, known bool) grid.Cell {
+// numberCell returns the cell of a number, a dash if it is unknown.
+func numberCell(n int64, known bool) grid.Cell {
 	switch {
 	case !known:
 		return grid.Cell{Text: "-", Role: theme.Dim}
@@ -104,7 +101,7 @@ func figure(n int64, known bool) grid.Cell {
 	return grid.Cell{Text: display.Thousands(n)}
 }
 
-// headerNames are the names of the headers of a subscription.
+// headerNames returns the names of a subscription's headers, separated by commas.
 func headerNames(one wire.Subscription) string {
 	var names []string
 	for _, h := range one.Headers {
@@ -113,7 +110,7 @@ func headerNames(one wire.Subscription) string {
 	return strings.Join(names, ", ")
 }
 
-// enabledCell says whether something is on, and if not, why.
+// enabledCell returns the enabled state, with the reason if disabled.
 func enabledCell(on bool, reason string) grid.Cell {
 	if on {
 		return grid.Cell{Text: "enabled"}
@@ -124,8 +121,8 @@ func enabledCell(on bool, reason string) grid.Cell {
 	return grid.Cell{Text: "disabled" + reason, Role: theme.Warning}
 }
 
-// stateCell is how a subscription stands, in a word: "held" where one message at
-// a time is tried, since its endpoint fails.
+// stateCell returns the state of a subscription. "held" is an open circuit
+// breaker: only probe messages are sent.
 func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 	queue, _ := s.Queues.Get(one.RecID)
 	switch {
@@ -139,27 +136,28 @@ func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 	return grid.Cell{Text: "enabled"}
 }
 
-// trouble says why messages of a subscription do not go out, empty where they
-// do.
-func trouble(one wire.Subscription, s *ui.Session) string {
+// problemText returns the reason why messages of a subscription are not delivered,
+// empty if there is no problem.
+func problemText(one wire.Subscription, s *ui.Session) string {
 	queue, known := s.Queues.Known[one.RecID]
 	since := time.Time(queue.FailingSince)
 	switch {
 	case !one.IsEnabled && one.DisabledReason != "":
 		return "disabled: " + one.DisabledReason
 	case !one.IsEnabled:
-		return "disabled by somebody: its messages wait"
+		return "disabled manually: messages stay queued"
 	case known && !queue.IsEnabled:
-		return "the subscriber is disabled: its messages wait"
+		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
-		return "held: the endpoint fails" + lastFailure(queue) + "; tried again " + ui.Soon(s.TimeUntil(time.Time(queue.NextProbeDateTime)))
+		return "circuit breaker open" + lastFailure(queue) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
 	}
 	return ""
 }
 
-// lastFailure is what came of the attempt that failed last, behind a comma.
+// lastFailure returns the result of the last failed attempt after a comma, empty if
+// there is none.
 func lastFailure(queue wire.Queue) string {
 	if queue.LastFailure == nil {
 		return ""
@@ -167,7 +165,7 @@ func lastFailure(queue wire.Queue) string {
 	return ", " + failureText(*queue.LastFailure)
 }
 
-// failureText is what came of an attempt that failed.
+// failureText returns the result of a failed attempt.
 func failureText(f wire.Failed) string {
 	if f.HTTPCode == 0 {
 		return f.Message

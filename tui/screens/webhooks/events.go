@@ -32,30 +32,30 @@ func (e *Events) Commands() []string {
 	return nil
 }
 
-// Events lists the published events, how many subscriptions get them, and when
-// they were raised last.
+// Events is the list of published events, with the number of subscriptions and
+// the time of the last occurrence.
 type Events struct {
 	browse.SearchTable
 	eventList
 	busy   bool
-	hidden bool // who gets events, and when they were raised: this user may not see that
+	hidden bool // the user may not see subscriptions and messages
 }
 
-// eventList is the events, what is subscribed to, and when they were raised.
+// eventList is the fetched content of the screen.
 type eventList struct {
 	list          []wire.Event
 	subscriptions []wire.Subscription
-	names         map[string]string    // of the subscribers, by id
-	last          map[string]time.Time // when an event was raised last
-	looked        int                  // how many of the newest messages tell that
+	names         map[string]string    // of subscribers by id
+	last          map[string]time.Time // last occurrence by event
+	sampled       int                  // number of messages that last is based on
 }
 
-// notTold stands where nobody tells.
-const notTold = "?"
+// hiddenText replaces values that the user may not see.
+const hiddenText = "?"
 
-// NewEvents lists the published events.
+// NewEvents returns the list of published events.
 func NewEvents(h ui.Host) *Events {
-	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or a description")}
+	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or description")}
 	e.Refill = e.fill
 	e.Grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
@@ -79,11 +79,11 @@ func (e *Events) Equivalent() string { return "whctl events list" }
 // Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
 	e.busy = true
-	return ui.Fetch(e.Ctx, e, fetchEvents, e.took)
+	return ui.Fetch(e.Ctx, e, fetchEvents, e.onFetched)
 }
 
-// took takes the events, as much of them as the user may see.
-func (e *Events) took(got eventList, err error) tea.Cmd {
+// onFetched shows the fetched events, without the values that the user may not see.
+func (e *Events) onFetched(got eventList, err error) tea.Cmd {
 	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !ui.SignedOut(err)
 	if !e.hidden && err != nil {
 		e.ShowFetchError("fetching events", err)
@@ -95,7 +95,7 @@ func (e *Events) took(got eventList, err error) tea.Cmd {
 	return nil
 }
 
-// Follow takes note of events that are raised.
+// Follow updates the last occurrence of events.
 func (e *Events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
 		if at := time.Time(c.At); e.last != nil && c.Status == 0 && c.Retries == 0 && !c.Deleted && at.After(e.last[c.EventName]) {
@@ -106,7 +106,7 @@ func (e *Events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return nil
 }
 
-// Tick lets times go on.
+// Tick refreshes the times.
 func (e *Events) Tick() tea.Cmd {
 	e.fill()
 	return nil
@@ -116,10 +116,10 @@ func (e *Events) Tick() tea.Cmd {
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
 	if e.hidden {
-		return text + "   who gets them and when takes the role admin"
+		return text + "   subscriptions and times require the role admin"
 	}
-	if e.looked >= eventsLooked {
-		text += fmt.Sprintf("   last seen: of the newest %s messages", display.Thousands(eventsLooked))
+	if e.sampled >= eventSample {
+		text += fmt.Sprintf("   last seen: newest %s messages", display.Thousands(eventSample))
 	}
 	return text
 }
@@ -130,21 +130,22 @@ func (e *Events) fill() {
 		if !e.Contains(one.Name + " " + one.Description) {
 			continue
 		}
-		count, last := e.figures(one.Name)
+		count, last := e.countCells(one.Name)
 		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Role: theme.Dim}}})
 	}
 	e.Grid.SetRows(grid.NewList(rows))
 }
 
-// figures are how many subscriptions get an event, and when it was raised last.
-func (e *Events) figures(name string) (count, last grid.Cell) {
-	count = grid.Cell{Text: fmt.Sprint(len(e.taking(name)))}
+// countCells returns the number of subscriptions and the last occurrence of an
+// event.
+func (e *Events) countCells(name string) (count, last grid.Cell) {
+	count = grid.Cell{Text: fmt.Sprint(len(e.subscriptionsTo(name)))}
 	if count.Text == "0" {
 		count.Role = theme.Dim
 	}
 	last = grid.Cell{Text: e.TimeText(e.last[name])}
 	if e.hidden {
-		count = grid.Cell{Text: notTold, Role: theme.Dim}
+		count = grid.Cell{Text: hiddenText, Role: theme.Dim}
 		if e.last[name].IsZero() {
 			last = count
 		}
@@ -152,15 +153,16 @@ func (e *Events) figures(name string) (count, last grid.Cell) {
 	return count, last
 }
 
-// Retime shows when events were raised in another way.
+// Retime implements ui.Timed.
 func (e *Events) Retime() string {
 	e.FitColumns()
 	e.fill()
 	return ""
 }
 
-// taking are the subscriptions that get an event, by its name, its family or *.
-func (e *Events) taking(name string) []wire.Subscription {
+// subscriptionsTo returns the subscriptions that match an event by its name, its
+// family or *.
+func (e *Events) subscriptionsTo(name string) []wire.Subscription {
 	var all []wire.Subscription
 	for _, s := range e.subscriptions {
 		if record.TakesEvent(s.EventName, name) {
@@ -170,14 +172,14 @@ func (e *Events) taking(name string) []wire.Subscription {
 	return all
 }
 
-// showTaking lists who gets an event.
-func (e *Events) showTaking(name string) ui.Overlay {
-	t := ui.NewText(e.Host, "Who gets "+name)
-	for _, s := range e.taking(name) {
+// subscriptionsBox returns a box with the subscriptions to an event.
+func (e *Events) subscriptionsBox(name string) ui.Overlay {
+	t := ui.NewText(e.Host, "Subscriptions to "+name)
+	for _, s := range e.subscriptionsTo(name) {
 		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Role: theme.Breadcrumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(s.IsEnabled, s.DisabledReason).Text, Role: theme.Dim}, theme.Span{})
 	}
 	if len(t.Lines) == 0 {
-		t.Lines = []theme.Span{{Text: "Nobody. n subscribes somebody to it."}}
+		t.Lines = []theme.Span{{Text: "No subscribers. Press n to add one."}}
 	}
 	return t
 }
@@ -191,21 +193,22 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 		e.ShowInput(e.Find())
 	case row == nil:
 	case e.hidden && (b.Action == keymap.ShowSubscriptions || b.Action == keymap.AddNew):
-		e.Notify(ui.Warning, "subscriptions take the role admin")
+		e.Notify(ui.Warning, "subscriptions require the role admin")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
 	case b.Action == keymap.CopyCell:
 		e.Copy(row.ID)
 	case b.Action == keymap.ShowSubscriptions:
-		e.ShowOverlay(e.showTaking(row.ID))
+		e.ShowOverlay(e.subscriptionsBox(row.ID))
 	case b.Action == keymap.AddNew:
 		e.ShowOverlay(e.NewForm(row.ID))
 	}
 	return nil
 }
 
-// fetchEvents fetches the events, what is subscribed to, and when they were raised.
+// fetchEvents fetches the events, the subscriptions, and the newest messages for
+// the last occurrence. On an error it returns the parts fetched before.
 func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error) {
 	l.names, l.last = make(map[string]string), make(map[string]time.Time)
 	if l.list, err = c.Events(ctx); err != nil {
@@ -216,11 +219,11 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 		return l, err
 	}
 	l.subscriptions = page.Results
-	newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventsLooked)}, "Fields": {"EventName,AddedDateTime"}})
+	newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventSample)}, "Fields": {"EventName,AddedDateTime"}})
 	if err != nil {
 		return l, err
 	}
-	l.looked = len(newest.Results)
+	l.sampled = len(newest.Results)
 	for _, one := range newest.Results {
 		if at := time.Time(one.AddedDateTime); at.After(l.last[one.EventName]) {
 			l.last[one.EventName] = at
@@ -233,53 +236,54 @@ func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error)
 	return l, err
 }
 
-// eventsLooked is how many of the newest messages are looked at to find out when
-// an event was raised last.
-const eventsLooked = 1000
+// eventSample is the number of newest messages searched for the last occurrence
+// of events.
+const eventSample = 1000
 
 // Click implements ui.Clicker.
 func (e *Events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }
 
-// NewForm asks who is to get an event, and where.
+// NewForm returns the form for a new subscription to event, with a field for the
+// subscriber.
 func (e *Events) NewForm(event string) ui.Overlay {
 	f := SubscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
-		return e.Meant(values[SubscriberField])
+		return e.FindSubscriber(values[SubscriberField])
 	})
-	who := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "whose program gets it", Input: ui.NewInput("")}
+	subscriber := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "name or id of the subscriber", Input: ui.NewInput("")}
 	if len(e.names) == 1 {
 		for _, name := range e.names {
-			who.Input.SetValue(name)
+			subscriber.Input.SetValue(name)
 		}
 	}
-	who.Suggest = e.pickNames
-	f.Fields = append([]*ui.Field{who}, f.Fields...)
+	subscriber.Suggest = e.pickNames
+	f.Fields = append([]*ui.Field{subscriber}, f.Fields...)
 	return f
 }
 
-// Meant finds a subscriber by its name, its id or the ends of it. Names that
-// several have are refused.
-func (e *Events) Meant(text string) (id string, err error) {
+// FindSubscriber returns the id of the subscriber with a name, an id or a short id.
+// An ambiguous name is an error.
+func (e *Events) FindSubscriber(text string) (id string, err error) {
 	if _, known := e.names[text]; known {
 		return text, nil
 	}
 	var found, ends []string
 	for _, id := range slices.Sorted(maps.Keys(e.names)) {
-		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.SetViewName(id) {
+		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.displayName(id) {
 			found, ends = append(found, id), append(ends, ui.ShortID(id))
 		}
 	}
 	switch len(found) {
 	case 0:
-		return "", errors.New("there is no such subscriber")
+		return "", errors.New("no such subscriber")
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%d subscribers are called so; type the id of the one that is meant, or its ends: %s", len(found), strings.Join(ends, " or "))
+	return "", fmt.Errorf("%d subscribers have this name; enter an id or short id: %s", len(found), strings.Join(ends, " or "))
 }
 
-// SetViewName is the name of a subscriber, with the ends of its id where others are
-// called so too.
-func (e *Events) SetViewName(id string) string {
+// displayName returns the name of a subscriber, with its short id if the name is
+// not unique.
+func (e *Events) displayName(id string) string {
 	for other, name := range e.names {
 		if other != id && strings.EqualFold(name, e.names[id]) {
 			return e.names[id] + " (" + ui.ShortID(id) + ")"
@@ -288,14 +292,14 @@ func (e *Events) SetViewName(id string) string {
 	return e.names[id]
 }
 
-// pickNames lists the subscribers whose name holds a text.
+// pickNames suggests the subscribers with a name that contains text.
 func (e *Events) pickNames(text string) []ui.Suggestion {
 	var names []string
 	for id, name := range e.names {
 		if strings.EqualFold(name, text) {
 			return nil
 		}
-		names = append(names, e.SetViewName(id))
+		names = append(names, e.displayName(id))
 	}
 	slices.Sort(names)
 	var list []ui.Suggestion

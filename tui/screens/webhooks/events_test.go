@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Of each event is shown when it was raised last and who gets it, and somebody
-// can be subscribed to it.
+// The list shows last occurrence and subscriptions of events, and subscriptions can
+// be added.
 func TestEvents(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
@@ -33,12 +33,12 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	d.WantText("Who gets debtor.created", "acme-shop, by debtor.*", "/bad/erp")
+	d.WantText("Subscriptions to debtor.created", "acme-shop, by debtor.*", "/bad/erp")
 	d.Press("esc", "n")
 	d.WantText("New subscription", "Subscriber", "debtor.created")
-	d.Press("'nobody", "ctrl+s")
-	d.WantText("there is no such subscriber")
-	for range len("nobody") {
+	d.Press("'nemo", "ctrl+s")
+	d.WantText("no such subscriber")
+	for range len("nemo") {
 		d.Press("backspace")
 	}
 	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
@@ -49,8 +49,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Where several subscribers have a name, the ends of the id say which is meant.
-func TestNamesOfSeveral(t *testing.T) {
+// An ambiguous subscriber name requires a short id.
+func TestAmbiguousSubscriberNames(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	var ids []string
 	for _, name := range []string{"Twin", "TWIN"} {
@@ -65,11 +65,11 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.WantText("Subscriber acme-shop")
 	d.Erase()
 	d.Press("'twin", "ctrl+s")
-	d.WantText("2 subscribers are called so", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
+	d.WantText("2 subscribers have this name", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
 	events := d.App.Front().(*webhooks.Events)
 	for i, id := range ids {
 		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
-			if got, err := events.Meant(text); got != id || err != nil {
+			if got, err := events.FindSubscriber(text); got != id || err != nil {
 				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
 			}
 		}
@@ -77,13 +77,13 @@ func TestNamesOfSeveral(t *testing.T) {
 	d.Erase()
 	d.Press("'twi", "down")
 	d.WantText("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
-	if id, err := events.Meant("acme-SHOP"); id != s.Subscriber || err != nil {
+	if id, err := events.FindSubscriber("acme-SHOP"); id != s.Subscriber || err != nil {
 		t.Errorf("acme-SHOP is %q, %v", id, err)
 	}
 }
 
-// Who may not see subscriptions is told so, and not that there are none.
-func TestEventsWithoutTheRole(t *testing.T) {
+// Without the role admin, subscriptions are shown as unknown instead of zero.
+func TestEventsWithoutRole(t *testing.T) {
 	i := daemontest.Start(t)
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
@@ -92,12 +92,12 @@ func TestEventsWithoutTheRole(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("5")
-	d.WantText("takes the role admin")
+	d.WantText("require the role admin")
 	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	if d.WantText("subscriptions take the role admin"); d.App.Overlay() != nil {
-		t.Errorf("nobody is said to get it:\n%s", d.Text())
+	if d.WantText("subscriptions require the role admin"); d.App.Overlay() != nil {
+		t.Errorf("the event is shown without subscriptions:\n%s", d.Text())
 	}
 }

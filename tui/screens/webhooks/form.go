@@ -13,38 +13,39 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The fields of a form that say who gets something, and how.
+// Names of the fields of a subscription form.
 const (
 	SubscriberField = "Subscriber"
 	orderedField    = "Ordered"
 	ScheduleField   = "RetrySchedule"
 )
 
-// Name a chooser of yes and no can be.
+// Values of a yes/no chooser.
 const (
 	Yes = "yes"
 	No  = "no"
 )
 
-// SubscriptionFields adds the fields of a subscription to a form.
+// SubscriptionFields adds the fields of a subscription to a form, filled in from
+// s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
-	f.Add("URL", "URL", s.URL, "the service sends there; this computer need not reach it")
+	f.Add("URL", "URL", s.URL, "must be reachable from the service, not from this computer")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
 	}
 	headers := addHeaders(f, names)
-	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the one before has arrived or failed for good")
+	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the previous one is delivered or given up")
 	if ordered.Options = []string{No, Yes}; s.Ordered {
 		ordered.Set(Yes)
 	}
-	f.Add(ScheduleField, "Retries", waits(s.RetrySchedule), "waits between attempts, such as 5s, 30s, 2m; empty: the service's")
+	f.Add(ScheduleField, "Retries", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
 	return headers
 }
 
-// waits is a schedule without the units that are nought: 1h0m0s is 1h.
-func waits(schedule string) string {
+// shortSchedule formats a retry schedule without zero units: 1h0m0s becomes 1h.
+func shortSchedule(schedule string) string {
 	list := strings.Split(schedule, ",")
 	for i, wait := range list {
 		wait = strings.TrimSpace(wait)
@@ -59,15 +60,15 @@ func waits(schedule string) string {
 	return strings.Join(list, ", ")
 }
 
-// SubscriptionForm asks for a new subscription; whose it is, who tells by the
-// values.
-func SubscriptionForm(s Polling, title, event string, who func(values map[string]string) (id string, err error)) *ui.Form {
+// SubscriptionForm returns the form for a new subscription. subscriberID returns the
+// subscriber id for the form values.
+func SubscriptionForm(s Polling, title, event string, subscriberID func(values map[string]string) (id string, err error)) *ui.Form {
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.AddCmd(askEventNames(f.Dialog))
+	f.AddCmd(fetchEventNames(f.Dialog))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
-		subscriber, err := who(values)
+		subscriber, err := subscriberID(values)
 		if err != nil {
 			f.At = 0
 			f.Fields[0].Error = err.Error()
@@ -82,15 +83,15 @@ func SubscriptionForm(s Polling, title, event string, who func(values map[string
 	return f
 }
 
-// AddSubscription adds a subscription, and sends it a test message where that is
-// wanted. What was wrong is shown at its field; the secret of the new one is
-// shown, which the service does not show again.
+// AddSubscription creates a subscription and, with try, sends it a test message.
+// Rejected values are shown at their fields. The secret is shown once; the service
+// does not return it again.
 func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
-	const what = "new subscription"
+	const name = "new subscription"
 	h := s.Common().Host
 	var made *wire.Subscription
-	var test *takenTest
-	return h.Change(ui.Change{Screen: s, Name: what, Then: polled(s), Do: func(ctx context.Context, c *client.Client) (err error) {
+	var test *acceptedTest
+	return h.Change(ui.Change{Screen: s, Name: name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) (err error) {
 		if made, err = c.AddSubscription(ctx, subscriber, request); err == nil && try {
 			test = sendTest(ctx, c, made)
 		}
@@ -98,7 +99,7 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 	}, OnDone: func(err error) {
 		if made == nil {
 			if !f.RejectedFields(err) {
-				h.ShowError(what, err)
+				h.ShowError(name, err)
 			}
 			return
 		}
@@ -106,8 +107,9 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 	}})
 }
 
-// ShowCreated shows the secret of a new subscription.
-func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest) {
+// ShowCreated shows the secret of a new subscription and, unless test is nil, the
+// result of the test message.
+func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *acceptedTest) {
 	f.Finish()
 	box := newSecret(h, "Created", made, made.Secret)
 	h.ShowSecret(box)
@@ -116,12 +118,11 @@ func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *takenTest)
 	}
 }
 
-// SubscriptionOf is what a form asks the service for: all that is another than
-// it was.
+// SubscriptionOf returns the request for the form values that differ from was.
 func SubscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
 	url := values["URL"]
 	if url != was.URL {
-		url = once(url)
+		url = trimScheme(url)
 	}
 	if event := values["EventName"]; event != was.EventName || event == "" {
 		request.EventName = &event
@@ -132,15 +133,15 @@ func SubscriptionOf(values map[string]string, was wire.Subscription) (request wi
 	if ordered := values[orderedField] == Yes; ordered != was.Ordered {
 		request.Ordered = &ordered
 	}
-	if schedule := values[ScheduleField]; schedule != waits(was.RetrySchedule) {
+	if schedule := values[ScheduleField]; schedule != shortSchedule(was.RetrySchedule) {
 		request.RetrySchedule = &schedule
 	}
 	return request
 }
 
-// once is an address without the scheme that the form begins it with, where it was
-// typed or pasted with its own.
-func once(url string) string {
+// trimScheme removes the scheme that the form starts with if the URL was typed or
+// pasted with its own scheme.
+func trimScheme(url string) string {
 	for _, scheme := range []string{"http://", "https://"} {
 		if rest, doubled := strings.CutPrefix(url, "https://"+scheme); doubled {
 			return scheme + rest
@@ -149,10 +150,9 @@ func once(url string) string {
 	return url
 }
 
-// askEventNames asks for the names of the events that the service has beside those
-// that are known without asking. Where they do not come, those can be picked, and
-// all others be typed.
-func askEventNames(d ui.Dialog) tea.Cmd {
+// fetchEventNames fetches the names of custom events for the suggestions. If that
+// fails, the built-in events are suggested and any name can be typed.
+func fetchEventNames(d ui.Dialog) tea.Cmd {
 	c, ctx := d.Client, d.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
@@ -175,7 +175,7 @@ func unpublished(list []wire.Event) []string {
 	return names
 }
 
-// pickEvents lists the events that a text begins, then those that hold it.
+// pickEvents suggests the events that start with text, then those that contain it.
 func pickEvents(text string, more []string) []ui.Suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil

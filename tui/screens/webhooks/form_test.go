@@ -15,8 +15,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What was typed wrong in a form stands at its field.
-func TestFormShowsWhatIsWrong(t *testing.T) {
+// Validation errors are shown at their fields.
+func TestFormShowsFieldErrors(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "n", "'salesorder.up", "tab", "'169.254.169.254/x", "ctrl+s")
@@ -30,7 +30,7 @@ func TestFormShowsWhatIsWrong(t *testing.T) {
 	d.WantText("salesorder.updated", "row 1 of 4")
 }
 
-// A form that is sent twice before the answer is here makes one thing.
+// A form submitted several times before the response creates one subscription.
 func TestFormIsSentOnce(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
@@ -53,8 +53,8 @@ func TestFormIsSentOnce(t *testing.T) {
 	d.WantText("Created")
 }
 
-// On every size the field that is edited is seen whole, with its help or what is
-// wrong with it, and what is not seen is counted.
+// On every screen size the edited field is visible with its help or error, and the
+// number of hidden lines is shown.
 func TestFormScrolls(t *testing.T) {
 	for _, size := range tuitest.Sizes {
 		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
@@ -86,11 +86,11 @@ func TestFormScrolls(t *testing.T) {
 	}
 }
 
-// furtherLines is what a frame says of lines that are not seen.
+// furtherLines matches the number of hidden lines in a frame.
 var furtherLines = regexp.MustCompile(`[▲▼] \d+ more [─╮╯]`)
 
-// What is too long for a field is not taken, and not cut to something else.
-func TestTooLongIsNotTaken(t *testing.T) {
+// Text that is too long for a field is rejected, not truncated.
+func TestLongPasteIsRejected(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	long := "https://127.0.0.1/" + strings.Repeat("x", 4982)
@@ -111,8 +111,8 @@ func TestTooLongIsNotTaken(t *testing.T) {
 	}
 }
 
-// A form cannot be sent again between its answer and what becomes of it.
-func TestAnswerIsTakenAtOnce(t *testing.T) {
+// A form cannot be submitted again after its response.
+func TestFormClosesWithResponse(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
@@ -126,8 +126,8 @@ func TestAnswerIsTakenAtOnce(t *testing.T) {
 	}
 }
 
-// A secret is shown also where its list was left before it came.
-func TestSecretIsShownElsewhere(t *testing.T) {
+// A secret is shown even if the list was left before the response.
+func TestSecretAfterScreenChange(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("wms")}); err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestSecretIsShownElsewhere(t *testing.T) {
 	d.WantText("Created", "whsec_")
 }
 
-// What a chooser can be is chosen by its first letter too.
+// The values of a chooser are selected by arrow keys, space and first letter.
 func TestChooser(t *testing.T) {
 	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
 	ordered := f.Fields[len(f.Fields)-2]
@@ -160,8 +160,8 @@ func TestChooser(t *testing.T) {
 	}
 }
 
-// An enter that comes as fast as a paste sends nothing, and chooses nothing.
-func TestFastEnterChoosesNothing(t *testing.T) {
+// An enter as fast as a paste neither submits a form nor changes a chooser.
+func TestPastedEnterIsIgnored(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
 	d.App.ShowOverlay(f)
@@ -179,9 +179,9 @@ func TestFastEnterChoosesNothing(t *testing.T) {
 	}
 }
 
-// Only a scheme that was typed behind the one of the form is taken away, and an
-// address that nobody has touched is not changed.
-func TestSchemeTypedTwice(t *testing.T) {
+// Only a scheme typed after the one of the form is removed, and an unchanged URL is
+// not changed.
+func TestDuplicateScheme(t *testing.T) {
 	for typed, want := range map[string]string{
 		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
 		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",

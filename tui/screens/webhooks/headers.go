@@ -9,23 +9,24 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The fields of headers in a form. The service complains of all of them by one
-// name.
+// Names of the header fields in a form. Errors of the service use HeadersField
+// for all headers.
 const (
 	HeadersField     = "Headers"
 	headerValueField = "HeaderValue"
 )
 
-// headerLines are the lines of a form that take headers, one to a line.
+// headerLines are the header lines of a form, one header per line.
 type headerLines struct {
 	Form  *ui.Form
 	pairs []headerPair
-	names []string // of those that the service has already; it never tells their values
+	names []string // of the stored headers; the service does not return their values
 }
 
 type headerPair struct{ name, value *ui.Field }
 
-// addHeaders adds lines for the headers that there are, at least one.
+// addHeaders adds a line for each header in names, or an empty line if there is
+// none.
 func addHeaders(f *ui.Form, names []string) *headerLines {
 	h := &headerLines{Form: f, names: names}
 	for _, name := range names {
@@ -34,65 +35,66 @@ func addHeaders(f *ui.Form, names []string) *headerLines {
 	if len(names) == 0 {
 		h.add(len(f.Fields), "", false)
 	}
-	f.FieldFor = h.about
+	f.FieldFor = h.fieldFor
 	return h
 }
 
-// add puts a line into the form.
-func (h *headerLines) add(at int, name string, kept bool) {
+// add inserts a header line into the form at index at. With stored, the service
+// has a value for the header.
+func (h *headerLines) add(at int, name string, stored bool) {
 	label := ""
 	if len(h.pairs) == 0 {
 		label = HeadersField
 	}
 	one := headerPair{
-		ui.NewField(HeadersField, label, name, "the name of a header to send with it, such as Authorization; empty for none"),
-		ui.NewField(headerValueField, "", "", "its value; enter takes it and offers another header"),
+		ui.NewField(HeadersField, label, name, "header name, such as Authorization; leave empty for none"),
+		ui.NewField(headerValueField, "", "", "header value; enter accepts it and adds a line for another header"),
 	}
-	one.value.Masked, one.value.Stored, one.value.SameLine = true, kept, true
+	one.value.Masked, one.value.Stored, one.value.SameLine = true, stored, true
 	if len(h.names) > 0 {
-		one.name.Help = "the service tells no values: where a header is changed, added or taken away, the values of all are typed anew"
-		one.value.Help = "the service has a value, which it does not tell; what is typed takes its place"
+		one.name.Help = "stored values are not shown: to change, add or remove a header, enter the values of all headers again"
+		one.value.Help = "a value is stored and not shown; typing replaces it"
 	}
-	one.name.Check = func() string { return h.faultOfName(one) }
-	one.value.Check = func() string { return h.faultOfValue(one) }
-	one.value.AddMore = func() { h.more(one) }
+	one.name.Check = func() string { return h.checkName(one) }
+	one.value.Check = func() string { return h.checkValue(one) }
+	one.value.AddMore = func() { h.addNext(one) }
 	h.pairs = append(h.pairs, one)
 	h.Form.Fields = slices.Insert(h.Form.Fields, at, one.name, one.value)
 }
 
-// more offers a line behind the last one, where that is filled in.
-func (h *headerLines) more(one headerPair) {
+// addNext adds an empty line if one is the last line and is complete.
+func (h *headerLines) addNext(one headerPair) {
 	if one == h.pairs[len(h.pairs)-1] && !one.name.Empty() && !one.value.Empty() {
 		h.add(slices.Index(h.Form.Fields, one.value)+1, "", false)
 	}
 }
 
-// faultOfName refuses a name that a line above has too.
-func (h *headerLines) faultOfName(one headerPair) string {
+// checkName returns an error text if a line above has the same name.
+func (h *headerLines) checkName(one headerPair) string {
 	for _, other := range h.pairs {
 		switch {
 		case other == one:
 			return ""
 		case !one.name.Empty() && strings.EqualFold(other.name.Text(), one.name.Text()):
-			return "there is a header " + other.name.Text() + " already"
+			return "duplicate header " + other.name.Text()
 		}
 	}
 	return ""
 }
 
-// faultOfValue refuses a value without a name, and one that has to be sent and
-// is not known.
-func (h *headerLines) faultOfValue(one headerPair) string {
+// checkValue returns an error text for a value without a name, and for a stored
+// value that must be sent but is unknown here.
+func (h *headerLines) checkValue(one headerPair) string {
 	switch {
 	case one.name.Empty() && one.value.Text() != "":
-		return "the name of this header is missing"
+		return "the header name is missing"
 	case !one.name.Empty() && one.value.Stored && h.changed():
-		return "headers are replaced as a whole: type this value anew, or empty the name to take the header away"
+		return "headers are replaced as a whole: enter this value again, or clear the name to remove the header"
 	}
 	return ""
 }
 
-// changed reports whether the headers are others than the service has.
+// changed reports whether the headers differ from the stored ones.
 func (h *headerLines) changed() bool {
 	var names []string
 	for _, one := range h.pairs {
@@ -107,7 +109,7 @@ func (h *headerLines) changed() bool {
 	return !slices.Equal(names, h.names)
 }
 
-// headers are those that are filled in.
+// headers returns the headers with a name.
 func (h *headerLines) headers() []wire.Header {
 	list := []wire.Header{}
 	for _, one := range h.filled() {
@@ -120,8 +122,9 @@ func (h *headerLines) filled() []headerPair {
 	return slices.DeleteFunc(slices.Clone(h.pairs), func(one headerPair) bool { return one.name.Empty() })
 }
 
-// about finds the header that the service complains of by its number.
-func (h *headerLines) about(wrong wire.FieldError) *ui.Field {
+// fieldFor returns the field of the header that an error of the service names by
+// number, nil if there is none.
+func (h *headerLines) fieldFor(wrong wire.FieldError) *ui.Field {
 	n, filled := 0, h.filled()
 	if _, err := fmt.Sscanf(wrong.Message, "number %d:", &n); !strings.EqualFold(wrong.FieldName, HeadersField) || err != nil || n < 1 || n > len(filled) {
 		return nil

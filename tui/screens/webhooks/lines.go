@@ -13,15 +13,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What the screen of a subscription tells.
-
-// detailLine is a line of the screen: a label and what is told.
+// detailLine is a line of the screen of a subscription: a label and its text.
 type detailLine struct {
 	label, text string
 	role        theme.Role
 }
 
-// fill makes the lines anew. What is too long for one goes on below.
+// fill builds the lines. Long texts are wrapped.
 func (s *Subscription) fill() {
 	if s.Width == 0 {
 		return
@@ -29,7 +27,7 @@ func (s *Subscription) fill() {
 	t := s.Theme
 	var lines []theme.Span
 	var styled [][]theme.Span
-	for _, l := range s.told() {
+	for _, l := range s.details() {
 		texts := t.WrapLines(l.text, s.Width-detailLabel-3, detailLines)
 		if len(texts) == 0 {
 			texts = []string{""}
@@ -48,38 +46,38 @@ func (s *Subscription) fill() {
 }
 
 const (
-	detailLabel = 16 // how wide the labels are
-	detailLines = 20 // that a text takes at most
+	detailLabel = 16 // width of the labels
+	detailLines = 20 // maximum number of lines of a text
 )
 
-// told is all that is known of the subscription.
-func (s *Subscription) told() []detailLine {
+// details returns the lines of the screen.
+func (s *Subscription) details() []detailLine {
 	one := s.One
 	address := ui.MaskURL(one.URL)
 	if s.revealed {
 		address = one.URL
 	}
 	state := stateCell(one, s.Session)
-	why := cmp.Or(trouble(one, s.Session), state.Text)
-	if s.waitsFor() {
-		why = "enabled, but the subscriber is disabled: its messages wait"
+	why := cmp.Or(problemText(one, s.Session), state.Text)
+	if s.subscriberDisabled() {
+		why = "enabled, but the subscriber is disabled: messages stay queued"
 	}
 	lines := []detailLine{
 		{"Event", one.EventName, theme.Breadcrumb}, {"URL", address, theme.Plain}, {"State", why, state.Role}, {},
 	}
 	lines = append(lines, s.deliveries()...)
-	order := "no: messages go out side by side"
+	order := "no: messages are sent concurrently"
 	if one.Ordered {
-		order = "yes: each message waits for the one before"
+		order = "yes: each message waits for the previous one"
 	}
 	return append(lines, detailLine{},
-		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retries", cmp.Or(waits(one.RetrySchedule), "as the service's settings say"), theme.Plain},
-		detailLine{"Headers", cmp.Or(headerNames(one), "none of its own"), theme.Plain}, detailLine{},
+		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retries", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
+		detailLine{"Headers", cmp.Or(headerNames(one), "none"), theme.Plain}, detailLine{},
 		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
 		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
 }
 
-// deliveries is how deliveries to the subscription stand.
+// deliveries returns the lines with the delivery statistics.
 func (s *Subscription) deliveries() []detailLine {
 	queue, known := s.Queues.Get(s.One.RecID)
 	if !known {
@@ -87,20 +85,20 @@ func (s *Subscription) deliveries() []detailLine {
 	}
 	lines := []detailLine{
 		{s.Queues.PeriodLabel(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", display.Thousands(queue.Delivered), display.Thousands(queue.Failed), display.Thousands(queue.GivenUp)), theme.Plain},
-		{"Waiting", s.waits(queue), theme.Plain},
-		{"On the way", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
+		{"Queued", s.pendingText(queue), theme.Plain},
+		{"In flight", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
 	if queue.Limit == 0 {
-		lines = lines[:len(lines)-1] // nothing was sent since the service was started
+		lines = lines[:len(lines)-1] // no message was sent since the service started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"Attempts take", "99% of them at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
+		lines = append(lines, detailLine{"Duration p99", display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time, until one is received", theme.Plain})
+		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds", theme.Plain})
 	}
 	if queue.LastFailure != nil {
 		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), theme.Plain})
@@ -108,29 +106,29 @@ func (s *Subscription) deliveries() []detailLine {
 	return lines
 }
 
-// failing is since when every attempt has failed, zero where one did not. The
-// queue knows it sooner than the subscription, which is fetched now and then; of
-// one that is disabled and has no messages there is none.
+// failing returns the start of the current series of failed attempts, zero if the
+// last attempt succeeded. The queue statistics are more recent than the
+// subscription, but a disabled subscription without messages has no queue.
 func (s *Subscription) failing(queue wire.Queue) wire.Timestamp {
-	if queue.SubscriptionID == "" && (!s.One.IsEnabled || s.waitsFor()) {
+	if queue.SubscriptionID == "" && (!s.One.IsEnabled || s.subscriberDisabled()) {
 		return s.One.FailingSince
 	}
 	return queue.FailingSince
 }
 
-// waits is what waits to be sent.
-func (s *Subscription) waits(queue wire.Queue) string {
+// pendingText returns the number and age of the queued messages.
+func (s *Subscription) pendingText(queue wire.Queue) string {
 	if queue.Pending == 0 {
-		return "nothing"
+		return "none"
 	}
-	text := fmt.Sprintf("%s: %s not sent yet, %s to be tried again", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
+	text := fmt.Sprintf("%s: %s not sent yet, %s to be retried", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
 	if at := time.Time(queue.OldestDateTime); !at.IsZero() {
-		text += "; the oldest since " + s.at(queue.OldestDateTime)
+		text += "; oldest added " + s.at(queue.OldestDateTime)
 	}
 	return text
 }
 
-// at is a time with its date, and how long ago or ahead it is.
+// at formats a time as date, time and distance from now.
 func (s *Subscription) at(m wire.Timestamp) string {
 	at := time.Time(m)
 	if at.IsZero() {

@@ -8,9 +8,9 @@ import (
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
-// Where there is room, the subscriptions stand beside their subscriber, and a
-// key goes over to them and back.
-func TestSubscriptionsBesideSubscribers(t *testing.T) {
+// On a wide screen subscriptions are shown next to their subscriber, with keys to
+// switch sides.
+func TestSplitView(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 30)

@@ -18,9 +18,9 @@ import (
 
 const subscriberOff = "enabled, but the subscriber is disabled"
 
-// A subscriber that somebody else disables or enables is seen so with its
+// A subscriber that is disabled or enabled elsewhere is updated on the screens of its
 // subscriptions.
-func TestSubscriptionsRenewTheirSubscriber(t *testing.T) {
+func TestSubscriberStateIsRefreshed(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
 	d.WantText("[enabled]")
@@ -42,8 +42,8 @@ func TestSubscriptionsRenewTheirSubscriber(t *testing.T) {
 	}
 }
 
-// A subscription that is opened from the first screen knows its subscriber, too.
-func TestSubscriberFromTheFirstScreen(t *testing.T) {
+// A subscription opened from the first screen shows the state of its subscriber.
+func TestSubscriberStateFromHome(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	s.EnableSubscriber(t, false)
 	d := s.Open(t, tui.Options{})
@@ -53,9 +53,8 @@ func TestSubscriberFromTheFirstScreen(t *testing.T) {
 	d.WantText("[disabled]")
 }
 
-// The subscriptions of a subscriber that is at the right have it renewed at the
-// left.
-func TestSubscriberIsRenewedAtTheLeft(t *testing.T) {
+// In the split view the subscriber is updated on the left.
+func TestSubscriberStateInSplitView(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 30)
@@ -67,19 +66,19 @@ func TestSubscriberIsRenewedAtTheLeft(t *testing.T) {
 	}
 }
 
-// figures hands lanes to the screen of a subscription.
-func figures(d *tuitest.Driver, stats wire.Stats) {
+// setStats sets the queue statistics of the screen of a subscription.
+func setStats(d *tuitest.Driver, stats wire.Stats) {
 	d.T.Helper()
 	s := d.App.Front().(*webhooks.Subscription)
 	d.Respond(s, nil, func(error) tea.Cmd {
 		s.Queues.Update(&stats, s.Now)
-		return s.Figured()
+		return s.OnQueues()
 	})
 }
 
-// An endpoint that works again is not said to fail, although the subscription
-// was fetched while it did.
-func TestFailingIsOver(t *testing.T) {
+// An endpoint that works again is not shown as failing, even if the subscription was
+// fetched before.
+func TestFailingSinceIsCleared(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
@@ -87,22 +86,23 @@ func TestFailingIsOver(t *testing.T) {
 	d.Press("i")
 	one := &d.App.Front().(*webhooks.Subscription).One
 	one.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
-	lane := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
-	figures(d, wire.Stats{Lanes: []wire.Queue{lane}})
+	queue := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
+	setStats(d, wire.Stats{Lanes: []wire.Queue{queue}})
 	d.WantText("9 delivered, 0 failed")
 	d.WantNoText("Failing since")
-	figures(d, wire.Stats{}) // nothing happens there for an hour
+	setStats(d, wire.Stats{}) // no activity for an hour
 	d.WantNoText("Failing since")
-	lane.FailingSince = wire.Timestamp(d.Clock.Add(-time.Minute))
-	figures(d, wire.Stats{Lanes: []wire.Queue{lane}})
+	queue.FailingSince = wire.Timestamp(d.Clock.Add(-time.Minute))
+	setStats(d, wire.Stats{Lanes: []wire.Queue{queue}})
 	d.WantText("Failing since", "(1m ago)")
 	one.IsEnabled = false
-	figures(d, wire.Stats{})
+	setStats(d, wire.Stats{})
 	d.WantText("Failing since", "(1h ago)")
 }
 
-// The figures of a daemon that was started just now are of no hour.
-func TestFiguresSinceTheStart(t *testing.T) {
+// The statistics of a daemon that runs for less than an hour are labelled with its
+// start.
+func TestStatisticsPeriod(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
@@ -110,21 +110,20 @@ func TestFiguresSinceTheStart(t *testing.T) {
 	d.Press("i")
 	started := time.Date(2026, 7, 1, 14, 2, 30, 0, time.UTC)
 	for after, want := range map[time.Duration]string{time.Minute: "Since 14:02 ", 61 * time.Minute: "Last hour "} {
-		figures(d, wire.Stats{SinceDateTime: wire.Timestamp(started), ServerDateTime: wire.Timestamp(started.Add(after))})
+		setStats(d, wire.Stats{SinceDateTime: wire.Timestamp(started), ServerDateTime: wire.Timestamp(started.Add(after))})
 		d.WantText(want + strings.Repeat(" ", 16-len(want)) + "0 delivered")
 	}
 }
 
-// What could not be fetched because the service was away is over once it is
-// there again.
-func TestSubscriptionIsReachedAgain(t *testing.T) {
+// A fetch error is cleared by the next successful fetch.
+func TestFetchErrorIsCleared(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
 	one := d.App.Front().(*webhooks.Subscription)
-	d.Respond(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.Found(nil, err) })
+	d.Respond(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.OnFetched(nil, err) })
 	d.WantText("fetching the subscription: cannot reach it")
 	d.Press("R")
 	d.WantNoText("fetching the subscription")

@@ -1,5 +1,4 @@
-// Package webhooks is the screens of subscribers, their subscriptions and the
-// events that they get.
+// Package webhooks has the screens of subscribers, subscriptions and events.
 package webhooks
 
 import (
@@ -27,28 +26,28 @@ func (s *Subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if one, ok := s.selected(); ok {
 		name := ui.Quote(one.Name)
-		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+switching(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+toggleVerb(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
 	}
 	return list
 }
 
-// Subscribers lists who gets events.
+// Subscribers is the list of subscribers.
 type Subscribers struct {
 	browse.SearchTable
-	List   []wire.Subscriber
-	total  int
-	loaded bool
-	busy   bool
-	has    map[string]int // subscriptions, by the id of the subscriber; nil where that is not known
-	sought string         // the id of one to select once it is here
-	detail *Subscriptions // of the selected one, where there is room
-	fitted fitted
+	List               []wire.Subscriber
+	total              int
+	loaded             bool
+	busy               bool
+	subscriptionCounts map[string]int // subscriptions by subscriber id; nil if unknown
+	selectID           string         // id of the subscriber to select once it is loaded
+	detail             *Subscriptions // subscriptions of the selected subscriber; nil on a narrow screen
+	fitted             fitted
 }
 
-// NewSubscribers lists the subscribers.
+// NewSubscribers returns the list of subscribers.
 func NewSubscribers(h ui.Host) *Subscribers {
-	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words of the name or the state"), fitted: fitted{all: subscriberColumns}}
-	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.look(false) }
+	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"), fitted: fitted{all: subscriberColumns}}
+	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.showDetail(false) }
 	s.fitted.fit(s.Grid, ui.MinWidth)
 	return s
 }
@@ -56,7 +55,7 @@ func NewSubscribers(h ui.Host) *Subscribers {
 // Shown implements ui.Screen.
 func (s *Subscribers) Shown() tea.Cmd {
 	if s.detail != nil && s.detail.Search != "" {
-		s.detail.Search = "" // which is not seen beside it
+		s.detail.Search = "" // the search badge is not visible in the split view
 		s.detail.fill()
 	}
 	return s.Poll()
@@ -79,14 +78,14 @@ func (s *Subscribers) Waiting() bool { return s.busy }
 // Poll implements ui.Poller.
 func (s *Subscribers) Poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.took), s.Queues.RefreshNow(s, s.figured))
+	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Queues.RefreshNow(s, s.onQueues))
 }
 
-// Tick lets the figures go on.
-func (s *Subscribers) Tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+// Tick refreshes the queue statistics.
+func (s *Subscribers) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) }
 
-// figured shows how deliveries are.
-func (s *Subscribers) figured() tea.Cmd {
+// onQueues shows new queue statistics.
+func (s *Subscribers) onQueues() tea.Cmd {
 	s.fill()
 	if s.detail != nil {
 		s.detail.fill()
@@ -98,26 +97,26 @@ func (s *Subscribers) figured() tea.Cmd {
 func (s *Subscribers) Status() string {
 	switch {
 	case s.loaded && len(s.List) == 0:
-		return "no subscribers yet: n adds one"
+		return "no subscribers; press n to add one"
 	case s.total > len(s.List):
 		return s.Grid.PositionText() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
 	return s.Grid.PositionText()
 }
 
-// took takes the subscribers.
-func (s *Subscribers) took(m subscriberList, err error) tea.Cmd {
+// onFetched shows the fetched subscribers.
+func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 	s.busy = false
 	if err != nil {
 		s.ShowFetchError("fetching subscribers", err)
 		return nil
 	}
-	s.List, s.total, s.has, s.loaded = m.list, m.total, m.subscriptions, true
+	s.List, s.total, s.subscriptionCounts, s.loaded = m.list, m.total, m.subscriptions, true
 	s.fill()
-	if s.sought != "" && s.Grid.Select(s.sought) {
-		s.sought = ""
+	if s.selectID != "" && s.Grid.Select(s.selectID) {
+		s.selectID = ""
 	}
-	return s.look(true)
+	return s.showDetail(true)
 }
 
 func (s *Subscribers) fill() {
@@ -129,7 +128,7 @@ func (s *Subscribers) fill() {
 		}
 		waiting, known := s.Queues.PendingOf(one.RecID)
 		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Role: theme.Dim}, state, figure(int64(s.has[one.RecID]), s.has != nil), figure(waiting, known),
+			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[one.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
 		)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
@@ -142,7 +141,7 @@ func (s *Subscribers) selected() (wire.Subscriber, bool) {
 // Do implements ui.Screen.
 func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
-		return s.look(false)
+		return s.showDetail(false)
 	}
 	if b.Action == keymap.AddNew {
 		s.ShowOverlay(s.NewForm())
@@ -154,7 +153,7 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	}
 	switch b.Action {
 	case keymap.Open:
-		return s.enter()
+		return s.openDetail()
 	case keymap.ShowMessages:
 		return s.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: one.RecID, Label: one.Name}})
 	case keymap.CopyCell:
@@ -166,7 +165,7 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 			return EnableSubscriber(s, one, !one.IsEnabled)
 		})
 	case keymap.Delete:
-		return weighRemove(s, one, nil)
+		return confirmDelete(s, one, nil)
 	}
 	return nil
 }
@@ -185,26 +184,26 @@ func onOff(on bool) string {
 	return "disabled"
 }
 
-// enableLines say what becomes of messages.
+// enableLines describes the effect of the change on messages.
 func enableLines(was bool) []string {
 	if was {
-		return []string{"Events still make messages. They wait, and go out when it is enabled again."}
+		return []string{"Delivery is paused. Events still create messages; they stay queued until it is enabled again."}
 	}
-	return []string{"What has waited goes out now."}
+	return []string{"Queued messages are sent now."}
 }
 
 // EnableSubscriber enables or disables a subscriber.
 func EnableSubscriber(s Polling, one wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.Name, Then: polled(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
 }
 
-// NewForm asks for a new subscriber.
+// NewForm returns the form for a new subscriber.
 func (s *Subscribers) NewForm() ui.Overlay {
 	f := ui.NewForm(s.Host, "New subscriber", "create")
-	f.Add("Name", "Name", "", "whose program gets the events; enter creates it")
+	f.Add("Name", "Name", "", "name of the program that receives events; enter creates it")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		return s.save(f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
@@ -214,15 +213,15 @@ func (s *Subscribers) NewForm() ui.Overlay {
 	return f
 }
 
-// ChangeForm asks what a subscriber is to be called.
+// ChangeForm returns the form that renames a subscriber.
 func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 	f := ui.NewForm(s.Host, "Change "+one.Name, "change")
-	f.Add("Name", "Name", one.Name, "its id, which is its key, stays as it is; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
+	f.Add("Name", "Name", one.Name, "the id, which is the key, does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
 		case "":
-			f.Fields[0].Error = "a subscriber has a name"
+			f.Fields[0].Error = "enter a name"
 			return nil
 		case one.Name:
 			f.NotifyUnchanged()
@@ -235,13 +234,13 @@ func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 	return f
 }
 
-// save makes or changes a subscriber, as a form asks.
-func (s *Subscribers) save(f *ui.Form, what string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
+// save creates or changes a subscriber with the values of a form.
+func (s *Subscribers) save(f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
 	var now *wire.Subscriber
-	return s.Change(ui.Change{Screen: s, Name: what, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Change(ui.Change{Screen: s, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
 		now, err = do(ctx, c)
 		return err
-	}, OnDone: func(err error) { formTold(s.Host, f, what, now != nil, err) }, Then: func(error) tea.Cmd {
+	}, OnDone: func(err error) { showFormResult(s.Host, f, name, now != nil, err) }, Then: func(error) tea.Cmd {
 		if now != nil {
 			s.saved(*now)
 		}
@@ -249,41 +248,42 @@ func (s *Subscribers) save(f *ui.Form, what string, do func(ctx context.Context,
 	}})
 }
 
-// saved puts what a subscriber is called now into the list.
+// saved updates the list after a subscriber was saved.
 func (s *Subscribers) saved(now wire.Subscriber) {
-	s.sought = now.RecID // a new one is selected once it is here
-	if i := slices.IndexFunc(s.List, func(one wire.Subscriber) bool { return one.RecID == s.sought }); i >= 0 {
-		s.List[i].Name, s.sought = now.Name, ""
+	s.selectID = now.RecID // a new subscriber is selected once it is loaded
+	if i := slices.IndexFunc(s.List, func(one wire.Subscriber) bool { return one.RecID == s.selectID }); i >= 0 {
+		s.List[i].Name, s.selectID = now.Name, ""
 	} else {
 		s.Search = ""
 	}
 	s.fill()
 }
 
-// renew puts what a subscriber is now into the list, unless it is not there any
-// more.
-func (s *Subscribers) renew(one wire.Subscriber) {
+// replace updates a subscriber of the list. It ignores one that is not in the
+// list.
+func (s *Subscribers) replace(one wire.Subscriber) {
 	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == one.RecID }); i >= 0 {
 		s.List[i] = one
 		s.fill()
 	}
 }
 
-// subscriberList is the subscribers with how many there are.
+// subscriberList is the first subscribers with counts.
 type subscriberList struct {
 	list          []wire.Subscriber
 	total         int
-	subscriptions map[string]int // how many each has, by its id; nil where that is not known
+	subscriptions map[string]int // by subscriber id; nil if unknown
 }
 
-// fetchSubscribers fetches the subscribers with how many there are.
+// fetchSubscribers fetches the subscribers and their counts. If the subscriptions
+// cannot be counted, subscriptions is nil and err is nil.
 func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, err error) {
 	if l.list, l.total, err = ui.Subscribers(ctx, c); err != nil {
 		return l, err
 	}
 	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
 	if err != nil || len(page.Results) == ui.MaxListed {
-		return l, nil // the names do without the numbers
+		return l, nil // the list is useful without the counts
 	}
 	l.subscriptions = make(map[string]int)
 	for _, one := range page.Results {
@@ -292,28 +292,27 @@ func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, 
 	return l, nil
 }
 
-// Where there is room, the subscribers stand at the left and the subscriptions
-// of the selected one at the right.
-
+// On a wide screen the subscribers are on the left, and the subscriptions of the
+// selected subscriber on the right.
 const (
-	splitFrom = 100 // cells from which on there is room for both
-	splitLeft = 45  // of them are the subscribers'
+	splitMinWidth  = 100 // cells
+	splitLeftWidth = 45
 )
 
-// SetSize gives both sides their part.
+// SetSize implements ui.Screen. It sets the size of both sides.
 func (s *Subscribers) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
-	if width < splitFrom {
+	if width < splitMinWidth {
 		s.fit(width, height)
 		return
 	}
-	s.fit(splitLeft, height)
+	s.fit(splitLeftWidth, height)
 	if s.detail != nil {
 		s.detail.SetSize(width, height)
 	}
 }
 
-// fit gives the list its size, and the columns that there is room for.
+// fit sets the size of the list and the columns that fit.
 func (s *Subscribers) fit(width, height int) {
 	if s.fitted.fit(s.Grid, width) {
 		s.fill()
@@ -323,26 +322,26 @@ func (s *Subscribers) fit(width, height int) {
 
 // View implements ui.Screen.
 func (s *Subscribers) View() string {
-	if s.Width < splitFrom {
+	if s.Width < splitMinWidth {
 		return s.Grid.View()
 	}
-	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeft-1)+"\n", s.Height)
+	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
 		right = s.Theme.Dimmed(strings.Replace(s.detail.Grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
 	return s.Theme.SideBySide(s.Grid.View(), right)
 }
 
-// HasChild reports whether a screen is the one at the right.
+// HasChild reports whether one is the screen on the right.
 func (s *Subscribers) HasChild(one ui.Screen) bool {
 	return s.detail != nil && one == ui.Screen(s.detail)
 }
 
-// look shows the subscriptions of the selected subscriber at the right; anew
-// also where they are there already.
-func (s *Subscribers) look(anew bool) tea.Cmd {
+// showDetail shows the subscriptions of the selected subscriber on the right.
+// With reload, it fetches them again if they are shown already.
+func (s *Subscribers) showDetail(reload bool) tea.Cmd {
 	one, ok := s.selected()
-	if s.Width < splitFrom || !ok {
+	if s.Width < splitMinWidth || !ok {
 		return nil
 	}
 	if s.detail == nil || s.detail.Subscriber.RecID != one.RecID {
@@ -354,16 +353,16 @@ func (s *Subscribers) look(anew bool) tea.Cmd {
 		s.detail.SetSize(s.Width, s.Height)
 		return s.detail.Poll()
 	}
-	if s.detail.Subscriber = one; !anew {
+	if s.detail.Subscriber = one; !reload {
 		return nil
 	}
 	s.detail.Reset()
 	return s.detail.Poll()
 }
 
-// enter opens the subscriptions of a subscriber: those at the right, where they
-// are there.
-func (s *Subscribers) enter() tea.Cmd {
+// openDetail opens the subscriptions of the selected subscriber. It reuses the
+// screen on the right.
+func (s *Subscribers) openDetail() tea.Cmd {
 	one, ok := s.selected()
 	if !ok {
 		return nil
@@ -372,25 +371,25 @@ func (s *Subscribers) enter() tea.Cmd {
 		s.detail = NewSubscriptions(s.Host, one)
 		s.detail.master = s
 	}
-	s.detail.Subscriber = one // which may have another name by now
+	s.detail.Subscriber = one // the name may have changed
 	s.detail.Reset()
 	return s.Push(s.detail)
 }
 
 // Click implements ui.Clicker.
 func (s *Subscribers) Click(x, y int, again bool) tea.Cmd {
-	if s.Width >= splitFrom && x > splitLeft {
-		return s.enter()
+	if s.Width >= splitMinWidth && x > splitLeftWidth {
+		return s.openDetail()
 	}
-	return tea.Batch(s.ClickRow(s, x, y, again), s.look(false))
+	return tea.Batch(s.ClickRow(s, x, y, again), s.showDetail(false))
 }
 
-// SetSize leaves room for the subscribers, where there is enough.
+// SetSize implements ui.Screen. In the split view the subscribers keep their part.
 func (s *Subscriptions) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	if s.split() {
-		s.master.fit(splitLeft, height)
-		width -= splitLeft + 1
+		s.master.fit(splitLeftWidth, height)
+		width -= splitLeftWidth + 1
 	}
 	if s.fitted.fit(s.Grid, width) {
 		s.fill()
@@ -398,8 +397,8 @@ func (s *Subscriptions) SetSize(width, height int) {
 	s.Grid.SetSize(width, height)
 }
 
-// split reports whether the subscribers stand at the left.
-func (s *Subscriptions) split() bool { return s.master != nil && s.Width >= splitFrom }
+// split reports whether the subscribers are shown on the left.
+func (s *Subscriptions) split() bool { return s.master != nil && s.Width >= splitMinWidth }
 
 // View implements ui.Screen.
 func (s *Subscriptions) View() string {
@@ -412,7 +411,7 @@ func (s *Subscriptions) View() string {
 // Click implements ui.Clicker.
 func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
 	if s.split() {
-		if x -= splitLeft + 1; x < 0 {
+		if x -= splitLeftWidth + 1; x < 0 {
 			return s.Pop()
 		}
 	}

@@ -11,17 +11,17 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Subscription shows one subscription, and how deliveries to it stand.
+// Subscription is the screen of one subscription and its delivery statistics.
 type Subscription struct {
 	ui.Base
 	ui.Pager
 	list     *Subscriptions
 	One      wire.Subscription
 	wait     bool
-	revealed bool // its URL is shown with what can be a key
+	revealed bool // the query string of the URL is shown
 }
 
-// NewSubscription shows a subscription of a list.
+// NewSubscription returns the screen of a subscription of a list.
 func NewSubscription(list *Subscriptions, one wire.Subscription) *Subscription {
 	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: one}
 	s.Owner = s.Dialog
@@ -34,35 +34,36 @@ func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
 // Poll implements ui.Poller.
 func (s *Subscription) Poll() tea.Cmd {
 	s.wait = true
-	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.Figured))
+	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.OnQueues))
 }
 
-// ask fetches the subscription with its subscriber.
-func (s *Subscription) ask() tea.Cmd {
-	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.One.SubscriberID), s.Found)
+// fetch fetches the subscription with its subscriber.
+func (s *Subscription) fetch() tea.Cmd {
+	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.One.SubscriberID), s.OnFetched)
 }
 
-// Tick lets times and figures go on.
+// Tick refreshes times and queue statistics.
 func (s *Subscription) Tick() tea.Cmd {
 	s.fill()
-	return s.Queues.Refresh(s, s.Figured)
+	return s.Queues.Refresh(s, s.OnQueues)
 }
 
-// Figured shows how deliveries are.
-func (s *Subscription) Figured() tea.Cmd {
+// OnQueues shows new queue statistics. It fetches the subscription again if it was
+// enabled or disabled elsewhere.
+func (s *Subscription) OnQueues() tea.Cmd {
 	s.fill()
 	if s.Queues.EnabledChanged(s.list.Subscriber, s.One) {
-		return s.ask()
+		return s.fetch()
 	}
 	return nil
 }
 
-// Take takes what the subscription is now.
-func (s *Subscription) Take(now wire.Subscription) { s.One = now }
+// Replace implements subscriptionOwner.
+func (s *Subscription) Replace(now wire.Subscription) { s.One = now }
 
-// Found takes what the subscription is now. Where it is no more, its screen is
-// left.
-func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
+// OnFetched shows the fetched subscription. It closes the screen if the
+// subscription was deleted.
+func (s *Subscription) OnFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.wait = false
 	if err != nil {
 		s.ShowFetchError("fetching the subscription", err)
@@ -76,7 +77,7 @@ func (s *Subscription) Found(of *wire.Subscriber, err error) tea.Cmd {
 		return nil
 	}
 	s.One = of.Subscriptions[i]
-	s.list.renew(*of)
+	s.list.setSubscriber(*of)
 	s.fill()
 	return nil
 }
@@ -109,14 +110,14 @@ func (s *Subscription) Equivalent() string { return "whctl subscriptions show " 
 func (s *Subscription) Status() string {
 	text := s.list.Grid.PositionText()
 	if s.Top+s.Rows < len(s.Lines) {
-		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " shows what is below"
+		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " scrolls down"
 	}
 	return text
 }
 
 // Badges implements ui.Screen.
 func (s *Subscription) Badges() []string {
-	if s.waitsFor() {
+	if s.subscriberDisabled() {
 		return []string{"subscriber disabled"}
 	}
 	return []string{stateCell(s.One, s.Session).Text}
@@ -140,13 +141,13 @@ func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 	return act(s, s.list.Subscriber, s.One, b.Action)
 }
 
-// waitsFor reports whether nothing but its subscriber, which is disabled, keeps
-// the subscription from being sent anything.
-func (s *Subscription) waitsFor() bool {
+// subscriberDisabled reports whether an enabled subscription is paused because its
+// subscriber is disabled.
+func (s *Subscription) subscriberDisabled() bool {
 	return s.One.IsEnabled && !s.list.Subscriber.IsEnabled
 }
 
-// step goes to the subscription before or after in the list.
+// step shows the subscription n rows further in the list.
 func (s *Subscription) step(n int) tea.Cmd {
 	s.list.Grid.Move(n)
 	one, ok := s.list.Selected()
@@ -161,4 +162,4 @@ func (s *Subscription) step(n int) tea.Cmd {
 }
 
 // Commands implements ui.Commander.
-func (s *Subscription) Commands() []string { return subscriptionDeeds(s.One) }
+func (s *Subscription) Commands() []string { return subscriptionCommands(s.One) }

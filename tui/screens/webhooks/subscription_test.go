@@ -13,8 +13,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// All that is known of a subscription is on a screen of its own, where it can be
-// changed, tried out and deleted; what happens is seen there.
+// The screen of a subscription shows all its data, live, and has its actions.
 func TestSubscriptionScreen(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/gone?token=canary99")
@@ -29,7 +28,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.WantText("?token=canary99")
 	d.Press("v")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
-	d.WaitUntil("the change is told", func() bool { return d.App.Queues.Changed })
+	d.WaitUntil("the change is received", func() bool { return d.App.Queues.Changed })
 	d.Advance(ui.QueuesMinInterval + time.Second)
 	d.WantText("1 given up", "Last failure", "410 Gone")
 	d.WantText("[disabled]", "disabled: the endpoint responded with 410 Gone")
@@ -40,20 +39,21 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.Press("W", "y")
 	d.WantText("New secret", "?token="+ui.SecretMask)
 	d.Press("esc", "D")
-	d.WantText("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message with what was answered goes with it.", "None of the messages is pending.")
+	d.WantText("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message and all responses are deleted too.", "No message is pending.")
 	d.Press("esc", "enter")
 	d.WantText("debtor.updated", "FAIL")
 	d.Press("esc", "D", "y")
 	d.WantText("delete of debtor.*: done")
 	d.Wait(ui.ToastDuration[ui.Info])
-	d.WantText("no subscriptions yet")
+	d.WantText("no subscriptions; press n")
 	if strings.Contains(d.Text(), "canary99") {
 		t.Errorf("a key is shown:\n%s", d.Text())
 	}
 }
 
-// Lists say how deliveries stand, and why nothing goes out; words narrow them.
-func TestListsTellFigures(t *testing.T) {
+// Lists show delivery statistics and the problem of a subscription, and are searched
+// by words.
+func TestListsShowStatistics(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	off, reason := false, wire.SubscriptionRequest{IsEnabled: new(bool)}
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, s.Failing, reason); err != nil {
@@ -62,7 +62,7 @@ func TestListsTellFigures(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("3")
 	if got := strings.Fields(d.LineWith("acme-shop")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
-		t.Errorf("the subscriber is told as %q", got)
+		t.Errorf("the subscriber's row is %q", got)
 	}
 	d.Press("enter")
 	for event, want := range map[string]string{"salesorder.created": "enabled 4 0 0", "debtor.*": "disabled 0 3 3", "inventory.stockl": "enabled 0 1 0"} {
@@ -72,11 +72,11 @@ func TestListsTellFigures(t *testing.T) {
 		}
 	}
 	d.Press("j")
-	d.WantText("disabled by somebody: its messages wait")
+	d.WantText("disabled manually: messages stay queued")
 	d.Press("/", "'DISAB debtor", "enter")
 	d.WantText("[DISAB debtor]", "row 1 of 1", "debtor.*")
 	if strings.Contains(d.Text(), "salesorder") {
-		t.Errorf("what was not sought is shown:\n%s", d.Text())
+		t.Errorf("rows that do not match are shown:\n%s", d.Text())
 	}
 	d.Resize(60, 15)
 	d.WantText("Fail  Wait")
@@ -90,19 +90,19 @@ func TestListsTellFigures(t *testing.T) {
 	d.WantText("[wms dis]", "row 1 of 1")
 }
 
-// Before a subscriber is deleted it is said how much goes with it.
-func TestDeleteOfASubscriberCounts(t *testing.T) {
+// The confirmation of a delete shows the number of subscriptions and messages.
+func TestDeleteSubscriberShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "D")
-	d.WantText("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 messages that are pending are not sent.", "This cannot be undone.")
+	d.WantText("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 pending messages are not sent.", "This cannot be undone.")
 	d.Press("esc", "j", "D")
 	d.WantText("Delete wms?", "It has no subscriptions.")
 }
 
-// All messages of a subscriber are listed, without its key in what is copied or
-// kept.
-func TestMessagesOfASubscriber(t *testing.T) {
+// The messages of a subscriber are listed; its id, a key, is neither copied nor
+// saved.
+func TestMessagesOfSubscriber(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "j", "m")
@@ -119,9 +119,9 @@ func TestMessagesOfASubscriber(t *testing.T) {
 	}
 }
 
-// The events that the service has of its own can be picked, by keys, and no key
-// but enter makes something behind the last field.
-func TestPickOfEvents(t *testing.T) {
+// Custom events are suggested and selected with keys, and only enter submits after
+// the last field.
+func TestEventSuggestions(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", "job.created,job.closed")
 	s := &tuitest.Deliveries{Instance: i, Client: tuitest.Connect(t, i)}
 	name := "acme-shop"
@@ -153,7 +153,7 @@ func TestPickOfEvents(t *testing.T) {
 	d.WantText("Created", "job.closed to")
 }
 
-// The screen of a subscription whose endpoint fails, and of one that is disabled.
+// Goldens of a failing and of a disabled subscription.
 func TestSubscriptionScreens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	off := wire.SubscriptionRequest{IsEnabled: new(bool)}

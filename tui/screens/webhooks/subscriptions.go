@@ -18,26 +18,26 @@ import (
 func (s *Subscriptions) Commands() []string {
 	list := []string{"whctl subscriptions create " + ui.Quote(s.Subscriber.Name) + " EVENT URL"}
 	if one, ok := s.Selected(); ok {
-		list = append(list, subscriptionDeeds(one)...)
+		list = append(list, subscriptionCommands(one)...)
 	}
 	return list
 }
 
-// Subscriptions lists what one subscriber gets.
+// Subscriptions is the list of a subscriber's subscriptions.
 type Subscriptions struct {
 	browse.SearchTable
 	Subscriber wire.Subscriber
-	master     *Subscribers // at the left, where there is room; nil for none
+	master     *Subscribers // the list on the left; nil if opened elsewhere
 	List       []wire.Subscription
 	fitted     fitted
 	loaded     bool
 	busy       bool
-	Sought     string // the id of a subscription to select once it is here
+	SelectID   string // id of the subscription to select once it is loaded
 }
 
-// NewSubscriptions lists the subscriptions of a subscriber.
+// NewSubscriptions returns the list of a subscriber's subscriptions.
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
-	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words of the event, the URL or the state"), Subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
 	s.Refill = s.fill
 	s.fitted.fit(s.Grid, ui.MinWidth)
 	return s
@@ -60,7 +60,7 @@ func (s *Subscriptions) Waiting() bool { return s.busy }
 // Badges implements ui.Screen.
 func (s *Subscriptions) Badges() []string {
 	badges := []string{ui.ShortID(s.Subscriber.RecID)}
-	if s.loaded { // before, the subscriber may be known by its name only
+	if s.loaded { // before that, only the name may be known
 		badges = append(badges, onOff(s.Subscriber.IsEnabled))
 	}
 	return append(badges, s.SearchTable.Badges()...)
@@ -74,68 +74,70 @@ func (s *Subscriptions) Equivalent() string {
 // Poll implements ui.Poller.
 func (s *Subscriptions) Poll() tea.Cmd {
 	s.busy = true
-	return tea.Batch(s.ask(), s.Queues.RefreshNow(s, s.figured))
+	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.onQueues))
 }
 
-// ask fetches the subscriptions.
-func (s *Subscriptions) ask() tea.Cmd {
-	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.Subscriber.RecID), s.took)
+// fetch fetches the subscriptions.
+func (s *Subscriptions) fetch() tea.Cmd {
+	return ui.Fetch(s.Ctx, s, fetchSubscriber(s.Subscriber.RecID), s.onFetched)
 }
 
-// Tick lets the figures go on.
-func (s *Subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.figured) }
+// Tick refreshes the queue statistics.
+func (s *Subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) }
 
-// figured shows how deliveries are.
-func (s *Subscriptions) figured() tea.Cmd {
+// onQueues shows new queue statistics. It fetches the subscriptions again if one
+// was enabled or disabled elsewhere.
+func (s *Subscriptions) onQueues() tea.Cmd {
 	s.fill()
 	if s.split() {
 		s.master.fill()
 	}
 	if s.Queues.EnabledChanged(s.Subscriber, s.List...) {
-		return s.ask()
+		return s.fetch()
 	}
 	return nil
 }
 
-// Status says of the selected subscription why nothing goes out, if so.
+// Status implements ui.Screen. It includes the delivery problem of the selected
+// subscription.
 func (s *Subscriptions) Status() string {
 	if s.loaded && len(s.List) == 0 {
-		return "no subscriptions yet: n adds one"
+		return "no subscriptions; press n to add one"
 	}
 	if one, ok := s.Selected(); ok {
-		if why := trouble(one, s.Session); why != "" {
+		if why := problemText(one, s.Session); why != "" {
 			return s.Grid.PositionText() + "   " + why
 		}
 	}
 	return s.Grid.PositionText()
 }
 
-// took takes the subscriber with its subscriptions.
-func (s *Subscriptions) took(of *wire.Subscriber, err error) tea.Cmd {
+// onFetched shows the fetched subscriptions.
+func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.busy = false
 	if err != nil {
 		s.ShowFetchError("fetching subscriptions", err)
 		return nil
 	}
 	s.List, s.loaded = of.Subscriptions, true
-	s.renew(*of)
+	s.setSubscriber(*of)
 	s.fill()
-	if s.Sought != "" && s.Grid.Select(s.Sought) {
-		s.Sought = ""
+	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
+		s.SelectID = ""
 	}
 	return nil
 }
 
-// renew takes what the subscriber is now, also for the list of subscribers.
-func (s *Subscriptions) renew(of wire.Subscriber) {
+// setSubscriber updates the subscriber, in the list on the left too.
+func (s *Subscriptions) setSubscriber(of wire.Subscriber) {
 	of.Subscriptions = nil
 	s.Subscriber = of
 	if s.master != nil {
-		s.master.renew(of)
+		s.master.replace(of)
 	}
 }
 
-// fill makes the rows of those that hold all words that are sought.
+// fill builds the rows of the subscriptions that match the search.
 func (s *Subscriptions) fill() {
 	var rows []*grid.Row
 	for _, one := range s.List {
@@ -148,16 +150,15 @@ func (s *Subscriptions) fill() {
 	s.Grid.SetRows(grid.NewList(rows))
 }
 
-// Take puts what a subscription is now into the list, which may have been older
-// than the form.
-func (s *Subscriptions) Take(now wire.Subscription) {
+// Replace updates a subscription of the list.
+func (s *Subscriptions) Replace(now wire.Subscription) {
 	if i := slices.IndexFunc(s.List, func(one wire.Subscription) bool { return one.RecID == now.RecID }); i >= 0 {
 		s.List[i] = now
 		s.fill()
 	}
 }
 
-// Selected is the selected subscription, false for none.
+// Selected returns the selected subscription, false if there is none.
 func (s *Subscriptions) Selected() (wire.Subscription, bool) {
 	return browse.SelectedItem(&s.Table, s.List, func(one wire.Subscription) string { return one.RecID })
 }
@@ -181,12 +182,13 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 	return act(s, s.Subscriber, one, b.Action)
 }
 
-// NewForm asks for a new subscription.
+// NewForm returns the form for a new subscription to event.
 func (s *Subscriptions) NewForm(event string) ui.Overlay {
 	return SubscriptionForm(s, "New subscription for "+s.Subscriber.Name, event, func(map[string]string) (string, error) { return s.Subscriber.RecID, nil })
 }
 
-// fetchSubscriber fetches a subscriber with its subscriptions.
+// fetchSubscriber returns a function that fetches a subscriber with its
+// subscriptions.
 func fetchSubscriber(id string) func(context.Context, *client.Client) (*wire.Subscriber, error) {
 	return func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) { return c.Subscriber(ctx, id) }
 }

@@ -22,51 +22,51 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Which messages are shown, and in which order.
-
-// limits say which messages a list shows, and in which order.
-type limits struct {
+// query is the filter and the order of a list.
+type query struct {
 	*List
 	Filter ui.MessageFilter
-	Order  grid.Sort              // by a column; of none, the newest come first
-	Typed  browse.TypedConditions // the conditions as they were typed
-	saved  string                 // whose name this has been opened by or saved under
+	Order  grid.Sort              // by a column; newest first if empty
+	Typed  browse.TypedConditions // the conditions as typed
+	saved  string                 // name of the view; empty for none
 }
 
-// nextStanding goes from all to those that failed, from there to all that are
-// not delivered, and back.
-func (s *limits) nextStanding() tea.Cmd {
+// cycleStatus switches from all messages to failed ones, then to undelivered ones,
+// then back to all.
+func (s *query) cycleStatus() tea.Cmd {
 	f := &s.Filter
 	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
 	return s.Reload()
 }
 
-// newest reports whether the newest messages stand first, so that the list can
+// newest reports whether the newest messages come first, so that the list can
 // follow them.
-func (s *limits) newest() bool {
+func (s *query) newest() bool {
 	return s.Order.Column == "" || s.Order == grid.Sort{Column: AgeColumn, Descending: true}
 }
 
-// orderBy is the order as the service and whctl take it, empty for its own.
-func (s *limits) orderBy() string {
-	c, _ := shownColumn(s.Order.Column)
+// orderBy returns the order as a parameter of the service and whctl, empty for the
+// default.
+func (s *query) orderBy() string {
+	c, _ := findColumn(s.Order.Column)
 	if c.field == "" || !s.Order.Descending {
 		return c.field
 	}
 	return "-" + c.field
 }
 
-// MessageOrder is an order that was kept, none where no column has it any more.
+// MessageOrder parses a saved order. It returns no order if the column no longer
+// exists.
 func MessageOrder(text string) grid.Sort {
 	order := browse.ParseOrder(text)
-	if c, _ := shownColumn(order.Column); c.field == "" {
+	if c, _ := findColumn(order.Column); c.field == "" {
 		return grid.Sort{}
 	}
 	return order
 }
 
-// members is the filter with the order.
-func (s *limits) members() url.Values {
+// members returns the request parameters of filter and order.
+func (s *query) members() url.Values {
 	q := s.Filter.Members()
 	if by := s.orderBy(); by != "" {
 		q.Set("OrderBy", by)
@@ -74,29 +74,29 @@ func (s *limits) members() url.Values {
 	return q
 }
 
-// sort goes from up to down to the newest first on the selected column.
-func (s *limits) sort() tea.Cmd {
+// sort cycles the selected column through ascending, descending and no order.
+func (s *query) sort() tea.Cmd {
 	c := s.Column()
 	if c.field == "" {
-		s.Notify(ui.Warning, "the service cannot order by "+strings.ToLower(c.Name)+": it knows their ids only")
+		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": the service has ids only")
 		return nil
 	}
 	s.Order = s.Order.Next(c.Name)
 	return s.Reload()
 }
 
-// filterColumn begins a condition on the selected column.
-func (s *limits) filterColumn() {
+// filterColumn opens the filter line with a condition on the selected column.
+func (s *query) filterColumn() {
 	c := s.Column()
 	if c.field == "" {
-		s.Notify(ui.Warning, "nothing can be typed about "+strings.ToLower(c.Name)+"s: "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" keeps the messages of this one")
+		s.Notify(ui.Warning, "cannot filter by "+strings.ToLower(c.Name)+" name; "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
 		return
 	}
 	s.ShowInput(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionSeparator + c.field)))
 }
 
-// keep keeps the messages that have the same in the selected column.
-func (s *limits) keep() tea.Cmd {
+// filterByValue filters by the value of the selected cell.
+func (s *query) filterByValue() tea.Cmd {
 	one, ok := s.Selected()
 	if !ok {
 		return nil
@@ -108,30 +108,30 @@ func (s *limits) keep() tea.Cmd {
 		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.subscriberOf(one)
 		s.Filter.Subscription = ""
 	case "Status":
-		return s.limit(equal("Status", strconv.Itoa(one.Status)))
+		return s.addCondition(equal("Status", strconv.Itoa(one.Status)))
 	case "Event":
-		return s.limit(equal("EventName", one.EventName))
+		return s.addCondition(equal("EventName", one.EventName))
 	case "Try":
-		return s.limit(equal("Retries", strconv.Itoa(one.Retries)))
+		return s.addCondition(equal("Retries", strconv.Itoa(one.Retries)))
 	case "HTTP":
-		return s.keepAnswer(one)
+		return s.filterByResult(one)
 	default:
-		s.Notify(ui.Warning, "no two messages have the same "+strings.ToLower(c.Name)+": "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by it")
+		s.Notify(ui.Warning, "each message has a different "+strings.ToLower(c.Name)+"; "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by a range")
 		return nil
 	}
 	return s.Reload()
 }
 
-// keepAnswer keeps the messages that were answered like one, or not at all for
-// the same reason.
-func (s *limits) keepAnswer(one wire.Message) tea.Cmd {
+// filterByResult filters by the status code of a message, or by its error if there
+// was no response.
+func (s *query) filterByResult(one wire.Message) tea.Cmd {
 	switch {
 	case one.LastMessageResponseHTTPCode != nil:
-		return s.limit(equal("LastMessageResponseHTTPCode", strconv.Itoa(*one.LastMessageResponseHTTPCode)))
+		return s.addCondition(equal("LastMessageResponseHTTPCode", strconv.Itoa(*one.LastMessageResponseHTTPCode)))
 	case one.LastMessageResponseMessage != "":
-		return s.limit(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
+		return s.addCondition(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
 	}
-	s.Notify(ui.Warning, "there was no attempt yet, which no filter finds: Status=0 finds those that wait")
+	s.Notify(ui.Warning, "no attempt yet, which cannot be filtered by; filter by Status=0 instead")
 	return nil
 }
 
@@ -139,19 +139,18 @@ func equal(field, value string) client.Filter {
 	return client.Filter{Field: field, Operator: record.Equal, Values: []string{value}}
 }
 
-// limit adds a condition, in place of one of the same kind.
-func (s *limits) limit(one client.Filter) tea.Cmd {
+// addCondition adds a condition. It replaces one on the same field and operator.
+func (s *query) addCondition(one client.Filter) tea.Cmd {
 	others := slices.DeleteFunc(slices.Clone(s.Filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
 	s.Filter.Conditions = append(others, one)
 	return s.Reload()
 }
 
-// What is told around the list of messages: what limits it, and how it stands.
-
-func (s *limits) Badges() []string {
+// Badges implements ui.Screen.
+func (s *query) Badges() []string {
 	var badges []string
-	if whose := s.whose(); whose != "" {
-		badges = append(badges, whose)
+	if scope := s.scope(); scope != "" {
+		badges = append(badges, scope)
 	}
 	if badge := s.Filter.StatusFilter().Badge; badge != "" {
 		badges = append(badges, badge)
@@ -162,51 +161,52 @@ func (s *limits) Badges() []string {
 	return badges
 }
 
-// newer tells of messages that are not shown. Whether they match conditions the
-// service alone knows.
-func (s *limits) newer() string {
-	switch n := len(s.news); {
+// newer returns the status text for new messages that are not shown. With
+// conditions, only the service can count them.
+func (s *query) newer() string {
+	switch n := len(s.unseenIDs); {
 	case s.Grid.Following():
 		return "   following"
 	case n == 0:
 		return ""
 	case len(s.Filter.Conditions) > 0 || !s.newest():
-		return "   there are new ones: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows those that match"
+		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
 	default:
 		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
 }
 
-// whose is whose messages are shown, empty for everybody's.
-func (s *limits) whose() string {
+// scope returns the label of the subscription or subscriber, empty for all.
+func (s *query) scope() string {
 	if queue, known := s.Queues.Known[s.Filter.Subscription]; known {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}
 	return s.Filter.Label
 }
 
-func (s *limits) Equivalent() string {
+// Equivalent implements ui.Screen.
+func (s *query) Equivalent() string {
 	return "whctl messages list" + s.conditionArguments() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
 }
 
-// conditionArguments are the conditions of the rows, as whctl takes them.
-func (s *limits) conditionArguments() string {
+// conditionArguments returns the filter as arguments of whctl.
+func (s *query) conditionArguments() string {
 	text := ""
 	if s.Filter.Subscriber != "" {
-		// by its ends, since the id is a key
+		// by its first and last characters, since the id is a key
 		first, last, _ := strings.Cut(ui.ShortID(s.Filter.Subscriber), "..")
 		text += " --where " + ui.Quote("SubscriberID^="+first) + " --where " + ui.Quote("SubscriberID$="+last)
 	}
 	if s.Filter.Subscription != "" {
 		text += ` --where "SubscriptionID=` + s.Filter.Subscription + `"`
 	}
-	if c, limits := s.Filter.StatusFilter().Condition(); limits {
+	if c, isLimited := s.Filter.StatusFilter().Condition(); isLimited {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
 	return text + browse.WhereFlags(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
 }
 
-func (s *limits) filterText() string {
+func (s *query) filterText() string {
 	var texts []string
 	for _, f := range s.Filter.Conditions {
 		texts = append(texts, filter.Text(f))
@@ -214,10 +214,10 @@ func (s *limits) filterText() string {
 	return strings.Join(texts, browse.ConditionSeparator)
 }
 
-// Find is the line of filters.
-func (s *limits) Find() *ui.InputLine { return s.filterLine(s.filterText()) }
+// Find returns the filter line.
+func (s *query) Find() *ui.InputLine { return s.filterLine(s.filterText()) }
 
-func (s *limits) filterLine(text string) *ui.InputLine {
+func (s *query) filterLine(text string) *ui.InputLine {
 	kind := ui.MessageKind()
 	l := ui.NewInputLine(s.Host, "filter Message", "/", text)
 	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
@@ -227,15 +227,15 @@ func (s *limits) filterLine(text string) *ui.InputLine {
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		s.Filter.Conditions, _ = browse.ParseFilters(s.Now, kind, text) // it was checked just now
+		s.Filter.Conditions, _ = browse.ParseFilters(s.Now, kind, text) // validated by Check
 		s.Typed = browse.ParseTyped(s.Now, kind, text)
 		return s.Reload()
 	}
 	return l
 }
 
-// Exportable is what can be exported of messages, with their bodies.
-func (s *limits) Exportable() browse.Exportable {
+// Exportable returns the export of the filtered messages, with their bodies.
+func (s *query) Exportable() browse.Exportable {
 	kind, _ := record.System().Lookup("Message")
 	e := browse.Exportable{
 		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,

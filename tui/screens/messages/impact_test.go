@@ -17,9 +17,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// What waits behind an endpoint that fails is told beside the problems, and is
-// the next step of the same key.
-func TestWhatWaitsIsAProblem(t *testing.T) {
+// Messages queued behind a failing endpoint are counted in the list of problems, and
+// listed by the next press of the key.
+func TestQueuedMessagesInProblems(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
@@ -34,68 +34,69 @@ func TestWhatWaitsIsAProblem(t *testing.T) {
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("!")
-	d.WantText("[problems]", "row 1 of 1", "3 more wait: ! shows them")
+	d.WantText("[problems]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "WAIT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
 		t.Errorf("exported is %v", c)
 	}
 	d.Press("r")
-	d.WantText("no attempt yet, not sent: the subscription is off")
+	d.WantText("no attempt yet, not sent: the subscription is disabled")
 	d.Press("!")
 	if badges := list(d).Badges(); len(badges) != 0 {
 		t.Errorf("badges %v", badges)
 	}
 	d.Press("!", "/", "'EventName=debtor.updated", "enter")
-	if strings.Contains(d.Text(), "more wait") {
-		t.Error("what waits is counted where only the service knows whether it matches")
+	if strings.Contains(d.Text(), "more queued") {
+		t.Error("queued messages are counted although only the service can match conditions")
 	}
 }
 
-// Retrying what cannot be retried says why before it asks.
-func TestDeliveredIsNotRetried(t *testing.T) {
+// A retry of a delivered message is rejected with the reason, without a
+// confirmation.
+func TestRetryOfDeliveredMessage(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "r")
 	if d.App.Overlay() != nil {
-		t.Fatal("it asks")
+		t.Fatal("a confirmation is shown")
 	}
-	d.WantText("it was delivered: only what has failed can be retried")
+	d.WantText("already delivered: only failed messages can be retried")
 	d.Press("enter", "r")
-	d.WantText("it was delivered")
+	d.WantText("already delivered")
 }
 
-// All that match are marked, row by row, and the question says of all where
-// they go, and what is left alone unless one wants it too.
-func TestAllThatMatchAreAsked(t *testing.T) {
+// The confirmation of a retry of all matches shows endpoints and skipped messages, and
+// can include scheduled ones.
+func TestRetryOfAllMatches(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.WantText("8 marked: all that match", "▸● ✓ OK", " ● ~ RETRY")
+	d.WantText("8 marked: all matches", "▸● ✓ OK", " ● ~ RETRY")
 	d.Press("r")
-	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are scheduled already and left alone (i includes them)", "4 are delivered or not tried yet, and left alone")
+	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and skipped (i includes them)", "4 are delivered or not sent yet, and skipped")
 	d.Press("i")
-	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are scheduled already, and due now instead (i leaves")
+	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are already scheduled and become due now (i skips")
 	d.Press("i")
 	d.WantText("Retry 1 failed message?")
 	d.Press("y")
-	d.WantText("1 message is due now, 0 left alone")
+	d.WantText("1 message is due now, 0 skipped")
 	d.Press("!", "j", "a", "space")
 	d.Wait(10 * ui.UndoDelay)
 	d.WantText("3 marked  ")
 }
 
-// What is counted can be given up, and no question comes then.
-func TestCountingIsSeenAndGivenUp(t *testing.T) {
+// A count in flight is shown and can be cancelled; no confirmation is opened then.
+func TestCancelOfCount(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	count := list(d).Act(keymap.Retry)
-	d.WantText("counting for the retry of messages ...   esc cancels", "admin  ...")
+	d.WantText("counting messages for retry ...   esc cancels", "admin  ...")
 	answer := count() // which has been on its way already
 	d.Press("esc")
-	d.WantText("nothing is asked")
+	d.WantText("cancelled, nothing was changed")
 	d.Send(answer)
 	if d.App.Overlay() != nil || !list(d).AllMarks {
-		t.Error("a question comes though it was given up, or the marks are gone")
+		t.Error("a confirmation is shown after the cancel, or the marks are gone")
 	}
 	d.Press("r")
 	question := d.App.Overlay().(*ui.Confirm)
@@ -107,23 +108,23 @@ func TestCountingIsSeenAndGivenUp(t *testing.T) {
 	d.WantText("1 message is due now")
 }
 
-// What did not leave this computer says so, with what it was.
-func TestNotSent(t *testing.T) {
+// The error of a request that was not sent includes the name of the change.
+func TestNotSentError(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	d.App.Client = tuitest.Unreachable(t)
-	list(d).Weighed(messages.Weighed{Of: &messages.Weighing{What: keymap.Retry, All: true, Members: map[string][]string{"All": {"true"}}, Cancel: func() {}}, Matched: 8, Done: 4}, nil)
+	list(d).OnImpact(messages.Impact{Of: &messages.ImpactQuery{Action: keymap.Retry, All: true, Members: map[string][]string{"All": {"true"}}, Cancel: func() {}}, Matched: 8, Done: 4}, nil)
 	d.Press("y")
 	d.WantText("retry of 4 messages: not sent: cannot reach")
 	d.Press("esc")
 	d.WantText("8 marked")
 	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
-		t.Error("nobody knows whether that was sent")
+		t.Error("a timeout does not mean that the request was not sent")
 	}
 }
 
-// Before the first answer nothing is said of how many messages there are.
-func TestLoadingIsSaid(t *testing.T) {
+// Before the first response the status line shows no count.
+func TestStatusBeforeFirstResponse(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
 	m := list(d)
@@ -131,13 +132,12 @@ func TestLoadingIsSaid(t *testing.T) {
 	d.WantText("loading messages ...")
 	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
 	d.Press("esc")
-	d.WantText("no answer yet: R asks again")
+	d.WantText("no response yet: R retries")
 	d.Press("R")
 	d.WantText("row 1 of 8")
 }
 
-// All of an address is shown when it is asked for, and what was saved is what
-// the command sends.
+// The full URL is shown when revealed, and the curl command uses the saved file.
 func TestMessageHead(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)

@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// A test says what the receiver answered, and what becomes of the message then.
-func TestTrialTellsTheOutcome(t *testing.T) {
+// A test delivery shows the response and the next attempt.
+func TestTestDeliveryResult(t *testing.T) {
 	var code atomic.Int64
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		if code.Load() == 400 {
@@ -29,8 +29,8 @@ func TestTrialTellsTheOutcome(t *testing.T) {
 		want string
 	}{
 		{200, `test: 200 OK in [\d,]+ ms`},
-		{503, `test: 503 Service Unavailable; it is tried again in [12]\dh`},
-		{400, `test: 400 Bad Request; it is not tried again`},
+		{503, `test: 503 Service Unavailable; next attempt in [12]\dh`},
+		{400, `test: 400 Bad Request; it will not be retried`},
 	} {
 		code.Store(test.code)
 		d.Press("T")
@@ -43,8 +43,8 @@ func TestTrialTellsTheOutcome(t *testing.T) {
 	}
 }
 
-// A message behind an endpoint that fails is said to wait, without waiting long.
-func TestTrialBehindAFailingEndpoint(t *testing.T) {
+// With an open circuit breaker the wait for the result is short.
+func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
@@ -55,11 +55,11 @@ func TestTrialBehindAFailingEndpoint(t *testing.T) {
 	d.WantText("held")
 	d.Press("T", "y")
 	d.Advance(webhooks.TestHeldTimeout + time.Second)
-	d.WantText("test: it waits, since the endpoint fails; that is tried again")
+	d.WantText("test: message queued, circuit breaker open; next attempt")
 }
 
-// A form that tests says what came of it too, in the box with the secret.
-func TestTrialOfAForm(t *testing.T) {
+// The result of a test requested in a form is shown in the box of the secret too.
+func TestTestDeliveryFromForm(t *testing.T) {
 	s, _ := tuitest.StartListening(t)
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)

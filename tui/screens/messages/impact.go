@@ -1,0 +1,320 @@
+package messages
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// ImpactQuery requests the impact of an action on many messages, for its
+// confirmation.
+type ImpactQuery struct {
+	Action    keymap.Action // Retry or Delete
+	All       bool          // all matches, else the marked messages
+	Members   url.Values    // filter of the messages
+	failed    url.Values    // filter of those given up; nil if no filter can select them
+	Cancel    context.CancelFunc
+	cancelled bool
+}
+
+func newImpactQuery(action keymap.Action, members url.Values, all bool) *ImpactQuery {
+	w := &ImpactQuery{Action: action, Members: members, All: all}
+	if action == keymap.Retry {
+		w.failed = alsoStatus(members, 3)
+	}
+	return w
+}
+
+func (w *ImpactQuery) name() string {
+	if w.Action == keymap.Retry {
+		return "retry"
+	}
+	return "delete"
+}
+
+// alsoStatus limits a filter to some statuses. It returns nil if the filter uses
+// all parameters for the status already.
+func alsoStatus(members url.Values, statuses ...int) url.Values {
+	var values []string
+	for _, one := range statuses {
+		values = append(values, strconv.Itoa(one))
+	}
+	for _, name := range []string{"StatusIn", "Status"} {
+		if _, taken := members[name]; !taken && (name == "StatusIn" || len(values) == 1) {
+			narrow := clone(members)
+			narrow[name] = values
+			return narrow
+		}
+	}
+	return nil
+}
+
+// Impact is the impact of an action.
+type Impact struct {
+	Of      *ImpactQuery
+	Matched int64
+	Done    int64          // number that the action would change
+	failed  int64          // the same of the messages given up
+	newest  []wire.Message // newest matches, for their endpoints
+}
+
+// impactSample is the number of newest messages that are grouped by endpoint.
+const impactSample = 1000
+
+// countImpact requests the impact of an action and opens its confirmation.
+func (s *bulk) countImpact(w *ImpactQuery) tea.Cmd {
+	ctx, cancel := context.WithCancel(s.Context)
+	w.Cancel = cancel
+	var m Impact
+	return s.Change(ui.Change{Screen: s.List, Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+		m, err = w.fetch(ctx, c)
+		return err
+	}, OnDone: func(error) {}, Then: func(err error) tea.Cmd {
+		m.Of = w
+		s.OnImpact(m, err)
+		return nil
+	}})
+}
+
+// fetch requests the impact from the service.
+func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, err error) {
+	if m.Matched, m.Done, err = w.dryRun(ctx, c, w.Members); err != nil {
+		return m, err
+	}
+	if w.failed != nil {
+		if _, m.failed, err = w.dryRun(ctx, c, w.failed); err != nil {
+			return m, err
+		}
+	}
+	if !w.All {
+		return m, nil // marked messages are loaded
+	}
+	q := clone(w.Members)
+	if narrow := alsoStatus(q, 2, 3); w.Action == keymap.Retry && narrow != nil {
+		q = narrow
+	}
+	q.Del("All")
+	q.Set("Take", strconv.Itoa(impactSample))
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	page, err := c.AllMessages(ctx, q)
+	if err == nil {
+		m.newest = page.Results
+	}
+	return m, err
+}
+
+// dryRun requests the number of messages that match and that would change.
+func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
+	q := clone(members)
+	q.Set("DryRun", "true")
+	if w.Action == keymap.Delete {
+		r, err := c.DeleteMessages(ctx, q)
+		if err != nil {
+			return 0, 0, err
+		}
+		return r.Matched, r.Deleted, nil
+	}
+	r, err := c.RetryMessages(ctx, q)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Matched, r.Retried, nil
+}
+
+// OnImpact opens the confirmation, unless the count was cancelled or the screen has
+// changed.
+func (s *bulk) OnImpact(m Impact, err error) {
+	if m.Of.cancelled {
+		return
+	}
+	m.Of.Cancel()
+	if s.counting == m.Of {
+		s.counting = nil
+	}
+	switch {
+	case err != nil:
+		s.ShowError(m.Of.name(), err)
+	case s.Front() != ui.Screen(s.List) || s.Overlay() != nil || s.InputOpen():
+		s.Notify(ui.Warning, m.Of.name()+" cancelled: the screen changed")
+	case m.Of.Action == keymap.Delete:
+		s.confirmDelete(m)
+	default:
+		s.confirmRetry(m, !m.Of.All || m.failed == 0)
+	}
+}
+
+// confirmRetry opens the confirmation of a retry of failed messages. With
+// scheduled, it includes messages that have a next attempt.
+func (s *bulk) confirmRetry(m Impact, scheduled bool) {
+	if m.Done == 0 {
+		s.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
+		return
+	}
+	members, count, minStatus, noun := m.Of.Members, int(m.Done), 2, "message"
+	if !scheduled {
+		members, count, minStatus, noun = m.Of.failed, int(m.failed), 3, "failed message"
+	}
+	if m.failed == m.Done {
+		noun = "failed message"
+	}
+	name := "retry of " + display.Count(count, "message", "messages")
+	lines := append(s.targets(m, count, minStatus), m.others(scheduled, s.Session)...)
+	lines = append(lines, s.pace(m, minStatus))
+	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
+		s.begin(name)
+		return s.RetryMany(members, name)
+	})
+	if m.failed > 0 && m.failed < m.Done {
+		q.Toggle = func() { s.confirmRetry(m, !scheduled) }
+	}
+}
+
+// pace describes the order of delivery. With an open circuit breaker, one message
+// must succeed before the others are sent.
+func (s *bulk) pace(m Impact, minStatus int) string {
+	for _, one := range m.sample(s.List) {
+		if one.Status >= minStatus && s.Queues.Known[one.SubscriptionID].Breaker == wire.BreakerOpen {
+			return "Each is sent again, oldest first; while a circuit breaker is open, one at a time until one succeeds."
+		}
+	}
+	return "Each is sent again, oldest first."
+}
+
+// others describes the scheduled and the skipped messages.
+func (m *Impact) others(scheduled bool, s *ui.Session) []string {
+	var lines []string
+	waiting, left := int(m.Done-m.failed), int(m.Matched-m.Done)
+	key := keymap.KeyFor(keymap.InRetryConfirm, keymap.ToggleScheduled)
+	if s.NeedsTypedAnswer(int(m.Done)) {
+		key = keymap.KeyFor(keymap.InTypedRetryConfirm, keymap.ToggleScheduled)
+	}
+	switch {
+	case waiting == 0 || m.Of.failed == nil:
+	case !scheduled:
+		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (%s includes them).", display.Count(waiting, "more is", "more are"), key))
+	case m.failed == 0:
+		lines = append(lines, "All are already scheduled; they become due now.")
+	default:
+		lines = append(lines, fmt.Sprintf("%s already scheduled and become due now (%s skips them).", display.Count(waiting, "of them is", "of them are"), key))
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("%s delivered or not sent yet, and skipped.", display.Count(left, "is", "are")))
+	}
+	return lines
+}
+
+func (s *bulk) confirmDelete(m Impact) {
+	count := int(m.Done)
+	name := "delete of " + display.Count(count, "message", "messages")
+	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
+		append(s.targets(m, count, 0), "Pending messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
+			return s.Delay(name, m.Of.Members["MessageIDIn"], func() tea.Cmd {
+				s.begin(name)
+				return s.RemoveMany(m.Of.Members, name)
+			})
+		})
+}
+
+// receiver is an endpoint with the number of its messages.
+type receiver struct {
+	name, answer, still string
+	count               int
+}
+
+// targetsShown is the maximum number of endpoints in a confirmation.
+const targetsShown = 4
+
+// targets lists the endpoints of the messages with at least a status, by the loaded
+// or newest messages.
+func (s *bulk) targets(m Impact, count, minStatus int) []string {
+	all := s.grouped(m.sample(s.List), minStatus)
+	var lines []string
+	room := 0
+	for _, one := range all[:min(targetsShown, len(all))] {
+		room = max(room, min(targetRoom, len(one.name)))
+	}
+	for i, one := range all {
+		count -= one.count
+		if i < targetsShown {
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.TruncateMiddle(one.name, room), room, false), one.answer, one.still))
+		}
+	}
+	if more := len(all) - targetsShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("        and %s", display.Count(more, "other", "others")))
+	}
+	if count > 0 {
+		lines = append(lines, fmt.Sprintf("%6s  %s", display.Thousands(count), m.unseen()))
+	}
+	return lines
+}
+
+// targetRoom is the maximum width of an endpoint name.
+const targetRoom = 24
+
+// sample returns the messages to group by endpoint.
+func (m *Impact) sample(s *List) []wire.Message {
+	if m.Of.All {
+		return m.newest
+	}
+	var list []wire.Message
+	for _, row := range s.Grid.MarkedRows() {
+		list = append(list, s.Known[row.ID])
+	}
+	return list
+}
+
+// unseen describes the messages outside of the sample.
+func (m *Impact) unseen() string {
+	if m.Of.All {
+		return fmt.Sprintf("older than the newest %s matches", display.Thousands(len(m.newest)))
+	}
+	return "changed since they were marked"
+}
+
+// grouped counts messages by endpoint, largest first. The result is that of the
+// newest message.
+func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
+	byName := make(map[string]*receiver)
+	var all []*receiver
+	for _, m := range list {
+		if m.Status < minStatus {
+			continue
+		}
+		one := byName[ui.ShortURL(m.URL)]
+		if one == nil {
+			one = &receiver{name: ui.ShortURL(m.URL), answer: ui.LastResult(m), still: s.failing(m.SubscriptionID)}
+			byName[one.name] = one
+			all = append(all, one)
+		}
+		one.count++
+	}
+	slices.SortFunc(all, func(x, y *receiver) int {
+		if x.count != y.count {
+			return y.count - x.count
+		}
+		return strings.Compare(x.name, y.name)
+	})
+	return all
+}
+
+// failing describes the last failure of an endpoint that is failing, empty if it is
+// not.
+func (s *bulk) failing(subscription string) string {
+	queue := s.Queues.Known[subscription]
+	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
+		return ""
+	}
+	return "  (still failing " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
+}

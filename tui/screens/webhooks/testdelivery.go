@@ -1,0 +1,223 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// testDelivery waits for the result of a test message that the service accepted.
+type testDelivery struct {
+	ui.Dialog
+	of        wire.Subscription
+	message   string   // its id
+	before    string   // prefix of the result in notifications
+	box       *ui.Text // shows the result too; nil for none
+	below     int      // number of lines of the box without the result
+	since     time.Time
+	requested bool // a request for the result is in flight
+	changed   bool // the message has changed since that request
+	ended     bool
+}
+
+const (
+	testTimeout     = 10 * time.Second // maximum wait for the result of a test
+	TestHeldTimeout = 3 * time.Second  // the same while the circuit breaker of the endpoint is open
+)
+
+// acceptedTest is the response of the service to a test request.
+type acceptedTest struct {
+	message string // its id
+	off     string // the disabled item that keeps the message queued; empty for none
+	err     error
+}
+
+// sendTest requests a test message and reads whether the subscription and its
+// subscriber are enabled.
+func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *acceptedTest {
+	state, err := c.TestSubscription(ctx, s.SubscriberID, s.RecID)
+	if err != nil {
+		return &acceptedTest{err: err}
+	}
+	t := &acceptedTest{message: state.MessageID}
+	if list, err := c.Subscriptions(ctx, s.SubscriberID); err == nil {
+		for _, one := range list {
+			if one.RecID == s.RecID && !one.IsEnabled {
+				t.off = "the subscription"
+			}
+		}
+	}
+	if subscriber, err := c.Subscriber(ctx, s.SubscriberID); err == nil && !subscriber.IsEnabled {
+		t.off = "the subscriber"
+	}
+	return t
+}
+
+// confirmTest sends a test message after a confirmation.
+func confirmTest(h ui.Host, one wire.Subscription) {
+	effect := "A webhooks.test message is sent. It is retried like any message."
+	if !one.IsEnabled {
+		effect = "The subscription is disabled: the webhooks.test message stays queued until it is enabled."
+	}
+	ui.OpenConfirm(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), effect}, func() tea.Cmd { return TestSubscription(h, one) })
+}
+
+// TestSubscription sends a test message.
+func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
+	var t *acceptedTest
+	return h.Change(ui.Change{Name: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
+		t = sendTest(ctx, c, &one)
+		return t.err
+	}, OnDone: func(err error) {
+		if err != nil {
+			t = &acceptedTest{err: err}
+		}
+		startTest(h, one, t, "", nil)
+	}})
+}
+
+// startTest waits for the result of a test message and shows it in a
+// notification, after the text before, and in box unless that is nil.
+func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
+	t := &testDelivery{Dialog: ui.NewDialog(h), of: of, message: taken.message, before: before, box: box}
+	if box != nil {
+		t.below = len(box.Lines)
+	}
+	switch {
+	case taken.err != nil && before != "":
+		// the change itself succeeded
+		h.ShowError(before+"but the test message was not sent", taken.err)
+	case taken.err != nil:
+		h.ShowError("test of "+of.EventName, taken.err)
+	case taken.off != "":
+		t.conclude(ui.Warning, taken.off+" is disabled, the message is queued")
+	default:
+		t.since = t.Now
+		h.Watch(t)
+		h.Notify(ui.Info, before+"test: waiting for the response")
+		t.showInBox("waiting for the response")
+		h.AddCmd(t.fetch())
+	}
+}
+
+// fetch requests the result of the test message. The request needs the
+// SubscriberID only.
+func (t *testDelivery) fetch() tea.Cmd {
+	t.requested, t.changed = true, false
+	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
+	return func() tea.Msg {
+		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
+		return ui.Response{Err: err, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
+	}
+}
+
+// firstAttempt returns the first attempt of a message and the message after it,
+// or nil if there was no attempt yet.
+func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) (attempt *wire.MessageResponse, message *wire.Message, err error) {
+	attempts, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,HTTPCode,Message,Duration,LastSavedDateTime"}, "OrderBy": {"ItemNo"}, "Take": {"1"}})
+	if err != nil || len(attempts.Results) == 0 {
+		return nil, nil, err
+	}
+	page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,NextAttemptDateTime"}, "Take": {"1"}})
+	if err == nil && len(page.Results) > 0 {
+		message = &page.Results[0]
+	}
+	return &attempts.Results[0], message, nil
+}
+
+// OnFetched handles the fetched result of the test message.
+func (t *testDelivery) OnFetched(attempt *wire.MessageResponse, message *wire.Message, err error) tea.Cmd {
+	t.requested = false
+	switch {
+	case t.ended:
+	case err != nil:
+		t.ended = true
+		t.showInBox("result unknown")
+		t.ShowError(t.before+"test result", err)
+	case attempt != nil:
+		t.conclude(outcomeText(attempt, message))
+	case t.changed:
+		return t.fetch()
+	}
+	return nil
+}
+
+// conclude shows the result of the test message and ends the wait.
+func (t *testDelivery) conclude(l ui.Level, text string) {
+	t.ended = true
+	t.Notify(l, t.before+"test: "+text)
+	t.showInBox(text)
+}
+
+// showInBox shows text below the content of the box, if there is a box.
+func (t *testDelivery) showInBox(text string) {
+	if t.box == nil {
+		return
+	}
+	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
+	for _, line := range t.Theme.WrapLines("Test: "+text, t.box.InnerWidth(), ui.MaxRemarkLines) {
+		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Role: theme.Accent})
+	}
+}
+
+// Done reports whether the wait for the result has ended.
+func (t *testDelivery) Done() bool { return t.ended }
+
+// Follow requests the result when the test message has changed.
+func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
+	for _, c := range changes {
+		switch {
+		case c.MessageID != t.message || c.Status == 0:
+		case t.requested:
+			t.changed = true
+		default:
+			return t.fetch()
+		}
+	}
+	return nil
+}
+
+// Tick requests the result once a second, since the change stream may be down, and
+// ends the wait at the timeout.
+func (t *testDelivery) Tick() tea.Cmd {
+	switch old := t.Now.Sub(t.since); {
+	case old >= testTimeout, old >= TestHeldTimeout && t.Queues.BreakerOpen(t.of.RecID):
+		t.conclude(ui.Warning, t.timeoutText())
+	case !t.requested:
+		return t.fetch()
+	}
+	return nil
+}
+
+// timeoutText describes a test message that has no result at the timeout.
+func (t *testDelivery) timeoutText() string {
+	if t.Queues.BreakerOpen(t.of.RecID) {
+		return "message queued, circuit breaker open; next attempt " + ui.Soon(t.TimeUntil(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
+	}
+	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
+}
+
+// outcomeText describes the result of the first attempt and the next attempt, if
+// any.
+func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
+	answer := ui.AttemptResult(*r)
+	switch {
+	case r.Status == 1:
+		return ui.Info, answer + " in " + strings.TrimSpace(ui.DurationText(r.Duration))
+	case r.Status == 2 && m != nil && m.Status == 2:
+		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
+		return ui.Warning, fmt.Sprintf("%s; next attempt in %s", answer, ui.Age(wait.Round(time.Second)))
+	case r.Status == 2:
+		return ui.Warning, answer + "; it will be retried"
+	}
+	return ui.Warning, answer + "; it will not be retried"
+}
