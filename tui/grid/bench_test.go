@@ -57,7 +57,7 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 		first, last := g.Window()
 		if wanted := pages.Request(first, last); len(wanted) > 0 {
 			for _, number := range wanted {
-				pages.Put(pages.Generation(), number, part(rows, number))
+				pages.Put(pages.Generation(), number, pageRows(rows, number))
 			}
 			g.Sync()
 		}

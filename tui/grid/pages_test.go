@@ -10,11 +10,11 @@ import (
 // loadPages loads the pages that are needed for some rows.
 func loadPages(p *Pages, all []*Row, first, last int) {
 	for _, number := range p.Request(first, last) {
-		p.Put(p.Generation(), number, part(all, number))
+		p.Put(p.Generation(), number, pageRows(all, number))
 	}
 }
 
-func part(all []*Row, number int) []*Row {
+func pageRows(all []*Row, number int) []*Row {
 	from := min(number*PageRows, len(all))
 	return all[from:min(from+PageRows, len(all))]
 }
