@@ -119,7 +119,7 @@ func secretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Messages that could not be sent are told before they are.
+// Targets that cannot be reached are reported before messages are sent.
 func TestCheckTargets(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "admin")})

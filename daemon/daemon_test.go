@@ -104,8 +104,8 @@ func TestStopLetsARequestInWorkFinish(t *testing.T) {
 	}
 }
 
-// awaitRefusal waits until a daemon that stops takes no connections any more. To
-// whoever is connected by then it gives answers, and to nobody one that it stops.
+// awaitRefusal waits until a daemon that stops accepts no more connections.
+// Connections that exist by then still get normal responses.
 func awaitRefusal(t *testing.T, i *daemontest.Instance) {
 	t.Helper()
 	for {

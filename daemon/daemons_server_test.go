@@ -71,7 +71,7 @@ func (x *twins) raise(t *testing.T, n int, event, body string, messages int) {
 	}
 }
 
-// refused waits until a client is nobody any more, and says how long it took.
+// refused waits until a client is no longer authenticated, and returns how long it took.
 func refused(t *testing.T, what string, c *client.Client) {
 	t.Helper()
 	began := time.Now()
@@ -166,11 +166,11 @@ func TestSubscriptionsOfTwoDaemons(t *testing.T) {
 		if _, err := here.UpdateSubscription(ctx, x.shop, s.RecID, wire.SubscriptionRequest{EventName: pointer("creditor.*")}); err != nil {
 			t.Fatal(err)
 		}
-		x.raise(t, there, "debtor.updated", "for nobody", 0)
+		x.raise(t, there, "debtor.updated", "without subscription", 0)
 		if err := here.RemoveSubscription(ctx, x.shop, s.RecID); err != nil {
 			t.Fatal(err)
 		}
-		x.raise(t, there, "creditor.updated", "for nobody any more", 0)
+		x.raise(t, there, "creditor.updated", "without subscription again", 0)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 	}
 }
 
-// TestDeployedSettingsExist: what the images are told is what whd knows.
+// TestDeployedSettingsExist checks that the images use only existing settings.
 func TestDeployedSettingsExist(t *testing.T) {
 	known := []string{"WHD_DB_PASSWORD", "WHD_TEST_SQLSERVER_DSN"} // of the file itself, and of tests
 	for _, s := range config.Settings() {

@@ -121,7 +121,7 @@ func TestFirstPasswordWithoutItsFile(t *testing.T) {
 	expectAdmin(t, d, files[0])
 }
 
-// Nobody is made whose password cannot be kept at all.
+// No user is created if the password cannot be written.
 func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
 	s, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
 	if err != nil {

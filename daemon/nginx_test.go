@@ -196,10 +196,10 @@ func TestBehindNginx(t *testing.T) {
 	b.i.Log.Await(t, "path=/erp/auth ", "address=127.0.0.2")
 
 	for _, page := range []string{"Origin: " + b.secure, "Referer: " + b.secure + "/erp/metadata"} {
-		b.want(404, "DELETE /erp/Users/nobody", "", cookie, page)
+		b.want(404, "DELETE /erp/Users/unknown", "", cookie, page)
 	}
 	for _, page := range []string{"Origin: " + b.plain, "Origin: http://" + strings.TrimPrefix(b.secure, "https://"), "Referer: https://evil.example/"} {
-		b.want(403, "DELETE /erp/Users/nobody", "", cookie, page)
+		b.want(403, "DELETE /erp/Users/unknown", "", cookie, page)
 		b.want(403, "POST /erp/auth", login, page)
 	}
 	reply = b.want(302, "GET /erp/Queries/DB_Class?Take=1", "", "Accept: text/html")
@@ -216,7 +216,7 @@ func TestBehindNginx(t *testing.T) {
 }
 
 // What the Go client makes of a proxy: nginx drops the trailers in which a
-// streamed reply says that it is complete, so the client says that nobody has
+// streamed reply says that it is complete, so the client reports that the sender has not
 // verified it.
 func TestClientBehindNginx(t *testing.T) {
 	b := startBehindNginx(t)

@@ -24,7 +24,7 @@ const (
 )
 
 // bigTotals makes 20,000 rows of SO_Totals, which as JSON are several MB: more
-// than sockets take up before somebody reads them.
+// than sockets take up before they are read.
 func bigTotals(t *testing.T, dsn string) {
 	t.Helper()
 	ten := func(name string) string {
@@ -151,7 +151,7 @@ func TestServerFallsSilent(t *testing.T) {
 }
 
 // TestAllConnectionsTaken: clients that read nothing hold all connections.
-// Others are told so in time, and the service is ready all the same.
+// The others get an error in time, and the service is ready all the same.
 func TestAllConnectionsTaken(t *testing.T) {
 	i, _, _ := overLine(t, "--store-max-connections", "2", "--query-timeout", "2s")
 	works(t, i)
@@ -194,7 +194,7 @@ func begin(t *testing.T, i *daemontest.Instance, id string) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// TestLoginChanges: a login that does not work any more is told as what it is,
+// TestLoginChanges: a login that no longer works is reported as such,
 // and works again as soon as it is put back.
 func TestLoginChanges(t *testing.T) {
 	dsn := mssqltest.Database(t)

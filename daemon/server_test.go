@@ -97,7 +97,7 @@ func (o onServer) asks(method, url, body string) *http.Request {
 }
 
 // A daemon that finds its tables behind serves, says so, and goes on by itself
-// when somebody has migrated them.
+// after they are migrated.
 func TestServerThatIsMigratedLater(t *testing.T) {
 	o := newOnServer(t)
 	o.do(1, "run whd migrate", "user", "list")

@@ -9,7 +9,7 @@ import (
 
 // TestStreamsOfTwoDaemons: a live stream at either of two daemons shows what
 // becomes of messages that the other one sends. The other one may not have heard
-// yet that somebody reads: then a reset says that changes were left out.
+// yet that a client reads: then a reset says that changes were left out.
 func TestStreamsOfTwoDaemons(t *testing.T) {
 	x := startTwins(t)
 	ctx := t.Context()

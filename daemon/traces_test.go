@@ -95,18 +95,18 @@ func attribute(s *spans.Span, name string) string {
 
 const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// TestTraces has a collector told of a query and of a delivery, without any of
+// TestTraces sends a collector spans of a query and of a delivery, without any of
 // the secrets that their addresses and headers hold.
 func TestTraces(t *testing.T) {
 	noLeaks(t)
-	told := newCollector(t)
+	collector := newCollector(t)
 	came := make(chan http.Header, 1)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		came <- r.Header
 	}))
 	defer shop.Close()
-	i := daemontest.Start(t, "--trace-endpoint", told.URL, "--demo", "--auth-queries", "anonymous", "--webhooks-allow-targets", "127.0.0.0/8")
+	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries", "anonymous", "--webhooks-allow-targets", "127.0.0.0/8")
 	admin := i.Key(t, "admin")
 	c, err := client.New(client.Options{URL: i.URL, Token: admin})
 	if err != nil {
@@ -126,7 +126,7 @@ func TestTraces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if h := <-came; h.Get("Traceparent") != "" {
-		t.Errorf("a receiver is told of the trace: %v", h)
+		t.Errorf("the trace is sent to a receiver: %v", h)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/json/reply/SO_TotalsQuery?Take=3&apikey=hidden-key", nil)
 	if err != nil {
@@ -142,7 +142,7 @@ func TestTraces(t *testing.T) {
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	told.judge(t, subscriber.RecID, admin)
+	collector.judge(t, subscriber.RecID, admin)
 }
 
 func (c *collector) judge(t *testing.T, secrets ...string) {
@@ -177,8 +177,8 @@ func (c *collector) judge(t *testing.T, secrets ...string) {
 
 // The parts of a query stand under its span.
 func TestTracesOfAQuery(t *testing.T) {
-	told := newCollector(t)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", told.URL) // the standard's name for the setting
+	collector := newCollector(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL) // the standard's name for the setting
 	i := daemontest.Start(t, "--demo", "--auth-queries", "anonymous")
 	if reply, _ := get(t, i.URL+"/Queries/SO_Totals.csv?Take=20"); reply.StatusCode != 200 {
 		t.Fatalf("status %d", reply.StatusCode)
@@ -186,19 +186,19 @@ func TestTracesOfAQuery(t *testing.T) {
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	whole := told.named("GET /Queries/SO_Totals")
+	whole := collector.named("GET /Queries/SO_Totals")
 	if len(whole) != 1 {
-		t.Fatalf("got %v", told.spans)
+		t.Fatalf("got %v", collector.spans)
 	}
 	for _, part := range []string{"read the query", "wait for the first row", "send the rows"} {
-		is := told.named(part)
+		is := collector.named(part)
 		if len(is) != 1 || !bytes.Equal(is[0].ParentSpanId, whole[0].SpanId) || is[0].EndTimeUnixNano < is[0].StartTimeUnixNano {
 			t.Errorf("%s: %v", part, is)
 		}
 	}
 }
 
-// A collector that is away keeps nobody from anything.
+// An unreachable collector has no effect on requests.
 func TestTracesForNobody(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "100")
 	i := daemontest.Start(t, "--trace-endpoint", "http://127.0.0.1:1")

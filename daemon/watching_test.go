@@ -76,7 +76,7 @@ func expressions(t *testing.T) (all []string) {
 	return append(all, alertExpressions(string(rules))...)
 }
 
-// alertExpressions takes what stands between expr and for or labels.
+// alertExpressions returns the text between expr and for or labels.
 func alertExpressions(rules string) (all []string) {
 	for _, rule := range strings.Split(rules, "- alert: ")[1:] {
 		_, rest, _ := strings.Cut(rule, "expr:")

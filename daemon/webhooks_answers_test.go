@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestAnswersAreForAdmins has an endpoint answer with a text that nobody may see
+// TestAnswersAreForAdmins has an endpoint answer with a text that only admins may see
 // by a SubscriberID alone.
 func TestAnswersAreForAdmins(t *testing.T) {
 	const secret = "stack trace of the receiver"

@@ -59,7 +59,7 @@ func TestChangesAreWrittenDown(t *testing.T) {
 	}
 	expectKind(t, p.UpdateUser(t.Context(), "ANN", account.Update{Role: &role, DisplayName: &name, Password: &password}), "ok")
 	expectKind(t, p.SetRole(t.Context(), "admin", account.Reader), "conflict")
-	expectKind(t, p.SetRole(t.Context(), "nobody", account.Reader), "not found")
+	expectKind(t, p.SetRole(t.Context(), "unknown", account.Reader), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TILL"), "ok")
 	expectKind(t, p.RemoveKey(t.Context(), "TILL"), "not found")
 	expectKind(t, p.RemoveUser(t.Context(), "ann"), "ok")
@@ -79,7 +79,7 @@ func TestChangesAreWrittenDown(t *testing.T) {
 	}
 	for _, s := range []string{secret, goodPassword, password, "argon2", key.Hash} {
 		if strings.Contains(strings.Join(got, "\n"), s) {
-			t.Errorf("the trail tells %q", s)
+			t.Errorf("the audit trail contains %q", s)
 		}
 	}
 }

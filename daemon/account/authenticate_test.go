@@ -84,7 +84,7 @@ func TestIdentities(t *testing.T) {
 		})
 	}
 	if (account.Identity{}).Known() || !(account.Credentials{Address: "10.0.0.1"}).Empty() {
-		t.Error("nobody is somebody")
+		t.Error("the zero Identity is known")
 	}
 }
 

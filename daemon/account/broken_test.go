@@ -19,7 +19,7 @@ func (broken) Session(context.Context, string) (*account.Session, error) { retur
 func (broken) Key(context.Context, string) (*account.Key, error)         { return nil, down() }
 func (broken) RemoveSession(context.Context, string) error               { return down() }
 
-// flaky is a store that cannot write uses while it is told so.
+// flaky is a store in which writing uses fails on demand.
 type flaky struct {
 	account.Store
 	fails atomic.Bool

@@ -40,7 +40,7 @@ func TestThoseWhoComeAtOnceShareAFetch(t *testing.T) {
 	})
 }
 
-// Who goes away takes nobody along.
+// A cancelled caller does not cancel the others.
 func TestAFetchThatWasAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCache(time.Minute)
@@ -60,7 +60,7 @@ func TestAFetchThatWasAbandoned(t *testing.T) {
 	})
 }
 
-// Who waits for somebody else's fetch may go away.
+// A caller that waits for a shared look-up can be cancelled.
 func TestLeavingAFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, gate := newTestCache(time.Minute), make(chan struct{})

@@ -76,7 +76,7 @@ func TestRemoveKey(t *testing.T) {
 	for _, key := range []string{one, two, three} {
 		p.expect(t, bearer(key), "reader")
 	}
-	expectKind(t, p.RemoveKey(t.Context(), "nobody"), "not found")
+	expectKind(t, p.RemoveKey(t.Context(), "unknown"), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TWO"), "ok")
 	p.expect(t, bearer(two), "unauthorized")
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")

@@ -303,7 +303,7 @@ func TestNoSecretsInLogsAndErrors(t *testing.T) {
 }
 
 // A hash of a lower cost, from an earlier version or another setting, is made
-// anew at the next right password. Nothing else changes for anybody.
+// again at the next correct password. Nothing else changes.
 func TestRehash(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)

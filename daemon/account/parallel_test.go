@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Everything at once, for the race detector; nobody may be taken for another.
+// All operations concurrently, for the race detector; identities must not be mixed up.
 func TestParallelUse(t *testing.T) {
 	p := begin(t)
 	p.add(t, "root", account.Admin)

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that stands until a test moves it.
+// clock is a time that changes only when a test moves it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -72,7 +72,7 @@ func TestLicences(t *testing.T) {
 	}
 }
 
-// licencesText tells how many modules of each licence the binaries hold beside
+// licencesText returns how many modules of each licence the binaries contain in addition to
 // those that are listed.
 func licencesText(t *testing.T) string {
 	all := linked(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// reloaded is what becomes of settings that were told once and are told again.
+// reloaded reads settings and applies a second reading to them.
 func reloaded(t *testing.T, first, then input) (next Config, changed, waiting []string, err error) {
 	t.Helper()
 	was, err := first.load()
@@ -51,8 +51,8 @@ func TestReload(t *testing.T) {
 
 // TestReloadOfNothingNew changes nothing and names nothing.
 func TestReloadOfNothingNew(t *testing.T) {
-	told := withFile("[query]\nmax_take = 5\ntime_zone = 'Australia/Perth'\n[erp.sources]\nSO_Totals = 'x'\n")
-	_, changed, waiting, err := reloaded(t, told, told)
+	in := withFile("[query]\nmax_take = 5\ntime_zone = 'Australia/Perth'\n[erp.sources]\nSO_Totals = 'x'\n")
+	_, changed, waiting, err := reloaded(t, in, in)
 	if changed != nil || waiting != nil || err != nil {
 		t.Errorf("%q, %q, %v", changed, waiting, err)
 	}
@@ -70,7 +70,7 @@ func TestReloadOfHalves(t *testing.T) {
 	}
 }
 
-// TestReloadWithoutTheFile: one at the platform's place, which nobody has named, is
+// TestReloadWithoutTheFile: one at the platform's place, which is not named explicitly, is
 // gone at the moment, as while it is replaced. Its limits hold on.
 func TestReloadWithoutTheFile(t *testing.T) {
 	c, changed, _, err := reloaded(t, input{files: map[string]string{"/etc/whd/whd.toml": "[query]\nmax_take = 5\n"}}, input{})

@@ -132,7 +132,7 @@ func (p *Process) Stop() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait(), p.log.Close())
 }
 
-// Wait waits for a daemon that was told to end by a signal. An exit status other
+// Wait waits for a daemon that was stopped by a signal. An exit status other
 // than 0 is an *exec.ExitError.
 func (p *Process) Wait() error { return errors.Join(p.cmd.Wait(), p.log.Close()) }
 

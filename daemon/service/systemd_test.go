@@ -83,9 +83,9 @@ func TestNobodyIsTold(t *testing.T) {
 		s := told(t, env...)
 		s.Ready("serves")
 		s.Stopping(time.Second)
-		s.Watch(t.Context(), func(context.Context) error { return errors.New("nobody asks") })
+		s.Watch(t.Context(), func(context.Context) error { return errors.New("unused") })
 		if _, is := s.manager.(unsupervised); !is {
-			t.Errorf("%q: told is %T", env, s.manager)
+			t.Errorf("%q: manager is %T", env, s.manager)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestWatchdog(t *testing.T) {
 		<-asked
 		answer <- nil
 		if got := l.next(t); got != "WATCHDOG=1" {
-			t.Errorf("told %q", got)
+			t.Errorf("sent %q", got)
 		}
 	}
 	<-asked

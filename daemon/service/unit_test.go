@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the expected outputs anew")
+var update = flag.Bool("update", false, "rewrite the expected outputs")
 
 // shipped is the unit that packages have.
 const shipped = "../../cmd/daemon/deploy/whd.service"
