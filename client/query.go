@@ -102,13 +102,13 @@ func (q Query) members() (map[string]any, error) {
 			return nil, err
 		}
 		if _, twice := members[f.Member()]; twice {
-			return nil, fmt.Errorf("the filter %s stands twice", f.Member())
+			return nil, fmt.Errorf("duplicate filter %s", f.Member())
 		}
 		members[f.Member()] = value
 	}
 	for name, value := range q.Unchecked {
 		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("the member %s stands twice", name)
+			return nil, fmt.Errorf("duplicate member %s", name)
 		}
 		members[name] = value
 	}
