@@ -103,7 +103,7 @@ func TestCheckWithLeastRights(t *testing.T) {
 		mssqltest.Exec(t, o.dsn, "GRANT "+taken.right+" ON "+taken.table+" TO "+login)
 	}
 	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Lock")
-	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: there is no such table") {
+	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: the table does not exist") {
 		t.Errorf("without a table of its own: %+v", r)
 	}
 }

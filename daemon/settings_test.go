@@ -152,7 +152,7 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	var log strings.Builder
 	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+file)
 	path := filepath.Join(etc, "whd-from-database-2.toml")
-	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "500") || d.settings.current().Query.MaxTake != 5 {
+	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "10.0.0.0/8") || d.settings.current().Query.MaxTake != 5 {
 		t.Errorf("%d are in force, and the log says\n%s", d.settings.current().Query.MaxTake, &log)
 	}
 	text, err := os.ReadFile(path)
