@@ -92,7 +92,7 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = lines[:len(lines)-1] // no message was sent since the service started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"Duration p99", display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
+		lines = append(lines, detailLine{"Duration p99", "at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
