@@ -56,7 +56,7 @@ func newStore(t *testing.T) string {
 func TestCheckChangesNothing(t *testing.T) {
 	parent := t.TempDir()
 	for _, dir := range []string{filepath.Join(parent, "mistyped"), parent} {
-		checkOf(t, dir, 3, "store", "failed", "there is no store in "+dir+", since records.db is missing")
+		checkOf(t, dir, 3, "store", "failed", "there is no store in "+dir+": records.db is missing")
 	}
 	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
 		t.Errorf("it made %v (%v)", left, err)
@@ -64,7 +64,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	older(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has version 6 of 9; make a backup")
+	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6 of 9; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("it is now version %d, %v", version, err)
 	}
@@ -94,7 +94,7 @@ func TestCheckLooksRound(t *testing.T) {
 	checkOf(t, dir, 0, "certificate", "skipped", "")
 	checkOf(t, dir, 0, "targets", "ok", "0 enabled")
 	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "")
-	checkOf(t, dir, 0, "webhooks.host_url", "warning", "this host only", "--webhooks-host-url", "http://localhost:5050")
+	checkOf(t, dir, 0, "webhooks.host_url", "warning", "is a loopback address", "--webhooks-host-url", "http://localhost:5050")
 	checkOf(t, dir, 0, "webhooks.host_url", "skipped", "", "--webhooks-host-url", "http://localhost:5050", "--webhooks-enabled=false")
 	checkOf(t, dir, 1, "certificate", "failed", "tls.cert", "--tls-cert", "gone", "--tls-key", "gone")
 	checkOf(t, dir, 3, "store", "failed", "the store cannot be opened", "--store-file", secretFile(t, "sqlserver://sa:canary@127.0.0.1:1?database=erp"))
@@ -106,7 +106,7 @@ func TestCheckLooksRound(t *testing.T) {
 		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		checkOf(t, dir, 0, "data directory", "warning", "open to other users")
+		checkOf(t, dir, 0, "data directory", "warning", "accessible to other users")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestCheckTargets(t *testing.T) {
 		}
 	}
 	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: messages may not be sent there: 127.0.0.1 is a loopback address")
-	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: the address of no-such-name.invalid is not found", "--webhooks-allow-targets", "127.0.0.0/8")
+	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: cannot resolve no-such-name.invalid", "--webhooks-allow-targets", "127.0.0.0/8")
 }
 
 // The address that users have is tried.
@@ -156,13 +156,13 @@ func TestCheckHostURL(t *testing.T) {
 		t.Skip("this host has no address but the loopback one")
 	}
 	i := daemontest.Start(t, "--listen", here+":0")
-	checkOf(t, i.Dir, 0, "webhooks.host_url", "ok", "answers", "--webhooks-host-url", i.URL)
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "ok", "responds", "--webhooks-host-url", i.URL)
 	other := httptest.NewUnstartedServer(http.NotFoundHandler())
 	if other.Listener, err = net.Listen("tcp", here+":0"); err != nil {
 		t.Fatal(err)
 	}
 	other.Start()
-	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "answered by something else (status 404)", "--webhooks-host-url", other.URL)
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "another service responds at "+other.URL+" (status 404)", "--webhooks-host-url", other.URL)
 	other.Close()
-	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "it does not answer", "--webhooks-host-url", other.URL)
+	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "no response: ", "--webhooks-host-url", other.URL)
 }

@@ -1,6 +1,6 @@
-// Package fault is how one part of the daemon tells another what went wrong:
-// a kind, which decides the HTTP status, and words for the person who asked.
-// What a fault wraps is for the log and never leaves the process.
+// Package fault defines the daemon's errors. An error has a kind, which determines the
+// HTTP status, and a message for the client. The error that it wraps is for the log
+// only and is never sent to a client.
 package fault
 
 import (
@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Kind is the cause of a failure, one row of the table of answers in package rest.
+// Kind is the category of a failure. Package rest maps kinds to HTTP statuses.
 type Kind uint8
 
-// The kinds. The zero value is Internal, so an error of unknown origin never
-// shows its text.
+// The kinds. The zero value is Internal: the text of an unexpected error is not sent to
+// clients.
 const (
 	Internal     Kind = iota
 	Invalid           // a member cannot be read, wrong arity, unknown order field, bad page
@@ -34,14 +34,14 @@ const (
 	Misdirected       // Host not allowed
 )
 
-// Field is what is wrong with one member of a request.
+// Field is the problem with one member of a request.
 type Field struct {
 	Name    string
 	Message string
 }
 
-// Error is a failure. Message and Fields are meant for the person who asked
-// and hold neither SQL nor paths nor secrets; Err is for the log.
+// Error is a failure. Message and Fields are sent to the client and contain no SQL,
+// paths or secrets; Err is for the log.
 type Error struct {
 	Kind       Kind
 	Message    string
@@ -50,7 +50,7 @@ type Error struct {
 	Err        error
 }
 
-// Error is the text for the log.
+// Error returns the text for the log.
 func (e *Error) Error() string {
 	text := e.Message
 	for _, f := range e.Fields {
@@ -62,20 +62,20 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap is the error underneath.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes a failure with a message for the person who asked.
+// New returns a failure with a message for the client.
 func New(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Wrap makes a failure that was caused by err, which only the log sees.
+// Wrap returns a failure caused by err, which is for the log only.
 func Wrap(err error, kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...), Err: err}
 }
 
-// From is the failure inside err. An error that holds none is Internal.
+// From returns the *Error that err wraps. Other errors become Internal.
 func From(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -16,14 +16,13 @@ import (
 )
 
 const (
-	minFree     = 64 << 20 // bytes, below which the embedded store soon cannot write
+	minFree     = 64 << 20 // bytes; with less, writes to the embedded store may fail soon
 	enoughFree  = 1 << 30  // bytes
 	clockOff    = 5 * time.Second
 	certExpires = 14 * 24 * time.Hour
 )
 
-// checkDirectory checks the rights on the data directory and at the room that
-// is left.
+// checkDirectory checks the permissions and the free space of the data directory.
 func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 	dir := r.config.DataDir
 	info, err := os.Stat(dir)
@@ -37,12 +36,12 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 		return result(check.Failed, "%v", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		all = append(all, result(check.Warning, "%s is open to other users (%v); chmod 700 keeps the company's records from them", dir, info.Mode().Perm())...)
+		all = append(all, result(check.Warning, "%s is accessible to other users (%v); restrict it with chmod 700", dir, info.Mode().Perm())...)
 	}
 	free, err := datadir.FreeSpace(dir)
 	switch {
 	case err != nil:
-		all = append(all, result(check.Warning, "the room that is left in %s cannot be told: %v", dir, err)...)
+		all = append(all, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
 	case free < minFree && r.config.Store == config.Embedded:
 		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
 	case free < enoughFree:
@@ -68,8 +67,8 @@ func roundSize(bytes int64) string {
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
 }
 
-// checkClock compares this host's clock with the server's, which is the one that
-// counts for logins and messages; that of logs is this host's.
+// checkClock compares this host's clock with the server's. Sessions and messages use the
+// server's clock, logs this host's.
 func checkClock(ctx context.Context, r *run) []check.Result {
 	if r.config.Store == config.Embedded || r.store == nil {
 		return result(check.Skipped, "")
@@ -77,12 +76,12 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 	began := time.Now()
 	at, err := r.store.Webhooks.Now(ctx)
 	if err != nil {
-		return result(check.Failed, "the server's clock cannot be read: %v", err)
+		return result(check.Failed, "cannot read the server's clock: %v", err)
 	}
 	took := time.Since(began)
 	off := at.Sub(began.Add(took / 2)).Round(time.Millisecond)
 	if off.Abs() > clockOff+took {
-		return result(check.Warning, "this host's clock is %s the server's; times in logs are not those of messages", lateBy(off))
+		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ", lateBy(off))
 	}
 	return result(check.OK, "%s the server's", lateBy(off))
 }
@@ -94,7 +93,7 @@ func lateBy(off time.Duration) string {
 	return fmt.Sprintf("%v ahead of", -off)
 }
 
-// checkCertificate checks whether the certificate can be used, and for how long.
+// checkCertificate checks that the certificate can be loaded, and its expiry.
 func checkCertificate(_ context.Context, r *run) []check.Result {
 	if r.config.TLS.Cert == "" {
 		return result(check.Skipped, "")
@@ -106,9 +105,9 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	until := pair.Leaf.NotAfter
 	switch left := time.Until(until); {
 	case left < 0:
-		return result(check.Failed, "it has expired at %s", until.Format(time.RFC3339))
+		return result(check.Failed, "expired at %s", until.Format(time.RFC3339))
 	case left < certExpires:
-		return result(check.Warning, "it expires at %s", until.Format(time.RFC3339))
+		return result(check.Warning, "expires at %s", until.Format(time.RFC3339))
 	}
 	return result(check.OK, "valid until %s", until.Format(time.RFC3339))
 }

@@ -19,18 +19,17 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// networkTimeout is how long an answer from the network is waited for.
+// networkTimeout is the time limit for a request or a look-up.
 const networkTimeout = 5 * time.Second
 
-// checkHostURL tries the address by which users in the company reach the
-// service.
+// checkHostURL requests /healthz at webhooks.host_url.
 func checkHostURL(ctx context.Context, r *run) []check.Result {
 	address := r.config.Webhooks.HostURL
 	if address == "" || !r.config.Webhooks.Enabled {
 		return result(check.Skipped, "")
 	}
 	if config.IsLoopback(address) {
-		return result(check.Warning, "%s is an address of this host only; it must be the one by which users in the company reach the service", address)
+		return result(check.Warning, "%s is a loopback address; set it to the URL that users of the service open", address)
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
@@ -40,21 +39,21 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	}
 	reply, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return result(check.Warning, "it does not answer: %v; is the service running, and the way to it open?", err)
+		return result(check.Warning, "no response: %v; check that the service is running and reachable", err)
 	}
 	defer reply.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(reply.Body, 16))
 	if reply.StatusCode != http.StatusOK || string(text) != "ok\n" {
-		return result(check.Warning, "%s is answered by something else (status %d)", address, reply.StatusCode)
+		return result(check.Warning, "another service responds at %s (status %d)", address, reply.StatusCode)
 	}
-	return result(check.OK, "%s answers", address)
+	return result(check.OK, "%s responds", address)
 }
 
-// maxTargets bounds how many targets are reported.
+// maxTargets is the maximum number of reported targets.
 const maxTargets = 20
 
-// checkTargets checks whether messages may go where subscriptions want them. It
-// sends nothing.
+// checkTargets checks that the targets of enabled subscriptions are allowed and have
+// addresses. It sends nothing.
 func checkTargets(ctx context.Context, r *run) []check.Result {
 	if r.store == nil || !r.config.Webhooks.Enabled || r.store.AppDB.Ready(ctx) != nil {
 		return result(check.Skipped, "")
@@ -64,7 +63,7 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 		return result(check.Failed, "%v", err)
 	}
 	guard := webhook.Guard{Allow: r.config.Webhooks.AllowTargets}
-	hosts := make(map[string]string) // what is wrong with those looked at
+	hosts := make(map[string]string) // host -> problem, "" for none
 	var all []check.Result
 	count := 0
 	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
@@ -85,12 +84,12 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 	return result(check.OK, "%d enabled", count)
 }
 
-// target says what keeps messages from a subscription's target. Of its URL only
-// the host is shown: the rest may hold a secret.
+// target returns the problem with a subscription's target, "" if there is none. It
+// contains only the host of the URL, since the rest may be secret.
 func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
 	u, err := url.Parse(sub.URL)
 	if err != nil {
-		return "its URL cannot be read"
+		return "its URL is invalid"
 	}
 	if self := r.config.Webhooks.TestTarget(); self != nil && self.Host == u.Host {
 		return ""
@@ -107,13 +106,14 @@ func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subs
 	return problem
 }
 
-// unreachableName says why no message would go to any address that a name has.
+// unreachableName returns the reason why no address of a host name is allowed, "" if one
+// is.
 func unreachableName(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
-		return fmt.Sprintf("the address of %s is not found", u.Hostname())
+		return fmt.Sprintf("cannot resolve %s", u.Hostname())
 	}
 	var refusal error
 	for _, at := range found {

@@ -1,5 +1,5 @@
-// Package preflight compares what the service needs with what there is: tables,
-// columns, rights, room, clock, addresses. It changes nothing and prints nothing.
+// Package preflight implements `whd check`: it checks tables, columns, rights, free
+// space, clock, certificate and addresses. It changes nothing and prints nothing.
 package preflight
 
 import (
@@ -22,23 +22,23 @@ func result(status check.Status, format string, args ...any) []check.Result {
 	return []check.Result{{Status: status, Detail: fmt.Sprintf(format, args...)}}
 }
 
-// Report is what all checks have found.
+// Report contains the results of all checks.
 type Report struct {
 	storage.Report
 	Warnings []string // about the settings
 	Results  []check.Result
 }
 
-// Failed reports whether the service cannot do all of its work.
+// Failed reports whether a check failed.
 func (r Report) Failed() bool {
 	return r.Report.Failed() || check.AnyFailed(r.Results)
 }
 
-// Open calls work with the store that the settings name.
+// Open opens the configured store and calls work with it.
 type Open func(work func(*storage.Store) error) error
 
-// Run runs all checks. Where the store cannot be opened it fails, and reports what
-// can be checked without.
+// Run runs all checks. If the store cannot be opened, it returns an error and the
+// results of the checks that do not need it.
 func Run(ctx context.Context, settings config.Config, open Open) (Report, error) {
 	report := Report{Warnings: settings.Warnings()}
 	err := openable(ctx, settings)
@@ -59,12 +59,12 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 // run is one run of the checks.
 type run struct {
 	config  config.Config
-	store   *storage.Store // nil where it cannot be opened
-	problem error          // why
+	store   *storage.Store // nil if it cannot be opened
+	problem error          // why it cannot be opened
 }
 
-// table is what is checked beside the record kinds, in the order in
-// which results are reported.
+// table lists the checks other than those of the record kinds, in the order of the
+// results.
 var table = []struct {
 	name string
 	run  func(context.Context, *run) []check.Result
@@ -80,9 +80,9 @@ var table = []struct {
 // checks runs the table. A check has one result, or one for each problem.
 func (r *run) checks(ctx context.Context) (all []check.Result) {
 	for _, row := range table {
-		for _, one := range row.run(ctx, r) {
-			one.Name = row.name
-			all = append(all, one)
+		for _, result := range row.run(ctx, r) {
+			result.Name = row.name
+			all = append(all, result)
 		}
 	}
 	return all
@@ -95,11 +95,11 @@ func checkStore(_ context.Context, r *run) []check.Result {
 	return result(check.OK, "%s", r.config.Store)
 }
 
-// openable refuses to open an embedded store where that would change something:
-// make what is missing, perhaps in a directory that is not meant, or bring tables
-// up to date of which there is no backup yet.
+// openable returns an error if opening the embedded store would change something: create
+// missing files, perhaps in a mistyped directory, or migrate tables that have not been
+// backed up.
 func openable(ctx context.Context, c config.Config) error {
-	if c.Store != config.Embedded || datadir.ReplaceInterrupted(c.DataDir) { // which opening it says
+	if c.Store != config.Embedded || datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
 		return nil
 	}
 	files, err := storage.Files()
@@ -108,15 +108,15 @@ func openable(ctx context.Context, c config.Config) error {
 	}
 	for _, f := range files {
 		if !f.Required {
-			continue // a daemon makes it when it has something to write
+			continue // created when needed
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.Unavailable, "there is no store in %s, since %s is missing; whd serve makes one, where there was one before with --new-store", c.DataDir, f.Name)
+			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; whd serve creates a store, with --new-store if there was one before", c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
-		if err == nil && version < f.MaxSchema { // else opening it says what is wrong
-			return fault.New(fault.Unavailable, "%s has version %d of %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
+		if err == nil && version < f.MaxSchema { // opening the store reports other problems
+			return fault.New(fault.Unavailable, "%s has schema version %d of %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
 		}
 	}
 	return nil

@@ -21,34 +21,34 @@ func find(_ []string, order func(Order)) (manager, error) {
 	go func() {
 		defer close(w.over)
 		if err := svc.Run(Name, w); err != nil {
-			_ = log.Error(eventID, "the service manager does not take this program for its service: "+err.Error())
+			_ = log.Error(eventID, "cannot connect to the service manager: "+err.Error())
 			order(Stop)
 		}
 	}()
 	return w, nil
 }
 
-// windowsService speaks with the service manager of Windows.
+// windowsService communicates with the service manager of Windows.
 type windowsService struct {
 	unsupervised
 	order  func(Order)
 	events *eventlog.Log
 	states chan svc.Status
 	exit   chan uint32
-	over   chan struct{} // closed when the service manager listens no longer
+	over   chan struct{} // closed when svc.Run has returned
 }
 
-// eventID is that of every entry: the source of events has the text of Windows
-// that stands for "what follows".
+// eventID is the id of all entries: the message that consists of the entry's text only.
 const eventID = 1
 
-// step is how often the service manager hears that starting and stopping go on.
+// step is the interval of progress reports while the service starts or stops.
 const step = 2 * time.Second
 
-// accepted are the orders that a service that runs takes.
+// accepted are the requests that a running service accepts.
 const accepted = svc.AcceptStop | svc.AcceptShutdown | svc.AcceptParamChange
 
-// Execute is svc.Handler's: it passes orders and states on until the service ends.
+// Execute implements svc.Handler: it forwards requests and states until the service
+// ends.
 func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, states chan<- svc.Status) (bool, uint32) {
 	is := svc.Status{State: svc.StartPending, WaitHint: uint32((2 * step).Milliseconds())}
 	states <- is
@@ -57,7 +57,7 @@ func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, 
 	for {
 		select {
 		case r := <-requests:
-			w.take(r, states)
+			w.handle(r, states)
 		case is = <-w.states:
 			states <- is
 		case <-ticker.C:
@@ -71,7 +71,7 @@ func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, 
 	}
 }
 
-func (w *windowsService) take(r svc.ChangeRequest, states chan<- svc.Status) {
+func (w *windowsService) handle(r svc.ChangeRequest, states chan<- svc.Status) {
 	switch r.Cmd {
 	case svc.Interrogate:
 		states <- r.CurrentStatus
@@ -82,21 +82,21 @@ func (w *windowsService) take(r svc.ChangeRequest, states chan<- svc.Status) {
 	}
 }
 
-func (w *windowsService) tell(what state, _ time.Duration, how string) error {
+func (w *windowsService) notify(s state, _ time.Duration, status string) error {
 	is := svc.Status{State: svc.Running, Accepts: accepted}
-	if what == stopping {
+	if s == stopping {
 		is = svc.Status{State: svc.StopPending, WaitHint: uint32((2 * step).Milliseconds())}
 	}
 	select {
 	case w.states <- is:
 	case <-w.over:
 	}
-	return w.events.Info(eventID, Name+" "+how)
+	return w.events.Info(eventID, Name+" "+status)
 }
 
-func (w *windowsService) keep(slog.Handler) slog.Handler { return newEventHandler(w.events) }
+func (w *windowsService) logHandler(slog.Handler) slog.Handler { return newEventHandler(w.events) }
 
-// end waits until the service manager knows, since the process ends then.
+// end waits until the service manager has the exit code, before the process ends.
 func (w *windowsService) end(status int, err error) {
 	if err != nil {
 		_ = w.events.Error(eventID, Name+" has failed: "+err.Error())

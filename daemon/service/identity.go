@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// identity is the security identifier that Windows gives to the account of a
-// service, NT SERVICE\name: the prefix of all of those, and the SHA-1 of the name.
+// identity returns the security identifier of a service's virtual account on Windows,
+// NT SERVICE\name: the prefix S-1-5-80 and the SHA-1 of the name.
 func identity(name string) string {
 	var text []byte
 	for _, unit := range utf16.Encode([]rune(strings.ToUpper(name))) {

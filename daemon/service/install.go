@@ -8,14 +8,14 @@ import (
 	manage "github.com/kardianos/service"
 )
 
-// Installation is what becomes a service.
+// Installation describes a service to install.
 type Installation struct {
 	Executable string // an absolute path
-	Config     string // the file of settings, likewise
-	Settings   []byte // what that file holds if it does not exist yet
+	Config     string // absolute path of the settings file
+	Settings   []byte // initial content of that file, if it does not exist
 }
 
-// States of an installed service, as Status gives them.
+// States of a service, as returned by Status.
 const (
 	Running      = "running"
 	Stopped      = "stopped"
@@ -23,9 +23,8 @@ const (
 	NotInstalled = "not installed"
 )
 
-// Install makes the service known to the system: it begins when the machine does,
-// as an account of its own, and is started anew when it fails. It does not begin
-// yet. What is done is told to out.
+// Install installs the service, without starting it: it will start at boot, with a
+// dedicated account, and restart after failures. Install reports its steps to out.
 func Install(i Installation, out io.Writer) error {
 	s, err := i.managed()
 	if err != nil {
@@ -37,8 +36,7 @@ func Install(i Installation, out io.Writer) error {
 	return i.install(s, out)
 }
 
-// Uninstall ends the service and makes the system forget it. Its files and its
-// account stay.
+// Uninstall stops and uninstalls the service. Its files and its account are kept.
 func Uninstall(out io.Writer) error {
 	s, state, err := installed()
 	if err != nil {
@@ -52,12 +50,11 @@ func Uninstall(out io.Writer) error {
 	if err := s.Uninstall(); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "the service is no longer installed; its settings, its data and its account are left")
+	fmt.Fprintln(out, "service uninstalled; its settings, data and account are kept")
 	return nil
 }
 
-// Control begins, ends or restarts the installed service, by the manager's word
-// for that: start, stop or restart.
+// Control performs an action on the installed service: start, stop or restart.
 func Control(action string) error {
 	s, _, err := installed()
 	if err != nil {
@@ -66,7 +63,7 @@ func Control(action string) error {
 	return manage.Control(s, action)
 }
 
-// Status is the state of the service.
+// Status returns the state of the service.
 func Status() (string, error) {
 	s, err := Installation{}.managed()
 	if err != nil {
@@ -91,7 +88,7 @@ func stateOf(s manage.Service) (string, error) {
 	return Stopped, nil
 }
 
-// installed is the service, if there is one.
+// installed returns the installed service and its state. It fails if there is none.
 func installed() (manage.Service, string, error) {
 	s, err := Installation{}.managed()
 	if err != nil {
@@ -99,12 +96,12 @@ func installed() (manage.Service, string, error) {
 	}
 	state, err := stateOf(s)
 	if err == nil && state == NotInstalled {
-		err = fmt.Errorf("there is no service; install it with: %s service install", Name)
+		err = fmt.Errorf("the service is not installed; install it with: %s service install", Name)
 	}
 	return s, state, err
 }
 
-// managed is the service as the library that steers it has it.
+// managed returns the service in the form of the library that controls it.
 func (i Installation) managed() (manage.Service, error) {
 	s, err := manage.New(nil, &manage.Config{
 		Name:        Name,
@@ -116,7 +113,7 @@ func (i Installation) managed() (manage.Service, error) {
 		Option:      i.options(),
 	})
 	if err == nil && s.Platform() != platform {
-		err = fmt.Errorf("services are made for %s, which does not run here", platformName)
+		err = fmt.Errorf("services require %s, which is not running on this machine", platformName)
 	}
 	return s, err
 }

@@ -20,26 +20,26 @@ const (
 	account      = "whd"
 )
 
-// packaged is where packages have the unit.
+// packaged lists the paths of a unit installed by a package.
 var packaged = []string{"/usr/lib/systemd/system/whd.service", "/lib/systemd/system/whd.service"}
 
 func (i Installation) options() manage.KeyValue {
 	return manage.KeyValue{"SystemdScript": Unit(i.Executable, i.Config)}
 }
 
-// allow says why the service cannot be installed, before anything is done.
+// allow returns an error if the service cannot be installed here.
 func (i Installation) allow() error {
 	if os.Geteuid() != 0 {
-		return errors.New("installing a service takes root's rights: run it with sudo")
+		return errors.New("installing a service requires root: run it with sudo")
 	}
 	for _, unit := range packaged {
 		if _, err := os.Stat(unit); err == nil {
-			return fmt.Errorf("a package has installed the service (%s); begin it with: systemctl enable --now %s", unit, Name)
+			return fmt.Errorf("the service was installed by a package (%s); start it with: systemctl enable --now %s", unit, Name)
 		}
 	}
 	for _, hidden := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
 		if strings.HasPrefix(i.Executable, hidden) {
-			return fmt.Errorf("a service cannot see %s; copy the program to /usr/local/bin/%s and install it from there", i.Executable, Name)
+			return fmt.Errorf("services cannot access %s; copy the program to /usr/local/bin/%s and install it from there", i.Executable, Name)
 		}
 	}
 	return nil
@@ -56,19 +56,18 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	if err := s.Install(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "the service is installed; begin it with: %s service start\n", Name)
+	fmt.Fprintf(out, "service installed; start it with: %s service start\n", Name)
 	return nil
 }
 
-// makeAccount makes the account unless it exists, and returns the number of its
-// group.
+// makeAccount creates the account unless it exists, and returns the id of its group.
 func makeAccount(out io.Writer) (int, error) {
 	if _, err := user.Lookup(account); err != nil {
 		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", "/var/lib/whd", "--no-create-home", "--shell", "/usr/sbin/nologin", account)
 		if text, err := cmd.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("making the account %s: %w: %s", account, err, text)
+			return 0, fmt.Errorf("creating the account %s: %w: %s", account, err, text)
 		}
-		fmt.Fprintf(out, "account %s made\n", account)
+		fmt.Fprintf(out, "account %s created\n", account)
 	}
 	group, err := user.LookupGroup(account)
 	if err != nil {
@@ -77,8 +76,8 @@ func makeAccount(out io.Writer) (int, error) {
 	return strconv.Atoi(group.Gid)
 }
 
-// makeSettings writes the file of settings unless it exists. The service can read
-// it, and nobody else but root.
+// makeSettings writes the settings file unless it exists. Only root and the service can
+// read it.
 func (i Installation) makeSettings(group int, out io.Writer) error {
 	if _, err := os.Stat(i.Config); err == nil {
 		return nil
@@ -97,13 +96,13 @@ func (i Installation) makeSettings(group int, out io.Writer) error {
 	return err
 }
 
-// failed reports whether the service has ended in a way that nobody asked for.
+// failed reports whether systemd considers the service failed.
 func failed() bool {
-	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output() // its status says the same
+	text, _ := exec.Command("systemctl", "is-failed", Name+".service").Output() // its exit status is redundant
 	return strings.TrimSpace(string(text)) == "failed"
 }
 
-// SendReload has the service read its settings again.
+// SendReload requests the service to reload its settings.
 func SendReload() error {
 	if text, err := exec.Command("systemctl", "reload", Name+".service").CombinedOutput(); err != nil {
 		return fmt.Errorf("systemctl reload: %w: %s", err, text)

@@ -17,18 +17,19 @@ import (
 const (
 	platform     = "windows-service"
 	platformName = "Windows"
-	account      = `NT SERVICE\` + Name // a virtual one, which has no password
+	account      = `NT SERVICE\` + Name // a virtual account, which has no password
 )
 
 func (i Installation) options() manage.KeyValue {
 	return manage.KeyValue{"DelayedAutoStart": true}
 }
 
-// allow asks the service manager for all rights, which it gives administrators.
+// allow returns an error unless the user is an administrator, who has all rights at the
+// service manager.
 func (i Installation) allow() error {
 	m, err := mgr.Connect()
 	if errors.Is(err, windows.ERROR_ACCESS_DENIED) {
-		return errors.New("installing a service takes an administrator's rights: run it in a terminal that was opened as administrator")
+		return errors.New("installing a service requires administrator rights: run it in a terminal opened as administrator")
 	}
 	if err != nil {
 		return err
@@ -42,18 +43,18 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	}
 	err := restartOnFailure()
 	if errors.Is(err, windows.ERROR_INVALID_LEVEL) {
-		fmt.Fprintln(out, "this system has no restarts of services that fail; whoever watches them has to")
+		fmt.Fprintln(out, "this system does not restart failed services; monitor the service")
 		err = nil
 	}
 	if err = errors.Join(err, i.makeSettings()); err != nil {
 		return errors.Join(err, s.Uninstall())
 	}
-	fmt.Fprintf(out, "settings in %s\nthe service is installed as %s; begin it with: %s service start\n", i.Config, account, Name)
+	fmt.Fprintf(out, "settings in %s\nservice installed with the account %s; start it with: %s service start\n", i.Config, account, Name)
 	return nil
 }
 
-// restarts are what Windows does after the first, the second and every other
-// failure in a day.
+// restarts are the actions of Windows after the first, the second and every further
+// failure within a day.
 var restarts = []mgr.RecoveryAction{
 	{Type: mgr.ServiceRestart, Delay: 5 * time.Second},
 	{Type: mgr.ServiceRestart, Delay: 30 * time.Second},
@@ -68,15 +69,15 @@ func restartOnFailure() error {
 	})
 }
 
-// makeSettings writes the file of settings unless it exists. Its directory, where
-// the data are as well, is for the service, the system and administrators only.
+// makeSettings writes the settings file unless it exists. Its directory, which also
+// contains the data, is accessible to the service, the system and administrators only.
 func (i Installation) makeSettings() error {
 	dir := filepath.Dir(i.Config)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	if err := closeToOthers(dir); err != nil {
-		return fmt.Errorf("keeping others from %s: %w", dir, err)
+		return fmt.Errorf("setting the permissions of %s: %w", dir, err)
 	}
 	if _, err := os.Stat(i.Config); err == nil {
 		return nil
@@ -84,8 +85,8 @@ func (i Installation) makeSettings() error {
 	return os.WriteFile(i.Config, i.Settings, 0o600)
 }
 
-// closeToOthers gives a directory, and what will be in it, to the system (SY),
-// administrators (BA) and the service, which may do everything but give it away.
+// closeToOthers restricts a directory and its future contents to the system (SY),
+// administrators (BA) and the service, which may not change the permissions.
 func closeToOthers(dir string) error {
 	const all, modify = "FA", "0x1301bf"
 	rights, err := windows.SecurityDescriptorFromString(
@@ -97,13 +98,13 @@ func closeToOthers(dir string) error {
 	if err != nil {
 		return err
 	}
-	const what = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
-	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, what, nil, nil, list, nil)
+	const parts = windows.DACL_SECURITY_INFORMATION | windows.PROTECTED_DACL_SECURITY_INFORMATION
+	return windows.SetNamedSecurityInfo(dir, windows.SE_FILE_OBJECT, parts, nil, nil, list, nil)
 }
 
 func failed() bool { return false }
 
-// SendReload has the service read its settings again.
+// SendReload requests the service to reload its settings.
 func SendReload() error {
 	return withService(func(s *mgr.Service) error {
 		_, err := s.Control(svc.ParamChange)

@@ -15,7 +15,7 @@ const (
 	account      = ""
 )
 
-var errNone = errors.New("services are made for " + platformName + ", which does not run here")
+var errNone = errors.New("services require " + platformName + ", which is not running on this machine")
 
 func (Installation) options() manage.KeyValue                { return nil }
 func (Installation) allow() error                            { return errNone }
@@ -25,5 +25,5 @@ func find([]string, func(Order)) (manager, error) { return unsupervised{}, nil }
 
 func failed() bool { return false }
 
-// SendReload has the service read its settings again.
+// SendReload requests the service to reload its settings.
 func SendReload() error { return errNone }

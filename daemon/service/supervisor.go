@@ -1,5 +1,5 @@
-// Package service makes a program a service: of systemd, or of the service manager
-// of Windows. It tells them how the service is, and takes their orders.
+// Package service runs and installs the program as a service of systemd or Windows. It
+// reports the service's state to the service manager and receives its orders.
 package service
 
 import (
@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// Name is what the service is called wherever it is installed.
+// Name is the name of the service.
 const Name = "whd"
 
-// Order is what a supervisor wants of the service.
+// Order is a request of the service manager.
 type Order int
 
-// The orders. Those of systemd come as signals.
+// The orders. systemd sends signals instead.
 const (
 	Stop Order = iota
 	Reload
 )
 
-// Supervisor is who has started the program and looks after it, if anybody has.
-// Its methods may be called by several goroutines.
+// Supervisor is the connection to the service manager that started the program. It does
+// nothing if there is none. Its methods are safe for concurrent use.
 type Supervisor struct {
 	log     *slog.Logger
 	manager manager
 	orders  chan Order
 }
 
-// manager is a kind of supervisor.
+// manager is a kind of service manager.
 type manager interface {
-	tell(state, time.Duration, string) error
-	watchdog() time.Duration // how often it wants to hear that the service lives; 0: never
-	keep(slog.Handler) slog.Handler
+	notify(s state, within time.Duration, status string) error
+	watchdog() time.Duration // interval in which it expects signs of life; 0: none
+	logHandler(slog.Handler) slog.Handler
 	end(status int, err error)
 }
 
-// state is what a supervisor can be told of the service.
+// state is a state of the service.
 type state int
 
 const (
@@ -46,17 +46,17 @@ const (
 	living
 )
 
-// unsupervised is the manager of a program that a person has started. Others
-// embed it for what they have no need of.
+// unsupervised is the manager of a program that was not started by a service manager.
+// Others embed it for methods that they do not need.
 type unsupervised struct{}
 
-func (unsupervised) tell(state, time.Duration, string) error { return nil }
-func (unsupervised) watchdog() time.Duration                 { return 0 }
-func (unsupervised) keep(h slog.Handler) slog.Handler        { return h }
-func (unsupervised) end(int, error)                          {}
+func (unsupervised) notify(state, time.Duration, string) error { return nil }
+func (unsupervised) watchdog() time.Duration                   { return 0 }
+func (unsupervised) logHandler(h slog.Handler) slog.Handler    { return h }
+func (unsupervised) end(int, error)                            {}
 
-// Find finds out who has started the program, whose environment is as os.Environ
-// gives it.
+// Find detects the service manager that started the program. env has the form of
+// os.Environ.
 func Find(env []string) (*Supervisor, error) {
 	s := &Supervisor{log: slog.New(slog.DiscardHandler), orders: make(chan Order, 2)}
 	found, err := find(env, s.order)
@@ -64,8 +64,8 @@ func Find(env []string) (*Supervisor, error) {
 	return s, err
 }
 
-// order hands an order on, for one goroutine. There is room for one to reload and
-// one to stop; whatever else comes says the same.
+// order queues an order. The queue has room for one reload and one stop; further orders
+// are duplicates and dropped.
 func (s *Supervisor) order(o Order) {
 	if o == Reload && len(s.orders) > 0 {
 		return
@@ -76,38 +76,38 @@ func (s *Supervisor) order(o Order) {
 	}
 }
 
-// Orders delivers what the supervisor wants.
+// Orders returns the orders of the service manager.
 func (s *Supervisor) Orders() <-chan Order { return s.orders }
 
-// Log is a log of the service's own, written by h where the supervisor keeps what
-// comes on standard error. What goes wrong between the two is logged there, too.
+// Log returns the service's log, which is written by h, or to the event log of Windows.
+// The Supervisor logs its own errors there, too.
 func (s *Supervisor) Log(h slog.Handler) *slog.Logger {
-	s.log = slog.New(s.manager.keep(h))
+	s.log = slog.New(s.manager.logHandler(h))
 	return s.log
 }
 
-// Ready says that the service does its work, with a few words on how.
-func (s *Supervisor) Ready(how string) { s.tell(ready, 0, how) }
+// Ready reports that the service is running, with a status text.
+func (s *Supervisor) Ready(status string) { s.notify(ready, 0, status) }
 
-// Reloading says that the service reads its settings again, until Ready.
-func (s *Supervisor) Reloading() { s.tell(reloading, 0, "reads its settings again") }
+// Reloading reports that the service is reloading its settings, until Ready.
+func (s *Supervisor) Reloading() { s.notify(reloading, 0, "reloading its settings") }
 
-// Stopping says that the service ends, within a time.
-func (s *Supervisor) Stopping(within time.Duration) { s.tell(stopping, within, "stops") }
+// Stopping reports that the service is stopping, and will have stopped within a time.
+func (s *Supervisor) Stopping(within time.Duration) { s.notify(stopping, within, "stopping") }
 
-// End says that the service has ended, with the status of the program, and with an
-// error if it has failed.
+// End reports that the service has ended, with the exit status of the program, and an
+// error if it failed.
 func (s *Supervisor) End(status int, err error) { s.manager.end(status, err) }
 
-func (s *Supervisor) tell(what state, within time.Duration, how string) {
-	if err := s.manager.tell(what, within, how); err != nil {
-		s.log.Warn("the service manager cannot be told how the service is", "error", err.Error())
+func (s *Supervisor) notify(current state, within time.Duration, status string) {
+	if err := s.manager.notify(current, within, status); err != nil {
+		s.log.Warn("cannot notify the service manager", "error", err.Error())
 	}
 }
 
-// Watch tells the supervisor that the service lives for as long as answers says
-// so, until ctx ends. A service that does not answer in time is started anew.
-func (s *Supervisor) Watch(ctx context.Context, answers func(context.Context) error) {
+// Watch sends signs of life to the service manager while check succeeds, until ctx is
+// done. The service manager restarts a service without signs of life.
+func (s *Supervisor) Watch(ctx context.Context, check func(context.Context) error) {
 	every := s.manager.watchdog() / 2
 	if every == 0 {
 		return
@@ -116,12 +116,12 @@ func (s *Supervisor) Watch(ctx context.Context, answers func(context.Context) er
 	defer ticker.Stop()
 	for {
 		within, cancel := context.WithTimeout(ctx, every)
-		err := answers(within)
+		err := check(within)
 		cancel()
 		if err == nil {
-			s.tell(living, 0, "")
+			s.notify(living, 0, "")
 		} else if ctx.Err() == nil {
-			s.log.Error("the service does not answer itself; the service manager will start it anew", "error", err.Error())
+			s.log.Error("the health check failed; the service manager will restart the service", "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():

@@ -39,8 +39,8 @@ func (l listener) next(t *testing.T) string {
 	return string(text[:n])
 }
 
-// told is a supervisor with what else its environment has.
-func told(t *testing.T, env ...string) *Supervisor {
+// supervisorWith is a supervisor with what else its environment has.
+func supervisorWith(t *testing.T, env ...string) *Supervisor {
 	t.Helper()
 	s, err := Find(env)
 	if err != nil {
@@ -49,11 +49,11 @@ func told(t *testing.T, env ...string) *Supervisor {
 	return s
 }
 
-func TestSystemdIsTold(t *testing.T) {
+func TestSystemdNotifications(t *testing.T) {
 	abstract := "@whd-test-" + strconv.Itoa(os.Getpid())
 	for _, socket := range []string{filepath.Join(t.TempDir(), "notify"), abstract} {
 		l := listen(t, socket)
-		s := told(t, "HOME=/", "NOTIFY_SOCKET="+socket)
+		s := supervisorWith(t, "HOME=/", "NOTIFY_SOCKET="+socket)
 		s.Ready("serves http://[::]:5050\nwith warnings")
 		if got, want := l.next(t), "READY=1\nSTATUS=serves http://[::]:5050; with warnings"; got != want {
 			t.Errorf("ready: %q, want %q", got, want)
@@ -66,11 +66,11 @@ func TestSystemdIsTold(t *testing.T) {
 		head, at, _ := strings.Cut(l.next(t), "\nMONOTONIC_USEC=")
 		microseconds, err := strconv.ParseInt(at, 10, 64)
 		if since := time.Duration(microseconds)*time.Microsecond - before.Truncate(time.Microsecond); err != nil || since < 0 || since > time.Hour ||
-			head != "RELOADING=1\nSTATUS=reads its settings again" {
+			head != "RELOADING=1\nSTATUS=reloading its settings" {
 			t.Errorf("reloading: %q at %q, %v after the test began (%v)", head, at, since, err)
 		}
 		s.Stopping(25 * time.Second)
-		if got, want := l.next(t), "STOPPING=1\nSTATUS=stops\nEXTEND_TIMEOUT_USEC=25000000"; got != want {
+		if got, want := l.next(t), "STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=25000000"; got != want {
 			t.Errorf("stopping: %q, want %q", got, want)
 		}
 		s.End(0, nil)
@@ -80,7 +80,7 @@ func TestSystemdIsTold(t *testing.T) {
 // TestNobodyIsTold where the program was not started as a service.
 func TestNobodyIsTold(t *testing.T) {
 	for _, env := range [][]string{nil, {"NOTIFY_SOCKET="}, {"NOTIFY_SOCKET=vsock:2:1"}} {
-		s := told(t, env...)
+		s := supervisorWith(t, env...)
 		s.Ready("serves")
 		s.Stopping(time.Second)
 		s.Watch(t.Context(), func(context.Context) error { return errors.New("unused") })
@@ -90,12 +90,12 @@ func TestNobodyIsTold(t *testing.T) {
 	}
 }
 
-func TestLostSocketIsWarnedOf(t *testing.T) {
+func TestMissingSocketIsLogged(t *testing.T) {
 	var log strings.Builder
-	s := told(t, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "gone"))
+	s := supervisorWith(t, "NOTIFY_SOCKET="+filepath.Join(t.TempDir(), "gone"))
 	s.Log(slog.NewTextHandler(&log, nil))
 	s.Ready("serves")
-	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "cannot be told") {
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "cannot notify") {
 		t.Errorf("the log is %s", &log)
 	}
 }
@@ -105,7 +105,7 @@ func TestFullSocketHoldsNothingUp(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	listen(t, socket)
 	var log strings.Builder
-	s := told(t, "NOTIFY_SOCKET="+socket)
+	s := supervisorWith(t, "NOTIFY_SOCKET="+socket)
 	s.manager.(*systemd).limit = time.Millisecond
 	s.Log(slog.NewTextHandler(&log, nil))
 	for !strings.Contains(log.String(), "i/o timeout") {
@@ -117,7 +117,7 @@ func TestFullSocketHoldsNothingUp(t *testing.T) {
 func TestWatchdog(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	l := listen(t, socket)
-	s := told(t, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=4000", "WATCHDOG_PID="+strconv.Itoa(os.Getpid()))
+	s := supervisorWith(t, "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=4000", "WATCHDOG_PID="+strconv.Itoa(os.Getpid()))
 	var log strings.Builder
 	s.Log(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -142,9 +142,9 @@ func TestWatchdog(t *testing.T) {
 	<-ended
 	s.Ready("is next")
 	if got := l.next(t); !strings.HasPrefix(got, "READY=1") {
-		t.Errorf("told %q after an answer that was none", got)
+		t.Errorf("sent %q after a cancelled check", got)
 	}
-	if n := strings.Count(log.String(), "does not answer itself"); n != 1 {
+	if n := strings.Count(log.String(), "the health check failed"); n != 1 {
 		t.Errorf("logged %d times: %s", n, &log)
 	}
 }
@@ -152,14 +152,14 @@ func TestWatchdog(t *testing.T) {
 // TestWatchdogOfAnother process is none of ours.
 func TestWatchdogOfAnother(t *testing.T) {
 	for env, want := range map[string]time.Duration{"WATCHDOG_PID=1": 0, "WATCHDOG_PID=": 4 * time.Millisecond, "A=B": 4 * time.Millisecond} {
-		if got := told(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env).manager.watchdog(); got != want {
+		if got := supervisorWith(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env).manager.watchdog(); got != want {
 			t.Errorf("%s: %v, want %v", env, got, want)
 		}
 	}
 }
 
 func TestOrders(t *testing.T) {
-	s := told(t)
+	s := supervisorWith(t)
 	for range 3 {
 		s.order(Reload)
 	}

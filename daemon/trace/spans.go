@@ -14,15 +14,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Handler makes a span of each request that has a route. The route, a pattern
-// such as /Webhooks/Subscribers/{SubscriberID}, is all that the span tells of the
-// address: ids in paths and values in queries are secrets in part.
+// Handler records a span for each request that has a route. Of the URL the span contains
+// only the route's pattern, such as /Webhooks/Subscribers/{SubscriberID}, since ids in
+// paths and values in queries can be secrets.
 func (t *Tracer) Handler(next http.Handler, route func(*http.Request) (pattern string, traced bool)) http.Handler {
 	if t == nil {
 		return next
 	}
-	spans := otelhttp.NewHandler(http.HandlerFunc(func(w http.ResponseWriter, shown *http.Request) {
-		next.ServeHTTP(w, whole(shown))
+	spans := otelhttp.NewHandler(http.HandlerFunc(func(w http.ResponseWriter, redacted *http.Request) {
+		next.ServeHTTP(w, original(redacted))
 	}), "", otelhttp.WithTracerProvider(t.provider), otelhttp.WithMeterProvider(noop.NewMeterProvider()),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
 		otelhttp.WithSpanNameFormatter(func(_ string, r *http.Request) string { return r.Method + " " + r.Pattern }))
@@ -32,23 +32,23 @@ func (t *Tracer) Handler(next http.Handler, route func(*http.Request) (pattern s
 			next.ServeHTTP(w, r)
 			return
 		}
-		spans.ServeHTTP(w, shown(r, pattern))
+		spans.ServeHTTP(w, redact(r, pattern))
 	})
 }
 
-type wholeKey struct{}
+type originalKey struct{}
 
-// shownHeaders are those that a span may tell of, or that it is told by.
-var shownHeaders = []string{"Traceparent", "Tracestate", "User-Agent"}
+// tracedHeaders are the headers that spans may contain, or that propagate traces.
+var tracedHeaders = []string{"Traceparent", "Tracestate", "User-Agent"}
 
-// shown is a request with what a span may tell of it.
-func shown(r *http.Request, pattern string) *http.Request {
-	s := r.WithContext(context.WithValue(r.Context(), wholeKey{}, r))
+// redact returns a copy of a request with only the data that a span may contain.
+func redact(r *http.Request, pattern string) *http.Request {
+	s := r.WithContext(context.WithValue(r.Context(), originalKey{}, r))
 	s.Pattern = pattern
 	s.URL = &url.URL{Path: pattern}
 	s.RequestURI = pattern
-	s.Header = make(http.Header, len(shownHeaders))
-	for _, name := range shownHeaders {
+	s.Header = make(http.Header, len(tracedHeaders))
+	for _, name := range tracedHeaders {
 		if values := r.Header[name]; values != nil {
 			s.Header[name] = values
 		}
@@ -56,15 +56,15 @@ func shown(r *http.Request, pattern string) *http.Request {
 	return s
 }
 
-// whole is the request that another one was shown for, in the span's context.
-func whole(shown *http.Request) *http.Request {
-	r := shown.Context().Value(wholeKey{}).(*http.Request).WithContext(shown.Context())
-	r.Body = shown.Body // which counts
+// original returns the request that was passed to redact, with the span's context.
+func original(redacted *http.Request) *http.Request {
+	r := redacted.Context().Value(originalKey{}).(*http.Request).WithContext(redacted.Context())
+	r.Body = redacted.Body // counts bytes
 	return r
 }
 
-// Part tells of a part of the request whose context this is, once it is over.
-// Parts of no length are left out.
+// Part records a child span for a finished part of the request with the context ctx.
+// Parts without duration are omitted.
 func (t *Tracer) Part(ctx context.Context, name string, from, to time.Time) {
 	if t == nil || from.IsZero() || !to.After(from) || !trace.SpanFromContext(ctx).IsRecording() {
 		return
@@ -76,14 +76,14 @@ func (t *Tracer) Part(ctx context.Context, name string, from, to time.Time) {
 // Attempt is an attempt to deliver a message.
 type Attempt struct {
 	Event   string // its name
-	Message string // its id, which its receiver knows as webhook-id
+	Message string // its id, which is sent as webhook-id
 	Number  int    // 1 for the first
 	Host    string // of the receiver; the rest of its address may hold secrets
 }
 
-// Begin makes a span of an attempt, which end finishes with the status of the
-// answer or, where that is 0, with why none came. The receiver is not told: it is
-// somebody else's, and the headers of a message are promised.
+// Begin starts a span for an attempt. end finishes it with the status of the response,
+// or 0 and the reason why there is none. The trace is not propagated to the receiver,
+// which is a third party, and the headers of messages are specified.
 func (t *Tracer) Begin(ctx context.Context, a Attempt) (within context.Context, end func(status int, failure string)) {
 	if t == nil {
 		return ctx, func(int, string) {}

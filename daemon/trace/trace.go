@@ -1,5 +1,5 @@
-// Package trace tells an OpenTelemetry collector how requests and deliveries
-// went, by OTLP over HTTP.
+// Package trace exports spans of requests and deliveries to an OpenTelemetry collector,
+// by OTLP over HTTP.
 package trace
 
 import (
@@ -20,36 +20,35 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config says where spans go.
+// Config configures the export.
 type Config struct {
-	Endpoint string // base URL of the collector; empty: what the standard variables say
+	Endpoint string // base URL of the collector; empty: the standard OTEL_ variables apply
 	Version  string // of the program
 	Log      *slog.Logger
 }
 
-// endpointVariables are those of the standard that name a collector. What else
-// it has, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER, the library
-// reads.
+// endpointVariables are the standard variables that name a collector. The library reads
+// the others, such as OTEL_EXPORTER_OTLP_HEADERS and OTEL_TRACES_SAMPLER.
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-func (c Config) wanted() bool {
+func (c Config) enabled() bool {
 	named := slices.ContainsFunc(endpointVariables, func(name string) bool { return os.Getenv(name) != "" })
 	return (named || c.Endpoint != "") && os.Getenv("OTEL_SDK_DISABLED") != "true"
 }
 
-// Tracer makes spans. A nil one makes none, and costs nothing.
+// Tracer records spans. A nil Tracer records none.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	spans    trace.Tracer
 }
 
-// tracesPath is where a collector takes spans.
+// tracesPath is the path of the OTLP endpoint for spans.
 const tracesPath = "v1/traces"
 
-// Open makes a Tracer, nil where neither the settings nor the variables name a
-// collector. One that is away is no error: what it does not take is dropped.
+// Open returns a Tracer, nil if neither c nor the environment names a collector. An
+// unreachable collector is not an error: spans that it does not accept are dropped.
 func Open(ctx context.Context, c Config) (*Tracer, error) {
-	if !c.wanted() {
+	if !c.enabled() {
 		return nil, nil
 	}
 	if err := checkVariables(); err != nil {
@@ -73,12 +72,12 @@ func Open(ctx context.Context, c Config) (*Tracer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	otel.SetErrorHandler(&complaints{log: c.Log})
+	otel.SetErrorHandler(&errorLog{log: c.Log})
 	p := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
 	return &Tracer{p, p.Tracer("github.com/bizhook/whd/daemon")}, nil
 }
 
-// Close sends what is left, until ctx is done.
+// Close sends the remaining spans, until ctx is done.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -89,19 +88,18 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return nil
 }
 
-// complaints logs what goes wrong with sending, once in a while: nothing that
-// the service does depends on it.
-type complaints struct {
+// errorLog logs export errors, at most once per interval.
+type errorLog struct {
 	log  *slog.Logger
-	last atomic.Int64 // second of the last line
+	last atomic.Int64 // Unix time of the last line
 }
 
-const complaintEvery = 60 // seconds
+const errorLogInterval = 60 // seconds
 
-// Handle is otel.ErrorHandler's.
-func (c *complaints) Handle(err error) {
-	now, last := time.Now().Unix(), c.last.Load()
-	if now-last >= complaintEvery && c.last.CompareAndSwap(last, now) {
-		c.log.Warn("traces cannot be sent; what is left out is not told again for a minute", "err", err)
+// Handle implements otel.ErrorHandler.
+func (l *errorLog) Handle(err error) {
+	now, last := time.Now().Unix(), l.last.Load()
+	if now-last >= errorLogInterval && l.last.CompareAndSwap(last, now) {
+		l.log.Warn("cannot export traces; further errors are not logged for a minute", "err", err)
 	}
 }

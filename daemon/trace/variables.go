@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// headerVariables are those of the standard that say what lets spans in at the
-// collector.
+// headerVariables are the standard variables with request headers, such as credentials,
+// for the collector.
 var headerVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"}
 
-// checkVariables refuses addresses and headers that the library would leave out,
-// and print with the secrets in them.
+// checkVariables returns errors for URLs and headers that the library would ignore after
+// logging them, with the secrets in them.
 func checkVariables() error {
 	var errs []error
 	for _, name := range endpointVariables {
 		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !isCollector(text) {
-			errs = append(errs, fmt.Errorf("the variable %s is no address such as http://127.0.0.1:4318; what lets one in there stands in %s", name, headerVariables[1]))
+			errs = append(errs, fmt.Errorf("the variable %s is not a URL such as http://127.0.0.1:4318; put credentials into %s", name, headerVariables[1]))
 		}
 	}
 	for _, name := range headerVariables {
 		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !areHeaders(text) {
-			errs = append(errs, fmt.Errorf("the variable %s is no list such as name=value,name=value with values as in URLs", name))
+			errs = append(errs, fmt.Errorf("the variable %s is not a list such as name=value,name=value with URL-encoded values", name))
 		}
 	}
 	return errors.Join(errs...)
@@ -45,7 +45,7 @@ func areHeaders(text string) bool {
 	return true
 }
 
-// notOfToken reports whether a character stands in no name of a header.
+// notOfToken reports whether a character is not allowed in the name of a header.
 func notOfToken(c rune) bool {
 	return c <= ' ' || c >= 0x7F || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
 }

@@ -91,7 +91,7 @@ func TestVersionOfTheERP(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	o.play([]step{{"", "check --erp-version-source Version", 2, `"Version" is not a table and a column such as dbo.SY_System.Version`}})
-	if got := o.do(0, "", "check --webhooks-host-url http://localhost:5050").stdout; strings.Contains(got, "ERP:") || !strings.Contains(got, "\nwarn  webhooks.host_url  http://localhost:5050 is an address of this host only") {
+	if got := o.do(0, "", "check --webhooks-host-url http://localhost:5050").stdout; strings.Contains(got, "ERP:") || !strings.Contains(got, "\nwarn  webhooks.host_url  http://localhost:5050 is a loopback address") {
 		t.Errorf("got %s", got)
 	}
 }
