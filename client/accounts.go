@@ -9,68 +9,67 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Users lists the users by name. This, and all that changes accounts, takes the
-// role admin; others see and change themselves.
+// Users returns the users by name. This and all changes of accounts require the role
+// admin, except that users can read and change their own account.
 func (c *Client) Users(ctx context.Context) ([]wire.User, error) {
 	return fetch[[]wire.User](ctx, c, http.MethodGet, "/Users", nil)
 }
 
-// User finds one user.
+// User returns a user.
 func (c *Client) User(ctx context.Context, name string) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodGet, userPath(name), nil)
 }
 
 func userPath(name string) string { return "/Users/" + url.PathEscape(name) }
 
-// AddUser adds a user.
+// AddUser creates a user.
 func (c *Client) AddUser(ctx context.Context, request wire.UserRequest) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodPost, "/Users", request)
 }
 
-// UpdateUser changes what is not nil of a user. Another password ends the
+// UpdateUser updates the members of a user that are not nil. A new password ends the
 // user's sessions.
 func (c *Client) UpdateUser(ctx context.Context, name string, request wire.UserRequest) (*wire.User, error) {
 	return fetch[*wire.User](ctx, c, http.MethodPatch, userPath(name), request)
 }
 
-// RemoveUser removes a user and ends the user's sessions.
+// RemoveUser deletes a user and ends the user's sessions.
 func (c *Client) RemoveUser(ctx context.Context, name string) error {
 	return c.confirm(ctx, call{method: http.MethodDelete, path: userPath(name)})
 }
 
-// APIKeys lists the API keys by name, without the keys themselves.
+// APIKeys returns the API keys by name, without their secrets.
 func (c *Client) APIKeys(ctx context.Context) ([]wire.APIKey, error) {
 	return fetch[[]wire.APIKey](ctx, c, http.MethodGet, "/ApiKeys", nil)
 }
 
-// AddAPIKey makes an API key. Its Key is never shown again.
+// AddAPIKey creates an API key. Only this reply has its Key.
 func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wire.APIKey, error) {
 	return fetch[*wire.APIKey](ctx, c, http.MethodPost, "/ApiKeys", request)
 }
 
-// RemoveAPIKey ends an API key, by its id or its name.
+// RemoveAPIKey deletes an API key by ID or name.
 func (c *Client) RemoveAPIKey(ctx context.Context, idOrName string) error {
 	return c.confirm(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
 }
 
-// CurrentSession is who the client is to the service.
+// CurrentSession returns the user, role and session of the client.
 func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, error) {
 	return fetch[*wire.CurrentSession](ctx, c, http.MethodGet, "/Sessions/Current", nil)
 }
 
-// KeepAlive lets the session go on for as long as it may be unused.
+// KeepAlive restarts the idle timeout of the session.
 func (c *Client) KeepAlive(ctx context.Context) error {
 	return c.confirm(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
 }
 
-// fetch sends one request with a JSON body, if any, and reads the document that
-// answers it.
+// fetch sends a request, with a JSON body if body is not nil, and decodes the reply.
 func fetch[T any](ctx context.Context, c *Client, method, path string, request any) (document T, err error) {
 	return answer[T](ctx, c, call{method: method, path: path}, request)
 }
 
-// answer sends one request with a JSON body, if any, and reads the document that it
-// answers.
+// answer sends a request, with a JSON body if body is not nil, and decodes the reply into
+// a value of type T.
 func answer[T any](ctx context.Context, c *Client, what call, request any) (document T, err error) {
 	what.accept = mediaJSON
 	if request != nil {
@@ -87,7 +86,7 @@ func answer[T any](ctx context.Context, c *Client, what call, request any) (docu
 	return document, err
 }
 
-// confirm sends one request whose answer is its success.
+// confirm sends a request whose reply has no document.
 func (c *Client) confirm(ctx context.Context, what call) error {
 	what.accept = mediaJSON
 	reply, err := c.do(ctx, what)

@@ -10,10 +10,10 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxDocument is the size that a reply other than rows may have.
+// maxDocument limits the size of a reply other than rows, in bytes.
 const maxDocument = 16 << 20
 
-// Login starts a session, which all later calls of the client carry.
+// Login starts a session, which all later calls of the client use.
 func (c *Client) Login(ctx context.Context, user, password string) (*wire.AuthenticateResponse, error) {
 	what := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
 	session, err := answer[*wire.AuthenticateResponse](ctx, c, what, map[string]string{"UserName": user, "Password": password})
@@ -33,14 +33,13 @@ func (c *Client) Logout(ctx context.Context) error {
 	return err
 }
 
-// ended reports whether a call failed since its session is over, and another
-// one can be had.
+// ended reports whether a call failed because of an expired session that can be renewed.
 func (c *Client) ended(session *string, err error) bool {
 	e, is := errors.AsType[*Error](err)
 	return session != nil && c.options.User != "" && c.options.Password != "" && is && e.Status == http.StatusUnauthorized
 }
 
-// renew begins a session in place of one that is over, unless that was done already.
+// renew replaces an expired session, unless another call has done so.
 func (c *Client) renew(ctx context.Context, over *string) error {
 	c.renewal.Lock()
 	defer c.renewal.Unlock()
@@ -63,10 +62,10 @@ func readDocument(reply *http.Response, document any) error {
 		return err
 	}
 	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
-		return cut(reply, errors.New("it is null"), "the reply cannot be read")
+		return truncated(reply, errors.New("it is null"), "the reply cannot be read")
 	}
 	if err := json.Unmarshal(text, document); err != nil {
-		return cut(reply, err, "the reply cannot be read")
+		return truncated(reply, err, "the reply cannot be read")
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// BillStage names a stage of a bill.
+// BillStage identifies a stage of a bill.
 type BillStage struct{ BillID, StageID string }
 
-// BillField names a custom field of a stage of a bill.
+// BillField identifies a custom field of a bill's stage.
 type BillField struct{ BillID, StageID, SettingID string }
 
-// path is that of the stage's fields, or of one of them. It ends with a format's
-// name, since an id that ends like one would lose its end to it.
+// path returns the path of a stage's fields or of one field. It ends with a format
+// extension, so that an ID with such an ending is not truncated.
 func (f BillField) path(one bool) (string, error) {
 	for name, id := range map[string]string{"BillID": f.BillID, "StageID": f.StageID, "SettingID": f.SettingID} {
 		if id == "" && (one || name != "SettingID") {
-			return "", fmt.Errorf("the %s is empty", name)
+			return "", fmt.Errorf("%s is empty", name)
 		}
 	}
 	path := "/Bills/" + url.PathEscape(f.BillID) + "/Stages/" + url.PathEscape(f.StageID) + "/CustomFieldValues"
@@ -30,24 +30,24 @@ func (f BillField) path(one bool) (string, error) {
 	return path + ".json", nil
 }
 
-// BillValue is what a custom field of a bill's stage holds.
+// BillValue returns the value of a custom field of a bill's stage.
 func (c *Client) BillValue(ctx context.Context, field BillField) (*wire.CustomFieldValue, error) {
 	return bill[*wire.CustomFieldValue](ctx, c, call{method: http.MethodGet, reads: true}, field, true, nil)
 }
 
-// BillValues lists all custom fields of a bill's stage. Those that nothing is
-// stored for have no Contents.
+// BillValues returns all custom fields of a bill's stage. Fields without a stored value
+// have no Contents.
 func (c *Client) BillValues(ctx context.Context, stage BillStage) ([]wire.CustomFieldValue, error) {
 	return bill[[]wire.CustomFieldValue](ctx, c, call{method: http.MethodGet, reads: true}, BillField{BillID: stage.BillID, StageID: stage.StageID}, false, nil)
 }
 
-// SetBillValue changes what a custom field of a bill's stage holds, and gives
-// what it holds then. Empty contents clear it.
+// SetBillValue changes a custom field of a bill's stage and returns the new value. Empty
+// contents clear the field.
 func (c *Client) SetBillValue(ctx context.Context, field BillField, contents string) (*wire.CustomFieldValue, error) {
 	return bill[*wire.CustomFieldValue](ctx, c, call{method: http.MethodPatch}, field, true, map[string]string{"Contents": contents})
 }
 
-// bill is answer for a field of a bill's stage, or for all of them.
+// bill sends a request for one or all fields of a bill's stage.
 func bill[T any](ctx context.Context, c *Client, what call, field BillField, one bool, request any) (document T, err error) {
 	if what.path, err = field.path(one); err != nil {
 		return document, err

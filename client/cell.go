@@ -8,8 +8,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// AppendCell appends the text of a value of a type as cells have it: dates of
-// webhooks, which travel in milliseconds, are dates like all others.
+// AppendCell appends the text of a value for a table cell. Dates of webhooks, which are
+// milliseconds on the wire, are formatted like other dates.
 func (v Value) AppendCell(dst []byte, t record.Type) []byte {
 	start := len(dst)
 	dst = v.AppendText(dst)

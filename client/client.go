@@ -22,57 +22,58 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// DefaultURL is where the daemon listens unless its settings say otherwise.
+// DefaultURL is the address of a daemon with default settings.
 const DefaultURL = "http://127.0.0.1:5050"
 
-// DefaultTimeout is how long a reply may take to begin.
+// DefaultTimeout limits the wait for the start of a reply.
 const DefaultTimeout = 30 * time.Second
 
-// dialTimeout is short, so that a wrong address is found out soon.
+// dialTimeout limits the time to connect. It is short, to report a wrong address
+// soon.
 const dialTimeout = 5 * time.Second
 
-// Options are what a Client needs to know. Their zero value asks a daemon on
-// this machine, without signing in.
+// Options configures a Client. The zero value connects to a daemon on this machine
+// without credentials.
 type Options struct {
-	URL       string        // of the service, with its base path; DefaultURL where empty
-	Token     string        // an API key; wins over User
-	User      string        // signs every request, with Password
+	URL       string        // of the service, with its base path; empty: DefaultURL
+	Token     string        // API key; takes precedence over User
+	User      string        // authenticates every request, with Password
 	Password  string        //
-	Session   string        // the id of a session that Login gave earlier; wins over both
-	Timeout   time.Duration // until a reply begins, not until it ends; DefaultTimeout where zero
+	Session   string        // session ID of an earlier Login; takes precedence over both
+	Timeout   time.Duration // until the start of a reply, not its end; zero: DefaultTimeout
 	UserAgent string
-	TLS       *tls.Config // what certificates to trust; nil for those of the system
+	TLS       *tls.Config // trusted certificates; nil: those of the system
 
-	// ReadOnly refuses every request that could change something, before it is
-	// sent.
+	// ReadOnly rejects all requests that could change something without sending
+	// them.
 	ReadOnly bool
 
-	// Retries is how often a read is sent again that was answered with 502, 503 or
-	// 504, or whose connection was closed before the reply began. What could
-	// change something never is. Retrying is called each time.
+	// Retries is the number of retries of a read after status 502, 503 or 504, or if
+	// the connection is closed before the reply starts. Other requests are not
+	// retried. Retrying is called before each retry.
 	Retries  int
 	Retrying func(err error, pause time.Duration)
 
-	// Renewed gets each session that took the place of Session after that had
-	// ended. With Session, User and Password, calls sign in again once.
+	// Renewed is called with each session that replaces an expired Session. With
+	// Session, User and Password set, a call signs in again once.
 	Renewed func(session string)
 
-	Log    *slog.Logger  // one line for each request, without secrets; nil for none
-	Wire   io.Writer     // what crosses the wire, without secrets; nil for none
-	DryRun func(Request) // is shown each request; none is sent, and calls end with ErrNotSent
+	Log    *slog.Logger  // logs each request, without secrets; nil: no log
+	Wire   io.Writer     // receives the HTTP traffic, without secrets; nil: none
+	DryRun func(Request) // receives each request; none is sent, and calls return ErrNotSent
 }
 
-// Client speaks to one service. Any number of goroutines may use it.
+// Client is a client of a service. It is safe for concurrent use.
 type Client struct {
-	base    string // without a slash at its end
+	base    string // without trailing slash
 	options Options
 	session atomic.Pointer[string]
-	renewal sync.Mutex // one at a time
+	renewal sync.Mutex // serializes renewals
 	http    *resty.Client
 	log     *slog.Logger
 }
 
-// New makes a Client. It does not reach for the service yet.
+// New returns a Client. It does not connect.
 func New(o Options) (*Client, error) {
 	base, err := baseURL(o.URL)
 	if err != nil {
@@ -94,10 +95,10 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// URL is the address of the service.
+// URL returns the address of the service.
 func (c *Client) URL() string { return c.base }
 
-// Close drops the connections that wait for further requests.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.GetClient().CloseIdleConnections() }
 
 func baseURL(text string) (string, error) {
@@ -116,9 +117,9 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// newHTTP makes the transport. It has no limit on the whole exchange, which
-// would cut long streams, follows no redirect, which would turn a query into a
-// GET of something else, and keeps no cookies.
+// newHTTP returns the HTTP client. It has no overall timeout, which would end long
+// streams; it does not follow redirects, which would turn a query into a GET of
+// another resource; and it does not store cookies.
 func newHTTP(o Options) *resty.Client {
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	var transport http.RoundTripper = &http.Transport{
@@ -143,36 +144,35 @@ func newHTTP(o Options) *resty.Client {
 	return c.SetHeader("User-Agent", o.UserAgent)
 }
 
-// silence keeps resty from writing to standard error.
+// silence prevents resty from writing to standard error.
 type silence struct{}
 
 func (silence) Errorf(string, ...any) {}
 func (silence) Warnf(string, ...any)  {}
 func (silence) Debugf(string, ...any) {}
 
-// call is one request.
+// call describes a request.
 type call struct {
 	method  string
-	path    string // below the base, escaped
+	path    string // relative to the base, escaped
 	accept  string
-	digest  bool   // ask for a digest of the body
+	digest  bool   // request a digest of the reply's body
 	body    []byte // JSON
-	reads   bool   // changes nothing, so it may be sent again on a fresh connection
-	session bool   // begins or ends a session, and changes nothing else
-	bare    bool   // carries no identity
-	key     string // that makes sending it again harmless; empty for none
+	reads   bool   // changes nothing, so it can be retried on a new connection
+	session bool   // starts or ends a session, and changes nothing else
+	bare    bool   // has no credentials
+	key     string // idempotency key; empty for none
 }
 
-// harmless reports whether a request changes nothing but who is signed in.
+// harmless reports whether a request changes nothing, or only a session.
 func (what call) harmless() bool {
 	return what.reads || what.session || what.method == http.MethodGet
 }
 
-// do sends one request and waits for its reply to begin. Its result has a
-// status of success and a body that the caller closes; everything else is an
-// *Error, or ErrNotSent. There are no retries but those of Options.Retries,
-// net/http's own, of reads whose connection turned out to be closed already, and
-// the one behind a new session.
+// do sends a request and waits for the start of the reply. The reply has a success
+// status and a body that the caller must close. Errors are *Error or ErrNotSent.
+// Requests are only retried by Options.Retries, by net/http for reads on a stale
+// connection, and once after the session was renewed.
 func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	if c.options.DryRun != nil {
 		c.options.DryRun(c.shown(what, c.request(ctx, what)))
@@ -192,7 +192,7 @@ func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
 	return c.exchangeReads(ctx, what)
 }
 
-// exchange is do without what surrounds it.
+// exchange sends a request without retries.
 func (c *Client) exchange(ctx context.Context, what call) (*http.Response, error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -225,8 +225,8 @@ func (c *Client) request(ctx context.Context, what call) *resty.Request {
 		r.SetHeader("Want-Digest", "sha-256")
 	}
 	if what.reads {
-		// A key without a value is not sent. For net/http it says that the
-		// request may be repeated although it is a POST.
+		// net/http does not send a header without values, but then treats the POST
+		// as idempotent.
 		r.Header["X-Idempotency-Key"] = nil
 	}
 	if what.key != "" {
@@ -238,7 +238,7 @@ func (c *Client) request(ctx context.Context, what call) *resty.Request {
 	return r
 }
 
-// sign adds who asks.
+// sign adds the credentials.
 func (c *Client) sign(r *resty.Request) {
 	switch session := c.session.Load(); {
 	case session != nil:
@@ -250,10 +250,10 @@ func (c *Client) sign(r *resty.Request) {
 	}
 }
 
-// unanswered is the error of a request that got no reply.
+// unanswered returns the error of a request without reply.
 func (c *Client) unanswered(ctx context.Context, err error, connected bool) error {
 	if inURL, is := errors.AsType[*url.Error](err); is {
-		err = inURL.Err // the wrapping repeats the address
+		err = inURL.Err // the wrapper repeats the address
 	}
 	timeout, _ := errors.AsType[net.Error](err)
 	switch {
@@ -276,7 +276,7 @@ func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	case tooLarge:
 		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: ask for fewer rows at a time", limit>>20)}
 	case err != nil:
-		return nil, cut(reply, err, fmt.Sprintf("the reply broke off after %d bytes", n))
+		return nil, truncated(reply, err, fmt.Sprintf("the reply broke off after %d bytes", n))
 	}
 	return text.Bytes(), nil
 }

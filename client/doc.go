@@ -1,7 +1,7 @@
-// Package client is the Go API of the service: typed queries whose rows arrive
-// as a stream, log-in, and errors that say what went wrong.
+// Package client is the Go API of the service: typed queries with streamed rows,
+// authentication, webhooks, and errors with their cause.
 //
-// A query names a record kind of the registry and says what it wants:
+// A query selects records of a kind of the registry:
 //
 //	kind, _ := record.Builtin().Lookup("SO_Totals")
 //	q := client.Query{
@@ -10,7 +10,7 @@
 //		OrderBy: []string{"-InvoiceTotal"},
 //	}
 //
-// Rows streams any number of records in constant memory and fails when the
-// reply was cut short; Page fetches a few at once with their total. Values
-// stay in the text form of the wire, so that no decimal goes through a float.
+// Rows streams any number of records in constant memory and fails if the reply is
+// incomplete. Page fetches a single page with the total. Values keep the text form of
+// the wire, so decimals are not converted to floats.
 package client

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// formats are those that Download knows, with the media type of each.
+// formats has the formats of Download with their media types.
 var formats = map[string]string{
 	"json":   mediaJSON,
 	"ndjson": mediaNDJSON,
@@ -22,15 +22,14 @@ var formats = map[string]string{
 	"html":   "text/html",
 }
 
-// Download writes the reply to a query to w as the service sends it, in one of
-// its formats: json, ndjson, csv, xml, jsv or html. It gives the number of
-// bytes. Where there is no error, the reply was complete and its digest right,
-// unless the notes say that it could not be verified. Errors of w are handed
-// back as they are.
+// Download copies the reply to a query to w in a format of the service: json, ndjson,
+// csv, xml, jsv or html. It returns the number of bytes. Without an error, the reply is
+// complete and its digest correct, unless Notes.Unverified is set. Errors of w are
+// returned unchanged.
 func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writer) (int64, Notes, error) {
 	media, ok := formats[format]
 	if !ok {
-		return 0, Notes{}, fmt.Errorf("the service has no format %s", format)
+		return 0, Notes{}, fmt.Errorf("unknown format %s", format)
 	}
 	reply, err := c.send(ctx, q, format, media, true)
 	if err != nil {
@@ -45,14 +44,14 @@ func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writ
 	return n, notes, err
 }
 
-// transfer copies the body of a reply, and checks its digest.
+// transfer copies the body of a reply and verifies its digest.
 func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	digest := sha256.New()
 	body := &source{Reader: reply.Body}
 	n, err := io.Copy(io.MultiWriter(w, digest), body)
 	switch {
 	case body.err != nil:
-		return n, cut(reply, body.err, fmt.Sprintf("incomplete reply: it broke off after %d bytes", n))
+		return n, truncated(reply, body.err, fmt.Sprintf("incomplete reply: it broke off after %d bytes", n))
 	case err != nil:
 		return n, err
 	}
@@ -60,8 +59,7 @@ func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	return n, err
 }
 
-// source remembers whether reading failed, which distinguishes that from a failure to
-// write.
+// source records read errors, to distinguish them from write errors.
 type source struct {
 	io.Reader
 	err error
@@ -75,9 +73,8 @@ func (s *source) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// checkDigest compares the digest that the service sent as a header or, behind
-// the last byte, as a trailer. Without either, it is unverified, or the reply is
-// incomplete.
+// checkDigest compares the digest that the service sends as a header or trailer. Without
+// either, the reply is unverified or incomplete.
 func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderDigest)
 	if text == "" {
@@ -88,9 +85,9 @@ func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, er
 	case text == "" && unverifiable(reply, wire.HeaderDigest):
 		return true, nil
 	case !ok:
-		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d bytes without its digest", n))
+		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d bytes without its digest", n))
 	case hexSum != hex.EncodeToString(sum):
-		return false, cut(reply, nil, "the reply does not have the digest that the service computed")
+		return false, truncated(reply, nil, "the reply does not have the digest that the service computed")
 	}
 	return false, nil
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/go-resty/resty/v2"
 )
 
-// ErrNotSent is the outcome of a call whose request was only shown.
+// ErrNotSent is returned by calls if Options.DryRun is set.
 var ErrNotSent = errors.New("not sent")
 
-// Request is a request that was put together and not sent. Its header is
-// without secrets; its body is whole.
+// Request is a request that is not sent. Secrets in the header are masked; the body is
+// complete.
 type Request struct {
 	Method string
 	URL    string
@@ -19,7 +19,7 @@ type Request struct {
 	Body   []byte
 }
 
-// shown describes what a call would send.
+// shown returns the request that a call would send.
 func (c *Client) shown(what call, r *resty.Request) Request {
 	header := redactHeader(r.Header)
 	header.Set("User-Agent", c.options.UserAgent)

@@ -16,38 +16,38 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Kind is what went wrong, as far as it matters for what to do next.
+// Kind classifies errors by how a caller can react to them.
 type Kind uint8
 
-// The kinds.
+// Kinds of errors.
 const (
-	Failed       Kind = iota // anything else
-	Unreachable              // no connection: name, network, TLS, or closed without an answer
+	Failed       Kind = iota // any other failure
+	Unreachable              // no connection: name, network, TLS, or closed without a reply
 	Unauthorized             // not signed in, or the role is too low
 	NotFound                 // no such operation, record or subscriber
-	Rejected                 // the service answered with an error
-	TimedOut                 // no answer in time, or the service gave up on the statement
-	Incomplete               // the reply broke off, or is not as long as it should be
+	Rejected                 // the service replied with an error
+	TimedOut                 // no reply in time, or the statement timed out
+	Incomplete               // the reply is truncated
 	Cancelled                // the caller's context was cancelled
-	ReadOnly                 // a change, which Options.ReadOnly does not let through
+	ReadOnly                 // a change that Options.ReadOnly rejects
 )
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only"}[k]
 }
 
-// Error is why a call did not do what was asked. Status, Code, Fields and
-// RequestID are there where the service answered.
+// Error is the error of a call. Status, Code, Fields and RequestID are set if the
+// service replied.
 type Error struct {
 	Kind       Kind
-	Status     int               // of HTTP
+	Status     int               // HTTP status code
 	Code       string            // ErrorCode of the ResponseStatus
-	Message    string            // for people
-	Fields     []wire.FieldError // what is wrong with single members
-	RequestID  string            // under which the service's log has more
-	RetryAfter time.Duration     // when to ask again, where the service said so
-	Err        error             // underneath
+	Message    string            // human-readable
+	Fields     []wire.FieldError // errors of individual members
+	RequestID  string            // ID in the service's log
+	RetryAfter time.Duration     // wait before a retry; 0 if the service sent none
+	Err        error             // cause; can be nil
 }
 
 // Error returns the code and the message. A code that is the name of an exception
@@ -59,11 +59,11 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// Unwrap is the error underneath.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf is the kind of an error: of an *Error its own, Cancelled and TimedOut
-// of a context's, and else Failed.
+// KindOf returns the kind of an *Error, Cancelled or TimedOut for errors of a
+// context, else Failed.
 func KindOf(err error) Kind {
 	e, is := errors.AsType[*Error](err)
 	switch {
@@ -77,10 +77,10 @@ func KindOf(err error) Kind {
 	return Failed
 }
 
-// Is reports whether err is an error of the kind.
+// Is reports whether err is of a kind; false for nil.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
 
-// kindOfStatus sorts the replies that are no success.
+// kindOfStatus returns the kind of an error reply.
 func kindOfStatus(status int, hasCode bool) Kind {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
@@ -95,13 +95,13 @@ func kindOfStatus(status int, hasCode bool) Kind {
 	return Failed
 }
 
-// errorBodyLimit is more than any error reply of the service has.
+// errorBodyLimit is larger than any error reply of the service, in bytes.
 const errorBodyLimit = 1 << 20
 
-// refusal reads an error reply. One that is not the service's, such as a
-// proxy's page, is described by its status alone.
+// refusal reads an error reply. A reply of another program, such as a proxy, is
+// described by its status only.
 func refusal(reply *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // what could be read has to do
+	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // a partial body is used as far as possible
 	var failure wire.Failure
 	if json.Unmarshal(body, &failure) != nil {
 		failure = wire.Failure{}
@@ -125,14 +125,14 @@ func refusal(reply *http.Response) *Error {
 	return e
 }
 
-// strangerMessage is for replies that hold no ResponseStatus: most likely they
-// come from something between here and the service, or from another service.
+// strangerMessage returns the message for a reply without ResponseStatus, which
+// probably comes from a proxy or from another service.
 func strangerMessage(reply *http.Response) string {
-	text := "the answer was " + statusText(reply)
+	text := "unexpected reply " + statusText(reply)
 	if to := reply.Header.Get("Location"); to != "" {
 		text += ", a redirect to " + to
 	}
-	return text + ", and not in the form of the service: is " + reply.Request.URL.Scheme + "://" + reply.Request.URL.Host + " its address?"
+	return text + "; check that " + reply.Request.URL.Scheme + "://" + reply.Request.URL.Host + " is the address of the service"
 }
 
 func statusText(reply *http.Response) string {
@@ -159,8 +159,8 @@ func retryAfter(text string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// expect refuses a reply of success that is of another type than asked for:
-// something else answers at this address.
+// expect returns an error if a successful reply does not have the requested media
+// type, because it is not from the service then.
 func expect(reply *http.Response, media string) error {
 	if mediaType(reply) == media {
 		return nil
@@ -168,7 +168,7 @@ func expect(reply *http.Response, media string) error {
 	return &Error{Kind: Failed, Status: reply.StatusCode, Message: strangerMessage(reply)}
 }
 
-// endOf is the error of a call that ended with its ctx; the message is for a time-out.
+// endOf returns the error of a call whose ctx is done; message is for a timeout.
 func endOf(ctx context.Context, message string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
@@ -176,20 +176,20 @@ func endOf(ctx context.Context, message string) error {
 	return &Error{Kind: TimedOut, Message: message, Err: ctx.Err()}
 }
 
-// cut is the error of a reply that broke off, or was cancelled.
-func cut(reply *http.Response, err error, message string) error {
+// truncated returns the error of a reply that is incomplete or was cancelled.
+func truncated(reply *http.Response, err error, message string) error {
 	if ctx := reply.Request.Context(); ctx.Err() != nil {
-		return endOf(ctx, message+", out of time")
+		return endOf(ctx, message+": timeout")
 	}
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }
 
-// unverifiable reports whether a reply that ended without the value by which it
-// could be checked may still be taken for whole: where the framing shows that
-// it did not break off, and something in between is to blame. Proxies drop
-// trailers, and either their announcement with them or not; the service itself
-// names no server. What ends with the connection has no framing, but for
-// HTTP/1.0, where the service ends what broke off by a reset.
+// unverifiable reports whether a reply without the header or trailer that verifies it
+// can be accepted as complete: its framing shows that it is not truncated, and a
+// proxy has removed the trailer. Proxies drop trailers with or without their
+// announcement; the service itself sends no Server header. A reply that ends with the
+// connection has no framing, except in HTTP/1.0, where the service resets the
+// connection of a truncated reply.
 func unverifiable(reply *http.Response, header string) bool {
 	_, announced := reply.Trailer[header]
 	proxied := reply.Header.Get("Server") != "" || reply.Header.Get("Via") != ""
@@ -197,9 +197,8 @@ func unverifiable(reply *http.Response, header string) bool {
 	return framed && (proxied || !announced) && len(reply.Header[header]) == 0
 }
 
-// checkCount compares the rows that were read with the count that the service
-// sends as a header or, behind the last byte, as a trailer. Without either,
-// it is unverified, or the reply is incomplete.
+// checkCount compares the number of rows read with the count that the service sends
+// as a header or trailer. Without either, the reply is unverified or incomplete.
 func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	text := reply.Trailer.Get(wire.HeaderRowCount)
 	if text == "" {
@@ -210,10 +209,10 @@ func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d rows without saying how many there are", rows))
+		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: ended after %d rows without a row count", rows))
 	}
 	if count != rows {
-		return false, cut(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
+		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))
 	}
 	return false, nil
 }

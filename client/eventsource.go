@@ -11,32 +11,31 @@ import (
 	"time"
 )
 
-// maxEvent is the length that one line of a live stream may have, and that the
-// data of one event may have.
+// maxEvent limits the length of a line and of the data of an event, in bytes.
 const maxEvent = 64 << 10
 
 var errLongEvent = fmt.Errorf("an event is longer than %d KiB", maxEvent>>10)
 
-// eventSource reads a stream of server-sent events.
+// eventSource parses a stream of server-sent events.
 type eventSource struct {
 	in     *bufio.Reader
 	begun  bool
-	lastID string        // the id that holds for the last event
-	retry  time.Duration // how soon the server wants to be asked again; 0 where it has not said
+	lastID string        // ID of the last event
+	retry  time.Duration // reconnection time of the server; 0 if it sent none
 }
 
 func newEventSource(r io.Reader) *eventSource {
 	return &eventSource{in: bufio.NewReaderSize(r, maxEvent)}
 }
 
-// sourceEvent is one event.
+// sourceEvent is a server-sent event.
 type sourceEvent struct {
 	name string
 	data []byte
 }
 
-// next reads up to the end of the next event. What comes behind the last one is
-// no event, and gives io.EOF.
+// next returns the next event. An incomplete event at the end is dropped; next then
+// returns io.EOF.
 func (s *eventSource) next() (sourceEvent, error) {
 	e := sourceEvent{name: "message"}
 	for {
@@ -58,7 +57,7 @@ func (s *eventSource) next() (sourceEvent, error) {
 	}
 }
 
-// line reads a line, without its end. It is valid until the next one is read.
+// line returns a line without its line break. It is valid until the next call.
 func (s *eventSource) line() ([]byte, error) {
 	line, err := s.in.ReadSlice('\n')
 	switch {
@@ -74,8 +73,7 @@ func (s *eventSource) line() ([]byte, error) {
 	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
 }
 
-// field takes one line of an event: "name: value". One without a name is a
-// comment.
+// field parses a line of an event: "name: value". A line without name is a comment.
 func (s *eventSource) field(e *sourceEvent, line []byte) error {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))

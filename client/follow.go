@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// follower follows a stream from connection to connection.
+// follower follows a stream across connections.
 type follower struct {
 	client  *Client
 	topics  []string
@@ -25,8 +25,8 @@ type follower struct {
 	yield   func(StreamEvent, error) bool
 }
 
-// wait is how long to wait after a failure: longer with each one, and not the
-// same for all clients of a service that is coming back.
+// wait returns the wait after a failure. It grows with each failure and has jitter,
+// so that clients do not reconnect simultaneously.
 func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
 	wait := longest/2 + rand.N(longest/2)
@@ -36,7 +36,7 @@ func (f *follower) wait(err error) time.Duration {
 	return wait
 }
 
-// connect follows one connection until it ends, which is always an error.
+// connect follows a single connection until it ends. It always returns an error.
 func (f *follower) connect(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -60,9 +60,9 @@ func (f *follower) connect(parent context.Context) error {
 	case errors.Is(context.Cause(ctx), errSilent):
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, streamSilence), Err: errSilent}
 	case errors.Is(err, io.EOF):
-		return cut(reply, err, "the service has ended the stream")
+		return truncated(reply, err, "the service has ended the stream")
 	}
-	return cut(reply, err, "the stream broke off: "+err.Error())
+	return truncated(reply, err, "the stream broke off: "+err.Error())
 }
 
 func (f *follower) query() string {
@@ -79,8 +79,8 @@ func (f *follower) query() string {
 	return "?" + members.Encode()
 }
 
-// read hands out the events of one connection, and cancels it when no heartbeat
-// comes. The time that the loop over them takes does not count.
+// read yields the events of a connection and cancels it if there is no heartbeat. The
+// time spent in the caller's loop does not count.
 func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) error {
 	left := streamSilence
 	silence := time.AfterFunc(left, func() { cancel(errSilent) })
@@ -100,9 +100,9 @@ func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) err
 			f.backoff.Reset()
 		}
 		if source.retry > 0 {
-			f.backoff.Min = max(source.retry, leastRetry)
+			f.backoff.Min = max(source.retry, minRetry)
 		}
-		f.lastID = source.lastID // also of one that cannot be read: it would come again and again
+		f.lastID = source.lastID // also for an invalid event, which would otherwise be sent again
 		event, err := typed(e, f.lastID)
 		if err != nil {
 			return err
@@ -113,8 +113,8 @@ func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) err
 	}
 }
 
-// typed reads an event's data. One of a later version of the service that means
-// nothing to this one is nil.
+// typed decodes an event. It returns nil for an unknown event, which a newer service
+// can send.
 func typed(e sourceEvent, id string) (event StreamEvent, err error) {
 	switch e.name {
 	case wire.EventMessage:

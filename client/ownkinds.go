@@ -10,8 +10,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// ownRoutes are where kinds are queried that the service keeps itself. Those of
-// records, and the audit trail, have the route that all share.
+// ownRoutes has the routes of kinds of the service's own tables. Record kinds and the
+// audit log use the common route.
 var ownRoutes = map[string]string{
 	"RequestLog":   "/Logs",
 	"Message":      messagesPath,
@@ -20,8 +20,8 @@ var ownRoutes = map[string]string{
 	"Subscription": "/Webhooks/Subscriptions",
 }
 
-// callOf is the request that asks for a kind. The routes of our own take their
-// members in the address.
+// callOf returns the request that queries a kind. The own routes take their members in
+// the URL.
 func callOf(kind *record.Kind, members map[string]any, format string) (call, error) {
 	path, own := ownRoutes[kind.Name]
 	if kind.Database == record.InRecords || !own {
@@ -44,8 +44,7 @@ func callOf(kind *record.Kind, members map[string]any, format string) (call, err
 	return call{method: http.MethodGet, path: path + "?" + values.Encode()}, nil
 }
 
-// listItem is an item of a list as an address has it, where a comma would
-// begin the next one.
+// listItem escapes the commas of a list item for a URL.
 func listItem(text string) string {
 	if !strings.ContainsAny(text, `,"`) {
 		return text

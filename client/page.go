@@ -8,13 +8,13 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxPage is the size that the reply to Page may have.
+// maxPage limits the size of the reply to Page, in bytes.
 const maxPage = 256 << 20
 
-// Page is some rows of a result, and what is known of all of it.
+// Page is a page of a result with its total and aggregates.
 type Page struct {
 	Offset int64
-	Total  int64 // of all matches; 0 where the service did not count
+	Total  int64 // matches; 0 if not counted
 	Rows   []Row
 	Meta   map[string]string
 	Notes  Notes
@@ -35,13 +35,13 @@ func readPage(reply *http.Response) (*Page, error) {
 		Meta    map[string]string
 	}
 	if err := json.Unmarshal(text, &envelope); err != nil {
-		return nil, cut(reply, err, "the reply is no envelope of records")
+		return nil, truncated(reply, err, "the reply is no envelope of records")
 	}
 	page := &Page{Offset: envelope.Offset, Total: envelope.Total, Meta: envelope.Meta, Notes: notesOf(reply)}
 	for i, result := range envelope.Results {
 		row, err := ParseRow(result)
 		if err != nil {
-			return nil, cut(reply, err, fmt.Sprintf("result %d of the reply is no record", i))
+			return nil, truncated(reply, err, fmt.Sprintf("result %d of the reply is no record", i))
 		}
 		page.Rows = append(page.Rows, row)
 	}

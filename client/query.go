@@ -13,33 +13,32 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Query asks for records of one kind.
+// Query selects records of one kind.
 type Query struct {
 	Kind    *record.Kind
-	Where   []Filter // all of them hold; nulls match none
-	Fields  []string // in this order; empty for all
-	OrderBy []string // a leading - reverses one
+	Where   []Filter // combined with AND; nulls match no filter
+	Fields  []string // in this order; empty: all
+	OrderBy []string // a leading - means descending
 	Skip    int64
-	Take    *int64   // nil for all rows
-	Include []string // Total, SUM(f) and so on; the results are in Page.Meta
-	Strict  bool     // what the service does not know is an error instead of being ignored
+	Take    *int64   // nil: all rows
+	Include []string // Total, SUM(f) etc.; the results are in Page.Meta
+	Strict  bool     // unknown members are errors instead of being ignored
 
-	Unchecked map[string]json.RawMessage // further members, sent as they are
+	Unchecked map[string]json.RawMessage // additional members, sent unchanged
 }
 
-// Filter compares a field with one value, with two, or with a list, as the
-// operator demands. Values are in the text form of the field's type; those of
-// a byte[] are base64.
+// Filter compares a field with one value, two values or a list, depending on the
+// operator. Values have the text form of the field's type; those of byte[] are base64.
 type Filter struct {
 	Field    string
 	Operator record.Operator
 	Values   []string
 }
 
-// Member is the name under which the filter travels.
+// Member returns the name of the filter's member in a request.
 func (f Filter) Member() string { return f.Field + f.Operator.Suffix() }
 
-// Rows sends the query and waits for the reply to begin.
+// Rows sends the query and waits for the start of the reply.
 func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, false)
 	if err != nil {
@@ -52,8 +51,8 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 	return newRows(reply), nil
 }
 
-// Page fetches the rows of a query at once, with the total where the service
-// gives it: see Include. It is for few rows, since all are held in memory.
+// Page fetches the rows of a query into memory, with the total if Include requests
+// it.
 func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
 	reply, err := c.send(ctx, q, "json", mediaJSON, false)
 	if err != nil {
@@ -63,7 +62,7 @@ func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
 	return readPage(reply)
 }
 
-// Count is the number of all matches of a query, whatever its Skip and Take.
+// Count returns the number of matches of a query, ignoring Skip and Take.
 func (c *Client) Count(ctx context.Context, q Query) (int64, error) {
 	q.Take, q.Skip, q.OrderBy, q.Fields = new(int64), 0, nil, nil
 	q.Include = []string{"Total"}
@@ -79,7 +78,7 @@ const (
 	mediaNDJSON = "application/x-ndjson"
 )
 
-// send posts a query to the route where the format is negotiated.
+// send posts a query to the route that negotiates the format.
 func (c *Client) send(ctx context.Context, q Query, format, accept string, digest bool) (*http.Response, error) {
 	members, err := q.members()
 	if err != nil {
@@ -93,7 +92,8 @@ func (c *Client) send(ctx context.Context, q Query, format, accept string, diges
 	return c.do(ctx, what)
 }
 
-// members are what the request says: texts, lists of texts, numbers and bools.
+// members returns the members of the request: texts, lists of texts, numbers and
+// bools.
 func (q Query) members() (map[string]any, error) {
 	members := make(map[string]any)
 	for _, f := range q.Where {
@@ -129,9 +129,8 @@ func (q Query) members() (map[string]any, error) {
 	return members, nil
 }
 
-// operands is the JSON value of a filter. Numbers travel as text too, so that
-// none of their digits can be lost; lists of bytes travel as base64, which is
-// the form that the published interface shows.
+// operands returns the JSON value of a filter. Numbers are sent as strings, to keep
+// all digits; bytes are sent as base64, as in the published interface.
 func (q Query) operands(f Filter) (any, error) {
 	column, ok := q.Kind.Column(f.Field)
 	if !ok {

@@ -6,28 +6,28 @@ import (
 	"strings"
 )
 
-// hidden takes the place of a secret.
+// hidden replaces a secret.
 const hidden = "***"
 
-// secretHeaders are those that say who asks.
+// secretHeaders has the headers with credentials.
 var secretHeaders = [...]string{"Authorization", "Cookie", "Proxy-Authorization", "Set-Cookie", "X-Ss-Id"}
 
 var (
-	// Members of JSON whose value is a secret, also where the text breaks off
-	// inside of it. The value of a header may be an Authorization.
+	// JSON members with secret values, also if the text is truncated inside a value.
+	// The value of a custom header can be an Authorization.
 	secretMember = regexp.MustCompile(`(?i)("(?:\w*password|secret|secrets|key|token|sessionid|value)"\s*:\s*)("(?:[^"\\]|\\.)*(?:"|\\?$)|\[[^\]]*(?:\]|$))`)
 
-	// API keys and the secrets of subscriptions are known by their beginning.
+	// API keys and secrets of subscriptions have prefixes.
 	secretText = regexp.MustCompile(`\b(whd_|whsec_)[\w+/=-]+`)
 
-	// A user and password in an address, such as that of a proxy.
+	// User and password in a URL, such as that of a proxy.
 	userInfo = regexp.MustCompile(`(://)[^/@\s"]+@`)
 
 	guid = regexp.MustCompile(`(?i)\b([0-9a-f]{4})[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{8}([0-9a-f]{4})\b`)
 )
 
-// Redact makes a text of the wire fit for logs: secrets are replaced, and
-// guids shortened to their ends, since a SubscriberID is a key as well.
+// Redact masks the secrets in a text for logs. It also shortens GUIDs, because a
+// SubscriberID grants access.
 func Redact(text string) string {
 	text = secretMember.ReplaceAllString(text, `$1"`+hidden+`"`)
 	text = secretText.ReplaceAllString(text, "${1}"+hidden)
@@ -35,8 +35,8 @@ func Redact(text string) string {
 	return guid.ReplaceAllString(text, "$1..$2")
 }
 
-// redactHeader is a copy of a header that says nothing of who asks but the way
-// in which they do.
+// redactHeader returns a copy of a header with credentials masked, except for the
+// authentication scheme.
 func redactHeader(header http.Header) http.Header {
 	header = header.Clone()
 	for _, name := range secretHeaders {

@@ -10,18 +10,18 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-// The pauses before a read is sent again double from the one on, and are never
-// longer than the other, whatever the service asks for.
+// Waits before retries double from the first to the maximum, which also limits
+// Retry-After.
 const (
 	minReadPause = 250 * time.Millisecond
 	maxReadPause = 10 * time.Second
 )
 
-// errClosed is underneath the error of a request whose connection was closed
-// before a reply came.
+// errClosed is the cause of the error of a request whose connection was closed before
+// the reply.
 var errClosed = errors.New("the connection was closed")
 
-// exchangeReads is exchange, of reads again and again where that may help.
+// exchangeReads is exchange with retries of reads.
 func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
@@ -30,7 +30,7 @@ func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, 
 			return reply, err
 		}
 		pause := pauses.Next()
-		wait := min(max(pause+rand.N(pause/2), askedFor(err)), maxReadPause)
+		wait := min(max(pause+rand.N(pause/2), retryAfterOf(err)), maxReadPause)
 		if c.options.Retrying != nil {
 			c.options.Retrying(err, wait)
 		}
@@ -42,8 +42,8 @@ func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, 
 	}
 }
 
-// passing reports whether an error may be gone in a moment: a service that
-// starts or is overloaded, or something in between that cannot reach it.
+// passing reports whether an error is temporary: the service is starting or overloaded,
+// or a proxy cannot reach it.
 func passing(err error) bool {
 	e, is := errors.AsType[*Error](err)
 	if !is {
@@ -56,8 +56,8 @@ func passing(err error) bool {
 	return errors.Is(err, errClosed)
 }
 
-// askedFor is how long the service wants to be left alone.
-func askedFor(err error) time.Duration {
+// retryAfterOf returns the Retry-After of an error; 0 if there is none.
+func retryAfterOf(err error) time.Duration {
 	if e, is := errors.AsType[*Error](err); is {
 		return e.RetryAfter
 	}

@@ -6,15 +6,15 @@ import (
 	"iter"
 )
 
-// Value is one value of a row as the service sent it: JSON. A null is nil.
-// Numbers keep all their digits.
+// Value is the JSON of a value as the service sent it; nil for a null. Numbers keep
+// all digits.
 type Value []byte
 
-// Null reports whether there is no value.
+// Null reports whether the value is null.
 func (v Value) Null() bool { return v == nil }
 
-// AppendText appends the value's text: of a string its characters, of anything
-// else its JSON, of a null nothing.
+// AppendText appends the characters of a string, the JSON of any other value, and
+// nothing for a null.
 func (v Value) AppendText(dst []byte) []byte {
 	if len(v) < 2 || v[0] != '"' {
 		return append(dst, v...)
@@ -22,14 +22,13 @@ func (v Value) AppendText(dst []byte) []byte {
 	return appendUnquoted(dst, v[1:len(v)-1])
 }
 
-// String is the value's text.
+// String returns the text of AppendText.
 func (v Value) String() string { return string(v.AppendText(nil)) }
 
-// Row is one record. Its members are in the order of the wire, which is that
-// of the record kind or of Query.Fields; nulls are usually left out.
+// Row is a record. Its members have the order of the record kind or of Query.Fields;
+// nulls are usually left out.
 //
-// A Row that comes from Rows shares its memory with the next one: Clone it to
-// keep it.
+// A Row of Rows is only valid until the next one: use Clone to keep it.
 type Row struct {
 	json    []byte
 	members []member
@@ -40,7 +39,7 @@ type member struct {
 	value Value
 }
 
-// ParseRow reads a JSON object. The row refers to text, which must not change.
+// ParseRow parses a JSON object. The row refers to text, which must not be modified.
 func ParseRow(text []byte) (Row, error) {
 	var r Row
 	if !r.scan(text) {
@@ -51,10 +50,10 @@ func ParseRow(text []byte) (Row, error) {
 
 var errNoObject = errors.New("not a JSON object")
 
-// JSON is the whole row as it was sent.
+// JSON returns the row as it was sent.
 func (r Row) JSON() []byte { return r.json }
 
-// All lists the members in order.
+// All iterates over the members in order.
 func (r Row) All() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		for _, m := range r.members {
@@ -65,7 +64,7 @@ func (r Row) All() iter.Seq2[string, Value] {
 	}
 }
 
-// Value is the first member of that name, nil where there is none.
+// Value returns the first member with a name; nil if there is none.
 func (r Row) Value(name string) Value {
 	for i := range r.members {
 		if string(r.members[i].name) == name {
@@ -75,8 +74,8 @@ func (r Row) Value(name string) Value {
 	return nil
 }
 
-// Values appends the values of the columns to dst. It is cheap where columns
-// are in the order of the row.
+// Values appends the values of columns to dst. It is fastest if columns have the order
+// of the row.
 func (r Row) Values(dst []Value, columns []string) []Value {
 	next := 0
 	for _, column := range columns {
@@ -90,12 +89,12 @@ func (r Row) Values(dst []Value, columns []string) []Value {
 	return dst
 }
 
-// Clone is a row of the same content with memory of its own.
+// Clone returns a deep copy.
 func (r Row) Clone() Row {
 	var c Row
 	c.scan(bytes.Clone(r.json))
 	return c
 }
 
-// Text is the text of the member of that name, empty where it is null.
+// Text returns the text of a member; empty if it is null or missing.
 func (r Row) Text(name string) string { return r.Value(name).String() }

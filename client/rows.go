@@ -10,8 +10,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// maxLine is the length that one row may have. It only keeps a service gone
-// wrong from filling the memory.
+// maxLine limits the length of a row, in bytes, to bound memory use.
 const maxLine = 256 << 20
 
 // Rows is a stream of records.
@@ -30,10 +29,9 @@ func newRows(reply *http.Response) *Rows {
 	return &Rows{reply: reply, lines: lines}
 }
 
-// All gives each row as it arrives and closes the stream at the end. After an
-// error there are no more rows. Where no error comes, every row has arrived:
-// the service's own count is compared at the end, unless the notes say that the
-// reply cannot be verified.
+// All yields each row as it arrives and closes the stream at the end. An error is the
+// last item. Without an error all rows have arrived: their number is compared with the
+// count of the service, unless Notes.Unverified is set.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		defer r.Close()
@@ -50,28 +48,28 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 	}
 }
 
-// Count is the number of rows that have arrived so far.
+// Count returns the number of rows received so far.
 func (r *Rows) Count() int64 { return r.count }
 
-// Notes are what the service did not do as asked. Whether the reply could be
-// verified is known behind the last row.
+// Notes returns the deviations of the reply from the request. Unverified is known after
+// the last row.
 func (r *Rows) Notes() Notes {
 	notes := notesOf(r.reply)
 	notes.Unverified = r.unverified
 	return notes
 }
 
-// Close ends the stream. The service stops working on what is left of it.
+// Close ends the stream. The service cancels the query.
 func (r *Rows) Close() error { return r.reply.Body.Close() }
 
 func (r *Rows) next() (bool, error) {
-	for r.lines.Scan() && r.lines.Err() == nil { // else the line is the beginning of one
+	for r.lines.Scan() && r.lines.Err() == nil { // otherwise the line is incomplete
 		line := r.lines.Bytes()
 		if skipSpace(line, 0) == len(line) {
 			continue
 		}
 		if !r.row.scan(line) {
-			return false, cut(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
+			return false, truncated(r.reply, errNoObject, fmt.Sprintf("incomplete reply: what follows row %d is no record", r.count))
 		}
 		r.count++
 		return true, nil
@@ -81,7 +79,7 @@ func (r *Rows) next() (bool, error) {
 		err = errLongLine
 	}
 	if err != nil {
-		return false, cut(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+		return false, truncated(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
 	}
 	r.unverified, err = checkCount(r.reply, r.count)
 	return false, err
@@ -89,11 +87,11 @@ func (r *Rows) next() (bool, error) {
 
 var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)
 
-// Notes are what the service did not do as asked.
+// Notes has the deviations of a reply from the request.
 type Notes struct {
-	TakeClamped string // the Take it used instead of a larger one; empty where it did not
-	Ignored     string // members that mean nothing to it
-	Unverified  bool   // the reply came to its end, but a proxy has taken away what would prove it whole
+	TakeClamped string // the limit used instead of a larger Take; empty if Take was not reduced
+	Ignored     string // unknown members
+	Unverified  bool   // the reply is complete as far as known, but a proxy removed the trailer that verifies it
 }
 
 func notesOf(reply *http.Response) Notes {

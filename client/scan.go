@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scan reads one JSON object into the row, without copying or allocating but
-// for the first rows. It accepts what encoding/json accepts, except that names
-// may repeat.
+// scan parses a JSON object into the row. It does not copy, and allocates only for the
+// first rows. It accepts what encoding/json accepts, and duplicate names.
 func (r *Row) scan(text []byte) bool {
 	r.json, r.members = text[:0], r.members[:0]
 	i := skipSpace(text, 0)
@@ -27,8 +26,8 @@ func (r *Row) scan(text []byte) bool {
 	return skipSpace(text, i) == len(text)
 }
 
-// scanMembers reads members from i on and gives the place behind the closing
-// brace, or -1. Every function of the scanner answers in this way.
+// scanMembers scans members from i on and returns the index after the closing brace, or
+// -1 for invalid JSON, as do all functions of the scanner.
 func (r *Row) scanMembers(text []byte, i int) int {
 	for {
 		nameEnd := skipString(text, i)
@@ -94,7 +93,7 @@ func skipValue(text []byte, i int) int {
 	return skipNumber(text, i)
 }
 
-// plain has the bytes that stand for themselves inside a string.
+// plain has the bytes that need no unescaping inside a string.
 var plain = newPlain()
 
 func newPlain() (table [256]bool) {
@@ -159,8 +158,7 @@ func skipNumber(text []byte, i int) int {
 	return end
 }
 
-// skipNested skips an array, or an object that is a value in a row. Only the
-// request log has any.
+// skipNested skips an array or a nested object, which only rows of the request log have.
 func skipNested(text []byte, i int) int {
 	var nested json.RawMessage
 	in := json.NewDecoder(bytes.NewReader(text[i:]))
@@ -170,13 +168,13 @@ func skipNested(text []byte, i int) int {
 	return i + int(in.InputOffset())
 }
 
-// appendUnquoted appends what a valid JSON string stands for, which is without its
-// quotes here. As in encoding/json, U+FFFD takes the place of what is no character.
+// appendUnquoted appends the decoded text of a valid JSON string without its quotes. As
+// in encoding/json, invalid UTF-8 is replaced by U+FFFD.
 func appendUnquoted(dst, text []byte) []byte {
 	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return append(dst, text...)
 	}
 	var unquoted string
-	_ = json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &unquoted) // it was scanned
+	_ = json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &unquoted) // the string is valid
 	return append(dst, unquoted...)
 }

@@ -7,13 +7,12 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Info is what the service says of itself: its version, its time, what it can do
-// and the bounds of what it can be asked.
+// Info returns the version, time, features and limits of the service.
 func (c *Client) Info(ctx context.Context) (*wire.Info, error) {
 	return fetch[*wire.Info](ctx, c, http.MethodGet, "/Info", nil)
 }
 
-// Settings lists the settings that may change while the service runs.
+// Settings returns the settings that can change while the service runs.
 func (c *Client) Settings(ctx context.Context) ([]wire.Setting, error) {
 	return fetch[[]wire.Setting](ctx, c, http.MethodGet, "/Settings", nil)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Stats are figures of the delivery of webhooks within the last while, from a
-// minute to 24 hours; 0 is an hour. It takes the role admin.
+// Stats returns webhook delivery statistics of the last window, from a minute to 24
+// hours; 0 is an hour. It requires the role admin.
 func (c *Client) Stats(ctx context.Context, window time.Duration) (*wire.Stats, error) {
 	path := "/Webhooks/Stats"
 	if window != 0 {

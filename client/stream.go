@@ -12,49 +12,46 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// StreamOptions say what a live stream is to be about.
+// StreamOptions configures a live stream.
 type StreamOptions struct {
-	Topics      []string // wire.TopicMessages and the others; messages and stats where empty
-	LastEventID string   // of the last event that was seen: nothing behind it is left out
+	Topics      []string // wire.TopicMessages etc.; empty: messages and stats
+	LastEventID string   // ID of the last event received; the stream resumes after it
 }
 
-// StreamEvent is something that a live stream gives: a MessageEvent, StatsEvent,
-// RequestEvent, HeartbeatEvent or ResetEvent of the service, or Connected or
-// Disconnected.
+// StreamEvent is an event of a live stream: a MessageEvent, StatsEvent, RequestEvent,
+// HeartbeatEvent or ResetEvent of the service, or Connected or Disconnected.
 type StreamEvent interface{ streamEvent() }
 
-// Connected comes each time that the service has begun to answer.
+// Connected is sent each time the connection is established.
 type Connected struct{}
 
-// Disconnected comes each time that the connection was lost or could not be
-// made. It is tried again after Retry.
+// Disconnected is sent each time the connection is lost or cannot be established. The
+// client reconnects after Retry.
 type Disconnected struct {
 	Err   error
 	Retry time.Duration
 }
 
-// MessageEvent is what became of one message. ID is for
-// StreamOptions.LastEventID.
+// MessageEvent is a change of a message. ID is for StreamOptions.LastEventID.
 type MessageEvent struct {
 	ID string
 	wire.MessageChange
 }
 
-// StatsEvent has figures of the delivery, as JSON.
+// StatsEvent has delivery statistics.
 type StatsEvent struct{ Data json.RawMessage }
 
-// RequestEvent is a request that the service has answered.
+// RequestEvent is a request that the service has handled.
 type RequestEvent struct{ wire.AnsweredRequest }
 
-// HeartbeatEvent is a sign of life, which comes at once and then every 15
-// seconds. ID is as in MessageEvent, empty without the topic messages.
+// HeartbeatEvent is sent immediately and then every 15 seconds. ID is as in
+// MessageEvent, empty without the topic messages.
 type HeartbeatEvent struct {
 	ID         string
 	ServerTime time.Time
 }
 
-// ResetEvent says that changes were left out: what was read before has to be
-// read again.
+// ResetEvent means that changes were missed: the caller must read the state again.
 type ResetEvent struct{ Reason string }
 
 func (Connected) streamEvent()      {}
@@ -68,17 +65,16 @@ func (ResetEvent) streamEvent()     {}
 const streamTimeOver = "the time for the stream is over"
 
 const (
-	streamSilence = 20 * time.Second // without a heartbeat; then the connection counts as dead
-	firstRetry    = 2 * time.Second  // unless the service says otherwise
-	leastRetry    = 10 * time.Millisecond
+	streamSilence = 20 * time.Second // maximum time without heartbeat
+	firstRetry    = 2 * time.Second  // unless the service sends another
+	minRetry      = 10 * time.Millisecond
 	longestRetry  = 30 * time.Second
 )
 
-// Stream follows what the service does until ctx is done or the loop is left. A
-// connection that is lost, or shows no heartbeat for 20 seconds, is made again
-// and goes on where it was; where that is not possible a ResetEvent comes. An
-// error is the last that comes: the service refuses the stream, as one of Kind
-// Unauthorized or NotFound, or ctx is done.
+// Stream follows the events of the service until ctx is done or the loop ends. A
+// connection that is lost, or has no heartbeat for 20 seconds, is reestablished and
+// resumed; if it cannot be resumed, a ResetEvent is sent. An error is the last item: the
+// service rejects the stream with Kind Unauthorized or NotFound, or ctx is done.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
 		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: firstRetry, Max: longestRetry}, yield: yield}
@@ -103,14 +99,14 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEv
 	}
 }
 
-// errLeft says that the loop over a stream was left.
+// errLeft is returned if the caller ended the loop.
 var errLeft = errors.New("the stream was left")
 
-// errSilent says that no heartbeat came.
+// errSilent is returned if there is no heartbeat.
 var errSilent = errors.New("silence")
 
-// isFinal reports whether it makes no sense to ask again: the answer is
-// refused, rather than impossible.
+// isFinal reports whether a retry is pointless, because the service rejects the
+// stream.
 func isFinal(err error) bool {
 	e, is := errors.AsType[*Error](err)
 	if !is {
@@ -123,7 +119,7 @@ func isFinal(err error) bool {
 	return e.Status >= 300 && e.Status <= 499
 }
 
-// pause waits, unless ctx is done before.
+// pause waits for a duration or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// tapped is how much of a body is shown.
+// tapped limits the logged part of a body, in bytes.
 const tapped = 4 << 10
 
-// wiretap shows what crosses the wire, without secrets.
+// wiretap logs HTTP traffic without secrets.
 type wiretap struct {
 	next http.RoundTripper
 	to   io.Writer
-	mu   *sync.Mutex // what belongs together is written at once
+	mu   *sync.Mutex // keeps the lines of a message together
 }
 
 func newWiretap(next http.RoundTripper, to io.Writer) http.RoundTripper {
 	return wiretap{next: next, to: to, mu: new(sync.Mutex)}
 }
 
-// RoundTrip shows a request, its reply, and at the end of that its body.
+// RoundTrip logs a request and its reply, and the reply's body once it has been read.
 func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "%s %s %s\nHost: %s\n", r.Method, r.URL.RequestURI(), r.Proto, r.URL.Host)
@@ -39,7 +39,7 @@ func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// firstBytes is the beginning of what the request carries.
+// firstBytes returns the beginning of the request's body.
 func firstBytes(r *http.Request) []byte {
 	if r.GetBody == nil {
 		return nil
@@ -49,15 +49,15 @@ func firstBytes(r *http.Request) []byte {
 		return nil
 	}
 	defer body.Close()
-	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // memory does not fail
+	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // cannot fail
 	return text
 }
 
-// show writes each line behind a mark for its sender.
+// show writes lines prefixed with > or <.
 func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	var all strings.Builder
 	all.WriteString(text)
-	_ = redactHeader(header).Write(&all) // memory does not fail
+	_ = redactHeader(header).Write(&all) // cannot fail
 	if len(body) > 0 {
 		fmt.Fprintf(&all, "\n%s\n", bytes.TrimRight(body, "\n"))
 	}
@@ -67,10 +67,10 @@ func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, _ = io.WriteString(w.to, marked.String()) // who cannot listen must not stop the work
+	_, _ = io.WriteString(w.to, marked.String()) // a failing log must not fail the request
 }
 
-// tappedBody keeps the beginning of a body until all of it was read.
+// tappedBody records the beginning of a body while it is read.
 type tappedBody struct {
 	io.ReadCloser
 	tap  wiretap
@@ -89,7 +89,7 @@ func (b *tappedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Close also shows a body that was read in part only.
+// Close also logs a partially read body.
 func (b *tappedBody) Close() error {
 	b.finish(nil)
 	return b.ReadCloser.Close()

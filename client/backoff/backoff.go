@@ -1,21 +1,20 @@
-// Package backoff spaces out attempts that follow failures.
+// Package backoff computes the waits between retries.
 package backoff
 
 import "time"
 
-// Backoff is the wait before the next attempt: Min after the first failure in a row,
-// twice as long after each further one, and never longer than Max. Its user adds the
-// jitter, where there may be many at once.
+// Backoff is an exponential backoff: Min after the first failure, doubled after each
+// further one, limited to Max. The caller adds jitter if needed.
 type Backoff struct {
 	Min, Max time.Duration
 
-	failures int // in a row
+	failures int // consecutive
 }
 
-// maxDoublings keeps waits within time.Duration for all sensible Min.
+// maxDoublings prevents an overflow of time.Duration.
 const maxDoublings = 20
 
-// Wait is how long to wait now, 0 where nothing has failed.
+// Wait returns the current wait; 0 without failures.
 func (b *Backoff) Wait() time.Duration {
 	if b.failures == 0 {
 		return 0
@@ -23,11 +22,11 @@ func (b *Backoff) Wait() time.Duration {
 	return min(b.Min<<min(b.failures-1, maxDoublings), b.Max)
 }
 
-// Next counts a failure and gives the wait after it.
+// Next counts a failure and returns the wait after it.
 func (b *Backoff) Next() time.Duration {
 	b.failures++
 	return b.Wait()
 }
 
-// Reset follows a success.
+// Reset resets the failures after a success.
 func (b *Backoff) Reset() { b.failures = 0 }

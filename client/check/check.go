@@ -1,31 +1,31 @@
-// Package check has what a check of the service, or of the way to it, has found.
+// Package check defines the results of diagnostic checks.
 package check
 
 import "slices"
 
-// Status says how a check went.
+// Status is the outcome of a check.
 type Status string
 
-// The statuses of results.
+// Statuses of results.
 const (
 	OK      Status = "ok"
-	Warning Status = "warning" // it works, perhaps not as intended
-	Failed  Status = "failed"  // something does not work
-	Skipped Status = "skipped" // it does not apply, or another failure keeps it from being checked
+	Warning Status = "warning" // works, but perhaps not as intended
+	Failed  Status = "failed"  // does not work
+	Skipped Status = "skipped" // does not apply, or depends on a failed check
 )
 
-// Short is the status in at most four letters: ok, warn, fail or skip.
+// Short returns ok, warn, fail or skip.
 func (s Status) Short() string { return string(s[:min(4, len(s))]) }
 
-// Result is what one check has found.
+// Result is the result of a check.
 type Result struct {
 	Name   string // of the check
 	Status Status
 	Detail string `json:",omitempty"`
-	Fix    string `json:",omitempty"` // what to do about it
+	Fix    string `json:",omitempty"` // suggested action
 }
 
-// AnyFailed reports whether something does not work.
+// AnyFailed reports whether any check failed.
 func AnyFailed(all []Result) bool {
 	return slices.ContainsFunc(all, func(r Result) bool { return r.Status == Failed })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Count is a number of things in words.
+// Count formats a number with its noun.
 func Count[N int | int64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -13,10 +13,10 @@ func Count[N int | int64](n N, one, many string) string {
 	return Thousands(n) + " " + many
 }
 
-// Thousands groups digits, for people; data never has that.
+// Thousands formats a number with thousands separators, for messages, not for data.
 func Thousands[N int | int64](n N) string { return Grouped(fmt.Sprint(n)) }
 
-// Grouped puts commas between the thousands of a decimal number.
+// Grouped inserts thousands separators into a decimal number.
 func Grouped(text string) string {
 	digits, sign := strings.CutPrefix(text, "-")
 	whole, fraction, point := strings.Cut(digits, ".")

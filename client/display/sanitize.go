@@ -1,4 +1,4 @@
-// Package display makes text of records and replies safe to show on a terminal.
+// Package display formats and sanitizes text for terminals.
 package display
 
 import (
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns what is shown instead of a character that could act on a
-// terminal or hide itself. It is empty for all other characters.
+// Escape returns the visible replacement of a control or invisible character; empty for
+// all other characters.
 func Escape(r rune) string {
 	switch {
 	case r >= ' ' && r < 0x7f:
@@ -26,8 +26,8 @@ func Escape(r rune) string {
 	return ""
 }
 
-// AppendSanitized appends text with every such character made visible. Those in
-// keep stay as they are. What is not UTF-8 becomes U+FFFD.
+// AppendSanitized appends text with such characters escaped, except those in keep.
+// Invalid UTF-8 is replaced by U+FFFD.
 func AppendSanitized(dst, text []byte, keep string) []byte {
 	for len(text) > 0 {
 		n := 0
@@ -50,18 +50,17 @@ func AppendSanitized(dst, text []byte, keep string) []byte {
 	return dst
 }
 
-// Sanitize is a message fit for one line.
+// Sanitize escapes a text for a single line.
 func Sanitize(text string) string { return string(AppendSanitized(nil, []byte(text), "")) }
 
-// Writer is for formats that keep record text as it is, on a
-// terminal. Lines and tabs stay.
+// Writer sanitizes output to a terminal, except for line breaks and tabs.
 type Writer struct {
 	To   io.Writer
-	rest []byte // the beginning of a character whose end has not come yet
+	rest []byte // an incomplete character at the end of the last write
 	out  []byte
 }
 
-// Write passes on all whole characters.
+// Write writes all complete characters.
 func (w *Writer) Write(b []byte) (int, error) {
 	text := append(w.rest, b...)
 	end := wholeCharacters(text)
@@ -73,8 +72,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wholeCharacters is the length of text without a character at its end that
-// has only begun.
+// wholeCharacters returns the length of text without an incomplete character at the end.
 func wholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i > len(text)-utf8.UTFMax; i-- {
 		if !utf8.RuneStart(text[i]) {

@@ -1,5 +1,4 @@
-// Package filter reads the conditions that people write, such as
-// InvoiceTotal>=1000, for whctl and for its screens.
+// Package filter parses conditions such as InvoiceTotal>=1000.
 package filter
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// spellings is how each operator is written in --where, beside its suffix.
+// spellings has the symbol and the word of each operator, besides its suffix.
 var spellings = [...]struct {
 	symbol  string
 	word    string
@@ -35,16 +34,16 @@ var spellings = [...]struct {
 	record.In:                   {"", "in", "one of A,B,C; or A..B for between"},
 }
 
-// Symbol is the sign of an operator, empty where it has only a word.
+// Symbol returns the symbol of an operator; empty if it only has a word.
 func Symbol(o record.Operator) string { return spellings[o].symbol }
 
-// Word is the word of an operator.
+// Word returns the word of an operator.
 func Word(o record.Operator) string { return spellings[o].word }
 
-// Meaning says in words what an operator does.
+// Meaning describes an operator.
 func Meaning(o record.Operator) string { return spellings[o].meaning }
 
-// Spelling is the shortest way to write an operator.
+// Spelling returns the shortest spelling of an operator.
 func Spelling(o record.Operator) string {
 	if s := spellings[o]; s.symbol != "" {
 		return s.symbol
@@ -52,7 +51,7 @@ func Spelling(o record.Operator) string {
 	return spellings[o].word
 }
 
-// Allowed lists what fields of a family take.
+// Allowed lists the operators of a family.
 func Allowed(f record.Family) string {
 	var list []string
 	for _, o := range f.Operators() {
@@ -61,14 +60,14 @@ func Allowed(f record.Family) string {
 	return strings.Join(list, " ")
 }
 
-// Reader reads conditions on the records of one kind.
+// Reader parses conditions on the records of a kind.
 type Reader struct {
 	Kind *record.Kind
-	Now  time.Time // what today means
+	Now  time.Time // reference for relative times
 }
 
-// ParseAll reads all conditions. The service takes one of each kind, so a second
-// one would be lost.
+// ParseAll parses conditions. The service accepts a field and operator only once, so
+// duplicates are errors.
 func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 	var all []client.Filter
 	for _, text := range texts {
@@ -83,24 +82,24 @@ func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 	return all, nil
 }
 
-// Append adds a filter that is not there yet.
+// Append adds a filter. A duplicate field and operator is an error.
 func Append(all []client.Filter, one client.Filter) ([]client.Filter, error) {
 	for _, other := range all {
 		if other.Member() == one.Member() {
-			return nil, fmt.Errorf("%s %s stands twice, and all conditions must hold; use in or between", one.Field, Spelling(one.Operator))
+			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
 		}
 	}
 	return append(all, one), nil
 }
 
-// Parse reads one condition in any of its three forms.
+// Parse parses a condition in any of its three forms.
 func (f Reader) Parse(text string) (client.Filter, error) {
 	if !utf8.ValidString(text) {
 		return client.Filter{}, errors.New("is not UTF-8")
 	}
 	name, rest := cutName(strings.TrimSpace(text))
 	if name == "" {
-		return client.Filter{}, fmt.Errorf(`begins with a field: "%s=..."`, f.Kind.Fields[0].Name)
+		return client.Filter{}, fmt.Errorf(`must start with a field: "%s=..."`, f.Kind.Fields[0].Name)
 	}
 	member, known := f.Kind.Member(name)
 	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
@@ -121,7 +120,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	return f.filter(field, operator, value)
 }
 
-// filter puts a condition together, once its parts are known.
+// filter returns the filter of a parsed condition.
 func (f Reader) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
 	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Takes(record.Between) {
 		return f.checked(field, record.Between, []string{from, to})
@@ -136,7 +135,7 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 	return f.checked(field, operator, values)
 }
 
-// familyName says in a word why a field takes only some operators.
+// familyName returns the type of a field for errors about operators.
 func familyName(field record.Field) string {
 	if field.Filter == record.S {
 		return "text"
@@ -144,7 +143,7 @@ func familyName(field record.Field) string {
 	return field.Type.String()
 }
 
-// operands reads as many values as the operator takes.
+// operands parses the values of an operator.
 func operands(operator record.Operator, value string) ([]string, error) {
 	if operator.Arity() == record.One {
 		if value == "" && inEveryText(operator) {
@@ -158,13 +157,13 @@ func operands(operator record.Operator, value string) ([]string, error) {
 	}
 	values, err := list(value)
 	if err == nil && operator == record.Between && len(values) != 2 {
-		err = errors.New("between takes two values, as in 10,20 or 10..20")
+		err = errors.New("between needs two values, such as 10,20 or 10..20")
 	}
 	return values, err
 }
 
-// checked tries the values against the field's type, so that mistakes are
-// found before anything is sent.
+// checked validates the values by the field's type, so that mistakes are reported
+// without a request.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
 	for i, value := range values {
 		if field.Type.Held() == record.DateTime {
@@ -177,7 +176,7 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
 }
 
-// withoutCommas is what to write for a number that is written as people read it.
+// withoutCommas suggests the spelling of a number with thousands separators.
 func withoutCommas(field record.Field, text string) string {
 	plain := strings.ReplaceAll(text, ",", "")
 	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {
@@ -186,8 +185,7 @@ func withoutCommas(field record.Field, text string) string {
 	return ", without commas: " + plain
 }
 
-// date resolves today, yesterday and -7d, seven days before today, by the
-// calendar of this machine.
+// date resolves today, yesterday and -7d (seven days ago) in the zone of Now.
 func (f Reader) date(text string) string {
 	back, ok := daysBack(strings.ToLower(text))
 	if !ok {
@@ -196,7 +194,7 @@ func (f Reader) date(text string) string {
 	return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
 }
 
-// daysBack reads the words for days, which no date is spelled like.
+// daysBack parses relative days, which cannot be confused with dates.
 func daysBack(text string) (days int, ok bool) {
 	switch text {
 	case "today":
@@ -210,7 +208,7 @@ func daysBack(text string) (days int, ok bool) {
 	return int(n), isDays && isBack && err == nil
 }
 
-// cutName takes the field off. Names of fields have no other characters.
+// cutName splits off the name of the field.
 func cutName(text string) (name, rest string) {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -221,7 +219,7 @@ func cutName(text string) (name, rest string) {
 	return text[:end], strings.TrimSpace(text[end:])
 }
 
-// cutOperator takes the operator off: the longest symbol, or a word.
+// cutOperator splits off the operator: the longest matching symbol, or a word.
 func cutOperator(text string) (o record.Operator, value string, ok bool) {
 	length := 0
 	for i, s := range spellings {
@@ -244,11 +242,11 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 	return 0, "", false
 }
 
-// foreign are the operators of other languages, which are read as ours with a
-// value that begins with the rest of them: only texts have such values.
+// foreign has operators of other languages, which would otherwise be parsed as a
+// shorter operator and a value that starts with the remainder.
 var foreign = [...]struct{ theirs, ours string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
 
-// cutForeign finds what is written here for an operator of another language.
+// cutForeign returns the equivalent of an operator of another language.
 func cutForeign(text string) (theirs, ours string, ok bool) {
 	for _, f := range foreign {
 		if strings.HasPrefix(text, f.theirs) {
@@ -258,13 +256,13 @@ func cutForeign(text string) (theirs, ours string, ok bool) {
 	return "", "", false
 }
 
-// inEveryText reports whether an operator finds an empty text in every text, so
-// that a value that was forgotten, or a variable that is empty, would match all.
+// inEveryText reports whether an operator with an empty text matches everything, as
+// with a forgotten value or an empty shell variable.
 func inEveryText(o record.Operator) bool {
 	return o == record.StartsWith || o == record.EndsWith || o == record.Contains
 }
 
-// Text writes a condition so that Parse reads it again.
+// Text formats a filter in the syntax of Parse.
 func Text(f client.Filter) string {
 	values := make([]string, len(f.Values))
 	for i, value := range f.Values {
@@ -277,7 +275,7 @@ func Text(f client.Filter) string {
 	return f.Field + operator + strings.Join(values, ",")
 }
 
-// quote puts a value in quotes where it would mean something else without.
+// quote quotes a value if needed.
 func quote(value string) string {
 	plain := value != "" && strings.TrimSpace(value) == value && !strings.ContainsAny(value, `",`) && !strings.Contains(value, "..")
 	if plain {

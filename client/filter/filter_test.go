@@ -125,15 +125,15 @@ func TestConditionValues(t *testing.T) {
 
 func TestConditionRefused(t *testing.T) {
 	for text, say := range map[string]string{
-		``:                                "begins with a field",
-		`=5`:                              "begins with a field",
+		``:                                "must start with a field",
+		`=5`:                              "must start with a field",
 		`InvoiceID`:                       "must be followed by one of: =",
 		`InvoiceID is D1`:                 "must be followed by one of: =",
 		`InvoiceID in`:                    "empty item",
 		`InvoiceID in a,,b`:               "empty item",
 		`InvoiceID in "a`:                 "closing",
-		`InvoiceID in "a"b`:               "behind the closing",
-		`InvoiceID="a"b`:                  "behind the closing",
+		`InvoiceID in "a"b`:               "after the closing",
+		`InvoiceID="a"b`:                  "after the closing",
 		`InvoiceTotal between 1`:          "two values",
 		`InvoiceTotal between 1,2,3`:      "two values",
 		`InvoiceTotal between a..b`:       "must be a number",
@@ -155,8 +155,8 @@ func TestConditionRefused(t *testing.T) {
 		`Invoice=5`:                       "did you mean InvoiceID or InvoiceTotal",
 		`InvoiceTotalStartsWith=5`:        "InvoiceTotal is decimal: use",
 		`InvoiceTotal in 1,"2""`:          "closing",
-		`InvoiceID between "a,"b",c`:      "behind the closing",
-		`InvoiceTotal in "1".."2" and so`: "behind the closing",
+		`InvoiceID between "a,"b",c`:      "after the closing",
+		`InvoiceTotal in "1".."2" and so`: "after the closing",
 	} {
 		_, err := readerOf(t, "SO_Totals").Parse(text)
 		if err == nil || !strings.Contains(err.Error(), say) {
@@ -209,8 +209,8 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceTotalIn":1}`:                "must be an array",
 		`{"InvoiceTotalIn":[]}`:               "must be an array",
 		`{"InvoiceTotalIn":[[1]]}`:            "must be a text, a number or a bool",
-		`{"InvoiceTotalBetween":[1]}`:         "takes an array of two",
-		`{"InvoiceTotal":1,"invoicetotal":1}`: "stands twice",
+		`{"InvoiceTotalBetween":[1]}`:         "needs an array of two",
+		`{"InvoiceTotal":1,"invoicetotal":1}`: "duplicate condition",
 	} {
 		var q client.Query
 		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), say) {

@@ -13,9 +13,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// ParseJSON adds to a query the members of a JSON object, in the names that the
-// service has for them. Those that mean nothing to the registry are only taken
-// where they need not be checked, and then the service must not be strict.
+// ParseJSON adds the members of a JSON object, named as in requests, to a query. Members
+// unknown to the registry are errors unless unchecked; the query is then not strict.
 func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -41,12 +40,12 @@ func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 	return nil
 }
 
-// member reads one member as a filter.
+// member parses a member as a filter.
 func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
 	member, known := f.Kind.Member(name)
 	if !known {
 		near := record.Suggest(name, f.Kind.Members())
-		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it all the same)", f.Kind.Name, name, record.DidYouMean(near))
+		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)", f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
 	if !member.Allowed {
@@ -57,13 +56,13 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 		return client.Filter{}, fmt.Errorf("%s: %w", name, err)
 	}
 	if member.Operator.Arity() == record.Two && len(values) != 2 {
-		return client.Filter{}, fmt.Errorf("%s takes an array of two values", name)
+		return client.Filter{}, fmt.Errorf("%s needs an array of two values", name)
 	}
 	return f.checked(field, member.Operator, values)
 }
 
-// jsonValues are the operands that a JSON value holds: one, or an array of them.
-// Bytes are an array of numbers or base64, as the service has them.
+// jsonValues returns the operands of a JSON value: one, or an array. Bytes are an array
+// of numbers or base64.
 func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
 	if operator.Arity() == record.One {
 		text, err := jsonScalar(value)
@@ -87,7 +86,7 @@ func jsonValues(field record.Field, operator record.Operator, value json.RawMess
 	return values, nil
 }
 
-// jsonScalar is the text of a JSON value; of a number its digits.
+// jsonScalar returns the text of a JSON value. Numbers keep their digits.
 func jsonScalar(value json.RawMessage) (string, error) {
 	var text string
 	switch trimmed := bytes.TrimSpace(value); {

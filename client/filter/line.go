@@ -2,12 +2,12 @@ package filter
 
 import "strings"
 
-// gap divides conditions whatever is around it.
+// gap always separates conditions.
 const gap = "  "
 
-// Split takes a line of conditions apart: two blanks divide them, and so does one
-// where a field with an operator follows a whole condition. In quotes blanks
-// are a value's.
+// Split splits a line into conditions. They are separated by two blanks, or by one
+// blank between a complete condition and a field with an operator. Blanks in quotes do
+// not separate.
 func (f Reader) Split(line string) []string {
 	var parts []string
 	start, quoted := 0, false
@@ -18,7 +18,7 @@ func (f Reader) Split(line string) []string {
 		if i < start || quoted || line[i] != ' ' {
 			continue
 		}
-		if strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.begins(line[i:]) {
+		if strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.startsCondition(line[i:]) {
 			parts = appendPart(parts, line[start:i])
 			start = i + 1
 		}
@@ -33,14 +33,13 @@ func appendPart(parts []string, part string) []string {
 	return parts
 }
 
-// begins reports whether a text begins with a field and an operator.
-func (f Reader) begins(text string) bool {
+// startsCondition reports whether a text starts with a field and an operator.
+func (f Reader) startsCondition(text string) bool {
 	_, _, ok := f.cutField(text)
 	return ok
 }
 
-// Whole reports whether a text has all that a condition needs: a field, an
-// operator, and a value.
+// Whole reports whether a text is a complete condition: field, operator and value.
 func (f Reader) Whole(text string) bool {
 	_, value, ok := f.cutField(text)
 	return ok && value != ""

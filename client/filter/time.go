@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Time reads a time that people name: a date, a time of day, a day, or how long
-// before now it was. What names no zone is of that of now.
+// Time parses a date, a time of day, a day such as today, or a duration before now. A
+// time without zone is in the zone of now.
 func Time(text string, now time.Time) (time.Time, error) {
 	if at, ok := Shifted(strings.TrimPrefix(text, "-"), now, -1); ok {
 		return at, nil
@@ -22,7 +22,7 @@ func Time(text string, now time.Time) (time.Time, error) {
 	case "yesterday":
 		return today.AddDate(0, 0, -1), nil
 	}
-	// A date without a zone is one of this place, whose zone is named for that.
+	// A date without a zone is in the zone of now.
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return at, nil
@@ -36,8 +36,7 @@ func Time(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 13:00, 2026-07-01 or 2026-07-01T10:00, not %q", text)
 }
 
-// Shifted is a time before or after now, which a text such as 2h or 3d says how
-// far it is.
+// Shifted returns the time before or after now by a duration such as 2h or 3d.
 func Shifted(text string, now time.Time, direction int) (time.Time, bool) {
 	if digits, isDays := strings.CutSuffix(text, "d"); isDays {
 		days, err := strconv.ParseUint(digits, 10, 16)

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// Values are written as they are, or in double quotes where they hold what would
-// mean something else: commas, "..", blanks at an end. A quote inside quotes
-// is doubled.
+// Values are in double quotes if they contain commas, "..", or leading or trailing
+// blanks. Quotes inside are doubled.
 
 var (
 	errOpenQuote = errors.New(`a closing " is missing; a " inside a quoted value is doubled`)
-	errBehind    = errors.New(`there is text behind the closing "; a " inside a quoted value is doubled`)
-	errNoText    = errors.New(`a text must follow; write "" for an empty text, which matches all`)
+	errBehind    = errors.New(`unexpected text after the closing "; a " inside a quoted value is doubled`)
+	errNoText    = errors.New(`missing text; write "" for an empty text, which matches all`)
 	errEmptyItem = errors.New(`the list has an empty item; write "" for an empty text`)
 )
 
-// scalar reads one value.
+// scalar parses a single value.
 func scalar(text string) (string, error) {
 	if !strings.HasPrefix(text, `"`) {
 		return text, nil
@@ -28,7 +27,7 @@ func scalar(text string) (string, error) {
 	return value, err
 }
 
-// list reads values separated by commas.
+// list parses values separated by commas.
 func list(text string) ([]string, error) {
 	var values []string
 	for {
@@ -44,7 +43,7 @@ func list(text string) ([]string, error) {
 	}
 }
 
-// item takes the first value off a list; more says that another follows.
+// item parses the first value of a list; more reports whether another follows.
 func item(text string) (value, rest string, more bool, err error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `"`) {
@@ -63,7 +62,7 @@ func item(text string) (value, rest string, more bool, err error) {
 	return value, rest[1:], true, nil
 }
 
-// quoted reads a value in quotes. The rest has no blanks before it.
+// quoted parses a value in quotes and trims the rest.
 func quoted(text string) (value, rest string, err error) {
 	var b strings.Builder
 	for rest = text[1:]; ; {
@@ -80,8 +79,7 @@ func quoted(text string) (value, rest string, err error) {
 	}
 }
 
-// cutRange reads A..B. Text with several ".." is no range, and neither is a
-// list.
+// cutRange splits A..B. A text with several ".." or a list is not a range.
 func cutRange(text string) (from, to string, ok bool) {
 	if strings.HasPrefix(text, `"`) {
 		value, rest, err := quoted(text)

@@ -146,7 +146,7 @@ func (k *Kind) index() error {
 		}
 		key := strings.ToLower(f.Name)
 		if _, twice := k.columns[key]; twice {
-			return fmt.Errorf("record kind %s: field %s stands twice", k.Name, f.Name)
+			return fmt.Errorf("record kind %s: duplicate field %s", k.Name, f.Name)
 		}
 		k.columns[key] = i
 		k.put(f.Name, Member{i, Equal, f.Filter.Takes(Equal)})

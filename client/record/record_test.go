@@ -73,7 +73,7 @@ func TestNamesUnique(t *testing.T) {
 	for _, k := range Kinds() {
 		for _, name := range []string{k.Name, k.Operation()} {
 			if fold := strings.ToLower(name); kinds[fold] {
-				t.Errorf("kind %s stands twice", name)
+				t.Errorf("duplicate kind %s", name)
 			} else {
 				kinds[fold] = true
 			}
@@ -319,10 +319,10 @@ func TestNewRegistryRefuses(t *testing.T) {
 		{"no fields", []Kind{{Name: "A"}}, "no fields"},
 		{"no name", []Kind{{Fields: text("X")}}, "no name"},
 		{"field without a name", []Kind{{Name: "A", Fields: text("X", "")}}, "field 2 has no name"},
-		{"same kind", []Kind{{Name: "A", Fields: text("X")}, {Name: "a", Fields: text("X")}}, "a: the name stands twice"},
-		{"kind like an operation", []Kind{{Name: "A", Fields: text("X")}, {Name: "AQuery", Fields: text("X")}}, "AQuery: the name stands twice"},
-		{"operation like a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: the name stands twice"},
-		{"same field", []Kind{{Name: "A", Fields: text("X", "x")}}, "field x stands twice"},
+		{"same kind", []Kind{{Name: "A", Fields: text("X")}, {Name: "a", Fields: text("X")}}, "a: duplicate name"},
+		{"kind like an operation", []Kind{{Name: "A", Fields: text("X")}, {Name: "AQuery", Fields: text("X")}}, "AQuery: duplicate name"},
+		{"operation like a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: duplicate name"},
+		{"same field", []Kind{{Name: "A", Fields: text("X", "x")}}, "duplicate field x"},
 		{"paging name", []Kind{{Name: "A", Fields: text("X", "TAKE")}}, "Take is reserved"},
 		{"control name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
 	} {

@@ -31,7 +31,7 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 		for _, name := range []string{k.Name, k.Operation()} {
 			key := strings.ToLower(name)
 			if r.byName[key] != nil {
-				return nil, fmt.Errorf("record kind %s: the name stands twice", name)
+				return nil, fmt.Errorf("record kind %s: duplicate name", name)
 			}
 			r.byName[key] = k
 		}

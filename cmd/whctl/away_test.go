@@ -26,8 +26,8 @@ func TestExportsThatFail(t *testing.T) {
 	}{
 		"away":     {trial{env: map[string]string{profile.EnvURL: closedAddress(t)}}, 3, "whctl: cannot reach http://127.0.0.1"},
 		"slow":     {trial{handler: silent}, 8, "whctl: no answer from http://127.0.0.1"},
-		"HTML":     {trial{handler: stranger(200)}, 1, "whctl: the answer was 200 OK as text/html, and not in the form of the service"},
-		"a page":   {trial{handler: stranger(404)}, 5, "whctl: the answer was 404 Not Found as text/html"},
+		"HTML":     {trial{handler: stranger(200)}, 1, "whctl: unexpected reply 200 OK as text/html; check that"},
+		"a page":   {trial{handler: stranger(404)}, 5, "whctl: unexpected reply 404 Not Found as text/html"},
 		"cut":      {trial{handler: cutOff}, 7, "whctl: incomplete reply: it broke off after 1 rows"},
 		"too few":  {trial{handler: miscounted}, 7, "whctl: incomplete reply: 1 of 2 rows arrived"},
 		"refused":  {trial{handler: status(401, "Unauthorized")}, 4, "whctl: Unauthorized: no good"},
@@ -80,7 +80,7 @@ func TestAllIsPatient(t *testing.T) {
 		rows(1, `{"Class":"A"}`)(w, r)
 	}
 	got := trial{handler: moment}.run(t, "query", "DB_Class", "--all", "--csv")
-	if got.code != 0 || got.stdout != "Class\nA\n" || asked != 2 || !strings.HasPrefix(got.stderr, "the answer was 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
+	if got.code != 0 || got.stdout != "Class\nA\n" || asked != 2 || !strings.HasPrefix(got.stderr, "unexpected reply 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
 		t.Errorf("asked %d times: %+v", asked, got)
 	}
 	asked = 0

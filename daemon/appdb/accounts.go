@@ -64,7 +64,7 @@ func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Ent
 	return added, a.db.Fault(err, "adding the first user")
 }
 
-// anotherAdmin is a condition on a user whose removal leaves an admin.
+// anotherAdmin is the condition that an admin is left after the removal of a user.
 const anotherAdmin = `(Role <> 'admin' OR EXISTS (SELECT 1 FROM whd.WH_User o WHERE o.Role = 'admin' AND o.UserKey <> @UserKey))`
 
 const updateUser = `UPDATE whd.WH_User SET
@@ -126,7 +126,7 @@ FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.Se
 	return s, a.db.Fault(err, "finding a session")
 }
 
-// AddSession adds a session if the user's password has not changed meanwhile. It
+// AddSession adds a session if the user's password has not changed. It
 // locks the user first: a concurrent change of the password either ends this
 // session too, or is already visible.
 func (a *Accounts) AddSession(ctx context.Context, s account.Session) (bool, error) {

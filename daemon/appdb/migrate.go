@@ -175,7 +175,7 @@ func (m *Migrator) apply(ctx context.Context) error {
 	}
 	// Not goose.WithLocker: goose creates its table before it locks.
 	return m.newLease().run(ctx, func(ctx context.Context) (err error) {
-		if m.before, _, err = m.versions(ctx); err == nil { // another daemon may have migrated meanwhile
+		if m.before, _, err = m.versions(ctx); err == nil { // another daemon may have migrated
 			err = m.up(ctx, provider)
 		}
 		return err

@@ -276,7 +276,7 @@ func newerVersion(t *testing.T, db *DB) {
 	}
 }
 
-// TestServerTables checks the tables whose permissions are checked.
+// TestServerTables checks the list of tables for the permission check.
 func TestServerTables(t *testing.T) {
 	names, err := serverTables()
 	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {

@@ -15,7 +15,7 @@ func TestAccountsSQLite(t *testing.T) {
 
 func TestAuditSQLite(t *testing.T) { appdbtest.Audit(t, open(t, storage.Config{})) }
 
-// TestAccountsSQLServer uses one schema, whose name needs quoting, for all tests,
+// TestAccountsSQLServer uses one schema, with a name to quote, for all tests,
 // and empties it for each.
 func TestAccountsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/backup"
 )
 
-// TestForgedBackups checks valid archives whose contents differ from the manifest.
+// TestForgedBackups checks valid archives with contents that differ from the manifest.
 func TestForgedBackups(t *testing.T) {
 	s := source(t)
 	genuine := must(os.ReadFile(saved(t, s)))(t)

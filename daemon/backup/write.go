@@ -25,7 +25,7 @@ type Source struct {
 	Program string // program name and version for the manifest
 }
 
-// Write backs up a store to a file. Daemons can use the store meanwhile. The backup
+// Write backs up a store to a file. Daemons can use the store. The backup
 // gets its final name only after it was synced to disk and verified; an older
 // backup of that name is replaced.
 func Write(ctx context.Context, s Source, file string) (Manifest, error) {

@@ -20,7 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestClockSkew runs a daemon whose clock differs by an hour from that of the other one
+// TestClockSkew runs a daemon with a clock that differs by an hour from that of the other one
 // and the server. This must have no effect.
 func TestClockSkew(t *testing.T) {
 	if testing.Short() {

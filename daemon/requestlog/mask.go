@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// sensitiveWord marks members whose value must not be logged.
+// sensitiveWord marks members with values that must not be logged.
 type sensitiveWord struct {
 	text  string
 	shown int // number of leading characters of the value that are logged

@@ -52,7 +52,7 @@ func (w *writer) stopping() bool {
 }
 
 // await waits for work: the first entry of a batch, the next attempt after a
-// failure, a flush, whose channel it returns, or the next pruning.
+// failure, a flush (it returns the channel), or the next pruning.
 func (w *writer) await() chan struct{} {
 	wake, wait := w.wake, max(0, time.Until(w.next))
 	if pause := w.pause.Wait(); pause > 0 {

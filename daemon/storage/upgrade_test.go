@@ -132,7 +132,7 @@ func (s seed) in(version int64) bool {
 
 const past = "2026-01-31T08:15:30.1234560"
 
-// seeds are rows of every table whose contents must be retained.
+// seeds are rows of every table that must be retained.
 var seeds = []seed{
 	{1, "WH_User", "RecID, UserName, UserKey, DisplayName, Role, PasswordHash, AddedDateTime, LastSavedDateTime", []any{"u1", "Ann Ö.", "ann ö.", "Ann", "admin", "$argon2id$...", past, past}},
 	{1, "WH_ApiKey", "RecID, Name, NameKey, KeyHash, Role, AddedDateTime", []any{"k1", "till", "till", strings.Repeat("b", 64), "reader", past}},

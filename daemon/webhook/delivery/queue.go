@@ -34,7 +34,7 @@ type queue struct {
 	timer            *time.Timer
 }
 
-// newQueue returns a queue whose endpoint gets at most limit concurrent attempts.
+// newQueue returns a queue with at most limit concurrent attempts.
 func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 	return &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
 		window: window{known: make(map[int64]*webhook.Message)}, unsettled: make(map[int64]*webhook.Message)}
@@ -147,7 +147,7 @@ func (q *queue) settled(m *webhook.Message) {
 	}
 }
 
-// putBack returns a message whose attempt was not started or is not counted. In an
+// putBack returns a message after an attempt that was not started or is not counted. In an
 // ordered queue the window is dropped, so that no later message overtakes it.
 func (q *queue) putBack(m *webhook.Message) {
 	if delete(q.unsettled, m.ID); q.ordered() {

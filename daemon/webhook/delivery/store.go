@@ -68,7 +68,7 @@ type Store interface {
 
 	// Lease leases a partition with an expired lease, or a new one, for term.
 	Lease(ctx context.Context, term time.Duration) (Lease, error)
-	// TakeOver leases partitions with open messages whose leases have expired or were
+	// TakeOver leases partitions with open messages after their leases have expired or were
 	// released. The first partition always has a holder.
 	TakeOver(ctx context.Context, term time.Duration) ([]Lease, error)
 	// Renew extends leases and returns those that are still held. A lease that another
@@ -157,7 +157,7 @@ func holds(leases []Lease, partition int64) bool {
 }
 
 // Batch is the content of one transaction. Events and messages already have their IDs.
-// Results of messages that were deleted, or whose subscription was, are dropped.
+// Results of deleted messages and of deleted subscriptions are dropped.
 type Batch struct {
 	Version    int64   // of the snapshot that the events were matched with, or AnyVersion
 	Leases     []Lease // of all partitions that the batch changes
@@ -176,7 +176,7 @@ type Batch struct {
 	MaxTextSize int64 // of all response bodies together, in bytes, if the store can enforce it immediately; 0 for no limit
 }
 
-// AnyVersion is the version of a batch whose events were published before the
+// AnyVersion is the version of a batch of events that were published before the
 // subscriptions they were matched with were read. Later changes of subscriptions are
 // concurrent and need not be considered.
 const AnyVersion = -1

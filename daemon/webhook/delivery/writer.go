@@ -108,7 +108,7 @@ func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 
 // fill adds the events that match subscriptions, with their messages. IDs are allocated
 // for each try, so that a write with an unknown result cannot collide with the next
-// one. Publications whose messages exceed the limit of a transaction are requeued.
+// one. Publications beyond the message limit of a transaction are requeued.
 func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 	count, ordered := 0, make(map[int64]bool) // subscriptions
 	for i, p := range slices.Concat(work.notices, work.publications) {
@@ -166,7 +166,7 @@ func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) (er
 	return err
 }
 
-// rejectTakenKeys rejects the publications of a batch whose keys other daemons have
+// rejectTakenKeys rejects the publications of a batch with keys that other daemons have
 // used.
 func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 	taken := make(map[*publication]bool)

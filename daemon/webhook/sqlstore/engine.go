@@ -95,7 +95,7 @@ func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	return webhook.NewSnapshot(version, changed), err
 }
 
-// Write implements delivery.Store. Rows whose ID exists are not changed: a batch
+// Write implements delivery.Store. Existing rows are not changed: a batch
 // may be written again if the outcome of the first attempt is unknown.
 func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)

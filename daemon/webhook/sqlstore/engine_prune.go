@@ -39,7 +39,7 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 	return removed, nil
 }
 
-// expired returns messages whose retention has ended, from p.After on. The Removed
+// expired returns messages with an expired retention, from p.After on. The Removed
 // has the last scanned ID and whether there may be more.
 func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) (messages []deletion, r delivery.Removed, err error) {
 	err = db.Query(ctx, func(rows *sql.Rows) error {

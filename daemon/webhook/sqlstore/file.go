@@ -11,8 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// fileWriter writes batches to the file, over its own connection, whose
-// statements stay prepared. The write lock serializes it with all other writers.
+// fileWriter writes batches to the file, over its own connection with
+// prepared statements. The write lock serializes it with all other writers.
 type fileWriter struct {
 	db   *appdb.DB
 	path string
@@ -301,7 +301,7 @@ func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletio
 	return left, r, nil
 }
 
-// withoutSync runs work whose transaction need not be durable when it ends. If it
+// withoutSync runs a transaction that need not be durable when it ends. If it
 // is lost, it will be repeated. It becomes durable with the next synced
 // transaction.
 func (f *fileWriter) withoutSync(work func() error) error {
