@@ -242,7 +242,7 @@ func TestClientBehindNginx(t *testing.T) {
 	var e *client.Error
 	for path, want := range map[string]client.Kind{"/slow": client.TimedOut, "/gone": client.Failed} {
 		_, err := through(path).Page(t.Context(), all)
-		if !errors.As(err, &e) || e.Kind != want || !strings.Contains(e.Message, "not in the form of the service") {
+		if !errors.As(err, &e) || e.Kind != want || !strings.Contains(e.Message, "is the address of the service") {
 			t.Errorf("%s: %#v", path, err)
 		}
 	}
