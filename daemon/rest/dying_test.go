@@ -123,7 +123,7 @@ func TestAbortedResponseWithCurl(t *testing.T) {
 	curl := clientstest.Tool(t, "curl")
 	i := startDamaged(t)
 	for _, version := range []string{"--http1.1", "--http1.0"} {
-		cmd := exec.CommandContext(t.Context(), curl, "--noRows", "--show-error", "--noproxy", "*", version,
+		cmd := exec.CommandContext(t.Context(), curl, "--silent", "--show-error", "--noproxy", "*", version,
 			"--user", "admin:"+daemontest.AdminPassword, "--output", os.DevNull, i.URL+"/csv/reply/IN_ColoursQuery")
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError

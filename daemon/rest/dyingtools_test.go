@@ -35,7 +35,7 @@ func TestAbortedCompressedResponseWithTools(t *testing.T) {
 // saveWithCurl saves a compressed response without decompressing it.
 func saveWithCurl(t *testing.T, coding, url, file string) error {
 	t.Helper()
-	return runTool(t, "curl", "--noRows", "--show-error", "--fail", "--noproxy", "*", "--http1.1", "--user", "admin:"+daemontest.AdminPassword,
+	return runTool(t, "curl", "--silent", "--show-error", "--fail", "--noproxy", "*", "--http1.1", "--user", "admin:"+daemontest.AdminPassword,
 		"--header", "Accept-Encoding: "+coding, "--output", file, url)
 }
 

@@ -92,7 +92,7 @@ func TestSamplesWork(t *testing.T) {
 	defer remove()
 	for _, name := range []string{"SO_TotalsQuery", "CR_BatchTransDocumentsQuery", "DB_ClassQuery", "QueryRequestLogsGETManyRequest", "Users", "GetSession", "OpenAPI", "Health", "Events"} {
 		for _, s := range operationOf(t, stranger(t, i), name).Samples {
-			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --noRows --show-error --fail-with-body")
+			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --silent --show-error --fail-with-body")
 			cmd.Env = append(os.Environ(), "KEY="+key)
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
 				t.Errorf("%s: %v: %s", s.Command, err, shortened(string(out)))

@@ -237,9 +237,9 @@ func TestInfo(t *testing.T) {
 // ready.
 func TestLoopbackHostURLWarning(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-host-url", "http://localhost:5050")
-	i.Log.Await(t, "level=WARN", "webhooks.host_url is an address of this host only")
+	i.Log.Await(t, "level=WARN", "webhooks.host_url is a loopback address")
 	body := stranger(t, i).do("GET /readyz", "").want(t, 200).body
-	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is an address of this host only") || strings.Contains(body, "5050") {
+	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is a loopback address") || strings.Contains(body, "5050") {
 		t.Errorf("got %s", body)
 	}
 	for _, request := range []string{"GET /Info", "GET /metadata.json"} {
