@@ -86,7 +86,7 @@ func readJSV(body []byte, _ []string) ([]Row, error) {
 	}
 	results, ok := envelope["Results"].([]any)
 	if !ok {
-		return nil, errors.New("Results is missing")
+		return nil, errors.New("no member Results")
 	}
 	var rows []Row
 	for _, result := range results {
