@@ -75,7 +75,7 @@ func (x *twins) remove(t *testing.T, n int) {
 // deleted at the other does not go out any more. One that is due later shows that
 // its time has gone by.
 func TestDeletingMessagesOfTheOtherDaemon(t *testing.T) {
-	x := startTwins(t, "--webhooks-retry-schedule", "10s,1h")
+	x := startTwins(t, "--webhooks-retry-schedule", "20s,1h")
 	to, got := receiver(t, http.StatusUnprocessableEntity)
 	came := &counted{got: got, times: make(map[string]int)}
 	s := x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
@@ -102,7 +102,7 @@ func TestDeletingMessagesOfTheOtherDaemon(t *testing.T) {
 
 // heedTime is more than a daemon needs to delete a message and the other one to
 // hear of it.
-const heedTime = 5 * time.Second
+const heedTime = 15 * time.Second
 
 // counted is how often each message came.
 type counted struct {

@@ -1,7 +1,6 @@
 package daemon_test
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -136,13 +135,9 @@ func TestServerFallsSilent(t *testing.T) {
 	line.Thaw()
 	works(t, i)
 
-	reply, err := http.Get(i.URL + totals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reply.Body.Close()
+	body := longResponse(t, i)
 	line.Freeze()
-	if _, err := io.Copy(io.Discard, reply.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := io.Copy(io.Discard, body); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("silent amid the rows: %v", err)
 	}
 	i.Log.Await(t, "response aborted", "without a row")
@@ -155,28 +150,35 @@ func TestServerFallsSilent(t *testing.T) {
 func TestAllConnectionsTaken(t *testing.T) {
 	i, _, _ := overLine(t, "--store-max-connections", "2", "--query-timeout", "2s")
 	works(t, i)
-	first, second := idler(t, i), idler(t, i)
+	first, second := longResponse(t, i), longResponse(t, i)
 	answers(t, i, classes, 503, "all connections to the database are in use")
 	answers(t, i, readiness, 200, "ready")
 	first.Close()
 	second.Close()
+	// The daemon may need a while to notice that the clients are gone.
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+		if reply, _ := get(t, i.URL+classes); reply.StatusCode != http.StatusServiceUnavailable {
+			break
+		}
+	}
 	works(t, i)
 }
 
-// idler is a client that has sent a query, and has read no more than the head
-// of a long answer.
-func idler(t *testing.T, i *daemontest.Instance) net.Conn {
+// longResponse sends a query with a long response and returns its body, of which
+// nothing was read. It retries while a busy machine exceeds the query timeout.
+func longResponse(t *testing.T, i *daemontest.Instance) io.ReadCloser {
 	t.Helper()
-	for enough := time.Now().Add(time.Minute); ; {
-		conn := begin(t, i, "idler")
-		reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	for deadline := time.Now().Add(time.Minute); ; {
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		reply, err := client.Get(i.URL + totals)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reply.StatusCode == 200 {
-			return conn
+		t.Cleanup(func() { reply.Body.Close() })
+		if reply.StatusCode == http.StatusOK {
+			return reply.Body
 		}
-		if time.Now().After(enough) {
+		if time.Now().After(deadline) {
 			t.Fatal(reply.Status)
 		}
 	}
