@@ -24,7 +24,7 @@ var ownRoutes = map[string]string{
 // the URL.
 func callOf(kind *record.Kind, members map[string]any, format string) (call, error) {
 	path, own := ownRoutes[kind.Name]
-	if kind.Database == record.InRecords || !own {
+	if kind.Database == record.RecordsDB || !own {
 		body, err := json.Marshal(members)
 		return call{method: http.MethodPost, path: "/Queries/" + url.PathEscape(kind.Name) + "?format=" + format, body: body}, err
 	}

@@ -139,7 +139,7 @@ func (q Query) operands(f Filter) (any, error) {
 	field := q.Kind.Fields[column]
 	count := len(f.Values)
 	switch arity := f.Operator.Arity(); {
-	case !field.Filter.Takes(f.Operator):
+	case !field.Filter.Allows(f.Operator):
 		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
 	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
 		return nil, fmt.Errorf("the filter %s does not take %d values", f.Member(), count)

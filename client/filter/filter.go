@@ -107,7 +107,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
-	if theirs, ours, ok := cutForeign(rest); ok && field.Filter != record.S {
+	if theirs, ours, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
 		return client.Filter{}, fmt.Errorf("there is no %s: use %s", theirs, ours)
 	}
 	operator, value, ok := cutOperator(rest)
@@ -122,10 +122,10 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 
 // filter returns the filter of a parsed condition.
 func (f Reader) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
-	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Takes(record.Between) {
+	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Allows(record.Between) {
 		return f.checked(field, record.Between, []string{from, to})
 	}
-	if !field.Filter.Takes(operator) {
+	if !field.Filter.Allows(operator) {
 		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
 	}
 	values, err := operands(operator, value)
@@ -137,7 +137,7 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 
 // familyName returns the type of a field for errors about operators.
 func familyName(field record.Field) string {
-	if field.Filter == record.S {
+	if field.Filter == record.TextFilter {
 		return "text"
 	}
 	return field.Type.String()
@@ -166,7 +166,7 @@ func operands(operator record.Operator, value string) ([]string, error) {
 // without a request.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
 	for i, value := range values {
-		if field.Type.Held() == record.DateTime {
+		if field.Type.Stored() == record.DateTime {
 			values[i] = f.date(value)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {

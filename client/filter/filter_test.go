@@ -72,7 +72,7 @@ func tryOperator(t *testing.T, f Reader, field record.Field, operator record.Ope
 	for _, one := range spelled {
 		got, err := f.Parse(one)
 		switch {
-		case !field.Filter.Takes(operator):
+		case !field.Filter.Allows(operator):
 			if err == nil || !strings.Contains(err.Error(), "use "+Allowed(field.Filter)) {
 				t.Errorf("%s: %q gave %v, %v; want the list of operators", f.Kind.Name, one, got, err)
 			}

@@ -42,7 +42,7 @@ func TestLinesOfFilters(t *testing.T) {
 		for _, field := range f.Kind.Fields[:rapid.IntRange(1, 3).Draw(t, "fields")] {
 			value := rapid.SampledFrom([]string{"1", "2.50", "10,20"}).Draw(t, "number")
 			operator := "in"
-			if field.Filter == record.S {
+			if field.Filter == record.TextFilter {
 				operator = rapid.SampledFrom([]string{"=", "^=", "contains"}).Draw(t, "operator")
 				value = rapid.SampledFrom([]string{"D1", `"two  blanks InvoiceID=x"`, `"a ""quote"""`, "a b"}).Draw(t, "text")
 			}

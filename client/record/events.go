@@ -72,9 +72,9 @@ func ServiceEvents() []Event {
 // subscribe to it.
 const TestEvent = "webhooks.test"
 
-// TestOf is the name of an event that tries a subscription out and looks like
+// TestEventFor is the name of an event that tries a subscription out and looks like
 // another one to receivers.
-func TestOf(event string) string { return TestEvent + ":" + event }
+func TestEventFor(event string) string { return TestEvent + ":" + event }
 
 // SentEvent is the name of an event as receivers get it, and whether it is
 // marked as a test.
@@ -82,7 +82,7 @@ func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true
 	}
-	if sent, test = strings.CutPrefix(name, TestOf("")); test {
+	if sent, test = strings.CutPrefix(name, TestEventFor("")); test {
 		return sent, true
 	}
 	return name, false
@@ -111,9 +111,9 @@ func EventPattern(events []Event, text string) (pattern string, ok bool) {
 	return events[i].Name, true
 }
 
-// TakesEvent reports whether a subscription with a pattern of EventPattern gets
+// MatchesEvent reports whether a subscription with a pattern of EventPattern gets
 // an event.
-func TakesEvent(pattern, event string) bool {
+func MatchesEvent(pattern, event string) bool {
 	family, wild := strings.CutSuffix(pattern, ".*")
 	head, _, _ := strings.Cut(event, ".")
 	return pattern == "*" || strings.EqualFold(pattern, event) || wild && strings.EqualFold(head, family)

@@ -47,11 +47,11 @@ func TestEventPattern(t *testing.T) {
 	}
 }
 
-func TestTakesEvent(t *testing.T) {
+func TestMatchesEvent(t *testing.T) {
 	for pattern, takes := range map[string]bool{
 		"*": true, "debtor.*": true, "Debtor.updated": true, "debtor.created": false, "debtorcategory.*": false, "debt.*": false,
 	} {
-		if TakesEvent(pattern, "debtor.updated") != takes {
+		if MatchesEvent(pattern, "debtor.updated") != takes {
 			t.Errorf("%s", pattern)
 		}
 	}
@@ -77,7 +77,7 @@ func TestSentEvent(t *testing.T) {
 	}{
 		"debtor.updated":                 {"debtor.updated", false},
 		TestEvent:                        {TestEvent, true},
-		TestOf("debtor.updated"):         {"debtor.updated", true},
+		TestEventFor("debtor.updated"):   {"debtor.updated", true},
 		"webhooks.testing":               {"webhooks.testing", false},
 		"webhooks.subscription.disabled": {SubscriptionDisabled, false},
 	} {

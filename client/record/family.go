@@ -8,11 +8,11 @@ type Family uint8
 
 // The families.
 const (
-	None Family = iota // no filter
-	S                  // text
-	N                  // ordered
-	E                  // equality only
-	G                  // guid
+	NoFilter      Family = iota
+	TextFilter           // S
+	OrderedFilter        // N
+	EqualFilter          // E: equality only
+	GuidFilter           // G
 )
 
 // Operator is one comparison of a field with one, two or many operands.
@@ -91,16 +91,16 @@ func (o Operator) String() string {
 // String is the family's letter in the published interface, "-" for no filter.
 func (f Family) String() string { return [...]string{"-", "S", "N", "E", "G"}[f] }
 
-// Takes reports whether fields of the family can be filtered with o.
-func (f Family) Takes(o Operator) bool {
-	return f != None && strings.Contains(operators[o].families, f.String())
+// Allows reports whether fields of the family can be filtered with o.
+func (f Family) Allows(o Operator) bool {
+	return f != NoFilter && strings.Contains(operators[o].families, f.String())
 }
 
 // Operators lists the operators of the family, equality first.
 func (f Family) Operators() []Operator {
 	var all []Operator
 	for _, o := range Operators() {
-		if f.Takes(o) {
+		if f.Allows(o) {
 			all = append(all, o)
 		}
 	}

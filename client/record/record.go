@@ -13,16 +13,16 @@ type Field struct {
 	Name   string
 	Type   Type
 	Filter Family
-	Null   Nullness
+	Null   Nullability
 }
 
-// Nullness says whether a field's value may be absent.
-type Nullness bool
+// Nullability says whether a field's value may be absent.
+type Nullability bool
 
 // A field either may be null or may not.
 const (
-	Nullable Nullness = true
-	NotNull  Nullness = false
+	Nullable Nullability = true
+	NotNull  Nullability = false
 )
 
 // TypeName is the field's type as the published interface writes it, with "?" where a
@@ -57,9 +57,9 @@ type Database uint8
 
 // The databases.
 const (
-	InRecords Database = iota // the ERP's, or records.db
-	InOwn                     // the service's own tables
-	InLog                     // the request log, which the embedded store keeps in a file of its own
+	RecordsDB Database = iota // the ERP's, or records.db
+	AppDB                     // the service's own tables
+	LogDB                     // the request log, which the embedded store keeps in a file of its own
 )
 
 // Operation is the name under which the kind is queried.
@@ -149,7 +149,7 @@ func (k *Kind) index() error {
 			return fmt.Errorf("record kind %s: duplicate field %s", k.Name, f.Name)
 		}
 		k.columns[key] = i
-		k.put(f.Name, Member{i, Equal, f.Filter.Takes(Equal)})
+		k.put(f.Name, Member{i, Equal, f.Filter.Allows(Equal)})
 	}
 	for i, f := range k.Fields {
 		for _, o := range Operators()[1:] {
@@ -160,7 +160,7 @@ func (k *Kind) index() error {
 			if was, taken := k.Member(name); taken {
 				return fmt.Errorf("record kind %s: %s could mean %s or %s", k.Name, name, k.Fields[was.Field].Name, f.Name)
 			}
-			k.put(name, Member{i, o, f.Filter.Takes(o)})
+			k.put(name, Member{i, o, f.Filter.Allows(o)})
 		}
 	}
 	for _, name := range Reserved() {

@@ -55,10 +55,10 @@ func TestInventory(t *testing.T) {
 	}{
 		{"kinds", len(Builtin().Kinds()), 14},
 		{"fields", fields, 107},
-		{"text fields", families[S], 65},
-		{"ordered fields", families[N], 34},
-		{"equality fields", families[E], 7},
-		{"guid fields", families[G], 1},
+		{"text fields", families[TextFilter], 65},
+		{"ordered fields", families[OrderedFilter], 34},
+		{"equality fields", families[EqualFilter], 7},
+		{"guid fields", families[GuidFilter], 1},
 		{"members", members, 736},
 	} {
 		if c.got != c.want {
@@ -112,13 +112,13 @@ func TestKindsComplete(t *testing.T) {
 func familyOf(t Type) Family {
 	switch t {
 	case Text:
-		return S
+		return TextFilter
 	case Bool, Bytes:
-		return E
+		return EqualFilter
 	case Guid:
-		return G
+		return GuidFilter
 	}
-	return N
+	return OrderedFilter
 }
 
 func TestFamilies(t *testing.T) {
@@ -126,11 +126,11 @@ func TestFamilies(t *testing.T) {
 		family Family
 		want   string
 	}{
-		{None, ""},
-		{S, " StartsWith EndsWith Contains Like Between In"},
-		{N, " GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In"},
-		{E, ""},
-		{G, " In"},
+		{NoFilter, ""},
+		{TextFilter, " StartsWith EndsWith Contains Like Between In"},
+		{OrderedFilter, " GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In"},
+		{EqualFilter, ""},
+		{GuidFilter, " In"},
 	} {
 		var suffixes []string
 		for _, o := range c.family.Operators() {
@@ -139,7 +139,7 @@ func TestFamilies(t *testing.T) {
 		if got := strings.Join(suffixes, " "); got != c.want {
 			t.Errorf("family %s takes %q, want %q", c.family, got, c.want)
 		}
-		if takes := c.family.Takes(Equal); takes != (c.family != None) {
+		if takes := c.family.Allows(Equal); takes != (c.family != NoFilter) {
 			t.Errorf("family %s takes equality: %t", c.family, takes)
 		}
 	}
@@ -191,11 +191,11 @@ func TestTypeName(t *testing.T) {
 		field Field
 		want  string
 	}{
-		{Field{"A", Text, S, Nullable}, "string"},
-		{Field{"A", Bytes, E, Nullable}, "byte[]"},
-		{Field{"A", Short, N, Nullable}, "short?"},
-		{Field{"A", Short, N, NotNull}, "short"},
-		{Field{"A", Guid, G, NotNull}, "Guid"},
+		{Field{"A", Text, TextFilter, Nullable}, "string"},
+		{Field{"A", Bytes, EqualFilter, Nullable}, "byte[]"},
+		{Field{"A", Short, OrderedFilter, Nullable}, "short?"},
+		{Field{"A", Short, OrderedFilter, NotNull}, "short"},
+		{Field{"A", Guid, GuidFilter, NotNull}, "Guid"},
 	} {
 		if got := c.field.TypeName(); got != c.want {
 			t.Errorf("%+v is a %s, want %s", c.field, got, c.want)
@@ -307,7 +307,7 @@ func TestNewRegistryRefuses(t *testing.T) {
 	text := func(names ...string) []Field {
 		var fields []Field
 		for _, n := range names {
-			fields = append(fields, Field{n, Text, S, Nullable})
+			fields = append(fields, Field{n, Text, TextFilter, Nullable})
 		}
 		return fields
 	}
@@ -339,8 +339,8 @@ func TestNewRegistryRefuses(t *testing.T) {
 // that no column is out of reach.
 func TestFieldWins(t *testing.T) {
 	r, err := NewRegistry(Kind{Name: "A", Fields: []Field{
-		{"Logged", Text, S, Nullable},
-		{"LoggedIn", Bool, E, Nullable},
+		{"Logged", Text, TextFilter, Nullable},
+		{"LoggedIn", Bool, EqualFilter, Nullable},
 	}})
 	if err != nil {
 		t.Fatal(err)

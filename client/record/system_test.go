@@ -13,7 +13,7 @@ func TestSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range System().Kinds() {
-		if k.Database == InRecords || k.Area == "" || k.Summary == "" || strings.HasSuffix(k.Summary, ".") {
+		if k.Database == RecordsDB || k.Area == "" || k.Summary == "" || strings.HasSuffix(k.Summary, ".") {
 			t.Errorf("%s: database %d, area %q, summary %q", k.Name, k.Database, k.Area, k.Summary)
 		}
 		if found, ok := both.Lookup(k.Operation()); !ok || found.Name != k.Name {
@@ -24,7 +24,7 @@ func TestSystem(t *testing.T) {
 		}
 	}
 	for _, k := range Builtin().Kinds() {
-		if k.Database != InRecords || k.Source() != k.Name || k.Operation() != k.Name+"Query" || k.NewestFirst {
+		if k.Database != RecordsDB || k.Source() != k.Name || k.Operation() != k.Name+"Query" || k.NewestFirst {
 			t.Errorf("%s is not where an ERP's kind is", k.Name)
 		}
 	}
@@ -52,9 +52,9 @@ ResponseDto object, ErrorResponse object, ExceptionSource string, ExceptionData 
 // TestHeld: what a type is held as is held as itself, and needs no second step.
 func TestHeld(t *testing.T) {
 	for _, typ := range Types() {
-		held := typ.Held()
-		if held.Held() != held {
-			t.Errorf("%s is held as %s, which is held as %s", typ, held, held.Held())
+		held := typ.Stored()
+		if held.Stored() != held {
+			t.Errorf("%s is held as %s, which is held as %s", typ, held, held.Stored())
 		}
 		if typ != held && familyOf(typ) != familyOf(held) && typ != Dictionary && typ != Object {
 			t.Errorf("%s takes other filters than %s", typ, held)

@@ -62,9 +62,9 @@ func (t Type) String() string { return types[t].name }
 // Number reports whether values are written as JSON numbers.
 func (t Type) Number() bool { return types[t].number }
 
-// Held is the type whose columns and comparisons hold values of t: t itself for
+// Stored is the type whose columns and comparisons hold values of t: t itself for
 // all but those that are only written in another way.
-func (t Type) Held() Type {
+func (t Type) Stored() Type {
 	switch t {
 	case TimeSpan:
 		return Long

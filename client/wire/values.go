@@ -40,7 +40,7 @@ func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) 
 	case t == record.TimeSpan:
 		ticks, err := ParseTimeSpan(text)
 		return Value{Int: ticks}, err
-	case t.Held() == record.DateTime:
+	case t.Stored() == record.DateTime:
 		d, err := ParseDate(text, zone)
 		return Value{Text: d}, err
 	case t == record.Guid:

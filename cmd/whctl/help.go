@@ -134,8 +134,8 @@ func familiesOf(o record.Operator) string {
 	for _, f := range []struct {
 		family record.Family
 		name   string
-	}{{record.S, "text"}, {record.N, "numbers, dates"}, {record.E, "bool, byte[]"}, {record.G, "guid"}} {
-		if f.family.Takes(o) {
+	}{{record.TextFilter, "text"}, {record.OrderedFilter, "numbers, dates"}, {record.EqualFilter, "bool, byte[]"}, {record.GuidFilter, "guid"}} {
+		if f.family.Allows(o) {
 			list = append(list, f.name)
 		}
 	}

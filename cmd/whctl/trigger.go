@@ -93,7 +93,7 @@ func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) e
 			return err
 		}
 		for i, e := range events {
-			if record.TakesEvent(row.Text("EventName"), e.Name) {
+			if record.MatchesEvent(row.Text("EventName"), e.Name) {
 				subscribed[i]++
 			}
 		}

@@ -145,8 +145,8 @@ func TestFields(t *testing.T) {
 
 func TestRowsOfAnotherShape(t *testing.T) {
 	kind := &record.Kind{Name: "IN_Colours", Fields: []record.Field{
-		{Name: "ColourCode", Type: record.Text, Filter: record.S, Null: record.Nullable},
-		{Name: "Weight", Type: record.Decimal, Filter: record.N, Null: record.Nullable},
+		{Name: "ColourCode", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
+		{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},
 	}}
 	for cells := range Rows(kind) {
 		if len(cells) != 2 || cells[0] != "WHT" || cells[1] != nil {

@@ -103,10 +103,10 @@ func TestFilters(t *testing.T) {
 		field record.Field
 		want  string
 	}{
-		{record.Field{Name: "F", Type: record.Text, Filter: record.S}, "Equal StartsWith EndsWith Contains Like Between In /"},
-		{record.Field{Name: "F", Type: record.Int, Filter: record.N}, "Equal GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In /"},
-		{record.Field{Name: "F", Type: record.Bool, Filter: record.E}, "Equal / any True False"},
-		{record.Field{Name: "F", Type: record.Guid, Filter: record.G}, "Equal In /"},
+		{record.Field{Name: "F", Type: record.Text, Filter: record.TextFilter}, "Equal StartsWith EndsWith Contains Like Between In /"},
+		{record.Field{Name: "F", Type: record.Int, Filter: record.OrderedFilter}, "Equal GreaterThanOrEqualTo GreaterThan LessThan LessThanOrEqualTo NotEqualTo Between In /"},
+		{record.Field{Name: "F", Type: record.Bool, Filter: record.EqualFilter}, "Equal / any True False"},
+		{record.Field{Name: "F", Type: record.Guid, Filter: record.GuidFilter}, "Equal In /"},
 	} {
 		f := NewFilter(test.field, record.Equal, "")
 		var got []string
@@ -133,8 +133,8 @@ func fullView() *View {
 	return &View{
 		Summary: "Rows of every type", Path: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Action: "/api/MixedQuery",
 		Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
-			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.N}, record.GreaterThan, "5"),
-			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.E, Null: true}, record.Equal, "true"),
+			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.OrderedFilter}, record.GreaterThan, "5"),
+			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.EqualFilter, Null: true}, record.Equal, "true"),
 		},
 		Conditions: []Condition{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, ClearURL: "/api/MixedQuery",
 		Sort: []SortLink{{URL: "/api/MixedQuery?OrderBy=string"}, {URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"}},
@@ -157,7 +157,7 @@ func TestHTMLIsSafe(t *testing.T) {
 	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}, {attack, "javascript:alert(1)"}}}
 	shape.View = &View{
 		Summary: attack, Path: []Link{{attack, attack}}, Action: attack, Hidden: []Pair{{attack, attack}}, Note: attack, ClearURL: attack, CountURL: attack, Take: 1,
-		Filters:    []Filter{NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.S}, record.Equal, attack)},
+		Filters:    []Filter{NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.TextFilter}, record.Equal, attack)},
 		Conditions: []Condition{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
 	}
 	html = html.For(Site{Base: "/erp", User: attack, Location: attack, Session: true})

@@ -76,7 +76,7 @@ func isTrue(text string) bool {
 // hint returns a placeholder that shows the format of a value, empty if it is
 // obvious.
 func hint(t record.Type) string {
-	switch t.Held() {
+	switch t.Stored() {
 	case record.DateTime:
 		return "2024-01-31"
 	case record.Bytes:

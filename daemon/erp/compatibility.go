@@ -76,7 +76,7 @@ var fileTypes = compatibilities{
 }
 
 func (f compatibilities) of(t record.Type, column string) compatibility {
-	switch lists := f[t.Held()]; {
+	switch lists := f[t.Stored()]; {
 	case slices.Contains(strings.Fields(lists.holds), column):
 		return compatible
 	case slices.Contains(strings.Fields(lists.mayHold), column):

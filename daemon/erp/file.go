@@ -99,7 +99,7 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
-		columns = append(columns, sqlite.Quote(f.Name)+" "+declaredTypes[f.Type.Held()])
+		columns = append(columns, sqlite.Quote(f.Name)+" "+declaredTypes[f.Type.Stored()])
 	}
 	first := kind.Fields[0].Name
 	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",

@@ -84,7 +84,7 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 var textLengths = []int{40, 100, 255, 400}
 
 func columnType(t record.Type, e columnSize) serverType {
-	switch t = t.Held(); t {
+	switch t = t.Stored(); t {
 	case record.Text:
 		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.nonASCII]
 		for _, n := range textLengths {
@@ -124,7 +124,7 @@ func (w *tableWriter) create(ctx context.Context) error {
 	}
 	columns := make([]string, len(w.types))
 	for i, f := range w.kind.Fields {
-		null := map[record.Nullness]string{record.Nullable: " NULL", record.NotNull: " NOT NULL"}[f.Null]
+		null := map[record.Nullability]string{record.Nullable: " NULL", record.NotNull: " NOT NULL"}[f.Null]
 		columns[i] = mssql.Quote(f.Name) + " " + w.types[i].name + null
 	}
 	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
@@ -142,7 +142,7 @@ func (w *tableWriter) prepare() {
 	var values []string
 	for i, f := range w.kind.Fields {
 		value := "@p" + strconv.Itoa(i+1)
-		if t, fieldType := w.types[i].name, f.Type.Held(); fieldType != record.Text && fieldType != record.Bytes {
+		if t, fieldType := w.types[i].name, f.Type.Stored(); fieldType != record.Text && fieldType != record.Bytes {
 			value = "CAST(" + value + " AS " + t + ")"
 		}
 		values = append(values, value)
@@ -185,7 +185,7 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 		if v != nil {
 			continue
 		}
-		switch t := w.kind.Fields[i].Type.Held(); { // a NULL of a type that converts to the column's
+		switch t := w.kind.Fields[i].Type.Stored(); { // a NULL of a type that converts to the column's
 		case t.Integer() || t == record.Bool:
 			values[i] = sql.NullInt64{}
 		case t == record.Bytes:

@@ -20,9 +20,9 @@ func typedKind(t *testing.T) *record.Kind { return typedRegistry(t).Kinds()[0] }
 
 func typedRegistry(t *testing.T) *record.Registry {
 	t.Helper()
-	kind := record.Kind{Name: "Typed", Fields: []record.Field{{Name: "No", Type: record.Int, Filter: record.N, Null: record.NotNull}}}
+	kind := record.Kind{Name: "Typed", Fields: []record.Field{{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull}}}
 	for _, c := range typedColumns {
-		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: record.E, Null: record.Nullable})
+		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: record.EqualFilter, Null: record.Nullable})
 	}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {

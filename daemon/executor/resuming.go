@@ -51,7 +51,7 @@ type resumingRows struct {
 // resumable reports whether a plan's rows are sorted by the first field of a kind in our
 // own tables. A plan with several statements needs a single snapshot and is not resumed.
 func resumable(p *query.Plan, several bool) bool {
-	return p.Kind.Database == record.InOwn && p.Kind.Fields[0].Type == record.Long && !p.Distinct && !several &&
+	return p.Kind.Database == record.AppDB && p.Kind.Fields[0].Type == record.Long && !p.Distinct && !several &&
 		len(p.Order) > 0 && p.Order[0].Field == 0
 }
 

@@ -14,7 +14,7 @@ func TestResumable(t *testing.T) {
 	kind := func(database record.Database, fields ...record.Field) *record.Kind {
 		return &record.Kind{Name: "K", Database: database, Fields: fields}
 	}
-	own := kind(record.InOwn, number, text)
+	own := kind(record.AppDB, number, text)
 	first, second := []query.Order{{Field: 0}}, []query.Order{{Field: 1}, {Field: 0}}
 	for name, c := range map[string]struct {
 		plan    query.Plan
@@ -23,7 +23,7 @@ func TestResumable(t *testing.T) {
 	}{
 		"sorted":                  {query.Plan{Kind: own, Order: first}, false, true},
 		"ERP kind":                {query.Plan{Kind: kind(0, number, text), Order: first}, false, false},
-		"text key":                {query.Plan{Kind: kind(record.InOwn, text, number), Order: first}, false, false},
+		"text key":                {query.Plan{Kind: kind(record.AppDB, text, number), Order: first}, false, false},
 		"sorted by another field": {query.Plan{Kind: own, Order: second}, false, false},
 		"not sorted":              {query.Plan{Kind: own}, false, false},
 		"distinct":                {query.Plan{Kind: own, Order: first, Distinct: true}, false, false},

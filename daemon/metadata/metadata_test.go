@@ -60,12 +60,12 @@ func shop(t *testing.T) *Service {
 	t.Helper()
 	registry, err := record.NewRegistry(
 		record.Kind{Name: "Parcels", Area: "Post office", Summary: "Parcels on their way", Fields: []record.Field{
-			{Name: "ParcelID", Type: record.Text, Filter: record.S, Null: record.Nullable},
-			{Name: "Weight", Type: record.Decimal, Filter: record.N, Null: record.Nullable},
-			{Name: "Sent", Type: record.DateTime, Filter: record.N},
-			{Name: "Open", Type: record.Bool, Filter: record.E},
-			{Name: "Class", Type: record.Byte, Filter: record.N},
-			{Name: "Owner", Type: record.Guid, Filter: record.G},
+			{Name: "ParcelID", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
+			{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},
+			{Name: "Sent", Type: record.DateTime, Filter: record.OrderedFilter},
+			{Name: "Open", Type: record.Bool, Filter: record.EqualFilter},
+			{Name: "Class", Type: record.Byte, Filter: record.OrderedFilter},
+			{Name: "Owner", Type: record.Guid, Filter: record.GuidFilter},
 			{Name: "Detail", Type: record.Object},
 		}})
 	if err != nil {

@@ -118,7 +118,7 @@ func newForm(o *Operation, base string) *form {
 		return f
 	}
 	for _, field := range o.Kind.Fields {
-		if field.Filter != record.None {
+		if field.Filter != record.NoFilter {
 			f.Filters = append(f.Filters, encode.NewFilter(field, record.Equal, ""))
 		}
 	}

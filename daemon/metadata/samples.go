@@ -114,11 +114,11 @@ func sample(m Member) sampleValue {
 func kindSample(k *record.Kind) []sampleValue {
 	filter := sampleValue{}
 	for _, f := range k.Fields {
-		if f.Type.Number() && f.Filter == record.N {
+		if f.Type.Number() && f.Filter == record.OrderedFilter {
 			filter = sampleValue{f.Name + record.GreaterThan.Suffix(), "0", "0"}
 			break
 		}
-		if f.Filter == record.S && filter.name == "" {
+		if f.Filter == record.TextFilter && filter.name == "" {
 			filter = sampleValue{f.Name + record.Contains.Suffix(), "a", `"a"`}
 		}
 	}

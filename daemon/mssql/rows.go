@@ -154,7 +154,7 @@ var driverTypes = map[string]driverType{
 // fits reports whether values of the type need no conversion for a field: they are of the
 // field's type, or their text is that used in JSON.
 func (a driverType) fits(t record.Type) bool {
-	t = t.Held()
+	t = t.Stored()
 	switch a {
 	case integer, bit:
 		return t.Integer() || t == record.Bool

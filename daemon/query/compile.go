@@ -199,7 +199,7 @@ func utf16Length(text string) int {
 
 // operand writes the parameter for a value that is compared with a field.
 func (b *builder) operand(field int, op record.Operator, v wire.Value) {
-	t := b.plan.Kind.Fields[field].Type.Held()
+	t := b.plan.Kind.Fields[field].Type.Stored()
 	castTo := ""
 	switch {
 	case t == record.Decimal && b.d.Decimal:

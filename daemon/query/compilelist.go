@@ -27,7 +27,7 @@ func (b *builder) in(c Condition) {
 // list writes a list as one parameter, unless it is short or no type of the database
 // can represent all values.
 func (b *builder) list(c Condition) bool {
-	t, how := b.plan.Kind.Fields[c.Field].Type.Held(), b.d.List
+	t, how := b.plan.Kind.Fields[c.Field].Type.Stored(), b.d.List
 	if how.MaxInline == 0 || len(c.Operands) <= how.MaxInline {
 		return false
 	}
@@ -118,7 +118,7 @@ func fittingDates(d *dialect.Dialect, c dialect.Column, values []wire.Value) (it
 // whether a server compares the values one by one or converts the list to one type.
 // If the column can contain none of them, they have one type already.
 func (b *builder) uniformDates(c Condition) []wire.Value {
-	if b.plan.Kind.Fields[c.Field].Type.Held() == record.DateTime {
+	if b.plan.Kind.Fields[c.Field].Type.Stored() == record.DateTime {
 		if _, fitting := fittingDates(b.d, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
 			return fitting
 		}

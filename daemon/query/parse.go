@@ -30,7 +30,7 @@ type Options struct {
 // member.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	switch {
-	case kind.Database != record.InRecords:
+	case kind.Database != record.RecordsDB:
 		o.Zone = time.UTC // the time zone of the service's own records
 	case o.Zone == nil:
 		o.Zone = time.Local

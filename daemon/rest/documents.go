@@ -119,7 +119,7 @@ func rank(o metadata.Operation) int {
 	switch {
 	case o.Group == groupService:
 		return 2
-	case o.Kind == nil || o.Kind.Database != record.InRecords:
+	case o.Kind == nil || o.Kind.Database != record.RecordsDB:
 		return 1
 	}
 	return 0

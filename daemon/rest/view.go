@@ -69,7 +69,7 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		v.ClearURL = a.without(append(filters, query.Skip)...)
 	}
 	for i, f := range plan.Kind.Fields {
-		if f.Filter != record.None {
+		if f.Filter != record.NoFilter {
 			v.Filters = append(v.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
 		}
 	}

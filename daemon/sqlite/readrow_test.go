@@ -15,7 +15,7 @@ func cellText(c row.Cell, t record.Type) string {
 	switch {
 	case c.Null:
 		return "NULL"
-	case t.Held().Integer() || t == record.Bool:
+	case t.Stored().Integer() || t == record.Bool:
 		return fmt.Sprint(c.Int)
 	}
 	return string(c.Data)

@@ -132,9 +132,9 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
 	var from executor.Database = s.AppDB
 	switch {
-	case plan.Kind.Database == record.InRecords:
+	case plan.Kind.Database == record.RecordsDB:
 		from = s.Records
-	case plan.Kind.Database == record.InLog && s.log != nil:
+	case plan.Kind.Database == record.LogDB && s.log != nil:
 		from = s.log
 	}
 	return executor.Select(ctx, from, s.config.Limits, plan)

@@ -278,7 +278,7 @@ func (b *Browser) filterByValue() tea.Cmd {
 	at, _ := b.Kind.Column(c.Name)
 	value := b.Records[row].Row.Value(c.Name)
 	switch {
-	case !b.Kind.Fields[at].Filter.Takes(record.Equal):
+	case !b.Kind.Fields[at].Filter.Allows(record.Equal):
 		b.Notify(ui.Warning, c.Name+" cannot be filtered")
 		return nil
 	case value.Null():

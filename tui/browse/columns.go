@@ -116,4 +116,4 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 
 // hasServiceTimes reports whether the dates of a kind are set by the service, and are
 // therefore UTC.
-func hasServiceTimes(kind *record.Kind) bool { return kind.Database != record.InRecords }
+func hasServiceTimes(kind *record.Kind) bool { return kind.Database != record.RecordsDB }

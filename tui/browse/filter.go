@@ -37,7 +37,7 @@ func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	}
 	var exact, starts, holds []ui.Suggestion
 	for _, f := range kind.Fields {
-		if f.Filter == record.None {
+		if f.Filter == record.NoFilter {
 			continue
 		}
 		one := ui.Suggestion{Text: head + f.Name, Name: f.Name, Help: f.TypeName() + "   " + filter.Allowed(f.Filter)}

@@ -23,10 +23,10 @@ type Opener func(t *testing.T, registry *record.Registry) *storage.Store
 func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
 	s := &suite{open: open, caps: caps, values: caps.edges(), part: part, ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
 	if caps.Collation {
-		s.readOrder(t, record.Text, record.S)
+		s.readOrder(t, record.Text, record.TextFilter)
 	}
 	if caps.GuidOrder {
-		s.readOrder(t, record.Guid, record.G)
+		s.readOrder(t, record.Guid, record.GuidFilter)
 	}
 	s.seed(t)
 	for _, test := range []struct {

@@ -91,7 +91,7 @@ func cellsText(cells []row.Cell, types []record.Type) string {
 	for i, c := range cells {
 		switch {
 		case c.Null:
-		case types[i].Held().Integer() || types[i] == record.Bool:
+		case types[i].Stored().Integer() || types[i] == record.Bool:
 			values[i] = c.Int
 		case types[i] == record.Bytes:
 			values[i] = c.Data

@@ -304,10 +304,10 @@ func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestM
 		if err != nil {
 			return nil, err
 		}
-		if !record.TakesEvent(s.Pattern, event) {
+		if !record.MatchesEvent(s.Pattern, event) {
 			return nil, webhook.Invalid(webhook.MemberEvent, "must match the subscription's events, which are %s", s.Pattern)
 		}
-		if name = record.TestOf(event); body == nil {
+		if name = record.TestEventFor(event); body == nil {
 			body = []byte(record.SampleBody(event))
 		}
 	}

@@ -187,7 +187,7 @@ func TestColumnsOfTables(t *testing.T) {
 WHERE name NOT IN ('LastSavedDateTime', 'HTTPCode', 'ResponseMessage') -- which attempts change
 ORDER BY name`, names...)
 	for _, kind := range record.System().Kinds() {
-		if kind.Database == record.InOwn {
+		if kind.Database == record.AppDB {
 			expectRows(t, w.db, strings.Join(kind.FieldNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
 		}
 	}

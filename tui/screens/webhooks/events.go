@@ -165,7 +165,7 @@ func (e *Events) Retime() string {
 func (e *Events) subscriptionsTo(name string) []wire.Subscription {
 	var all []wire.Subscription
 	for _, s := range e.subscriptions {
-		if record.TakesEvent(s.EventName, name) {
+		if record.MatchesEvent(s.EventName, name) {
 			all = append(all, s)
 		}
 	}
