@@ -41,10 +41,10 @@ test: ## run all tests but those of make clients, offline
 
 .PHONY: clients
 # The tests that run programs of third parties, with the packages that they are in.
-CLIENTPACKAGES := ./cmd/whctl ./daemon ./daemon/rest ./daemon/webhook/...
-CLIENTTESTS    := InPython|LinesAreCompleted|FishOffers|ClientOfServiceStack|BehindNginx|TypesCompileAndWork|SamplesWork|CutReplyToCurl|CutCompressedReplyToTools|ReferenceLibraryVerifies|ReadmeVerifies
+CLIENTPACKAGES := ./cmd/whctl ./cmd/whctl/output ./daemon ./daemon/rest ./daemon/webhook/...
+CLIENTTESTS    := InPython|LinesAreCompleted|FishOffers|ClientOfServiceStack|BehindNginx|TypesCompileAndWork|SamplesWork|CutReplyToCurl|CutCompressedReplyToTools|ReferenceLibraryVerifies|ReadmeVerifies|InLibreOffice
 
-clients: ## run the tests with programs of third parties (Node.js, PHP, Mono, shells, nginx, ...), which must be installed
+clients: ## run the tests with programs of third parties (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...), which must be installed
 	$(TESTENV) WHD_TEST_CLIENTS=1 $(GO) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
 
 .PHONY: test-sqlserver

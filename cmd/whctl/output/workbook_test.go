@@ -10,15 +10,13 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
-// A spreadsheet program reads the workbook as it was meant. It writes what it
-// has understood as CSV, in full precision, formulas as formulas.
+// LibreOffice converts the workbook to CSV, in full precision, with formulas as formulas:
+// texts, numbers and dates keep their values.
 func TestWorkbookInLibreOffice(t *testing.T) {
-	office, err := exec.LookPath("soffice")
-	if err != nil {
-		t.Skip("needs LibreOffice, Debian's libreoffice-calc")
-	}
+	office := clientstest.Tool(t, "soffice")
 	lines := []string{
 		`{"T":"00123","N":40002.1500,"D":"2026-07-08T09:10:11.0000000","B":true}`,
 		`{"T":"=1+1","N":922337203685477.5807,"D":"2026-07-08T09:10:11.1230000","B":false}`,
