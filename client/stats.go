@@ -16,5 +16,9 @@ func (c *Client) Stats(ctx context.Context, window time.Duration) (*wire.Stats, 
 	if window != 0 {
 		path += "?" + url.Values{"Window": {window.String()}}.Encode()
 	}
-	return fetch[*wire.Stats](ctx, c, http.MethodGet, path, nil)
+	stats, err := fetch[*wire.Stats](ctx, c, http.MethodGet, path, nil)
+	if stats != nil && stats.Queues == nil { // an earlier daemon
+		stats.Queues, stats.OtherQueues = stats.Lanes, stats.OtherLanes
+	}
+	return stats, err
 }

@@ -67,20 +67,20 @@ func TestStatsOfDeliveries(t *testing.T) {
 	}
 	s := statsOnceIt(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
 	expectTotals(t, s)
-	if s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Lanes) != 2 || s.OtherLanes != 0 {
+	if s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Queues) != 2 || s.OtherQueues != 0 {
 		t.Fatalf("%+v", s)
 	}
-	if l := s.Lanes[0]; l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 || l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
+	if l := s.Queues[0]; l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 || l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
 		time.Time(l.FailingSince).IsZero() || l.SubscriberID != shop.RecID || l.SubscriberName != "Shop" || l.EventName != "debtor.updated" || l.Breaker != wire.BreakerClosed ||
 		time.Time(l.NextAttemptDateTime).Sub(time.Time(s.ServerDateTime)) < 30*time.Minute {
 		t.Errorf("the bad one is %+v", l)
 	}
-	if l := s.Lanes[1]; l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil || !time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
+	if l := s.Queues[1]; l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil || !time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
 		t.Errorf("the good one is %+v", l)
 	}
 	_, shown := get(t, i.URL+"/metrics")
 	expectFigures(t, shown)
-	for _, id := range []string{shop.RecID, s.Lanes[0].SubscriptionID, bad.URL} {
+	for _, id := range []string{shop.RecID, s.Queues[0].SubscriptionID, bad.URL} {
 		if strings.Contains(shown, id) {
 			t.Errorf("the metrics tell of %s", id)
 		}
@@ -129,7 +129,7 @@ func TestStatsWindows(t *testing.T) {
 	admin := as("admin")
 	for window, want := range map[time.Duration]int{0: 60, time.Minute: 1, 90 * time.Second: 2, 24 * time.Hour: 1440} {
 		s, err := admin.Stats(t.Context(), window)
-		if err != nil || len(s.Minutes.Failed) != want || s.Window != wire.TimeSpan(time.Duration(want)*time.Minute) || s.QueueWindow > wire.TimeSpan(time.Hour) || s.Lanes == nil || s.SuccessRate != nil {
+		if err != nil || len(s.Minutes.Failed) != want || s.Window != wire.TimeSpan(time.Duration(want)*time.Minute) || s.QueueWindow > wire.TimeSpan(time.Hour) || s.Queues == nil || s.SuccessRate != nil {
 			t.Errorf("%v: %+v (%v)", window, s, err)
 		}
 	}
@@ -152,7 +152,7 @@ func TestStatsInEveryFormat(t *testing.T) {
 	key := i.Key(t, "admin")
 	for format, says := range map[string]string{
 		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,SinceDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
-		"html": "<dt>Totals</dt>", "ndjson": `"Lanes":[]`,
+		"html": "<dt>Totals</dt>", "ndjson": `"Queues":[],"OtherQueues":0,"Lanes":[],"OtherLanes":0`,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/Webhooks/Stats."+format, nil)
 		if err != nil {

@@ -43,8 +43,9 @@ type OperationParameter struct {
 
 // OperationField is a member of a reply.
 type OperationField struct {
-	Name string
-	Type string
+	Name       string
+	Type       string
+	Deprecated string `json:",omitempty"` // the member to use instead
 }
 
 // OperationSample is a sample command for a reply format.

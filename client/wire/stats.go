@@ -18,9 +18,12 @@ type Stats struct {
 	InHand         InHand
 	Subscriptions  int
 	Disabled       int      // subscriptions that are disabled or whose subscriber is
-	QueueWindow    TimeSpan `json:"LaneWindow"` // of Lanes; at most an hour
-	Lanes          []Queue  // queues with traffic, open messages or failures; the worst first
-	OtherLanes     int      // number of queues left out, beyond 500
+	QueueWindow    TimeSpan `json:"LaneWindow"` // of Queues; at most an hour
+	Queues         []Queue  // those with traffic, open messages or failures; the worst first
+	OtherQueues    int      // number of queues left out, beyond 500
+
+	Lanes      []Queue `deprecated:"Queues"`      // Deprecated: use Queues.
+	OtherLanes int     `deprecated:"OtherQueues"` // Deprecated: use OtherQueues.
 }
 
 // Traffic counts events, messages and attempts of a period.

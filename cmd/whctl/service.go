@@ -75,10 +75,10 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 		return err
 	}
 	if c.Bool("queues") {
-		if stats.OtherLanes > 0 {
-			defer out.Notice("%d more queues have no problems", stats.OtherLanes)
+		if stats.OtherQueues > 0 {
+			defer out.Notice("%d more queues have no problems", stats.OtherQueues)
 		}
-		return output.Documents(out, queueColumns, messageKeys, stats.Lanes...)
+		return output.Documents(out, queueColumns, messageKeys, stats.Queues...)
 	}
 	_, err = out.Lines(statsColumns, [][]any{statsLine(stats)})
 	return err

@@ -209,7 +209,7 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 			response = response.item
 		}
 		for _, f := range response.fields {
-			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.name, Type: f.shape.typeName()})
+			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.name, Type: f.shape.typeName(), Deprecated: f.replacement})
 		}
 	}
 	return doc

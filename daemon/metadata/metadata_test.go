@@ -42,6 +42,7 @@ type parcel struct {
 	ID     string `json:"Id"`
 	Saved  wire.Timestamp
 	Weight float64
+	Mass   float64 `deprecated:"Weight"`
 	Count  int
 	Open   bool
 	Hash   []byte

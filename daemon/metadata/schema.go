@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"cmp"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -118,6 +119,11 @@ func (s *schemas) shape(of *shape) object {
 		properties, required := object{}, []string{}
 		for _, f := range of.fields {
 			properties[f.name] = s.shape(f.shape)
+			if f.replacement != "" {
+				member := maps.Clone(s.shape(f.shape))
+				member["deprecated"], member["description"] = true, "use "+f.replacement
+				properties[f.name] = member
+			}
 			if !f.optional {
 				required = append(required, f.name)
 			}

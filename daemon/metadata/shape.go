@@ -19,12 +19,14 @@ type shape struct {
 }
 
 type shapeField struct {
-	name     string
-	optional bool
-	shape    *shape
+	name        string
+	optional    bool
+	replacement string // of a deprecated member: the member to use instead
+	shape       *shape
 }
 
-// shapeOf returns the shape of a type as encoding/json writes it.
+// shapeOf returns the shape of a type as encoding/json writes it. The struct tag
+// deprecated:"NAME" marks a member as deprecated in favour of NAME.
 func shapeOf(t reflect.Type) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -80,7 +82,7 @@ func shapeOfStruct(t reflect.Type) *shape {
 			name = f.Name
 		}
 		omitted := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
-		s.fields = append(s.fields, shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, shape: shapeOf(f.Type)})
+		s.fields = append(s.fields, shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)})
 	}
 	return s
 }

@@ -59,6 +59,9 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 	written := make(map[string]bool)
 	for _, m := range members {
 		if !written[m.name] { // a path parameter may also be a filter
+			if m.replacement != "" {
+				fmt.Fprintf(&t.out, "    /** @deprecated use %s */\n", m.replacement)
+			}
 			fmt.Fprintf(&t.out, "    public %s?: %s;\n", tsMemberName(m.name), m.typ)
 		}
 		written[m.name] = true
@@ -75,7 +78,11 @@ func (t *script) class(name, extends, implements string, members []tsMember, met
 	t.out.WriteString("}\n")
 }
 
-type tsMember struct{ name, typ string }
+type tsMember struct {
+	name        string
+	typ         string
+	replacement string // of a deprecated member: the member to use instead
+}
 
 // tsMemberName quotes names that are not identifiers, such as log.level.
 func tsMemberName(name string) string {
@@ -114,13 +121,13 @@ export class QueryResponse<T> {
 func (t *script) kind(o *Operation) {
 	var columns, filters []tsMember
 	for _, f := range o.Kind.Fields {
-		columns = append(columns, tsMember{f.Name, tsType(f.Type.String())})
+		columns = append(columns, tsMember{name: f.Name, typ: tsType(f.Type.String())})
 		for _, op := range f.Filter.Operators() {
-			filters = append(filters, tsMember{f.Name + op.Suffix(), tsOperand(f, op)})
+			filters = append(filters, tsMember{name: f.Name + op.Suffix(), typ: tsOperand(f, op)})
 		}
 	}
 	for _, m := range o.Members {
-		filters = append(filters, tsMember{m.Name, tsType(m.Type)})
+		filters = append(filters, tsMember{name: m.Name, typ: tsType(m.Type)})
 	}
 	t.class(o.Kind.Name, "", "", columns)
 	t.note(o)
@@ -143,7 +150,7 @@ func tsOperand(f record.Field, op record.Operator) string {
 func (t *script) request(o *Operation) {
 	var members []tsMember
 	for _, m := range o.Members {
-		members = append(members, tsMember{m.Name, tsType(m.Type)})
+		members = append(members, tsMember{name: m.Name, typ: tsType(m.Type)})
 	}
 	name := tsName(o.Name)
 	method := mainFirst(o.Routes[0].Methods)[0]
@@ -194,7 +201,7 @@ func (t *script) responses(s *shape) {
 	s.objects(func(s *shape) {
 		var members []tsMember
 		for _, f := range s.fields {
-			members = append(members, tsMember{f.name, t.typeOf(f.shape)})
+			members = append(members, tsMember{name: f.name, typ: t.typeOf(f.shape), replacement: f.replacement})
 		}
 		t.class(t.name(s), "", "", members)
 	})

@@ -65,15 +65,16 @@ func statsDocument(s stats.Report) *wire.Stats {
 		ServerDateTime: wire.Timestamp(s.At), SinceDateTime: wire.Timestamp(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
 		Totals: trafficDocument(s.Total), Latency: s.Attempts, Delay: s.Delay,
 		Minutes:     minutesDocument(s),
-		QueueWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Lanes: []wire.Queue{}, OtherLanes: s.Omitted,
+		QueueWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Queues: []wire.Queue{}, OtherQueues: s.Omitted,
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)
 		d.SuccessRate = &rate
 	}
 	for i := range s.Queues {
-		d.Lanes = append(d.Lanes, queueDocument(&s.Queues[i]))
+		d.Queues = append(d.Queues, queueDocument(&s.Queues[i]))
 	}
+	d.Lanes, d.OtherLanes = d.Queues, d.OtherQueues
 	return d
 }
 

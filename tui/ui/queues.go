@@ -28,8 +28,8 @@ const (
 
 // Update stores fetched statistics.
 func (q *Queues) Update(s *wire.Stats, now time.Time) {
-	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Queue, len(s.Lanes)), s.OtherLanes == 0
-	for _, one := range s.Lanes {
+	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Queue, len(s.Queues)), s.OtherQueues == 0
+	for _, one := range s.Queues {
 		q.Known[one.SubscriptionID] = one
 	}
 	q.since = time.Time{}

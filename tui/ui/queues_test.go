@@ -29,7 +29,7 @@ func TestEnabledChangedIsReportedOnce(t *testing.T) {
 		{false, on, wire.Subscriber{RecID: "W"}, false},
 		{true, on, wire.Subscriber{RecID: "W"}, true},
 	} {
-		l.Update(&wire.Stats{Lanes: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.queue}}}, time.Now())
+		l.Update(&wire.Stats{Queues: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.queue}}}, time.Now())
 		if got := l.EnabledChanged(step.of, step.one); got != step.want {
 			t.Errorf("step %d: %v", i, got)
 		}

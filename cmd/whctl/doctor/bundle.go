@@ -101,9 +101,10 @@ func (d *Diagnosis) stats() (*wire.Stats, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range stats.Lanes {
-		stats.Lanes[i].URL = hostOf(stats.Lanes[i].URL)
+	for i := range stats.Queues {
+		stats.Queues[i].URL = hostOf(stats.Queues[i].URL)
 	}
+	stats.Lanes = nil // the same queues, with complete URLs
 	return stats, nil
 }
 

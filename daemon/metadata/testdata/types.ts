@@ -132,6 +132,8 @@ export class parcel {
     public Id?: string;
     public Saved?: string;
     public Weight?: number;
+    /** @deprecated use Weight */
+    public Mass?: number;
     public Count?: number;
     public Open?: boolean;
     public Hash?: string;

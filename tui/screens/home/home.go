@@ -134,7 +134,7 @@ func (h *Screen) problemQueues() []wire.Queue {
 	if h.Stats == nil {
 		return nil
 	}
-	queues := slices.DeleteFunc(slices.Clone(h.Stats.Lanes), func(l wire.Queue) bool {
+	queues := slices.DeleteFunc(slices.Clone(h.Stats.Queues), func(l wire.Queue) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
 	return queues[:min(len(queues), endpointsShown)]

@@ -59,7 +59,7 @@ func (h *Screen) nextRetry(status int) string {
 		return ""
 	}
 	var first time.Time
-	for _, queue := range h.Stats.Lanes {
+	for _, queue := range h.Stats.Queues {
 		at := time.Time(queue.NextAttemptDateTime)
 		if queue.RetryPending > 0 && !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at

@@ -87,13 +87,13 @@ func TestFailingSinceIsCleared(t *testing.T) {
 	one := &d.App.Front().(*webhooks.Subscription).One
 	one.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
 	queue := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
-	setStats(d, wire.Stats{Lanes: []wire.Queue{queue}})
+	setStats(d, wire.Stats{Queues: []wire.Queue{queue}})
 	d.WantText("9 delivered, 0 failed")
 	d.WantNoText("Failing since")
 	setStats(d, wire.Stats{}) // no activity for an hour
 	d.WantNoText("Failing since")
 	queue.FailingSince = wire.Timestamp(d.Clock.Add(-time.Minute))
-	setStats(d, wire.Stats{Lanes: []wire.Queue{queue}})
+	setStats(d, wire.Stats{Queues: []wire.Queue{queue}})
 	d.WantText("Failing since", "(1m ago)")
 	one.IsEnabled = false
 	setStats(d, wire.Stats{})
