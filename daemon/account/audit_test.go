@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// trail is the audit trail, oldest first, one line for each entry.
+// trail returns the audit trail, oldest first, one line for each entry.
 func (p process) trail(t *testing.T) []string {
 	t.Helper()
 	kind, _ := record.System().Lookup("WH_Audit")
@@ -44,9 +44,9 @@ func (p process) trail(t *testing.T) []string {
 	}
 }
 
-// Each change leaves one entry that says who made it, and no secret. What does
-// not come about leaves none.
-func TestChangesAreWrittenDown(t *testing.T) {
+// Each change adds one entry, with its actor and without secrets. A change that fails
+// adds none.
+func TestChangesAreAudited(t *testing.T) {
 	p := begin(t)
 	if _, err := p.EnsureAdmin(t.Context(), goodPassword); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestChangesAreWrittenDown(t *testing.T) {
 	expectKind(t, p.RemoveKey(t.Context(), "TILL"), "ok")
 	expectKind(t, p.RemoveKey(t.Context(), "TILL"), "not found")
 	expectKind(t, p.RemoveUser(t.Context(), "ann"), "ok")
-	p.expect(t, basic("admin", badPassword), "unauthorized") // failed logins are for the log
+	p.expect(t, basic("admin", badPassword), "unauthorized") // failed logins are logged, not audited
 	const by = "tester | cookie | 10.0.0.9 | "
 	want := []string{
 		"whd | start |  | user add | admin | Role=admin",

@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// One credential counts: Authorization, else X-ss-id, else the cookie.
-func TestWhichCredentialCounts(t *testing.T) {
+// Only one credential is checked: Authorization, else X-ss-id, else the cookie.
+func TestCredentialPrecedence(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Publisher)
@@ -21,32 +21,32 @@ func TestWhichCredentialCounts(t *testing.T) {
 		c    account.Credentials
 		want string
 	}{
-		{"nothing", account.Credentials{}, "unauthorized"},
+		{"no credentials", account.Credentials{}, "unauthorized"},
 		{"cookie", account.Credentials{SessionCookie: ann}, "reader"},
 		{"header", account.Credentials{SessionHeader: ann}, "reader"},
 		{"header before cookie", account.Credentials{SessionHeader: bob, SessionCookie: ann}, "publisher"},
-		{"stale header beside a cookie", account.Credentials{SessionHeader: stale, SessionCookie: ann}, "unauthorized"},
+		{"stale header with a cookie", account.Credentials{SessionHeader: stale, SessionCookie: ann}, "unauthorized"},
 		{"bearer before all", account.Credentials{Bearer: key, SessionHeader: bob, SessionCookie: ann}, "writer"},
-		{"wrong bearer beside a cookie", account.Credentials{Bearer: key + "x", SessionCookie: ann}, "unauthorized"},
-		{"bearer beside a stale cookie", account.Credentials{Bearer: key, SessionCookie: stale}, "writer"},
-		{"basic beside a stale cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: goodPassword, SessionCookie: stale}, "publisher"},
-		{"wrong basic beside a cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: badPassword, SessionCookie: ann}, "unauthorized"},
-		{"empty basic beside a cookie", account.Credentials{HasBasic: true, SessionCookie: ann}, "unauthorized"},
+		{"wrong bearer with a cookie", account.Credentials{Bearer: key + "x", SessionCookie: ann}, "unauthorized"},
+		{"bearer with a stale cookie", account.Credentials{Bearer: key, SessionCookie: stale}, "writer"},
+		{"basic with a stale cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: goodPassword, SessionCookie: stale}, "publisher"},
+		{"wrong basic with a cookie", account.Credentials{HasBasic: true, BasicUser: "Bob", BasicPassword: badPassword, SessionCookie: ann}, "unauthorized"},
+		{"empty basic with a cookie", account.Credentials{HasBasic: true, SessionCookie: ann}, "unauthorized"},
 		{"key as user name", basic(key, ""), "writer"},
 		{"key as user name with any password", basic(key, "x"), "writer"},
 		{"unknown key as user name", basic("whd_"+strings.Repeat("A", 43), ""), "unauthorized"},
 		{"session id as bearer", bearer(ann), "unauthorized"},
 		{"key as session", cookie(key), "unauthorized"},
 		{"short cookie", cookie("x"), "unauthorized"},
-		{"endless bearer", bearer(strings.Repeat("x", 60_000)), "unauthorized"},
-		{"endless cookie", cookie(strings.Repeat("x", 60_000)), "unauthorized"},
+		{"very long bearer", bearer(strings.Repeat("x", 60_000)), "unauthorized"},
+		{"very long cookie", cookie(strings.Repeat("x", 60_000)), "unauthorized"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { p.expect(t, tt.c, tt.want) })
 	}
 }
 
-func TestIdentities(t *testing.T) {
+func TestIdentityOfEachCredential(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Admin)
 	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Writer)
@@ -65,17 +65,17 @@ func TestIdentities(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.c.Empty() {
-				t.Error("credentials are said to be empty")
+				t.Error("Empty is true, want false")
 			}
 			got, err := p.Authenticate(t.Context(), tt.c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if (got.KeyID == "") == (got.UserID == "") {
-				t.Errorf("%+v is not exactly one of user and key", got)
+				t.Errorf("%+v has both or neither of a user and a key", got)
 			}
 			if (got.SessionHash == "") != got.Expires.IsZero() {
-				t.Errorf("%+v has half a session", got)
+				t.Errorf("%+v has only one of SessionHash and Expires", got)
 			}
 			got.UserID, got.KeyID, got.SessionHash, got.Expires = "", "", "", time.Time{}
 			if got != tt.want || !got.Known() || got.AuthMethod.Ambient() != tt.ambient {
@@ -84,29 +84,29 @@ func TestIdentities(t *testing.T) {
 		})
 	}
 	if (account.Identity{}).Known() || !(account.Credentials{Address: "10.0.0.1"}).Empty() {
-		t.Error("the zero Identity is known")
+		t.Error("the zero Identity is known, or credentials with only an address are not empty")
 	}
 }
 
-func TestVerifiedBasicIsRemembered(t *testing.T) {
+func TestVerifiedBasicIsCached(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.hashes.Store(0)
-	spent := func() int32 { return p.hashes.Swap(0) }
+	hashes := func() int32 { return p.hashes.Swap(0) }
 	for range 1000 {
 		p.expect(t, basic("Ann", goodPassword), "reader")
 	}
-	if n := spent(); n != 1 {
+	if n := hashes(); n != 1 {
 		t.Errorf("%d hashes for 1000 requests, want 1", n)
 	}
 	p.clock.pass(5*time.Minute - 1)
 	p.expect(t, basic("ann", goodPassword), "reader")
-	if n := spent(); n != 0 {
+	if n := hashes(); n != 0 {
 		t.Errorf("%d hashes within five minutes, want 0", n)
 	}
 	p.clock.pass(1)
 	p.expect(t, basic("Ann", goodPassword), "reader")
-	if n := spent(); n != 1 {
+	if n := hashes(); n != 1 {
 		t.Errorf("%d hashes after five minutes, want 1", n)
 	}
 	name := "Annie"
@@ -118,9 +118,9 @@ func TestVerifiedBasicIsRemembered(t *testing.T) {
 	if err := p.SetRole(t.Context(), "Ann", account.Writer); err != nil {
 		t.Fatal(err)
 	}
-	spent()
+	hashes()
 	p.expect(t, basic("Ann", goodPassword), "writer")
-	if n := spent(); n != 1 {
+	if n := hashes(); n != 1 {
 		t.Errorf("%d hashes after a change of the user, want 1", n)
 	}
 	if err := p.SetPassword(t.Context(), "Ann", "another horse"); err != nil {
@@ -134,7 +134,7 @@ func TestVerifiedBasicIsRemembered(t *testing.T) {
 	p.expect(t, basic("Ann", "another horse"), "unauthorized")
 }
 
-func TestAuthenticateMessages(t *testing.T) {
+func TestUnauthorizedMessages(t *testing.T) {
 	p := begin(t)
 	for text, c := range map[string]account.Credentials{
 		"Not Authenticated":            cookie(strings.Repeat("x", 20)),
@@ -147,8 +147,8 @@ func TestAuthenticateMessages(t *testing.T) {
 	}
 }
 
-// A store that does not answer must not look like a wrong password.
-func TestStoreDown(t *testing.T) {
+// An unavailable store is not reported as a wrong password.
+func TestUnavailableStore(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Reader)
@@ -159,7 +159,7 @@ func TestStoreDown(t *testing.T) {
 	p.Service = down
 	p.expect(t, cookie(id), "unavailable")
 	p.expect(t, bearer(key), "unavailable")
-	for range 10 { // and is not counted against the user
+	for range 10 { // these attempts do not count as failed logins
 		p.expect(t, basic("Ann", goodPassword), "unavailable")
 		_, err := p.Login(t.Context(), account.Login{UserName: "Ann", Password: goodPassword})
 		expectKind(t, err, "unavailable")

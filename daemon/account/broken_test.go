@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// broken is a store whose database is away.
+// broken is a store with an unavailable database.
 type broken struct{ account.Store }
 
 func down() error { return fault.New(fault.Unavailable, "down") }
@@ -19,7 +19,7 @@ func (broken) Session(context.Context, string) (*account.Session, error) { retur
 func (broken) Key(context.Context, string) (*account.Key, error)         { return nil, down() }
 func (broken) RemoveSession(context.Context, string) error               { return down() }
 
-// flaky is a store in which writing uses fails on demand.
+// flaky is a store whose writes of uses fail while fails is set.
 type flaky struct {
 	account.Store
 	fails atomic.Bool

@@ -15,37 +15,37 @@ func TestCache(t *testing.T) {
 	load := func(name string, value *int, err error) (*int, error) {
 		return loadBy(t.Context(), c, name, now, func() (*int, error) { fetched++; return value, err })
 	}
-	expect := func(what string, got *int, err error, want *int, wantFetched int) {
+	expect := func(step string, got *int, err error, want *int, wantFetched int) {
 		t.Helper()
 		if got != want || err != nil || fetched != wantFetched {
-			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d", what, got, err, fetched, want, wantFetched)
+			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d", step, got, err, fetched, want, wantFetched)
 		}
 	}
 	one, two := new(1), new(2)
 	if _, err := load("a", one, errors.New("down")); err == nil {
-		t.Error("an error is lost")
+		t.Error("load returns no error, want that of find")
 	}
 	got, err := load("a", one, nil)
-	expect("an error is not remembered", got, err, one, 2)
+	expect("errors are not cached", got, err, one, 2)
 	got, err = load("a", two, nil)
-	expect("remembered", got, err, one, 2)
+	expect("a value is cached", got, err, one, 2)
 	got, err = load("b", nil, nil)
-	expect("another", got, err, nil, 3)
+	expect("another name", got, err, nil, 3)
 	got, err = load("b", two, nil)
-	expect("nothing is remembered too", got, err, nil, 3)
+	expect("a missing value is cached", got, err, nil, 3)
 	now = now.Add(5*time.Second - 1)
 	got, err = load("a", two, nil)
-	expect("nearly five seconds", got, err, one, 3)
+	expect("just before the ttl", got, err, one, 3)
 	now = now.Add(1)
 	got, err = load("a", two, nil)
-	expect("five seconds", got, err, two, 4)
+	expect("after the ttl", got, err, two, 4)
 	c.forget(func(name string, _ *int) bool { return name == "a" })
 	got, err = load("a", one, nil)
-	expect("forgotten", got, err, one, 5)
+	expect("after forget", got, err, one, 5)
 }
 
-// What was read before a change and arrives after it is old.
-func TestCacheKeepsNothingOld(t *testing.T) {
+// A look-up that started before a change and ends after it is not cached.
+func TestOutdatedLookupIsNotCached(t *testing.T) {
 	c, old, fresh := newTestCache(time.Minute), new(1), new(2)
 	got, err := loadBy(t.Context(), c, "a", day, func() (*int, error) {
 		c.forget(func(string, *int) bool { return true })
@@ -55,11 +55,11 @@ func TestCacheKeepsNothingOld(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	if got, _ = loadBy(t.Context(), c, "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
-		t.Error("the old value was kept")
+		t.Error("the outdated value was cached")
 	}
 }
 
-func TestCacheIsBounded(t *testing.T) {
+func TestCacheSizeIsLimited(t *testing.T) {
 	c := newTestCache(time.Minute)
 	for i := range maxCached + 500 {
 		c.put(fmt.Sprint(i), nil, day, 0)
@@ -73,39 +73,39 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-func TestLedger(t *testing.T) {
+func TestPendingTimes(t *testing.T) {
 	l := newPendingTimes()
 	at := func(minutes int) time.Time { return day.Add(time.Duration(minutes) * time.Minute) }
-	expect := func(what string, want time.Time) {
+	expect := func(step string, want time.Time) {
 		t.Helper()
 		if got := l.latest("a"); !got.Equal(want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
+			t.Errorf("%s: %v, want %v", step, got, want)
 		}
 	}
-	expect("nothing", time.Time{})
+	expect("initially", time.Time{})
 	l.record("a", at(2))
 	l.record("a", at(1))
-	expect("times do not go back", at(2))
-	taken := l.all()
-	if len(taken) != 1 || !taken["a"].Equal(at(2)) {
-		t.Errorf("took %v", taken)
+	expect("an earlier time is ignored", at(2))
+	pending := l.all()
+	if len(pending) != 1 || !pending["a"].Equal(at(2)) {
+		t.Errorf("all returns %v, want a: %v", pending, at(2))
 	}
-	expect("while it is written, and after a failure", at(2))
+	expect("until stored is called", at(2))
 	l.record("a", at(3))
-	l.stored(taken)
-	expect("noted while another was written", at(3))
+	l.stored(pending)
+	expect("a later time recorded before stored", at(3))
 	l.stored(l.all())
-	expect("written", time.Time{})
-	if taken := l.all(); len(taken) != 0 {
-		t.Errorf("took %v again", taken)
+	expect("after stored", time.Time{})
+	if pending := l.all(); len(pending) != 0 {
+		t.Errorf("all returns %v after stored, want none", pending)
 	}
 	l.record("a", at(4))
 	l.drop("a")
-	expect("dropped", time.Time{})
+	expect("after drop", time.Time{})
 }
 
-// Those who share a check must not hang when it panics.
-func TestFlightSurvivesPanic(t *testing.T) {
+// Callers that wait for shared work do not hang if it panics.
+func TestShareAfterPanic(t *testing.T) {
 	flights := new(singleflight.Group)
 	inside, release := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -127,16 +127,16 @@ func TestFlightSurvivesPanic(t *testing.T) {
 	}
 }
 
-// The check runs in a goroutine of its own: what the caller's panic says has the
-// stack of that, and the log with it.
-func TestPanicKeepsItsStack(t *testing.T) {
+// Shared work runs in a separate goroutine. The caller's panic contains the stack of that
+// goroutine, so that it is logged.
+func TestSharePanicHasStackOfWork(t *testing.T) {
 	defer func() {
 		text := fmt.Sprint(recover())
-		if !strings.HasPrefix(text, "bad\n") || !strings.Contains(text, "checkThatPanics") {
-			t.Errorf("the panic says: %s", text)
+		if !strings.HasPrefix(text, "bad\n") || !strings.Contains(text, "panickingWork") {
+			t.Errorf("the panic value is: %s", text)
 		}
 	}()
-	share(t.Context(), new(singleflight.Group), "a", "gone", checkThatPanics)
+	share(t.Context(), new(singleflight.Group), "a", "gone", panickingWork)
 }
 
-func checkThatPanics() (*User, error) { panic("bad") }
+func panickingWork() (*User, error) { panic("bad") }

@@ -18,11 +18,11 @@ func TestAddKey(t *testing.T) {
 		want   string
 		fields []string
 	}{
-		{"plain", account.NewKey{Name: "till", Role: account.Reader}, "ok", nil},
-		{"again", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", []string{"Name"}},
-		{"nothing", account.NewKey{}, "invalid", []string{"Name", "Role"}},
+		{"valid", account.NewKey{Name: "till", Role: account.Reader}, "ok", nil},
+		{"duplicate name in other letter case", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", []string{"Name"}},
+		{"empty", account.NewKey{}, "invalid", []string{"Name", "Role"}},
 		{"expired", account.NewKey{Name: "a", Role: account.Reader, Expires: now}, "invalid", []string{"ExpiryDateTime"}},
-		{"about to expire", account.NewKey{Name: "a", Role: account.Reader, Expires: now.Add(1)}, "ok", nil},
+		{"expires immediately", account.NewKey{Name: "a", Role: account.Reader, Expires: now.Add(1)}, "ok", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestAddKey(t *testing.T) {
 	}
 }
 
-func TestKeyLife(t *testing.T) {
+func TestKeyExpiryAndLastUse(t *testing.T) {
 	p := begin(t)
 	till := p.key(t, "till", account.Writer)
 	short, k, err := p.AddKey(t.Context(), account.NewKey{Name: "short", Role: account.Reader, Expires: p.clock.Now().Add(time.Hour)})
@@ -72,7 +72,7 @@ func TestRemoveKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	two := p.key(t, "two", account.Reader)
-	three := p.key(t, first.ID, account.Reader) // its name is another's id
+	three := p.key(t, first.ID, account.Reader) // its name is the first key's id
 	for _, key := range []string{one, two, three} {
 		p.expect(t, bearer(key), "reader")
 	}

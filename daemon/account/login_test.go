@@ -25,16 +25,16 @@ func TestLogin(t *testing.T) {
 		text   string
 		fields []string
 	}{
-		{"right", account.Login{UserName: "Ann", Password: goodPassword}, "ok", "", nil},
-		{"letter case of the name does not count", account.Login{UserName: "aNN", Password: goodPassword}, "ok", "", nil},
+		{"valid", account.Login{UserName: "Ann", Password: goodPassword}, "ok", "", nil},
+		{"other letter case of the name", account.Login{UserName: "aNN", Password: goodPassword}, "ok", "", nil},
 		{"wrong password", account.Login{UserName: "Ann", Password: badPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"letter case of the password counts", account.Login{UserName: "Ann", Password: strings.ToUpper(goodPassword)}, "unauthorized", "Invalid Username or Password", nil},
+		{"other letter case of the password", account.Login{UserName: "Ann", Password: strings.ToUpper(goodPassword)}, "unauthorized", "Invalid Username or Password", nil},
 		{"unknown user", account.Login{UserName: "Bob", Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"endless name", account.Login{UserName: strings.Repeat("A", 9000), Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
-		{"endless password", account.Login{UserName: "Ann", Password: strings.Repeat("A", 9000)}, "unauthorized", "Invalid Username or Password", nil},
+		{"very long name", account.Login{UserName: strings.Repeat("A", 9000), Password: goodPassword}, "unauthorized", "Invalid Username or Password", nil},
+		{"very long password", account.Login{UserName: "Ann", Password: strings.Repeat("A", 9000)}, "unauthorized", "Invalid Username or Password", nil},
 		{"no password", account.Login{UserName: "Ann"}, "missing", "", []string{"Password"}},
 		{"no name", account.Login{Password: goodPassword}, "missing", "", []string{"UserName"}},
-		{"nothing", account.Login{}, "missing", "", []string{"Password", "UserName"}},
+		{"empty", account.Login{}, "missing", "", []string{"Password", "UserName"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-func TestTicket(t *testing.T) {
+func TestLoginRepermitsTicket(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Writer)
 	ticket, err := p.Login(t.Context(), account.Login{UserName: "ann", Password: goodPassword, Remember: true})
@@ -60,28 +60,30 @@ func TestTicket(t *testing.T) {
 	if !regexp.MustCompile(`^[A-Za-z0-9]{20}$`).MatchString(ticket.SessionID) {
 		t.Errorf("session id %q", ticket.SessionID)
 	}
-	who, err := p.Authenticate(t.Context(), cookie(ticket.SessionID))
+	id, err := p.Authenticate(t.Context(), cookie(ticket.SessionID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Writer, UserID: who.UserID,
-		SessionHash: who.SessionHash, Expires: p.clock.Now().Add(14 * 24 * time.Hour)}
+	want := account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Writer, UserID: id.UserID,
+		SessionHash: id.SessionHash, Expires: p.clock.Now().Add(14 * 24 * time.Hour)}
 	if ticket.Identity != want {
 		t.Errorf("ticket is for %+v, want %+v", ticket.Identity, want)
 	}
 	want.AuthMethod = account.Cookie
-	if who != want {
-		t.Errorf("session is %+v, want %+v", who, want)
+	if id != want {
+		t.Errorf("identity is %+v, want %+v", id, want)
 	}
-	if len(who.SessionHash) != 64 || strings.Contains(who.SessionHash, ticket.SessionID) {
-		t.Errorf("session hash %q", who.SessionHash)
+	if len(id.SessionHash) != 64 || strings.Contains(id.SessionHash, ticket.SessionID) {
+		t.Errorf("session hash %q", id.SessionHash)
 	}
 	if again := p.login(t, "Ann", false); again == ticket.SessionID {
-		t.Error("two logins share a session")
+		t.Error("two logins return the same session id")
 	}
 }
 
-func TestUnknownUsersCostAsMuch(t *testing.T) {
+// Known and unknown users cost the same number of hashes, so that response times do not
+// reveal which users exist.
+func TestUnknownUserCostsOneHash(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	for _, name := range []string{"Ann", "Bob", strings.Repeat("x", 300)} {
@@ -94,7 +96,7 @@ func TestUnknownUsersCostAsMuch(t *testing.T) {
 	}
 }
 
-func TestThrottledLogin(t *testing.T) {
+func TestLoginIsThrottled(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
@@ -121,13 +123,13 @@ func TestThrottledLogin(t *testing.T) {
 	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "too many")
 	p.clock.pass(1)
 	expectKind(t, try("Ann", goodPassword, "10.0.0.1"), "ok")
-	for range 5 { // success has cleared the count
+	for range 5 { // the successful login has reset the count
 		expectKind(t, try("Ann", badPassword, "10.0.0.1"), "unauthorized")
 	}
 	expectKind(t, try("Ann", badPassword, "10.0.0.1"), "too many")
 }
 
-func TestThrottledBasic(t *testing.T) {
+func TestBasicIsThrottled(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
@@ -139,12 +141,12 @@ func TestThrottledBasic(t *testing.T) {
 		p.expect(t, basic(name, badPassword), "too many")
 	}
 	p.expect(t, basic("Bob", goodPassword), "too many")
-	p.expect(t, basic("Ann", goodPassword), "reader") // known to be right, so nothing is guessed
+	p.expect(t, basic("Ann", goodPassword), "reader") // a cached verification is not throttled
 }
 
-// A client that opens many connections at once, all with the right password,
-// must not be taken for an attacker.
-func TestSamePasswordAtOnce(t *testing.T) {
+// A client that opens many connections concurrently, all with the correct password, is
+// not throttled.
+func TestConcurrentRequestsShareAHash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
 		p.add(t, "Ann", account.Reader)
@@ -168,22 +170,22 @@ func TestSamePasswordAtOnce(t *testing.T) {
 	})
 }
 
-func TestFloodOfWrongPasswords(t *testing.T) {
+func TestConcurrentHashesAreLimited(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	var mu sync.Mutex
-	inside, most := 0, 0
+	running, peak := 0, 0
 	entered := make(chan struct{}, 200)
 	release := make(chan struct{})
 	p.CheapHashes(func() {
 		mu.Lock()
-		inside++
-		most = max(most, inside)
+		running++
+		peak = max(peak, running)
 		mu.Unlock()
 		entered <- struct{}{}
 		<-release
 		mu.Lock()
-		inside--
+		running--
 		mu.Unlock()
 	})
 	results := make(chan error, 200)
@@ -194,7 +196,7 @@ func TestFloodOfWrongPasswords(t *testing.T) {
 		}()
 	}
 	counts := make(map[string]int)
-	served := account.AtOnce() + 32 // who compute and who wait until release
+	served := account.Concurrency() + 32 // those computing and those waiting until release
 	for range 200 - served {
 		err := <-results
 		counts[kindOf(err)]++
@@ -206,7 +208,7 @@ func TestFloodOfWrongPasswords(t *testing.T) {
 		t.Errorf("%v, want %d unavailable", counts, want)
 	}
 	if p.Waiting() != 32 {
-		t.Errorf("%d wait, want 32", p.Waiting())
+		t.Errorf("%d attempts wait, want 32", p.Waiting())
 	}
 	close(release)
 	for range served {
@@ -215,19 +217,19 @@ func TestFloodOfWrongPasswords(t *testing.T) {
 	if counts["unauthorized"] != served {
 		t.Errorf("%v, want %d unauthorized", counts, served)
 	}
-	if most != account.AtOnce() {
-		t.Errorf("%d computed at once, want %d", most, account.AtOnce())
+	if peak != account.Concurrency() {
+		t.Errorf("%d hashes were computed concurrently, want %d", peak, account.Concurrency())
 	}
 }
 
-// An attempt that was turned away because of others is no failure of the user.
-func TestTurnedAwayIsNoFailure(t *testing.T) {
+// An attempt rejected because of a full queue does not count as a failed login.
+func TestRejectedAttemptIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
 		p.add(t, "Ann", account.Reader)
 		release := make(chan struct{})
 		p.CheapHashes(func() { <-release })
-		for i := range account.AtOnce() + 32 {
+		for i := range account.Concurrency() + 32 {
 			other := basic(fmt.Sprint("user", i), badPassword)
 			other.Address = fmt.Sprint("10.0.1.", i)
 			go p.known(t.Context(), other)
@@ -242,21 +244,21 @@ func TestTurnedAwayIsNoFailure(t *testing.T) {
 	})
 }
 
-// Nor is one whose client went away, and those who came with the same password
-// are still answered.
-func TestGoneIsNoFailure(t *testing.T) {
+// A cancelled attempt does not count as a failed login, and does not affect other
+// requests with the same password.
+func TestCancelledAttemptIsNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
 		p.add(t, "Ann", account.Reader)
 		release := make(chan struct{})
 		p.CheapHashes(func() { <-release })
-		for i := range account.AtOnce() {
+		for i := range account.Concurrency() {
 			go p.known(t.Context(), basic(fmt.Sprint("user", i), badPassword))
 		}
 		synctest.Wait()
-		ctx, leave := context.WithCancel(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
 		results := make(chan string, 12)
-		for range 6 { // the first waits for its turn, the others for the first
+		for range 6 { // the first waits for the semaphore, the others for the first
 			go func() { results <- p.known(ctx, basic("Ann", goodPassword)) }()
 		}
 		synctest.Wait()
@@ -264,7 +266,7 @@ func TestGoneIsNoFailure(t *testing.T) {
 			go func() { results <- p.known(t.Context(), basic("Ann", goodPassword)) }()
 		}
 		synctest.Wait()
-		leave()
+		cancel()
 		synctest.Wait()
 		close(release)
 		counts := make(map[string]int)
@@ -277,7 +279,7 @@ func TestGoneIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestNoSecretsInLogsAndErrors(t *testing.T) {
+func TestLogsAndErrorsContainNoSecrets(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	secrets := []string{badPassword, goodPassword, "hunter2-typed-as-name"}
@@ -293,25 +295,25 @@ func TestNoSecretsInLogsAndErrors(t *testing.T) {
 	for _, text := range texts {
 		for _, secret := range append(secrets, "hunter2") {
 			if strings.Contains(text, secret) {
-				t.Errorf("%q shows %q", text, secret)
+				t.Errorf("%q contains %q", text, secret)
 			}
 		}
 	}
 	if !strings.Contains(p.log.String(), "user=Ann network=10.0.0.9") {
-		t.Errorf("the log does not tell whose login failed: %s", p.log)
+		t.Errorf("the log does not name the user of the failed login: %s", p.log)
 	}
 }
 
-// A hash of a lower cost, from an earlier version or another setting, is made
-// again at the next correct password. Nothing else changes.
-func TestRehash(t *testing.T) {
+// A hash of an earlier version, with a lower cost, is replaced at the next login. The
+// user's other fields, sessions and cached verification stay.
+func TestWeakHashIsReplacedAtLogin(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	before, err := p.User(t.Context(), "Ann")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cheap := strings.Replace(before.PasswordHash, "t=4", "t=2", 1) // CheapHashes does not look at the passes
+	cheap := strings.Replace(before.PasswordHash, "t=4", "t=2", 1) // CheapHashes ignores the passes
 	if err := p.Rehash(t.Context(), "ann", before.PasswordHash, cheap); err != nil {
 		t.Fatal(err)
 	}
@@ -325,13 +327,13 @@ func TestRehash(t *testing.T) {
 	computed := p.hashes.Load()
 	p.expect(t, basic("Ann", goodPassword), "reader")
 	if p.hashes.Load() != computed {
-		t.Error("the pair was forgotten")
+		t.Error("the cached verification was lost")
 	}
 }
 
-// Logins at the same moment from different places all succeed, though the first
-// of them changes the hash that the others have compared with.
-func TestRehashAtOnce(t *testing.T) {
+// Concurrent logins from different addresses all succeed, although the first of them
+// replaces the hash that the others verified.
+func TestConcurrentLoginsDuringRehash(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	u, err := p.User(t.Context(), "Ann")
@@ -351,16 +353,16 @@ func TestRehashAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// Beside clients whose wrong passwords fill the queue, those who signed in from
-// an address before are served next.
-func TestTrustedPairsGoFirst(t *testing.T) {
+// While wrong passwords fill the queue, users that signed in from the same address before
+// have priority.
+func TestTrustedPairsHavePriority(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := begin(t)
 		p.add(t, "Ann", account.Reader)
 		p.add(t, "Bob", account.Reader)
 		p.login(t, "Ann", false)
-		turns := make(chan struct{})
-		p.CheapHashes(func() { <-turns })
+		permits := make(chan struct{})
+		p.CheapHashes(func() { <-permits })
 		try := func(name, password, address string) chan error {
 			result := make(chan error, 1)
 			go func() {
@@ -370,34 +372,34 @@ func TestTrustedPairsGoFirst(t *testing.T) {
 			synctest.Wait()
 			return result
 		}
-		for i := range account.AtOnce() + 40 {
+		for i := range account.Concurrency() + 40 {
 			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.1.", i))
 		}
 		ann := try("Ann", goodPassword, "10.0.0.1")
-		expectKind(t, <-try("Ann", goodPassword, "10.0.0.2"), "unavailable") // not from there
-		expectKind(t, <-try("Bob", goodPassword, "10.0.0.1"), "unavailable") // nor he
-		for range account.AtOnce() + 1 {                                     // those whose turn it was, and hers
-			turns <- struct{}{}
+		expectKind(t, <-try("Ann", goodPassword, "10.0.0.2"), "unavailable") // not trusted at this address
+		expectKind(t, <-try("Bob", goodPassword, "10.0.0.1"), "unavailable") // Bob is not trusted anywhere
+		for range account.Concurrency() + 1 {                                // the attempts that are computing, then Ann's
+			permits <- struct{}{}
 			synctest.Wait()
 		}
 		expectKind(t, <-ann, "ok")
 		p.clock.pass(24 * time.Hour)
-		for i := range account.AtOnce() + 1 {
+		for i := range account.Concurrency() + 1 {
 			try(fmt.Sprint("user", i), badPassword, fmt.Sprint("10.0.2.", i))
 		}
 		expectKind(t, <-try("Ann", goodPassword, "10.0.0.1"), "unavailable")
-		close(turns)
+		close(permits)
 		synctest.Wait()
 		expectKind(t, <-try("Ann", goodPassword, "10.0.0.1"), "ok")
 		if p.Waiting() != 0 {
-			t.Errorf("%d wait", p.Waiting())
+			t.Errorf("%d attempts wait, want 0", p.Waiting())
 		}
 	})
 }
 
-// Many users tried from one address are counted together, whether they exist or
-// not. Those who signed in from there before are not held up.
-func TestManyUsersFromOneAddress(t *testing.T) {
+// Failures of different users from one address are counted together, whether the users
+// exist or not. Users that signed in from there before are not throttled.
+func TestFailuresOfOneAddressAreLimited(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Reader)
@@ -423,7 +425,7 @@ func TestManyUsersFromOneAddress(t *testing.T) {
 	expectKind(t, try("Bob", goodPassword, "10.0.0.2"), "ok")
 	p.clock.pass(time.Minute)
 	expectKind(t, try("Bob", goodPassword, "10.0.0.1"), "ok")
-	for range 2 { // colleagues behind one address, whose logins succeed
+	for range 2 { // many users behind one address with successful logins
 		for i := range 30 {
 			name := fmt.Sprint("colleague", i)
 			if _, err := p.User(t.Context(), name); err != nil {

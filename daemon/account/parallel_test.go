@@ -11,14 +11,14 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// All operations concurrently, for the race detector; identities must not be mixed up.
-func TestParallelUse(t *testing.T) {
+// Runs all operations concurrently, for the race detector. Identities must not be mixed up.
+func TestConcurrentUse(t *testing.T) {
 	p := begin(t)
 	p.add(t, "root", account.Admin)
 	p.Start(t.Context())
 	var all sync.WaitGroup
 	for i := range 8 {
-		all.Go(func() { live(t, p, fmt.Sprint("user", i)) })
+		all.Go(func() { useAccount(t, p, fmt.Sprint("user", i)) })
 	}
 	all.Go(func() {
 		for range 20 {
@@ -33,15 +33,15 @@ func TestParallelUse(t *testing.T) {
 	}
 }
 
-// live is the life of a user.
-func live(t *testing.T, p process, name string) {
+// useAccount creates a user, signs in, changes and deletes it.
+func useAccount(t *testing.T, p process, name string) {
 	for range 3 {
 		p.add(t, name, account.Reader)
 		id, key := p.login(t, name, false), p.key(t, name, account.Writer)
 		for range 10 {
 			for _, c := range []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)} {
-				if who, err := p.Authenticate(t.Context(), c); err != nil || who.Name != name {
-					t.Errorf("%s is %+v (%v)", name, who, err)
+				if id, err := p.Authenticate(t.Context(), c); err != nil || id.Name != name {
+					t.Errorf("%s is %+v (%v)", name, id, err)
 				}
 			}
 		}
@@ -58,8 +58,8 @@ func live(t *testing.T, p process, name string) {
 	}
 }
 
-// A login that was under way when the password changed gives no session.
-func TestLoginAcrossPasswordChange(t *testing.T) {
+// A login creates no session if the password changes during it.
+func TestLoginDuringPasswordChange(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	other, err := p.AddUser(t.Context(), account.NewUser{Name: "Bob", Role: account.Reader, Password: "another horse"})
@@ -76,8 +76,7 @@ func TestLoginAcrossPasswordChange(t *testing.T) {
 	expectKind(t, err, "unauthorized")
 }
 
-// Basic with a password that was right lately is what scripts send with each
-// request.
+// Scripts send Basic credentials with each request; the password was verified recently.
 func BenchmarkBasic(b *testing.B) {
 	s, err := storage.Open(b.Context(), storage.Config{Dir: b.TempDir(), Registry: record.Builtin(), Connections: 1})
 	if err != nil {

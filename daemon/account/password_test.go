@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-func TestHashes(t *testing.T) {
+func TestHashAndMatches(t *testing.T) {
 	h := newHasher()
 	text, err := h.hash(t.Context(), "correct horse")
 	if err != nil {
@@ -18,7 +18,7 @@ func TestHashes(t *testing.T) {
 	}
 	again, err := h.hash(t.Context(), "correct horse")
 	if err != nil || again == text {
-		t.Errorf("two hashes of a password are alike (%v)", err)
+		t.Errorf("two hashes of a password are equal (%v)", err)
 	}
 	for _, tt := range []struct {
 		stored, password string
@@ -36,21 +36,20 @@ func TestHashes(t *testing.T) {
 		}
 	}
 	if _, err := h.matches(t.Context(), "nonsense", "correct horse", true); err == nil {
-		t.Error("a hash that cannot be read is no error")
+		t.Error("an invalid hash causes no error")
 	}
 }
 
-// A vector that the reference implementation made: 64 KiB, two threads, 24
-// bytes.
-func TestReferenceVector(t *testing.T) {
+// A vector computed by the reference implementation: 64 KiB, two threads, 24 bytes.
+func TestMatchesReferenceVector(t *testing.T) {
 	text := "$argon2id$v=19$m=64,t=2,p=2$c29tZXNhbHQ$NQrDciL0Nsy1wJcvHr079rlYvyBxhBNi"
 	if ok, err := newHasher().matches(t.Context(), text, "password", true); err != nil || !ok {
 		t.Errorf("matches: %v (%v)", ok, err)
 	}
 }
 
-// The dummy must cost what a real hash costs.
-func TestDummyCostsAsMuch(t *testing.T) {
+// The dummy hash of unknown users has the cost of a real hash.
+func TestDummyHasCostOfRealHash(t *testing.T) {
 	h := newHasher()
 	var costs [][3]uint32
 	h.derive = func(password, salt []byte, passes, memory uint32, threads uint8, length uint32) []byte {
@@ -68,7 +67,7 @@ func TestDummyCostsAsMuch(t *testing.T) {
 	}
 	for _, c := range costs {
 		if c != [3]uint32{4, 19 * 1024, 1} {
-			t.Errorf("costs are %v", costs)
+			t.Errorf("costs are %v, want 4 passes, 19 MiB and 1 thread each", costs)
 		}
 	}
 	if len(costs) != 3 {
@@ -97,21 +96,21 @@ func TestParseDigest(t *testing.T) {
 		name, text string
 		ok         bool
 	}{
-		{"ours", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32, true},
-		{"dearer", "$argon2id$v=19$m=65536,t=3,p=4$" + salt16 + "$" + sum32, true},
+		{"own parameters", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32, true},
+		{"higher cost", "$argon2id$v=19$m=65536,t=3,p=4$" + salt16 + "$" + sum32, true},
 		{"empty", "", false},
 		{"other algorithm", "$argon2i$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32, false},
 		{"other version", "$argon2id$v=16$m=19456,t=2,p=1$" + salt16 + "$" + sum32, false},
-		{"all memory", "$argon2id$v=19$m=4294967295,t=2,p=1$" + salt16 + "$" + sum32, false},
-		{"more memory than there is", "$argon2id$v=19$m=42949672960,t=2,p=1$" + salt16 + "$" + sum32, false},
-		{"endless", "$argon2id$v=19$m=19456,t=99,p=1$" + salt16 + "$" + sum32, false},
+		{"memory of 4 TiB", "$argon2id$v=19$m=4294967295,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"memory over 32 bits", "$argon2id$v=19$m=42949672960,t=2,p=1$" + salt16 + "$" + sum32, false},
+		{"too many passes", "$argon2id$v=19$m=19456,t=99,p=1$" + salt16 + "$" + sum32, false},
 		{"no threads", "$argon2id$v=19$m=19456,t=2,p=0$" + salt16 + "$" + sum32, false},
 		{"too many threads", "$argon2id$v=19$m=19456,t=2,p=255$" + salt16 + "$" + sum32, false},
 		{"no sum", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$", false},
 		{"no salt", "$argon2id$v=19$m=19456,t=2,p=1$$" + sum32, false},
 		{"padding", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "==$" + sum32, false},
-		{"more", "$argon2id$v=19$m=19456,t=2,p=1,x=1$" + salt16 + "$" + sum32, false},
-		{"a part more", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32 + "$", false},
+		{"additional parameter", "$argon2id$v=19$m=19456,t=2,p=1,x=1$" + salt16 + "$" + sum32, false},
+		{"additional part", "$argon2id$v=19$m=19456,t=2,p=1$" + salt16 + "$" + sum32 + "$", false},
 		{"leading zero", "$argon2id$v=19$m=019456,t=2,p=1$" + salt16 + "$" + sum32, false},
 	}
 	for _, tt := range tests {
@@ -135,7 +134,7 @@ func FuzzParseDigest(f *testing.F) {
 			return
 		}
 		if d.String() != text || !d.bounded() {
-			t.Errorf("%q is read as %+v", text, d)
+			t.Errorf("%q is parsed as %+v", text, d)
 		}
 	})
 }

@@ -54,7 +54,7 @@ type passwords struct {
 	store    Store
 	clock    func() time.Time
 	log      *slog.Logger
-	sessions *sessions // whose cache contains users
+	sessions *sessions // its cache contains users
 
 	fingerprints *fingerprints
 	hasher       *hasher

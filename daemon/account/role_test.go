@@ -12,7 +12,7 @@ func TestRoles(t *testing.T) {
 			t.Errorf("role %d is %s, want %s", i, r, names[i])
 		}
 		if got, err := ParseRole(strings.ToUpper(names[i])); err != nil || got != r {
-			t.Errorf("ParseRole gives %v (%v), want %v", got, err, r)
+			t.Errorf("ParseRole returns %v (%v), want %v", got, err, r)
 		}
 		for j, other := range Roles() {
 			if r.Includes(other) != (j <= i) {
@@ -20,7 +20,7 @@ func TestRoles(t *testing.T) {
 			}
 		}
 		if NoRole.Includes(r) {
-			t.Errorf("no role includes %s", r)
+			t.Errorf("NoRole includes %s", r)
 		}
 		text, err := r.MarshalText()
 		var back Role
@@ -52,11 +52,11 @@ func TestFold(t *testing.T) {
 		}
 	}
 	if Fold("ann") == Fold("änn") {
-		t.Error("accents do not count")
+		t.Error("names that differ in an accent are equal")
 	}
 }
 
-func TestSecrets(t *testing.T) {
+func TestGeneratedSecretsAreUnique(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 1000 {
 		id, key, guid := newSessionID(), newKey(), newID()
@@ -71,7 +71,7 @@ func TestSecrets(t *testing.T) {
 		}
 		for _, text := range []string{id, key, guid} {
 			if seen[text] {
-				t.Fatalf("%q came twice", text)
+				t.Fatalf("%q was generated twice", text)
 			}
 			seen[text] = true
 		}
@@ -79,6 +79,6 @@ func TestSecrets(t *testing.T) {
 	p, other := newFingerprints(), newFingerprints()
 	first, again := p.of("ab", "c"), p.of("ab", "c")
 	if first != again || first == p.of("a", "bc") || first == other.of("ab", "c") {
-		t.Error("fingerprints change, run together, or are the same everywhere")
+		t.Error("fingerprints are not stable, ignore the parts' lengths, or do not depend on the key")
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-func TestSessionsSlide(t *testing.T) {
+func TestUseExtendsSession(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		remember bool
 		ttl      time.Duration
 	}{
-		{"usual", false, 8 * time.Hour},
+		{"not remembered", false, 8 * time.Hour},
 		{"remembered", true, 14 * 24 * time.Hour},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -38,24 +38,24 @@ func TestSessionsSlide(t *testing.T) {
 	}
 }
 
-func TestSessionsEnd(t *testing.T) {
+func TestChangesThatEndSessions(t *testing.T) {
 	tests := []struct {
 		name string
 		end  func(t *testing.T, p process, id string) error
 		want string
 	}{
 		{"logout", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), id) }, "unauthorized"},
-		{"logout of another", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), strings.Repeat("x", 20)) }, "reader"},
-		{"logout of nonsense", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), "x") }, "reader"},
-		{"password", func(t *testing.T, p process, id string) error {
+		{"logout of an unknown session", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), strings.Repeat("x", 20)) }, "reader"},
+		{"logout with an invalid id", func(t *testing.T, p process, id string) error { return p.Logout(t.Context(), "x") }, "reader"},
+		{"new password", func(t *testing.T, p process, id string) error {
 			return p.SetPassword(t.Context(), "ann", "another horse")
 		}, "unauthorized"},
-		{"removal", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "ann") }, "unauthorized"},
-		{"role", func(t *testing.T, p process, id string) error { return p.SetRole(t.Context(), "ann", account.Admin) }, "admin"},
-		{"another's password", func(t *testing.T, p process, id string) error {
+		{"deleted user", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "ann") }, "unauthorized"},
+		{"new role", func(t *testing.T, p process, id string) error { return p.SetRole(t.Context(), "ann", account.Admin) }, "admin"},
+		{"new password of another user", func(t *testing.T, p process, id string) error {
 			return p.SetPassword(t.Context(), "Bob", "another horse")
 		}, "reader"},
-		{"another's removal", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "Bob") }, "reader"},
+		{"deletion of another user", func(t *testing.T, p process, id string) error { return p.RemoveUser(t.Context(), "Bob") }, "reader"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestSessionsEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.expect(t, cookie(id), tt.want)
-			if err := p.Write(t.Context()); err != nil { // a late write brings nothing back
+			if err := p.Write(t.Context()); err != nil { // a later write does not restore the session
 				t.Fatal(err)
 			}
 			p.expect(t, cookie(id), tt.want)
@@ -78,8 +78,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// A user of the same name is another user.
-func TestSessionsEndWithTheirUser(t *testing.T) {
+// A new user does not inherit the sessions of a deleted user with the same name.
+func TestSessionsOfDeletedUserStayInvalid(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Admin)
 	p.add(t, "Bob", account.Admin)
@@ -91,36 +91,35 @@ func TestSessionsEndWithTheirUser(t *testing.T) {
 	p.expect(t, cookie(id), "unauthorized")
 }
 
-func TestSessionsSurviveARestart(t *testing.T) {
+func TestUsedSessionSurvivesRestart(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	p := start(t, dir, c)
 	p.add(t, "Ann", account.Reader)
-	kept, left := p.login(t, "Ann", false), p.login(t, "Ann", false)
+	used, unused := p.login(t, "Ann", false), p.login(t, "Ann", false)
 	key := p.key(t, "till", account.Reader)
 	c.pass(7 * time.Hour)
-	p.expect(t, cookie(kept), "reader")
+	p.expect(t, cookie(used), "reader")
 	p.expect(t, bearer(key), "reader")
 	if err := p.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.pass(7 * time.Hour)
 	p = start(t, dir, c)
-	p.expect(t, cookie(kept), "reader")
-	p.expect(t, cookie(left), "unauthorized")
+	p.expect(t, cookie(used), "reader")
+	p.expect(t, cookie(unused), "unauthorized")
 	keys, err := p.Keys(t.Context())
 	if err != nil || len(keys) != 1 || !keys[0].LastUsed.Equal(c.Now().Add(-7*time.Hour)) {
 		t.Errorf("keys are %+v (%v)", keys, err)
 	}
 }
 
-// What another process changes is seen as soon as look-ups are no longer
-// believed.
-func TestSecondProcess(t *testing.T) {
+// Changes made by another process take effect when the cached look-ups expire.
+func TestChangesOfAnotherProcess(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	p, other := start(t, dir, c), start(t, dir, c)
 	p.expect(t, basic("Ann", goodPassword), "unauthorized")
 	other.add(t, "Ann", account.Reader)
-	p.expect(t, basic("Ann", goodPassword), "reader") // what computes a hash looks again
+	p.expect(t, basic("Ann", goodPassword), "reader") // computing a hash bypasses the cache
 	id, key := p.login(t, "Ann", false), p.key(t, "till", account.Writer)
 	for _, o := range []process{p, other} {
 		o.expect(t, cookie(id), "reader")
@@ -149,7 +148,7 @@ func TestSecondProcess(t *testing.T) {
 	step("user", other.RemoveUser(t.Context(), "Ann"), basic("Ann", "another horse"), "unauthorized")
 }
 
-func TestSlidesAcrossProcesses(t *testing.T) {
+func TestUseInOneProcessExtendsSessionInOthers(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	p, other := start(t, dir, c), start(t, dir, c)
 	p.add(t, "Ann", account.Reader)
@@ -160,14 +159,14 @@ func TestSlidesAcrossProcesses(t *testing.T) {
 		if err := p.Write(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := other.Write(t.Context()); err != nil { // sweeps what has expired
+		if err := other.Write(t.Context()); err != nil { // deletes expired sessions
 			t.Fatal(err)
 		}
 	}
 	other.expect(t, cookie(id), "reader")
 }
 
-func TestExpiredSessionsAreSwept(t *testing.T) {
+func TestExpiredSessionsAreDeleted(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	id := p.login(t, "Ann", false)
@@ -176,19 +175,19 @@ func TestExpiredSessionsAreSwept(t *testing.T) {
 	if err := p.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.pass(-8 * time.Hour) // were the row still there, it would be valid now
+	c.pass(-8 * time.Hour) // if the row still existed, it would be valid now
 	p.expect(t, cookie(id), "unauthorized")
 }
 
-func TestWrittenEachMinute(t *testing.T) {
+func TestTimesAreStoredEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		f, log := &flaky{Store: file.AppDB.Accounts()}, &logged{}
-		s, err := account.New(account.Config{Store: f, Log: slog.New(slog.NewTextHandler(log, nil))})
+		store, log := &flaky{Store: file.AppDB.Accounts()}, &logged{}
+		s, err := account.New(account.Config{Store: store, Log: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,11 +201,11 @@ func TestWrittenEachMinute(t *testing.T) {
 			}
 			return time.Now()
 		}
-		expect := func(what string, want time.Time) {
+		expect := func(step string, want time.Time) {
 			t.Helper()
 			row, err := file.AppDB.Accounts().Key(t.Context(), key.Hash)
 			if err != nil || row == nil || !row.LastUsed.Equal(want) {
-				t.Errorf("%s: stored %+v (%v), want last use at %v", what, row, err, want)
+				t.Errorf("%s: stored %+v (%v), want last use at %v", step, row, err, want)
 			}
 		}
 		s.Start(t.Context())
@@ -218,18 +217,18 @@ func TestWrittenEachMinute(t *testing.T) {
 		synctest.Wait()
 		expect("after a minute", first)
 
-		f.fails.Store(true)
+		store.fails.Store(true)
 		second := use()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		expect("while the store is down", first)
 		if !strings.Contains(log.String(), "retrying in a minute") {
-			t.Errorf("the log says nothing: %s", log)
+			t.Errorf("the log has no warning: %s", log)
 		}
-		f.fails.Store(false)
+		store.fails.Store(false)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		expect("when it is back", second)
+		expect("when the store is available again", second)
 
 		third := use()
 		for range 2 {
@@ -241,20 +240,19 @@ func TestWrittenEachMinute(t *testing.T) {
 	})
 }
 
-func TestStartEndsWithItsContext(t *testing.T) {
+func TestStartEndsWithContext(t *testing.T) {
 	p := begin(t)
-	p.Start(t.Context()) // goleak sees to the goroutine's end
+	p.Start(t.Context()) // goleak checks that the goroutine ends
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewNeedsStore(t *testing.T) {
 	if _, err := account.New(account.Config{}); err == nil {
-		t.Error("a service without a store is made")
+		t.Error("New without a store returns no error")
 	}
 }
 
-// The cookie of a remembered session is set again when the expiry has moved,
-// but not with each request.
-func TestRenew(t *testing.T) {
+// The cookie of a remembered session is renewed about 100 times, not with each request.
+func TestRenewOfRememberedSession(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	remembered, usual := p.login(t, "Ann", true), p.login(t, "Ann", false)
@@ -262,15 +260,15 @@ func TestRenew(t *testing.T) {
 	const hours = 14 * 24
 	for range hours {
 		p.clock.pass(time.Hour)
-		who, err := p.Authenticate(t.Context(), cookie(remembered))
+		id, err := p.Authenticate(t.Context(), cookie(remembered))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if who.Renew {
+		if id.Renew {
 			renewed++
 		}
-		if who, err := p.Authenticate(t.Context(), cookie(usual)); err != nil || who.Renew {
-			t.Fatalf("a session that is not remembered: %+v (%v)", who, err)
+		if id, err := p.Authenticate(t.Context(), cookie(usual)); err != nil || id.Renew {
+			t.Fatalf("a session that is not remembered: %+v (%v)", id, err)
 		}
 	}
 	if renewed < 99 || renewed > 101 {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that changes only when a test moves it.
+// clock is a manual clock.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -40,7 +40,7 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// logged is a log that several goroutines write.
+// logged is a log buffer for concurrent use.
 type logged struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -58,23 +58,22 @@ func (l *logged) String() string {
 	return l.b.String()
 }
 
-// process is a Service as a daemon has it, over a store file that others may
-// have open too.
+// process is the Service of one daemon. Several may use the same store file.
 type process struct {
 	*account.Service
-	*account.Editor // who changes accounts in tests
+	*account.Editor // with the actor tester
 	clock           *clock
 	log             *logged
-	hashes          *atomic.Int32 // passwords computed
+	hashes          *atomic.Int32 // number of hashes computed
 	store           *storage.Store
 }
 
-// Rehash puts another hash of the same password in place.
+// Rehash replaces the stored hash of a user.
 func (p process) Rehash(ctx context.Context, name, was, hash string) error {
 	return p.store.AppDB.Accounts().Rehash(ctx, name, was, hash)
 }
 
-// start opens the store in dir. Hashes are cheap.
+// start returns a process with the store in dir and cheap hashes.
 func start(t *testing.T, dir string, c *clock) process {
 	t.Helper()
 	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
@@ -96,7 +95,7 @@ func start(t *testing.T, dir string, c *clock) process {
 	return p
 }
 
-// begin is start with a store of its own.
+// begin returns a process with a new store.
 func begin(t *testing.T) process {
 	t.Helper()
 	return start(t, t.TempDir(), newClock())
@@ -114,7 +113,7 @@ func (p process) add(t *testing.T, name string, r account.Role) {
 	}
 }
 
-// login gives a session id.
+// login returns a session id.
 func (p process) login(t *testing.T, name string, remember bool) string {
 	t.Helper()
 	ticket, err := p.Login(t.Context(), account.Login{UserName: name, Password: goodPassword, Remember: remember, Address: "10.0.0.1"})
@@ -141,13 +140,13 @@ func cookie(id string) account.Credentials { return account.Credentials{SessionC
 
 func bearer(key string) account.Credentials { return account.Credentials{Bearer: key} }
 
-// known is what Authenticate says: the role, or the kind of the failure.
+// known returns the role of the authenticated identity, or the kind of the error.
 func (p process) known(ctx context.Context, c account.Credentials) string {
-	who, err := p.Authenticate(ctx, c)
+	id, err := p.Authenticate(ctx, c)
 	if err != nil {
 		return kindOf(err)
 	}
-	return who.Role.String()
+	return id.Role.String()
 }
 
 func (p process) expect(t *testing.T, c account.Credentials, want string) {
@@ -176,7 +175,7 @@ func expectKind(t *testing.T, err error, want string) {
 	}
 }
 
-// fieldsOf are the names of the members that a failure complains about.
+// fieldsOf returns the sorted names of an error's fields.
 func fieldsOf(err error) []string {
 	var names []string
 	for _, f := range fault.From(err).Fields {

@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 )
 
-// User is a person or program that signs in with a password.
+// User is an account that signs in with a password.
 type User struct {
 	ID           string
 	Name         string

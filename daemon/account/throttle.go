@@ -53,50 +53,50 @@ func newThrottle(max int) *throttle {
 }
 
 // check fails with fault.TooMany if too many attempts have failed.
-func (t *throttle) check(who fingerprint, now time.Time) error { return t.count(who, now, false) }
+func (t *throttle) check(key fingerprint, now time.Time) error { return t.count(key, now, false) }
 
 // begin counts an attempt as failed before it is made, so that concurrent attempts
 // cannot exceed the limit. succeeded or undo reverts that.
-func (t *throttle) begin(who fingerprint, now time.Time) error { return t.count(who, now, true) }
+func (t *throttle) begin(key fingerprint, now time.Time) error { return t.count(key, now, true) }
 
 // fail counts a failed attempt. Concurrent attempts can exceed the limit by the length
 // of the semaphore's queue; failures beyond the limit are not counted.
-func (t *throttle) fail(who fingerprint, now time.Time) { _ = t.count(who, now, true) }
+func (t *throttle) fail(key fingerprint, now time.Time) { _ = t.count(key, now, true) }
 
 // count fails if too many attempts have failed, else it adds a failure if failed.
-func (t *throttle) count(who fingerprint, now time.Time, failed bool) error {
+func (t *throttle) count(key fingerprint, now time.Time, failed bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, _ := t.failed.Get(who)
+	f, _ := t.failed.Get(key)
 	f = f.recent(now)
 	if wait := f.wait(now, t.max); wait > 0 {
 		return &fault.Error{Kind: fault.TooMany, Message: "Too many failed logins", RetryAfter: wait}
 	}
 	if failed {
-		t.failed.Set(who, append(slices.Clip(f), now), now)
+		t.failed.Set(key, append(slices.Clip(f), now), now)
 	}
 	return nil
 }
 
 // succeeded resets the failures.
-func (t *throttle) succeeded(who fingerprint) {
+func (t *throttle) succeeded(key fingerprint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.failed.Delete(who)
+	t.failed.Delete(key)
 }
 
 // undo reverts begin for an attempt without a result.
-func (t *throttle) undo(who fingerprint, began time.Time) {
+func (t *throttle) undo(key fingerprint, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f, _ := t.failed.Get(who)
+	f, _ := t.failed.Get(key)
 	if i := slices.IndexFunc(f, began.Equal); i >= 0 {
 		f = slices.Concat(f[:i], f[i+1:])
 	}
 	if len(f) == 0 {
-		t.failed.Delete(who)
+		t.failed.Delete(key)
 	} else {
-		t.failed.Set(who, f, began)
+		t.failed.Set(key, f, began)
 	}
 }
 

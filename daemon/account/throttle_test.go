@@ -11,7 +11,7 @@ import (
 
 var day = time.Date(2030, 1, 2, 0, 0, 0, 0, time.UTC)
 
-func TestThrottleWindow(t *testing.T) {
+func TestFailuresWait(t *testing.T) {
 	at := func(seconds ...int) (f failures) {
 		for _, s := range seconds {
 			f = append(f, day.Add(time.Duration(s)*time.Second))
@@ -27,7 +27,7 @@ func TestThrottleWindow(t *testing.T) {
 		{"none", nil, 0, 0},
 		{"four", at(0, 1, 2, 3), 4, 0},
 		{"five", at(0, 1, 2, 3, 4), 5, 55 * time.Second},
-		{"five at once", at(0, 0, 0, 0, 0), 0, time.Minute},
+		{"five at the same time", at(0, 0, 0, 0, 0), 0, time.Minute},
 		{"five, the first a minute ago", at(0, 1, 2, 3, 4), 60, 0},
 		{"five, the first nearly a minute ago", at(0, 1, 2, 3, 4), 59, time.Second},
 		{"more than five", at(0, 1, 2, 3, 4, 5, 6), 10, 52 * time.Second},
@@ -41,9 +41,9 @@ func TestThrottleWindow(t *testing.T) {
 	}
 }
 
-// The throttle against the rule spelled out: an attempt may begin where fewer
-// than five of the last minute have failed since the last success.
-func TestThrottleFollowsTheRule(t *testing.T) {
+// Compares the throttle with a model: an attempt is allowed if fewer than five attempts
+// failed in the last minute, counted since the last success.
+func TestThrottleMatchesModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		th, now := newThrottle(maxFailures), day
 		var failed []time.Time
@@ -57,32 +57,32 @@ func TestThrottleFollowsTheRule(t *testing.T) {
 			}
 			err := th.begin(fingerprint{}, now)
 			if (err == nil) != (count < 5) {
-				t.Fatalf("%d failures in the last minute, but begin says %v", count, err)
+				t.Fatalf("%d failures in the last minute, but begin returns %v", count, err)
 			}
 			if err != nil {
 				wait := fault.From(err).RetryAfter
-				if wait <= 0 || wait > time.Minute || kept(th).wait(now.Add(wait), maxFailures) != 0 || kept(th).wait(now.Add(wait-1), maxFailures) == 0 {
+				if wait <= 0 || wait > time.Minute || recorded(th).wait(now.Add(wait), maxFailures) != 0 || recorded(th).wait(now.Add(wait-1), maxFailures) == 0 {
 					t.Fatalf("Retry-After is %v", wait)
 				}
 				continue
 			}
-			switch rapid.SampledFrom([]string{"wrong", "wrong", "wrong", "right", "nothing"}).Draw(t, "result") {
+			switch rapid.SampledFrom([]string{"wrong", "wrong", "wrong", "correct", "cancelled"}).Draw(t, "result") {
 			case "wrong":
 				failed = append(failed, now)
-			case "right":
+			case "correct":
 				th.succeeded(fingerprint{})
 				failed = nil
-			case "nothing":
+			case "cancelled":
 				th.undo(fingerprint{}, now)
 			}
-			if len(kept(th)) > maxFailures {
-				t.Fatalf("%d times are kept", len(kept(th)))
+			if len(recorded(th)) > maxFailures {
+				t.Fatalf("%d failures are recorded", len(recorded(th)))
 			}
 		}
 	})
 }
 
-func TestThrottleIsBounded(t *testing.T) {
+func TestThrottleSizeIsLimited(t *testing.T) {
 	th, p := newThrottle(maxFailures), newFingerprints()
 	for i := range maxThrottled + 500 {
 		if err := th.begin(p.of(fmt.Sprint(i)), day); err != nil {
@@ -90,14 +90,14 @@ func TestThrottleIsBounded(t *testing.T) {
 		}
 	}
 	if th.failed.Len() != maxThrottled {
-		t.Errorf("%d are kept, want %d", th.failed.Len(), maxThrottled)
+		t.Errorf("%d entries, want %d", th.failed.Len(), maxThrottled)
 	}
 	if err := th.begin(p.of("later"), day.Add(time.Hour)); err != nil || th.failed.Len() != 1 {
-		t.Errorf("%d are kept an hour later (%v), want 1", th.failed.Len(), err)
+		t.Errorf("%d entries an hour later (%v), want 1", th.failed.Len(), err)
 	}
 	th.undo(p.of("later"), day.Add(time.Hour))
 	if th.failed.Len() != 0 {
-		t.Error("what was undone is kept")
+		t.Error("undo did not remove the entry")
 	}
 }
 
@@ -118,8 +118,8 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// kept are the failures of one who is to blame.
-func kept(th *throttle) failures {
+// recorded returns the failures of the zero fingerprint.
+func recorded(th *throttle) failures {
 	f, _ := th.failed.Get(fingerprint{})
 	return f
 }

@@ -26,26 +26,26 @@ func TestAddUser(t *testing.T) {
 		want   string
 		fields []string
 	}{
-		{"plain", ok, "ok", nil},
-		{"again", ok, "conflict", []string{"UserName"}},
-		{"again in other letters", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", []string{"UserName"}},
-		{"again beyond ASCII", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", []string{"UserName"}},
+		{"valid", ok, "ok", nil},
+		{"duplicate name", ok, "conflict", []string{"UserName"}},
+		{"duplicate name in other letter case", with(func(n *account.NewUser) { n.Name = "bOB" }), "conflict", []string{"UserName"}},
+		{"duplicate name in other non-ASCII letter case", with(func(n *account.NewUser) { n.Name = "äRNE" }), "conflict", []string{"UserName"}},
 		{"with a domain", with(func(n *account.NewUser) { n.Name = `OFFICE\bob@example.com` }), "ok", nil},
-		{"eight characters of more bytes", with(func(n *account.NewUser) { n.Name, n.Password = "a", "ääääääää" }), "ok", nil},
-		{"seven characters", with(func(n *account.NewUser) { n.Name, n.Password = "b", "äääääää" }), "invalid", []string{"Password"}},
-		{"longest password", with(func(n *account.NewUser) { n.Name, n.Password = "c", strings.Repeat("x", 1024) }), "ok", nil},
-		{"longer password", with(func(n *account.NewUser) { n.Name, n.Password = "d", strings.Repeat("x", 1025) }), "invalid", []string{"Password"}},
-		{"nothing", account.NewUser{}, "invalid", []string{"Password", "Role", "UserName"}},
-		{"colon", with(func(n *account.NewUser) { n.Name = "a:b" }), "invalid", []string{"UserName"}},
-		{"slash", with(func(n *account.NewUser) { n.Name = "a/b" }), "invalid", []string{"UserName"}},
-		{"dots", with(func(n *account.NewUser) { n.Name = ".." }), "invalid", []string{"UserName"}},
-		{"space before", with(func(n *account.NewUser) { n.Name = " a" }), "invalid", []string{"UserName"}},
-		{"space behind", with(func(n *account.NewUser) { n.Name = "a " }), "invalid", []string{"UserName"}},
-		{"line", with(func(n *account.NewUser) { n.Name = "a\nb" }), "invalid", []string{"UserName"}},
-		{"no UTF-8", with(func(n *account.NewUser) { n.Name = "a\xff" }), "invalid", []string{"UserName"}},
-		{"longest name", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 256) }), "ok", nil},
-		{"longer name", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 257) }), "invalid", []string{"UserName"}},
-		{"long display name", with(func(n *account.NewUser) { n.Name, n.DisplayName = "e", strings.Repeat("x", 257) }), "invalid", []string{"DisplayName"}},
+		{"password of eight characters in 16 bytes", with(func(n *account.NewUser) { n.Name, n.Password = "a", "ääääääää" }), "ok", nil},
+		{"password of seven characters in 14 bytes", with(func(n *account.NewUser) { n.Name, n.Password = "b", "äääääää" }), "invalid", []string{"Password"}},
+		{"password of maximum length", with(func(n *account.NewUser) { n.Name, n.Password = "c", strings.Repeat("x", 1024) }), "ok", nil},
+		{"password too long", with(func(n *account.NewUser) { n.Name, n.Password = "d", strings.Repeat("x", 1025) }), "invalid", []string{"Password"}},
+		{"empty", account.NewUser{}, "invalid", []string{"Password", "Role", "UserName"}},
+		{"colon in name", with(func(n *account.NewUser) { n.Name = "a:b" }), "invalid", []string{"UserName"}},
+		{"slash in name", with(func(n *account.NewUser) { n.Name = "a/b" }), "invalid", []string{"UserName"}},
+		{"name of dots", with(func(n *account.NewUser) { n.Name = ".." }), "invalid", []string{"UserName"}},
+		{"leading space", with(func(n *account.NewUser) { n.Name = " a" }), "invalid", []string{"UserName"}},
+		{"trailing space", with(func(n *account.NewUser) { n.Name = "a " }), "invalid", []string{"UserName"}},
+		{"line feed in name", with(func(n *account.NewUser) { n.Name = "a\nb" }), "invalid", []string{"UserName"}},
+		{"invalid UTF-8", with(func(n *account.NewUser) { n.Name = "a\xff" }), "invalid", []string{"UserName"}},
+		{"name of maximum length", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 256) }), "ok", nil},
+		{"name too long", with(func(n *account.NewUser) { n.Name = strings.Repeat("x", 257) }), "invalid", []string{"UserName"}},
+		{"display name too long", with(func(n *account.NewUser) { n.Name, n.DisplayName = "e", strings.Repeat("x", 257) }), "invalid", []string{"DisplayName"}},
 		{"unknown role", with(func(n *account.NewUser) { n.Name, n.Role = "f", account.Admin+1 }), "invalid", []string{"Role"}},
 	}
 	for _, tt := range tests {
@@ -62,7 +62,7 @@ func TestAddUser(t *testing.T) {
 	}
 }
 
-func TestUsers(t *testing.T) {
+func TestUsersAreSortedByName(t *testing.T) {
 	p := begin(t)
 	for _, name := range []string{"carl", "Ann", "bob"} {
 		p.add(t, name, account.Reader)
@@ -99,14 +99,14 @@ func TestUpdateUser(t *testing.T) {
 		up   account.Update
 		want string
 	}{
-		{"nothing", "bob", account.Update{}, "ok"},
+		{"no changes", "bob", account.Update{}, "ok"},
 		{"unknown user", "dan", account.Update{Role: &writer}, "not found"},
 		{"display name and role", "bob", account.Update{DisplayName: &name, Role: &writer}, "ok"},
 		{"short password", "bob", account.Update{Password: &short}, "invalid"},
 		{"long display name", "bob", account.Update{DisplayName: &long}, "invalid"},
 		{"no role", "bob", account.Update{Role: &none}, "invalid"},
-		{"last admin", "ann", account.Update{Role: &writer}, "conflict"},
-		{"last admin's name", "ann", account.Update{DisplayName: &name}, "ok"},
+		{"role of the last admin", "ann", account.Update{Role: &writer}, "conflict"},
+		{"display name of the last admin", "ann", account.Update{DisplayName: &name}, "ok"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { expectKind(t, p.UpdateUser(t.Context(), tt.user, tt.up), tt.want) })
@@ -117,20 +117,20 @@ func TestUpdateUser(t *testing.T) {
 	}
 }
 
-func TestLastAdminStays(t *testing.T) {
+func TestLastAdminCannotBeRemoved(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Admin)
 	p.add(t, "Bob", account.Reader)
 	id := p.login(t, "Ann", false)
 	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "conflict")
-	p.expect(t, cookie(id), "admin") // refused as a whole
+	p.expect(t, cookie(id), "admin") // the refused change did not end the session
 	expectKind(t, p.SetRole(t.Context(), "Bob", account.Admin), "ok")
 	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "ok")
 	expectKind(t, p.RemoveUser(t.Context(), "Ann"), "not found")
 	expectKind(t, p.RemoveUser(t.Context(), "Bob"), "conflict")
 }
 
-func TestEnsureAdmin(t *testing.T) {
+func TestEnsureAdminCreatesOneAdmin(t *testing.T) {
 	p := begin(t)
 	_, err := p.EnsureAdmin(t.Context(), "short")
 	expectKind(t, err, "invalid")
@@ -143,12 +143,12 @@ func TestEnsureAdmin(t *testing.T) {
 	p.expect(t, basic("Admin", goodPassword), "admin")
 	created, err = p.EnsureAdmin(t.Context(), "another "+goodPassword)
 	if err != nil || created {
-		t.Errorf("again: created %v, %v", created, err)
+		t.Errorf("second call: created %v, %v", created, err)
 	}
 	p.expect(t, basic("admin", "another "+goodPassword), "unauthorized")
 }
 
-func TestEnsureAdminOfSeveralDaemons(t *testing.T) {
+func TestConcurrentEnsureAdminCreatesOneAdmin(t *testing.T) {
 	dir, c := t.TempDir(), newClock()
 	daemons := []process{start(t, dir, c), start(t, dir, c), start(t, dir, c)}
 	passwords := make(chan string, len(daemons))
@@ -167,7 +167,7 @@ func TestEnsureAdminOfSeveralDaemons(t *testing.T) {
 	}
 	all.Wait()
 	if len(passwords) != 1 {
-		t.Fatalf("%d admins were made, want 1", len(passwords))
+		t.Fatalf("%d admins were created, want 1", len(passwords))
 	}
 	daemons[0].expect(t, basic("admin", <-passwords), "admin")
 }

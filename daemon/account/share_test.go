@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// many load one name at once. What they get is counted.
-func many(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got func() map[int]int) {
+// loadConcurrently starts ten loads of one name. got waits for them and counts the values
+// returned; -1 counts errors.
+func loadConcurrently(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got func() map[int]int) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	values := make(map[int]int)
@@ -28,20 +29,20 @@ func many(ctx context.Context, c *cache[int], fetch func() (*int, error)) (got f
 	return func() map[int]int { all.Wait(); return values }
 }
 
-func TestThoseWhoComeAtOnceShareAFetch(t *testing.T) {
+func TestConcurrentLoadsShareALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate, fetched := newTestCache(time.Minute), make(chan struct{}), 0
-		got := many(t.Context(), c, func() (*int, error) { fetched++; <-gate; return new(7), nil })
+		c, release, fetched := newTestCache(time.Minute), make(chan struct{}), 0
+		got := loadConcurrently(t.Context(), c, func() (*int, error) { fetched++; <-release; return new(7), nil })
 		synctest.Wait()
-		close(gate)
+		close(release)
 		if values := got(); values[7] != 10 || fetched != 1 {
-			t.Errorf("%v after %d fetches", values, fetched)
+			t.Errorf("values are %v after %d look-ups, want 10 times 7 after 1", values, fetched)
 		}
 	})
 }
 
-// A cancelled caller does not cancel the others.
-func TestAFetchThatWasAbandoned(t *testing.T) {
+// If the caller that runs a look-up is cancelled, the others retry it.
+func TestCancelledLookupIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestCache(time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -51,56 +52,54 @@ func TestAFetchThatWasAbandoned(t *testing.T) {
 			first <- err
 		}()
 		synctest.Wait()
-		got := many(t.Context(), c, func() (*int, error) { return new(7), nil })
+		got := loadConcurrently(t.Context(), c, func() (*int, error) { return new(7), nil })
 		synctest.Wait()
 		cancel()
 		if values := got(); values[7] != 10 || <-first == nil {
-			t.Errorf("those who stayed got %v", values)
+			t.Errorf("the other callers got %v, want 10 times 7", values)
 		}
 	})
 }
 
-// A caller that waits for a shared look-up can be cancelled.
-func TestLeavingAFetch(t *testing.T) {
+func TestWaitingForALookupCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate := newTestCache(time.Minute), make(chan struct{})
+		c, release := newTestCache(time.Minute), make(chan struct{})
 		first := make(chan error, 1)
 		go func() {
-			_, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { <-gate; return new(7), nil })
+			_, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { <-release; return new(7), nil })
 			first <- err
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
-		got := many(ctx, c, nil)
+		got := loadConcurrently(ctx, c, nil)
 		synctest.Wait()
 		cancel()
 		if values := got(); values[-1] != 10 {
-			t.Errorf("those who left got %v", values)
+			t.Errorf("the cancelled callers got %v, want 10 errors", values)
 		}
-		close(gate)
+		close(release)
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// A change shows at once to those who come after it, although a look-up of before
-// is under way.
-func TestNobodyJoinsAFetchOfBeforeAChange(t *testing.T) {
+// A load after a change does not share a look-up that started before the change.
+func TestLoadAfterAChangeDoesNotShareAnEarlierLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, gate := newTestCache(time.Minute), make(chan struct{})
-		before := many(t.Context(), c, func() (*int, error) { <-gate; return new(1), nil })
+		c, release := newTestCache(time.Minute), make(chan struct{})
+		before := loadConcurrently(t.Context(), c, func() (*int, error) { <-release; return new(1), nil })
 		synctest.Wait()
 		c.forget(func(string, *int) bool { return true })
 		if value, err := loadBy(t.Context(), c, "a", day, func() (*int, error) { return new(2), nil }); err != nil || *value != 2 {
 			t.Errorf("after a change: %v, %v", *value, err)
 		}
-		close(gate)
+		close(release)
 		if values := before(); values[1] != 10 {
 			t.Errorf("before the change: %v", values)
 		}
 		if value, err := loadBy(t.Context(), c, "a", day, nil); err != nil || *value != 2 {
-			t.Errorf("remembered: %v, %v", *value, err)
+			t.Errorf("cached: %v, %v", *value, err)
 		}
 	})
 }
