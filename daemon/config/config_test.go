@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// input is one case's sources of settings; files are the readable files.
+// input contains the sources of one test case: arguments, environment and files.
 type input struct {
-	args  string // split at spaces
+	args  string // separated by spaces
 	env   []string
 	files map[string]string
 }
@@ -38,7 +38,7 @@ func (in input) readFile(name string) ([]byte, error) {
 
 func file(text string) map[string]string { return map[string]string{"whd.toml": text} }
 
-func TestPrecedence(t *testing.T) {
+func TestPrecedenceOfSources(t *testing.T) {
 	toml := file("listen = \"file:1\"\n[http]\nmax_requests = 7\n")
 	cases := []struct {
 		name   string
@@ -52,10 +52,10 @@ func TestPrecedence(t *testing.T) {
 		{"variable over file", input{args: "--config whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "variable:2", "variable WHD_LISTEN"},
 		{"flag over all", input{args: "--listen flag:3 --config=whd.toml", env: []string{"WHD_LISTEN=variable:2"}, files: toml}, "flag:3", "flag --listen"},
 		{"last of two flags", input{args: "--listen a:1 --listen=b:2"}, "b:2", "flag --listen"},
-		{"file at the platform's place", input{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
-		{"another file than the platform's", input{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
-		{"no file, by a flag", input{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
-		{"empty variable is none", input{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
+		{"file at the platform's path", input{files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "etc:1", "file /etc/whd/whd.toml:1"},
+		{"named file instead of the platform's", input{args: "--config whd.toml", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'", "whd.toml": "listen = 'file:1'"}}, "file:1", "file whd.toml:1"},
+		{"empty --config disables the file", input{args: "--config=", files: map[string]string{"/etc/whd/whd.toml": "listen = 'etc:1'"}}, "127.0.0.1:5050", "default"},
+		{"empty variable counts as unset", input{env: []string{"WHD_LISTEN="}}, "127.0.0.1:5050", "default"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,10 +70,9 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestEverySetting gives each setting in each source, so that no row of the
-// table is without a reading.
-func TestEverySetting(t *testing.T) {
-	other := map[string]string{ // values that are no defaults, where the kind does not say
+// Sets each setting in each source and checks its value.
+func TestEverySettingInEverySource(t *testing.T) {
+	byName := map[string]string{ // values other than the default, for settings without one in byKind
 		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug",
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090", "admin.listen": "127.0.0.1:5051", "trace.endpoint": "http://127.0.0.1:4318",
 		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "webhooks.publish": "anonymous", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB",
@@ -81,7 +80,7 @@ func TestEverySetting(t *testing.T) {
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
 		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range Settings() {
-		text := other[s.Name]
+		text := byName[s.Name]
 		if text == "" {
 			text = byKind[s.kind().name]
 		}
@@ -158,7 +157,7 @@ time_zone = "Australia/Perth"
 	}
 }
 
-func TestListFlagsRepeat(t *testing.T) {
+func TestRepeatedListFlagsAccumulate(t *testing.T) {
 	got, err := input{args: "--erp-sources DB_Class=a --demo --erp-sources SO_Totals=b"}.load()
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +167,7 @@ func TestListFlagsRepeat(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestErrorMessages(t *testing.T) {
 	toml := func(text string) input { return input{args: "--config whd.toml", files: file(text)} }
 	env := func(entries ...string) input { return input{env: entries} }
 	cases := []struct {
@@ -176,21 +175,21 @@ func TestMistakes(t *testing.T) {
 		in   input
 		want string
 	}{
-		{"number, flag", input{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
-		{"least, flag", input{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the minimum of 1`},
-		{"least size", input{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the minimum of 1KiB`},
-		{"negative", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the minimum of 0`},
-		{"least duration", input{args: "--webhooks-attempt-timeout 1ns"}, `setting webhooks.attempt_timeout (flag --webhooks-attempt-timeout): 1ns is below the minimum of 1s`},
-		{"least connecting", input{args: "--webhooks-connect-timeout 0"}, `setting webhooks.connect_timeout (flag --webhooks-connect-timeout): 0 is below the minimum of 1s`},
-		{"least login", input{args: "--auth-session 59s"}, `setting auth.session (flag --auth-session): 59s is below the minimum of 1m`},
-		{"least remembered login", input{args: "--auth-remember 999ms"}, `setting auth.remember (flag --auth-remember): 999ms is below the minimum of 1s`},
-		{"least or none", input{args: "--query-timeout 1ms"}, `setting query.timeout (flag --query-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
-		{"least or none, counting", input{args: "--query-count-timeout 1ms"}, `setting query.count_timeout (flag --query-count-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
-		{"least or for ever", input{args: "--webhooks-keep-successful 59m"}, `setting webhooks.keep_successful (flag --webhooks-keep-successful): 59m is below the minimum of 1h; 0 means no limit`},
-		{"least or for ever, failed", input{args: "--webhooks-keep-failed 1ns"}, `setting webhooks.keep_failed (flag --webhooks-keep-failed): 1ns is below the minimum of 1h; 0 means no limit`},
-		{"most", input{args: "--requestlog-days 36501"}, `setting requestlog.days (flag --requestlog-days): 36501 is above the maximum of 36500`},
-		{"no days", input{args: "--requestlog-days -1"}, `setting requestlog.days (flag --requestlog-days): -1 is below the minimum of 0`},
-		{"own events", input{args: "--webhooks-events job.created,WebHooks.x"}, `setting webhooks.events (flag --webhooks-events): event name "WebHooks.x" is reserved: names starting with webhooks. belong to the service`},
+		{"number", input{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
+		{"minimum", input{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the minimum of 1`},
+		{"minimum size", input{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the minimum of 1KiB`},
+		{"negative number", env("WHD_QUERY_MAX_TAKE=-1"), `setting query.max_take (variable WHD_QUERY_MAX_TAKE): -1 is below the minimum of 0`},
+		{"minimum duration", input{args: "--webhooks-attempt-timeout 1ns"}, `setting webhooks.attempt_timeout (flag --webhooks-attempt-timeout): 1ns is below the minimum of 1s`},
+		{"minimum connect timeout", input{args: "--webhooks-connect-timeout 0"}, `setting webhooks.connect_timeout (flag --webhooks-connect-timeout): 0 is below the minimum of 1s`},
+		{"minimum session", input{args: "--auth-session 59s"}, `setting auth.session (flag --auth-session): 59s is below the minimum of 1m`},
+		{"minimum remembered session", input{args: "--auth-remember 999ms"}, `setting auth.remember (flag --auth-remember): 999ms is below the minimum of 1s`},
+		{"minimum or zero", input{args: "--query-timeout 1ms"}, `setting query.timeout (flag --query-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
+		{"minimum or zero, count", input{args: "--query-count-timeout 1ms"}, `setting query.count_timeout (flag --query-count-timeout): 1ms is below the minimum of 10ms; 0 means no limit`},
+		{"minimum or zero, retention", input{args: "--webhooks-keep-successful 59m"}, `setting webhooks.keep_successful (flag --webhooks-keep-successful): 59m is below the minimum of 1h; 0 means no limit`},
+		{"minimum or zero, retention of failed messages", input{args: "--webhooks-keep-failed 1ns"}, `setting webhooks.keep_failed (flag --webhooks-keep-failed): 1ns is below the minimum of 1h; 0 means no limit`},
+		{"maximum", input{args: "--requestlog-days 36501"}, `setting requestlog.days (flag --requestlog-days): 36501 is above the maximum of 36500`},
+		{"negative days", input{args: "--requestlog-days -1"}, `setting requestlog.days (flag --requestlog-days): -1 is below the minimum of 0`},
+		{"reserved event name", input{args: "--webhooks-events job.created,WebHooks.x"}, `setting webhooks.events (flag --webhooks-events): event name "WebHooks.x" is reserved: names starting with webhooks. belong to the service`},
 		{"bool", input{args: "--demo=maybe"}, `setting demo (flag --demo): "maybe" is neither true nor false`},
 		{"duration", env("WHD_QUERY_TIMEOUT=30"), `setting query.timeout (variable WHD_QUERY_TIMEOUT): "30" is not a duration such as 30s, 8h or 14d`},
 		{"size", env("WHD_HTTP_MAX_BODY=1 acre"), `setting http.max_body (variable WHD_HTTP_MAX_BODY): "1 acre" is not a size such as 65536, 64KiB or 1MiB`},
@@ -200,34 +199,34 @@ func TestMistakes(t *testing.T) {
 		{"address", env("WHD_LISTEN=5050"), `setting listen (variable WHD_LISTEN): "5050" is not an address and port such as 127.0.0.1:5050 or :5050`},
 		{"base path", env("WHD_HTTP_BASE_PATH=erp/"), `setting http.base_path (variable WHD_HTTP_BASE_PATH): "erp/" is not a path such as /erp, with a leading and no trailing slash`},
 		{"store", env("WHD_STORE=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"store of another form", env("WHD_STORE=Server=db;Password=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"store, its URL", input{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
-		{"store, its options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an invalid option`},
+		{"store in ADO form", env("WHD_STORE=Server=db;Password=canary"), `setting store (variable WHD_STORE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"store with an invalid URL", input{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
+		{"store with invalid options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an invalid option`},
 		{"store in a file", input{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"replica of a file", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): requires a store on a server`},
-		{"replica", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
+		{"replica of the embedded store", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): requires a store on a server`},
+		{"replica with an invalid URL", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
 		{"schema", env("WHD_STORE_SCHEMA= "), `setting store.schema (variable WHD_STORE_SCHEMA): " " is not the name of a schema such as dbo`},
 		{"demo on a server", input{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): applies to the embedded store only; for a test database on a server run whd demo`},
-		{"pair", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
-		{"pair twice", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): duplicate name "SO_Totals"`},
-		{"record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): unknown record kind "SO_Total"; did you mean SO_Totals?`},
-		{"half of TLS", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): requires tls.key`},
-		{"other half of TLS", env("WHD_TLS_KEY=a.pem"), `setting tls.key (variable WHD_TLS_KEY): requires tls.cert`},
+		{"pair without a value", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
+		{"duplicate pair", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): duplicate name "SO_Totals"`},
+		{"unknown record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): unknown record kind "SO_Total"; did you mean SO_Totals?`},
+		{"certificate without key", env("WHD_TLS_CERT=a.pem"), `setting tls.cert (variable WHD_TLS_CERT): requires tls.key`},
+		{"key without certificate", env("WHD_TLS_KEY=a.pem"), `setting tls.key (variable WHD_TLS_KEY): requires tls.cert`},
 		{"no state directory", env("HOME="), `setting data_dir (default): this account has no state directory; set --data-dir or WHD_DATA_DIR`},
-		{"no file", input{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
-		{"no secret file", env("WHD_ADMIN_PASSWORD_FILE=gone"), `setting admin_password (variable WHD_ADMIN_PASSWORD_FILE): cannot read the file gone: file does not exist`},
+		{"missing file", input{args: "--config gone.toml"}, `setting config (flag --config): cannot read the file gone.toml: file does not exist`},
+		{"missing secret file", env("WHD_ADMIN_PASSWORD_FILE=gone"), `setting admin_password (variable WHD_ADMIN_PASSWORD_FILE): cannot read the file gone: file does not exist`},
 		{"empty secret file", input{args: "--admin-password-file whd.toml", files: file("\n")}, `setting admin_password (flag --admin-password-file): the file whd.toml is empty`},
-		{"secret twice", input{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): also set by variable WHD_ADMIN_PASSWORD_FILE; set only one"},
+		{"secret set twice", input{env: []string{"WHD_ADMIN_PASSWORD=canary", "WHD_ADMIN_PASSWORD_FILE=whd.toml"}, files: file("canary")}, "setting admin_password (variable WHD_ADMIN_PASSWORD): also set by variable WHD_ADMIN_PASSWORD_FILE; set only one"},
 
-		{"credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
+		{"invalid credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/store": "canary"}}, `setting store (credential store): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
 		{"empty credential", input{env: []string{"CREDENTIALS_DIRECTORY=/run/c"}, files: map[string]string{"/run/c/admin_password": "\n"}}, `setting admin_password (credential admin_password): the file /run/c/admin_password is empty`},
-		{"file at the platform's place", input{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
+		{"file at the platform's path", input{files: map[string]string{"/etc/whd/whd.toml": "lisen = ':1'"}}, `file /etc/whd/whd.toml:1: unknown key "lisen"; did you mean listen?`},
 
 		{"TOML syntax", toml("demo = true\nlisten = = 1\n"), `file whd.toml:2:`},
-		{"TOML twice", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
+		{"TOML duplicate key", toml("demo = true\ndemo = false\n"), `file whd.toml:2:`},
 		{"TOML unknown key", toml("\n[http]\nmax_bodi = 1\n"), `file whd.toml:3: unknown key "http.max_bodi"; did you mean http.max_body or http.max_head?`},
 		{"TOML unknown table", toml("[quary]\ntotal = 1\ntimeout = 2\n"), `file whd.toml:1: unknown key "quary"; did you mean query?`},
-		{"TOML names itself", toml("config = 'x'\n"), `file whd.toml:1: unknown key "config"`},
+		{"TOML key config", toml("config = 'x'\n"), `file whd.toml:1: unknown key "config"`},
 		{"TOML type", toml("[http]\n# note\nmax_requests = 1.5\n"), `setting http.max_requests (file whd.toml:3): it must be a number such as 10`},
 		{"TOML secret type", toml("admin_password = 12345678\n"), `setting admin_password (file whd.toml:1): it must be a quoted string`},
 		{"TOML duration type", toml("[query]\ntimeout = 30\n"), `setting query.timeout (file whd.toml:2): it must be a duration in quotes such as "30s"`},
@@ -244,13 +243,13 @@ func TestMistakes(t *testing.T) {
 		{"TOML two stores", toml("store_file = 'a'\n[store]\ndsn = 'sqlite'\n"), `setting store (file whd.toml:1): also set by file whd.toml:3; set only one`},
 		{"TOML two files of the store", input{args: "--config whd.toml", files: map[string]string{"whd.toml": "store_file = 'a'\nstore.dsn_file = 'a'\n", "a": "sqlite"}}, `setting store (file whd.toml:2): also set by file whd.toml:1; set only one`},
 		{"TOML store as a table", toml("[store]\nsqlite = true\n"), `file whd.toml:2: unknown key "store.sqlite"`},
-		{"TOML table like a setting", toml("[stores]\nread_dsn = 'canary'\n"), `file whd.toml:1: unknown key "stores"; did you mean store?`},
+		{"TOML table with a name similar to a setting", toml("[stores]\nread_dsn = 'canary'\n"), `file whd.toml:1: unknown key "stores"; did you mean store?`},
 		{"password in another setting", env("WHD_LISTEN=sqlserver://sa:canary@db"), `setting listen (variable WHD_LISTEN): "sqlserver://***@db" is not an address and port such as 127.0.0.1:5050 or :5050`},
-		{"password of an @ and a quote", env(`WHD_LOG_LEVEL=sqlserver://sa:"canary"@canary@db`), `setting log.level (variable WHD_LOG_LEVEL): "sqlserver://***@db" is not one of: debug, info, warn, error`},
-		{"password among options", env("WHD_LISTEN=Server=db;Pwd = canary;Database=ERP"), `setting listen (variable WHD_LISTEN): "Server=db;Pwd =***;Database=ERP" is not an address and port such as 127.0.0.1:5050 or :5050`},
-		{"password for the name of a file", toml("store_file = 'sqlserver://sa:canary@db'\n"), `setting store (file whd.toml:1): cannot read the file sqlserver://***@db: file does not exist`},
+		{"password with an @ and a quote", env(`WHD_LOG_LEVEL=sqlserver://sa:"canary"@canary@db`), `setting log.level (variable WHD_LOG_LEVEL): "sqlserver://***@db" is not one of: debug, info, warn, error`},
+		{"password in options", env("WHD_LISTEN=Server=db;Pwd = canary;Database=ERP"), `setting listen (variable WHD_LISTEN): "Server=db;Pwd =***;Database=ERP" is not an address and port such as 127.0.0.1:5050 or :5050`},
+		{"password in a file name", toml("store_file = 'sqlserver://sa:canary@db'\n"), `setting store (file whd.toml:1): cannot read the file sqlserver://***@db: file does not exist`},
 		{"password in a key", toml("'store=sqlserver://sa:canary@db' = 1\n"), `file whd.toml:1: unknown key "store=sqlserver://***@db"`},
-		{"all at once", input{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
+		{"several errors", input{args: "--config whd.toml --demo=2", env: []string{"WHD_LISTEN=x"}, files: file("a = 1\ndebug = 2\n")}, `file whd.toml:1: unknown key "a"
 setting debug (file whd.toml:2): it must be true or false
 setting listen (variable WHD_LISTEN): "x" is not an address and port such as 127.0.0.1:5050 or :5050
 setting demo (flag --demo): "2" is neither true nor false`},
@@ -265,13 +264,13 @@ setting demo (flag --demo): "2" is neither true nor false`},
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 			if strings.Contains(err.Error(), "canary") {
-				t.Error("the message shows a secret")
+				t.Error("the message contains a secret")
 			}
 		})
 	}
 }
 
-func TestUnknownVariableWarns(t *testing.T) {
+func TestUnknownVariableCausesWarning(t *testing.T) {
 	got, err := input{env: []string{"WHD_LISTENN=x", "WHD_9=", "WHD_SOMETHING=canary", "PATH=/bin"}}.load()
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +304,7 @@ func TestStateDirectory(t *testing.T) {
 	}
 }
 
-func TestDurations(t *testing.T) {
+func TestParseDuration(t *testing.T) {
 	cases := []struct {
 		text, printed string
 		want          time.Duration
@@ -331,7 +330,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-func TestSizes(t *testing.T) {
+func TestParseSize(t *testing.T) {
 	cases := []struct {
 		text, printed string
 		want          Size
@@ -378,14 +377,14 @@ func FuzzValues(f *testing.F) {
 				continue
 			}
 			if err := s.assign(&again, s.text(&c)); err != nil || !reflect.DeepEqual(c, again) {
-				t.Errorf("%s: %q was printed as %q: %v", s.Name, text, s.text(&c), err)
+				t.Errorf("%s: %q is printed as %q: %v", s.Name, text, s.text(&c), err)
 			}
 		}
 	})
 }
 
-// TestSampleIsTheDefaults reads the sample file with its comments taken off.
-func TestSampleIsTheDefaults(t *testing.T) {
+// Reads the sample file with its settings uncommented.
+func TestSampleContainsDefaults(t *testing.T) {
 	want, err := input{}.load()
 	if err != nil {
 		t.Fatal(err)
@@ -407,20 +406,20 @@ func TestSampleIsTheDefaults(t *testing.T) {
 	}
 }
 
-func TestTableIsSound(t *testing.T) {
+func TestTableIsValid(t *testing.T) {
 	names := make(map[string]bool)
 	for _, s := range Settings() {
 		if names[s.Name] || s.Help == "" || strings.HasSuffix(s.Help, ".") || strings.Contains(s.Help, "|") {
-			t.Errorf("%s: name twice, or help missing, with a period or a bar", s.Name)
+			t.Errorf("%s: duplicate name, or help that is missing or contains a period or a bar", s.Name)
 		}
 		names[s.Name] = true
 		if s.Default != "" && s.assign(new(Config), s.Default) != nil {
-			t.Errorf("%s: its default breaks its own rules", s.Name)
+			t.Errorf("%s: the default is invalid", s.Name)
 		}
 	}
 }
 
-// TestBoundsAreAllowed: the bounds themselves, and 0 where it stands for no limit.
+// Assigns the minimum, the maximum, and 0 if it means no limit.
 func TestBoundsAreAllowed(t *testing.T) {
 	var c Config
 	for _, s := range Settings() {
@@ -440,12 +439,12 @@ func TestBoundsAreAllowed(t *testing.T) {
 		}
 	}
 	c.RequestLog.Days = maxDays
-	if kept := c.RequestLog.Retention(); kept.Hours() != 24*maxDays {
-		t.Errorf("%d days are kept as %v", maxDays, kept)
+	if retention := c.RequestLog.Retention(); retention.Hours() != 24*maxDays {
+		t.Errorf("%d days are a retention of %v", maxDays, retention)
 	}
 }
 
-func TestSecretsAreStars(t *testing.T) {
+func TestSecretsAreMasked(t *testing.T) {
 	secret := struct {
 		P Secret
 		D DSN
@@ -459,12 +458,12 @@ func TestSecretsAreStars(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "p", secret.P, "d", secret.D, "o", secret.O)
 	for _, text := range []string{string(body), log.String(), fmt.Sprint(secret), fmt.Sprintf("%+v %#v %s %q", secret, secret, secret.P, secret.D)} {
 		if strings.Contains(text, "canary") || !strings.Contains(text, masked) {
-			t.Errorf("shown: %s", text)
+			t.Errorf("not masked: %s", text)
 		}
 	}
 }
 
-func TestWhenTotalsAreCounted(t *testing.T) {
+func TestCountAlways(t *testing.T) {
 	for args, want := range map[string]bool{
 		"": true, "--store sqlserver://db": false,
 		"--query-total asked": false, "--store sqlserver://db --query-total always": true,

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestOrigins(t *testing.T) {
+func TestParseOrigins(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://shop.example":          "https://shop.example",
 		"HTTPS://Shop.Example:443/":     "https://shop.example",
@@ -21,12 +21,12 @@ func TestOrigins(t *testing.T) {
 	for _, text := range []string{"*", "https://*.example", "null", "shop.example", "ftp://shop.example", "https://", "https://u:p@shop.example", "https://shop.example/path", "https://shop.example?x", "https://shop.example#x"} {
 		var origins WebOrigins
 		if err := origins.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is read as %q", text, origins)
+			t.Errorf("%q is parsed as %q, want an error", text, origins)
 		}
 	}
 }
 
-func TestRates(t *testing.T) {
+func TestParseRate(t *testing.T) {
 	for text, want := range map[string]struct {
 		rate Rate
 		text string
@@ -47,13 +47,13 @@ func TestRates(t *testing.T) {
 			t.Errorf("%q is %#v, %q (%v); want %#v", text, r, r, err, want)
 		}
 		if err := again.UnmarshalText([]byte(r.String())); err != nil || again != r {
-			t.Errorf("%q reads back as %#v (%v), was %#v", r, again, err, r)
+			t.Errorf("%q is parsed as %#v (%v), want %#v", r, again, err, r)
 		}
 	}
 	for _, text := range []string{"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x", "1000001/s", "1/s+1000001", "1+1+1"} {
 		var r Rate
 		if err := r.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is read as %+v", text, r)
+			t.Errorf("%q is parsed as %+v, want an error", text, r)
 		}
 	}
 }

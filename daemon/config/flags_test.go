@@ -36,17 +36,16 @@ func TestFlagsOfSettings(t *testing.T) {
 	}
 }
 
-// parseFlags reads arguments that are flags of settings only, in the way of the
-// package flag.
+// parseFlags parses arguments that are flags of settings, with package flag.
 func parseFlags(args []string) (l Layer, err error) {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	for _, f := range Flags(&l) {
-		put := func(text string) error { f.Set(text); return nil }
+		assign := func(text string) error { f.Set(text); return nil }
 		if f.Argument == "" {
-			set.BoolFunc(f.Name, f.Help, put)
+			set.BoolFunc(f.Name, f.Help, assign)
 		} else {
-			set.Func(f.Name, f.Help, put)
+			set.Func(f.Name, f.Help, assign)
 		}
 	}
 	if err := set.Parse(args); err != nil {

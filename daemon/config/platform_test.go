@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestConfigPlace(t *testing.T) {
+func TestConfigPath(t *testing.T) {
 	for _, c := range []struct {
 		on   platform
 		env  []string
@@ -23,9 +23,8 @@ func TestConfigPlace(t *testing.T) {
 	}
 }
 
-// TestUnreadableConfigIsNoMissingOne: what an administrator wrote is never passed
-// over.
-func TestUnreadableConfigIsNoMissingOne(t *testing.T) {
+// An unreadable settings file is an error; a missing one is not.
+func TestUnreadableConfigIsAnError(t *testing.T) {
 	_, err := load(sources{nil, []string{"HOME=/home/erp"}, func(name string) ([]byte, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}, platform{os: "linux"}})
@@ -34,9 +33,8 @@ func TestUnreadableConfigIsNoMissingOne(t *testing.T) {
 	}
 }
 
-// TestCredentials come from files that systemd made, and rank above the file of
-// settings.
-func TestCredentials(t *testing.T) {
+// Credentials of systemd override the settings file, and variables override credentials.
+func TestPrecedenceOfCredentials(t *testing.T) {
 	in := input{args: "--config whd.toml", env: []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"}, files: map[string]string{
 		"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
 		"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
@@ -54,8 +52,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestServiceSample is a file that can be read as it is, and says where the data are.
-func TestServiceSample(t *testing.T) {
+// The settings file of a service is valid and sets data_dir.
+func TestServiceSampleSetsDataDir(t *testing.T) {
 	for _, on := range []platform{{os: "linux", superuser: true}, {os: "windows"}} {
 		env := []string{`PROGRAMDATA=C:\ProgramData`}
 		var b strings.Builder
@@ -70,7 +68,7 @@ func TestServiceSample(t *testing.T) {
 	}
 }
 
-// TestShippedSettings: the packages' file is that of a service that begins.
+// The settings file in the packages is the initial file of a service.
 func TestShippedSettings(t *testing.T) {
 	var b strings.Builder
 	if err := serviceSample(&b, platform{os: "linux", superuser: true}, nil); err != nil {

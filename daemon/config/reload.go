@@ -15,7 +15,7 @@ func (c *Config) Live() (all []wire.Setting) {
 			continue
 		}
 		var standard Config
-		_ = s.assign(&standard, s.Default) // TestTableIsSound checks that defaults are valid
+		_ = s.assign(&standard, s.Default) // TestTableIsValid checks that defaults are valid
 		all = append(all, wire.Setting{
 			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.Origin(s.Name)),
 			Kind: s.kind().name, Choices: s.choices, Help: s.Help,

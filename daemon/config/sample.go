@@ -57,7 +57,7 @@ func Sample(w io.Writer, env []string) error {
 // defaults returns the settings without any source.
 func defaults(on platform, env []string) (c Config) {
 	for _, g := range defaultLayer(on, env) {
-		_ = g.setting.assign(&c, g.text) // TestTableIsSound checks that defaults are valid
+		_ = g.setting.assign(&c, g.text) // TestTableIsValid checks that defaults are valid
 	}
 	return c
 }

@@ -22,7 +22,7 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs from what the code gives (go test -update rewrites it); got:\n%s", file, got)
+		t.Errorf("%s differs from the output (go test -update rewrites it); got:\n%s", file, got)
 	}
 }
 
