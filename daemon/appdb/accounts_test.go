@@ -12,8 +12,7 @@ import (
 
 var _ account.Store = (*Accounts)(nil)
 
-// TestUnreadableRows checks that rows with invalid values are errors.
-func TestUnreadableRows(t *testing.T) {
+func TestRowsWithInvalidValuesAreErrors(t *testing.T) {
 	ann := account.User{ID: "1", Name: "Ann", Role: account.Reader}
 	for _, damage := range []string{
 		`UPDATE WH_User SET Role = 'root'`,
@@ -45,8 +44,7 @@ func TestUnreadableRows(t *testing.T) {
 	}
 }
 
-// TestTimeResolution checks that times are stored to 100 ns, like those of records.
-func TestTimeResolution(t *testing.T) {
+func TestTimesAreStoredTo100Nanoseconds(t *testing.T) {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
 	for _, stored := range []any{Timestamp(at), Timestamp(at.In(time.FixedZone("", 3600))), at} {
 		var m Time
@@ -56,9 +54,7 @@ func TestTimeResolution(t *testing.T) {
 	}
 }
 
-// TestNoChangeWithoutAudit checks that a change fails if its audit entry cannot be
-// written.
-func TestNoChangeWithoutAudit(t *testing.T) {
+func TestChangeFailsWithoutAuditEntry(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -78,7 +74,7 @@ func TestNoChangeWithoutAudit(t *testing.T) {
 	keyErr := a.AddKey(t.Context(), account.Key{ID: "7", Name: "till", Role: role}, audit.Entry{})
 	for _, err := range []error{changeErr, removeErr, addErr, keyErr} {
 		if !fault.Is(err, fault.Unavailable) {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want unavailable", err)
 		}
 	}
 	users, usersErr := a.Users(t.Context())

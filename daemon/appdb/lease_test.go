@@ -24,7 +24,7 @@ func TestSchemaText(t *testing.T) {
 // TestSchemaNames creates the tables in schemas with special names.
 func TestSchemaNames(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	for _, name := range []string{"whd.x", "it's ours", "a.b"} {
+	for _, name := range []string{"whd.x", "whd's tables", "a.b"} {
 		db, err := OpenSchema(t.Context(), Config{DSN: dsn, Schema: name, LockTimeout: executor.StatementLimit})
 		if err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLockRows checks that the migration creates all rows that lockRow can return.
-func TestLockRows(t *testing.T) {
+// The migration must create all rows that lockRow can return.
+func TestMigrationCreatesAllLockRows(t *testing.T) {
 	text, err := os.ReadFile("schema/mssql/00003_lock.sql")
 	if err != nil {
 		t.Fatal(err)
@@ -24,8 +24,8 @@ func TestLockRows(t *testing.T) {
 	}
 }
 
-// TestLock checks that the keys are spread evenly over the rows of WH_Lock.
-func TestLock(t *testing.T) {
+// Keys must be spread evenly over the rows of WH_Lock.
+func TestLockRowSpreadsKeys(t *testing.T) {
 	used := make(map[int64]int)
 	for stage := range 64 {
 		for field := range 64 {

@@ -22,12 +22,11 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestOwnTables runs the tests in a file and on SQL Server. Each test gets a
-// function that opens a new database at its first call, and the same one at further
-// calls.
-func TestOwnTables(t *testing.T) {
+// TestMigrations runs the migration tests on a file and on SQL Server. Each test has a
+// function that opens a new database at its first call and the same one at later calls.
+func TestMigrations(t *testing.T) {
 	t.Run("file", func(t *testing.T) {
-		ownTables(t, func(t *testing.T) func() *DB {
+		testMigrations(t, func(t *testing.T) func() *DB {
 			path := filepath.Join(t.TempDir(), FileName)
 			return func() *DB { return openedOwn(t, path) }
 		})
@@ -35,22 +34,22 @@ func TestOwnTables(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
 		home := func(t *testing.T) func() *DB { return onServer(t, dsn) }
-		ownTables(t, home)
+		testMigrations(t, home)
 		t.Run("Lease", func(t *testing.T) { exclusion(t, leased(t, home(t)())) })
-		t.Run("LeaseOfTheDead", func(t *testing.T) { expiredLease(t, leased(t, home(t)())) })
+		t.Run("ExpiredLease", func(t *testing.T) { expiredLease(t, leased(t, home(t)())) })
 		t.Run("LeaseLost", func(t *testing.T) { leaseLost(t, leased(t, home(t)())) })
 	})
 }
 
-func ownTables(t *testing.T, home func(*testing.T) func() *DB) {
+func testMigrations(t *testing.T, home func(*testing.T) func() *DB) {
 	t.Run("Migrate", func(t *testing.T) { migrate(t, home(t)()) })
 	t.Run("Down", func(t *testing.T) { migrateDown(t, home(t)()) })
-	t.Run("Fails", func(t *testing.T) { migrateFails(t, home(t)()) })
-	t.Run("FailsAfterSettings", func(t *testing.T) { settingsReleased(t, home(t)()) })
-	t.Run("Newer", func(t *testing.T) { newerVersion(t, home(t)()) })
+	t.Run("FailureIsRolledBack", func(t *testing.T) { migrateFails(t, home(t)()) })
+	t.Run("FailureReleasesSettings", func(t *testing.T) { settingsReleased(t, home(t)()) })
+	t.Run("NewerVersion", func(t *testing.T) { newerVersion(t, home(t)()) })
 	t.Run("OutOfOrder", func(t *testing.T) { outOfOrder(t, home(t)()) })
 	for range 3 {
-		t.Run("AtOnce", func(t *testing.T) { concurrentMigrations(t, home(t)) })
+		t.Run("Concurrent", func(t *testing.T) { concurrentMigrations(t, home(t)) })
 	}
 }
 
@@ -111,7 +110,7 @@ func expectTables(t *testing.T, db *DB, want bool) {
 	t.Helper()
 	for _, table := range []string{"WH_User", "WH_ApiKey", "WH_Session"} {
 		if is, err := db.hasTable(t.Context(), table); err != nil || is != want {
-			t.Errorf("%s is there: %v (%v), want %v", table, is, err, want)
+			t.Errorf("%s exists: %v (%v), want %v", table, is, err, want)
 		}
 	}
 }
@@ -123,7 +122,7 @@ func migrate(t *testing.T, db *DB) {
 	}
 	expectTables(t, db, false) // reading the version creates no tables
 	if is, err := db.hasTable(t.Context(), migrationTable); err != nil || is {
-		t.Errorf("looking at the version has made a table (%v)", err)
+		t.Errorf("reading the version created a table (%v)", err)
 	}
 	for range 2 { // the second run has nothing to do
 		if err := db.Migrate(t.Context()); err != nil {
@@ -174,7 +173,7 @@ func concurrentMigrations(t *testing.T, open func() *DB) {
 	all.Wait()
 	db := open()
 	if n := first.Load(); db.Schema != "" && n != 1 {
-		t.Errorf("%d say that they have made the tables", n)
+		t.Errorf("%d daemons report that they created the tables, want 1", n)
 	}
 	expectVersion(t, db, latest)
 	rows, err := QueryAll(t.Context(), db, ScanInt, `SELECT version_id FROM whd.WH_Migration ORDER BY version_id`)
@@ -182,7 +181,7 @@ func concurrentMigrations(t *testing.T, open func() *DB) {
 		t.Fatal(err)
 	}
 	if len(slices.Compact(slices.Clone(rows))) != len(rows) {
-		t.Errorf("a version is noted twice: %d", rows)
+		t.Errorf("a version is recorded twice: %d", rows)
 	}
 }
 
@@ -197,11 +196,11 @@ func migrateFails(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	if err := db.Migrate(t.Context()); err == nil {
-		t.Error("a table in the way is no error")
+		t.Error("migrating with a conflicting table returns no error")
 	}
 	expectVersion(t, db, 0)
 	if is, err := db.hasTable(t.Context(), "WH_User"); err != nil || is {
-		t.Errorf("half a migration is left (%v)", err)
+		t.Errorf("the failed migration was not rolled back (%v)", err)
 	}
 }
 
@@ -227,14 +226,14 @@ func settingsReleased(t *testing.T, db *DB) {
 			t.Fatal(err)
 		}
 	}
-	kept := 0
-	db.saveSettings = func(all []StoredSetting) error { kept += len(all); return nil }
+	saved := 0
+	db.saveSettings = func(all []StoredSetting) error { saved += len(all); return nil }
 	if err := db.Migrate(ctx); err == nil {
-		t.Error("a table in the way is no error")
+		t.Error("migrating with a conflicting table returns no error")
 	}
 	next, err := QueryOne(ctx, db, ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = 'SettingsVersion'`)
-	if err != nil || kept != 1 || *next != 2 {
-		t.Errorf("%d settings were kept, the version is %v (%v); want 1 and 2", kept, *next, err)
+	if err != nil || saved != 1 || *next != 2 {
+		t.Errorf("%d settings were saved, the version is %v (%v); want 1 and 2", saved, *next, err)
 	}
 }
 
@@ -255,7 +254,7 @@ func outOfOrder(t *testing.T, db *DB) {
 	}
 	expectVersion(t, db, latest)
 	if is, err := db.hasTable(t.Context(), "WH_Audit"); err != nil || !is {
-		t.Errorf("the table is there: %v (%v)", is, err)
+		t.Errorf("WH_Audit exists: %v (%v), want true", is, err)
 	}
 }
 
@@ -276,24 +275,23 @@ func newerVersion(t *testing.T, db *DB) {
 	}
 }
 
-// TestServerTables checks the list of tables for the permission check.
-func TestServerTables(t *testing.T) {
+// Checks the list of tables for the permission check.
+func TestServerTablesExcludesDroppedTables(t *testing.T) {
 	names, err := serverTables()
 	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
 		t.Errorf("got %q (%v)", names, err)
 	}
 	if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("%q has one twice", names)
+		t.Errorf("%q contains a duplicate", names)
 	}
 }
 
-// serverOnly are migrations that a file does not need: it has one writer at a time,
+// serverOnly lists the migrations that a file does not need: it has one writer at a time,
 // and the request log is a separate file.
 var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql"}
 
-// TestMigrationsAreTwins checks that the other migrations of both databases have
-// the same versions and names.
-func TestMigrationsAreTwins(t *testing.T) {
+// The other migrations of both databases must have the same versions and names.
+func TestMigrationsOfBothDatabasesCorrespond(t *testing.T) {
 	names := func(folder string) (names []string) {
 		files, err := fs.Glob(schema, folder+"/*.sql")
 		if err != nil {
@@ -319,24 +317,25 @@ func leased(t *testing.T, db *DB) *DB {
 	return db
 }
 
+// exclusion checks that only one process holds the lease at a time.
 func exclusion(t *testing.T, db *DB) {
 	first, second := db.newLease(), db.newLease()
-	working, over := make(chan struct{}), make(chan error)
+	working, done := make(chan struct{}), make(chan error)
 	err := first.run(t.Context(), func(ctx context.Context) error {
 		go func() {
-			over <- second.run(t.Context(), func(context.Context) error { close(working); return nil })
+			done <- second.run(t.Context(), func(context.Context) error { close(working); return nil })
 		}()
 		if got, err := db.newLease().tryAcquire(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
-			t.Errorf("a third one got the lease: %v (%v)", got, err)
+			t.Errorf("a third process acquired the lease: %v (%v)", got, err)
 		}
 		select {
 		case <-working:
-			t.Error("two work at once")
+			t.Error("two processes hold the lease")
 		default:
 		}
 		return nil
 	})
-	if err := errors.Join(err, <-over); err != nil {
+	if err := errors.Join(err, <-done); err != nil {
 		t.Error(err)
 	}
 }
@@ -354,6 +353,7 @@ func expiredLease(t *testing.T, db *DB) {
 	}
 }
 
+// leaseLost checks that work is cancelled if another process takes the lease.
 func leaseLost(t *testing.T, db *DB) {
 	l := db.newLease()
 	l.renewInterval = leaseRetryInterval
@@ -373,9 +373,9 @@ func leaseLost(t *testing.T, db *DB) {
 // loginScript is run by an administrator before the first migration.
 const loginScript = "../../cmd/daemon/deploy/login.sql"
 
-// TestLoginScriptGrantsWhatMigrationsCreate checks that the login script grants the
-// permissions that the migrations need, and no other CREATE permissions.
-func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
+// The login script must grant the CREATE permissions that the migrations need, and no
+// others.
+func TestLoginScriptGrantsCreatePermissions(t *testing.T) {
 	script, err := os.ReadFile(loginScript)
 	if err != nil {
 		t.Fatal(err)
@@ -396,8 +396,8 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, made := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
-			object := strings.ToUpper(made[1])
+		for _, created := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
+			object := strings.ToUpper(created[1])
 			if object == "INDEX" {
 				continue // permitted by the ownership of the table
 			}
@@ -414,9 +414,8 @@ func TestLoginScriptGrantsWhatMigrationsCreate(t *testing.T) {
 	}
 }
 
-// TestMigrationWithoutPermission uses a login of an older script, which may not
-// create views.
-func TestMigrationWithoutPermission(t *testing.T) {
+// A login created by an older script lacks the permission to create views.
+func TestMigrationErrorNamesMissingPermission(t *testing.T) {
 	err := (&Migrator{db: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
 	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
 		if !strings.Contains(err.Error(), part) {
@@ -425,8 +424,8 @@ func TestMigrationWithoutPermission(t *testing.T) {
 	}
 }
 
-// TestMigrationsAreUnchanged checks that released migrations do not change: a
-// change requires a new migration. Before a release, -update records the change.
+// Released migrations must not change: a change requires a new migration. Before a
+// release, -update records the change.
 func TestMigrationsAreUnchanged(t *testing.T) {
 	var b strings.Builder
 	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
@@ -448,6 +447,6 @@ func TestMigrationsAreUnchanged(t *testing.T) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || string(want) != b.String() {
-		t.Errorf("migrations have changed (%v); they are\n%s", err, &b)
+		t.Errorf("migrations have changed (%v); their checksums are\n%s", err, &b)
 	}
 }

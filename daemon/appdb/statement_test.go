@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-func TestOwnFaults(t *testing.T) {
+func TestFaultOfOutdatedTables(t *testing.T) {
 	db := &DB{}
 	for _, missing := range []error{&mssql.Error{Number: 208}, &mssql.Error{Number: 207}} {
 		if err := db.Fault(missing, "x"); !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, "whd migrate") {
@@ -41,20 +41,20 @@ type statementLog struct{ statements strings.Builder }
 func (l *statementLog) Connect(context.Context) (driver.Conn, error) { return l, nil }
 func (l *statementLog) Driver() driver.Driver                        { return nil }
 func (l *statementLog) Close() error                                 { return nil }
-func (l *statementLog) Begin() (driver.Tx, error)                    { return l, l.hear("BEGIN", nil) }
-func (l *statementLog) Commit() error                                { return l.hear("COMMIT", nil) }
-func (l *statementLog) Rollback() error                              { return l.hear("ROLLBACK", nil) }
+func (l *statementLog) Begin() (driver.Tx, error)                    { return l, l.record("BEGIN", nil) }
+func (l *statementLog) Commit() error                                { return l.record("COMMIT", nil) }
+func (l *statementLog) Rollback() error                              { return l.record("ROLLBACK", nil) }
 func (l *statementLog) Prepare(string) (driver.Stmt, error)          { return nil, errors.ErrUnsupported }
 
 func (l *statementLog) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	return driver.RowsAffected(1), l.hear(text, args)
+	return driver.RowsAffected(1), l.record(text, args)
 }
 
 func (l *statementLog) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	return noRows{}, l.hear(text, args)
+	return noRows{}, l.record(text, args)
 }
 
-func (l *statementLog) hear(text string, args []driver.NamedValue) error {
+func (l *statementLog) record(text string, args []driver.NamedValue) error {
 	fmt.Fprintln(&l.statements, text)
 	for _, a := range args {
 		fmt.Fprintf(&l.statements, "  @%s = %#v\n", a.Name, a.Value)
@@ -69,9 +69,9 @@ func (noRows) Columns() []string         { return nil }
 func (noRows) Close() error              { return nil }
 func (noRows) Next([]driver.Value) error { return io.EOF }
 
-// TestOwnStatements compares the statements on the service's tables, for both
-// databases, with the golden file, so that changes are noticed.
-func TestOwnStatements(t *testing.T) {
+// Compares the statements on the service's tables, for both databases, with the golden
+// file.
+func TestStatementsMatchGolden(t *testing.T) {
 	var got strings.Builder
 	for _, home := range []DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
 		l := &statementLog{}
@@ -135,9 +135,8 @@ func everyStatement(ctx context.Context, a *Accounts) error {
 	return errors.Join(errs...)
 }
 
-// TestTransactionsAreLimited checks that statements of a transaction have the
-// statement timeout.
-func TestTransactionsAreLimited(t *testing.T) {
+// Statements of a transaction must have the statement timeout.
+func TestTransactionHasStatementTimeout(t *testing.T) {
 	db := openedOwn(t, filepath.Join(t.TempDir(), FileName))
 	limited := false
 	err := db.Transact(context.WithoutCancel(t.Context()), func(ctx context.Context, _ *sql.Tx) error {
@@ -145,6 +144,6 @@ func TestTransactionsAreLimited(t *testing.T) {
 		return nil
 	})
 	if err != nil || !limited {
-		t.Errorf("limited: %v (%v)", limited, err)
+		t.Errorf("the context has a deadline: %v (%v)", limited, err)
 	}
 }

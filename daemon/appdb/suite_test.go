@@ -15,8 +15,7 @@ func TestAccountsSQLite(t *testing.T) {
 
 func TestAuditSQLite(t *testing.T) { appdbtest.Audit(t, open(t, storage.Config{})) }
 
-// TestAccountsSQLServer uses one schema, with a name to quote, for all tests,
-// and empties it for each.
+// All tests use one schema, with a name that needs quoting; it is emptied before each test.
 func TestAccountsSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	empty := func(t *testing.T) *storage.Store {
@@ -28,6 +27,7 @@ func TestAccountsSQLServer(t *testing.T) {
 	t.Run("Audit", func(t *testing.T) { appdbtest.Audit(t, empty(t)) })
 }
 
+// open returns a store that is closed when the test ends.
 func open(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
 	c.Dir, c.Registry, c.Connections = t.TempDir(), record.Builtin(), 4

@@ -18,19 +18,19 @@ import (
 // which is closed when the test ends.
 func Accounts(t *testing.T, open func(t *testing.T) *storage.Store) {
 	for name, test := range map[string]func(*testing.T, accounts){
-		"Users":            userRows,
-		"ChangeUser":       changeUserRow,
-		"RemoveUser":       removeUserRow,
-		"Sessions":         sessionRows,
-		"Keys":             keyRows,
-		"Uses":             writeUses,
-		"Cancelled":        accountsCancelled,
-		"OneFirstUser":     oneFirstUser,
-		"LastAdmin":        lastAdmin,
-		"PasswordSession":  passwordSession,
-		"UsesAtOnce":       concurrentUses,
-		"LongestTexts":     longestTexts,
-		"TextsAsTheyStand": textsUnchanged,
+		"Users":           userRows,
+		"ChangeUser":      changeUserRow,
+		"RemoveUser":      removeUserRow,
+		"Sessions":        sessionRows,
+		"Keys":            keyRows,
+		"Uses":            writeUses,
+		"Cancelled":       accountsCancelled,
+		"OneFirstUser":    oneFirstUser,
+		"LastAdmin":       lastAdmin,
+		"PasswordSession": passwordSession,
+		"ConcurrentUses":  concurrentUses,
+		"LongestTexts":    longestTexts,
+		"TextsUnchanged":  textsUnchanged,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, accounts{open(t).AppDB.Accounts(), t}) })
 	}
@@ -97,7 +97,7 @@ func userRows(t *testing.T, b accounts) {
 	again := want
 	again.ID, again.Name = "another", "ANN"
 	if err := b.AddUser(t.Context(), again, entryAt(noon)); !fault.Is(err, fault.Conflict) {
-		t.Errorf("the same name again: %v", err)
+		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}, entryAt(noon)); err != nil || added {
 		t.Errorf("a second first user: %v (%v)", added, err)
@@ -158,9 +158,9 @@ func sessionRows(t *testing.T, b accounts) {
 	b.expectSession("s1", &want)
 	b.expectSession("S1", nil)
 
-	stale, gone := ann, ann
-	stale.PasswordHash, gone.ID = "old hash", "missing"
-	for _, u := range []account.User{stale, gone} {
+	stale, deleted := ann, ann
+	stale.PasswordHash, deleted.ID = "old hash", "missing"
+	for _, u := range []account.User{stale, deleted} {
 		if added, err := b.AddSession(t.Context(), account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}); err != nil || added {
 			t.Errorf("added %v (%v) for %+v", added, err, u)
 		}
@@ -181,9 +181,9 @@ func sessionRows(t *testing.T, b accounts) {
 }
 
 func keyRows(t *testing.T, b accounts) {
-	endless := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
+	unlimited := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
 	bounded := account.Key{ID: "2", Name: "shop", Hash: "h2", Role: account.Reader, Added: noon, Expires: noon.Add(time.Hour)}
-	for _, k := range []account.Key{endless, bounded} {
+	for _, k := range []account.Key{unlimited, bounded} {
 		if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
 			t.Fatal(err)
 		}
@@ -192,10 +192,10 @@ func keyRows(t *testing.T, b accounts) {
 		}
 	}
 	if err := b.AddKey(t.Context(), account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}, entryAt(noon)); !fault.Is(err, fault.Conflict) {
-		t.Errorf("the same name again: %v", err)
+		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	keys, err := b.Keys(t.Context())
-	if err != nil || len(keys) != 2 || keys[0] != bounded || keys[1] != endless {
+	if err != nil || len(keys) != 2 || keys[0] != bounded || keys[1] != unlimited {
 		t.Errorf("keys are %+v (%v)", keys, err)
 	}
 	for _, want := range []bool{true, false} {
@@ -216,8 +216,8 @@ func writeUses(t *testing.T, b accounts) {
 	for _, minutes := range []int{90, 70} {
 		at := noon.Add(time.Duration(minutes) * time.Minute)
 		uses := account.Uses{
-			Sessions: map[string]time.Time{"s1": at, "gone": at},
-			Keys:     map[string]time.Time{"1": at, "gone": at},
+			Sessions: map[string]time.Time{"s1": at, "missing": at},
+			Keys:     map[string]time.Time{"1": at, "missing": at},
 		}
 		if err := b.Write(t.Context(), uses); err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func writeUses(t *testing.T, b accounts) {
 	}
 	s.Expires, k.LastUsed = noon.Add(90*time.Minute), noon.Add(90*time.Minute)
 	b.expectSession("s1", &s)
-	b.expectSession("gone", nil)
+	b.expectSession("missing", nil)
 	if got, err := b.Key(t.Context(), "h1"); err != nil || *got != k {
 		t.Errorf("got %+v (%v), want %+v", got, err, k)
 	}
@@ -272,7 +272,7 @@ func accountsClosed(t *testing.T, s *storage.Store) {
 	}
 	for name, err := range operations(t.Context(), s.AppDB.Accounts()) {
 		if !fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter <= 0 {
-			t.Errorf("%s: %v, want unavailable with a time to wait", name, err)
+			t.Errorf("%s: %v, want unavailable with RetryAfter", name, err)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func expectTrail(t *testing.T, opened *storage.Store, members query.Members, wan
 	t.Helper()
 	kind, ok := record.System().Lookup("WH_Audit")
 	if !ok {
-		t.Fatal("there is no kind WH_Audit")
+		t.Fatal("the kind WH_Audit is missing")
 	}
 	rows, _ := executortest.Run(t, opened, kind, append(members, executortest.Member("Fields", "Subject")))
 	for i := range rows {

@@ -36,12 +36,12 @@ func oneFirstUser(t *testing.T, b accounts) {
 	}
 	for i, was := range added {
 		if was != (users[0].ID == string(rune('a'+i))) {
-			t.Errorf("daemon %d added the user: %v, but it is that of %q", i, was, users[0].ID)
+			t.Errorf("daemon %d reports added %v, but the stored user has the ID %q", i, was, users[0].ID)
 		}
 	}
 }
 
-// lastAdmin removes two admins, or their roles, concurrently: one of them stays.
+// lastAdmin concurrently removes two admins or their roles. One admin must remain.
 func lastAdmin(t *testing.T, b accounts) {
 	names, admin, reader := []string{"ann", "bob"}, account.Admin, account.Reader
 	for round := range 10 {
@@ -65,7 +65,7 @@ func lastAdmin(t *testing.T, b accounts) {
 			}
 		})
 		if done[0] == done[1] {
-			t.Fatalf("round %d: done %v, want one of them", round, done)
+			t.Fatalf("round %d: done %v, want exactly one true", round, done)
 		}
 	}
 }
