@@ -73,13 +73,13 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 	if r.config.Store == config.Embedded || r.store == nil {
 		return result(check.Skipped, "")
 	}
-	began := time.Now()
+	start := time.Now()
 	at, err := r.store.Webhooks.Now(ctx)
 	if err != nil {
 		return result(check.Failed, "cannot read the server's clock: %v", err)
 	}
-	took := time.Since(began)
-	off := at.Sub(began.Add(took / 2)).Round(time.Millisecond)
+	took := time.Since(start)
+	off := at.Sub(start.Add(took / 2)).Round(time.Millisecond)
 	if off.Abs() > clockOff+took {
 		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ", lateBy(off))
 	}

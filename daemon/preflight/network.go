@@ -37,14 +37,14 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}
-	reply, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return result(check.Warning, "no response: %v; check that the service is running and reachable", err)
 	}
-	defer reply.Body.Close()
-	text, _ := io.ReadAll(io.LimitReader(reply.Body, 16))
-	if reply.StatusCode != http.StatusOK || string(text) != "ok\n" {
-		return result(check.Warning, "another service responds at %s (status %d)", address, reply.StatusCode)
+	defer response.Body.Close()
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 16))
+	if response.StatusCode != http.StatusOK || string(text) != "ok\n" {
+		return result(check.Warning, "another service responds at %s (status %d)", address, response.StatusCode)
 	}
 	return result(check.OK, "%s responds", address)
 }
