@@ -1,4 +1,4 @@
-// Package arch holds tests only: which package may import which, which libraries
-// are used where and why, and bounds for the size of packages and types. `make
-// arch` prints what does not keep to them yet.
+// Package arch contains tests of the structure only: allowed imports, libraries and their
+// uses, sizes of packages and types, the public API, and words. `make arch` prints the
+// remaining violations.
 package arch

@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-// Packages that nearly all others build on.
+// Packages that most others import.
 var (
 	shapes  = []string{"client/record", "client/wire"}                                                                                   // of the client
 	plain   = []string{"client/record", "client/wire", "daemon/fault", "daemon/row"}                                                     // of the daemon
-	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"}                                                // what SQL takes
-	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/export", "tui/keymap", "tui/state", "tui/theme"} // a screen may ask for an export, and for what is remembered
+	engines = []string{"daemon/dialect", "daemon/mssql", "daemon/query", "daemon/sqlite"}                                                // to compile and run SQL
+	ui      = []string{"client", "client/display", "client/record", "client/wire", "tui/export", "tui/keymap", "tui/state", "tui/theme"} // screens also start exports and use the stored state
 	browse  = slices.Concat(ui, []string{"client/filter", "tui/grid", "tui/ui"})
 	screen  = slices.Concat(browse, []string{"tui/browse"})
 	command = []string{"client", "client/backoff", "client/check", "client/display", "client/filter", "client/record", "client/wire", "cmd/internal/cli"}
 )
 
-// edges says which of our packages each of them may import, tests aside. It is
-// the target: what remains to be done is in testdata/remaining.txt.
+// edges lists, for each package of this module, those that it may import outside of tests.
+// Remaining violations are in testdata/remaining.txt.
 var edges = map[string][]string{
 	"client/record":   nil,
 	"client/wire":     {"client/record"},
@@ -74,7 +74,7 @@ var edges = map[string][]string{
 	"daemon/account":    {"daemon/audit", "daemon/bounded", "daemon/fault"},
 	"daemon/requestlog": {"client/backoff", "daemon/fault"},
 
-	// Databases: the engines, what runs on either, what is kept there.
+	// Databases: the engines, code for both, and stored data.
 	"daemon/sqlite":   {"client/record", "daemon/row", "daemon/tsql"},
 	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
 	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
@@ -111,27 +111,27 @@ var edges = map[string][]string{
 	"daemon/daemontest": {"cmd/daemon/whd", "daemon", "daemon/config"},
 }
 
-// testOnly reports whether a package exists for tests, as its name says: it may
-// import what it tests, and nothing that ships may import it.
+// testOnly reports whether a package, by its name, exists for tests only. It may import
+// the packages that it tests; packages that ship may not import it.
 func testOnly(name string) bool {
 	return strings.HasSuffix(name, "test") || strings.HasPrefix(name, "daemon/bench/") || name == "daemon/arch"
 }
 
-// unlinked says what may not be part of a binary, however indirectly.
+// unlinked lists the packages that a binary must not contain, directly or indirectly.
 var unlinked = map[string][]string{
 	"cmd/daemon": {"github.com/charmbracelet", "github.com/go-resty", "testing"},
 	"cmd/whctl":  {"database/sql", "modernc.org", "github.com/microsoft/go-mssqldb", "testing"},
 }
 
-// interfacesOfSQL has no database behind it. A library for colours implements
-// some of them.
+// interfacesOfSQL is allowed everywhere: it contains only interfaces, and a library for
+// colours implements some of them.
 const interfacesOfSQL = "database/sql/driver"
 
-func TestBinariesLinkOnlyTheirOwn(t *testing.T) {
+func TestBinariesLinkNoForbiddenPackages(t *testing.T) {
 	for _, p := range goList(t, "./cmd/...") {
 		forbidden, known := unlinked[p.short()]
 		if !known && p.Name == "main" {
-			t.Errorf("the table says nothing about %s", p.short())
+			t.Errorf("%s is missing from the table unlinked", p.short())
 		}
 		for _, path := range p.Deps {
 			for _, f := range forbidden {
@@ -154,11 +154,11 @@ func importViolations(t *testing.T) (all []violation) {
 			all = append(all, violation{"package " + name + " is not in the table", 1})
 		}
 		for _, path := range p.Imports {
-			other, ours := strings.CutPrefix(path, module+"/")
+			other, internal := strings.CutPrefix(path, module+"/")
 			switch {
 			case path == "testing" && !testOnly(name):
 				all = append(all, violation{name + " imports testing", 1})
-			case !ours || testOnly(name) && !known:
+			case !internal || testOnly(name) && !known:
 			case known && !slices.Contains(allowed, other):
 				all = append(all, violation{name + " imports " + other, 1})
 			case testOnly(other):
@@ -168,7 +168,7 @@ func importViolations(t *testing.T) (all []violation) {
 	}
 	for name := range edges {
 		if !found[name] {
-			all = append(all, violation{"the table of edges knows " + name + ", which does not exist", 1})
+			all = append(all, violation{"the table of edges contains " + name + ", which does not exist", 1})
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ const module = "github.com/bizhook/whd"
 // root is the directory of the module.
 const root = "../.."
 
-// listed is what `go list` says about a package.
+// listed is a package as reported by `go list`.
 type listed struct {
 	ImportPath   string
 	Name         string // of the package
@@ -30,7 +30,7 @@ type listed struct {
 
 func (p listed) short() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
 
-// goList lists packages as they are built without cgo, which is how they are shipped.
+// goList lists packages as they are built without cgo, like the released programs.
 func goList(t *testing.T, args ...string) []listed {
 	t.Helper()
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Module,Standard,Imports,TestImports,XTestImports,Deps"}, args...)...)

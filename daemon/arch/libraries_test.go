@@ -11,62 +11,62 @@ import (
 	"testing"
 )
 
-// library is one module that is not ours: why it is here, and which of our
-// packages may import it. The list of dependencies in CONTRIBUTING.md is made of these.
+// library is a third-party module, the reason for it, and the packages that may import it.
+// The list of dependencies in CONTRIBUTING.md is generated from these.
 type library struct {
 	module string
-	users  []string // with their tests; none where only tests may
-	only   []string // packages inside the module that are narrower than it: "path=user"
+	users  []string // and their tests; empty: tests of any package
+	only   []string // packages of the module with only one user: "path=user"
 	why    string
 }
 
 var libraries = []library{
-	{module: "github.com/charmbracelet/bubbles", users: []string{"tui/ui"}, why: "editing the lines that are typed on the screens"},
-	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/tuitest", "tui/ui"}, why: "the loop of the screens: keys, resizing, drawing what has changed"},
-	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "the styles of everything that is drawn, and keeping bubbletea from asking the terminal anything at the start"},
-	{module: "github.com/charmbracelet/x/ansi", users: []string{"cmd/whctl/output", "tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/tuitest", "tui/ui"}, why: "how wide characters are, in the words of what draws them"},
-	{module: "github.com/creack/pty", why: "tests on a terminal"},
-	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "the HTTP side of the Go client"},
+	{module: "github.com/charmbracelet/bubbles", users: []string{"tui/ui"}, why: "text input on the screens"},
+	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/tuitest", "tui/ui"}, why: "event loop of the terminal interface: keys, resizing, incremental drawing"},
+	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "styles of all output; prevents bubbletea from querying the terminal at the start"},
+	{module: "github.com/charmbracelet/x/ansi", users: []string{"cmd/whctl/output", "tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/tuitest", "tui/ui"}, why: "widths of characters, computed as bubbletea does"},
+	{module: "github.com/creack/pty", why: "tests on a pseudo-terminal"},
+	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "HTTP requests of the Go client"},
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl/output"}, why: "--jq of whctl"},
-	{module: "github.com/kardianos/service", users: []string{"daemon/service"}, why: "installing and steering services of Windows and systemd"},
-	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest", "daemon/rest/edge"}, why: "zstd and gzip that keep up with the encoders; zstd of backups"},
+	{module: "github.com/kardianos/service", users: []string{"daemon/service"}, why: "installing and controlling services of Windows and systemd"},
+	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest", "daemon/rest/edge"}, why: "fast zstd and gzip for responses; zstd for backups"},
 	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server"},
-	{module: "github.com/muesli/cancelreader", users: []string{"tui"}, why: "giving up on a terminal that does not tell its background; bubbletea has it anyway"},
-	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "giving lipgloss its 16 colours without a question to the terminal; lipgloss has it anyway"},
-	{module: "github.com/pb33f/libopenapi", why: "tests that read our OpenAPI document"},
-	{module: "github.com/pb33f/libopenapi-validator", why: "tests of our OpenAPI document, and of real requests and answers against it"},
-	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon", "daemon/config"}, why: "the settings file, with the lines of its keys for messages; examples in the manual, in tests"},
-	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of our own tables on every database"},
+	{module: "github.com/muesli/cancelreader", users: []string{"tui"}, why: "cancelling the query of the terminal's background colour; bubbletea requires it anyway"},
+	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "setting the 16 colours of lipgloss without querying the terminal; lipgloss requires it anyway"},
+	{module: "github.com/pb33f/libopenapi", why: "tests that parse the OpenAPI document"},
+	{module: "github.com/pb33f/libopenapi-validator", why: "tests of the OpenAPI document, and of requests and responses against it"},
+	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon", "daemon/config"}, why: "the settings file, with line numbers of its keys; tests of examples in the manual"},
+	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of whd's tables on both databases"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/metrics", "daemon/rest"}, why: "/metrics"},
-	{module: "github.com/rogpeppe/go-internal", why: "tests of whctl as scripts"},
+	{module: "github.com/rogpeppe/go-internal", why: "script tests of whctl"},
 	{module: "github.com/urfave/cli/v2", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/output", "cmd/whctl/profile"}, why: "commands and flags"},
-	{module: "github.com/zalando/go-keyring", users: []string{"cmd/whctl", "cmd/whctl/profile"}, why: "secrets of whctl in the keyring of the system"},
-	{module: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", users: []string{"daemon/trace"}, why: "spans of requests, within those of who asks"},
-	{module: "go.opentelemetry.io/otel", users: []string{"daemon/trace"}, why: "the words in which spans tell of requests and deliveries"},
-	{module: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp", users: []string{"daemon/trace"}, why: "sending spans to a collector, with the standard variables"},
-	{module: "go.opentelemetry.io/otel/metric", users: []string{"daemon/trace"}, why: "having otelhttp count nothing"},
-	{module: "go.opentelemetry.io/otel/sdk", users: []string{"daemon/trace"}, why: "gathering spans, and which of them to keep"},
+	{module: "github.com/zalando/go-keyring", users: []string{"cmd/whctl", "cmd/whctl/profile"}, why: "secrets of whctl in the system's keyring"},
+	{module: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", users: []string{"daemon/trace"}, why: "spans of requests, as children of the client's spans"},
+	{module: "go.opentelemetry.io/otel", users: []string{"daemon/trace"}, why: "standard attributes of spans"},
+	{module: "go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp", users: []string{"daemon/trace"}, why: "export of spans to a collector, configured by the standard variables"},
+	{module: "go.opentelemetry.io/otel/metric", users: []string{"daemon/trace"}, why: "disabling the metrics of otelhttp"},
+	{module: "go.opentelemetry.io/otel/sdk", users: []string{"daemon/trace"}, why: "sampling and batching of spans"},
 	{module: "go.opentelemetry.io/otel/trace", users: []string{"daemon/trace"}, why: "spans of deliveries"},
-	{module: "go.opentelemetry.io/proto/otlp", why: "tests that read spans as a collector does"},
-	{module: "go.uber.org/goleak", why: "tests that no goroutine is left behind"},
+	{module: "go.opentelemetry.io/proto/otlp", why: "tests that decode exported spans"},
+	{module: "go.uber.org/goleak", why: "tests for leaked goroutines"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
-	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "one check for callers that bring the same password at once"},
-	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service"}, why: "what the service manager of Windows asks of a service, and the clock that systemd goes by; locks and free space on Windows"},
-	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "asking for a password without showing it; the width of a terminal"},
-	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets for http.rate"},
-	{module: "google.golang.org/protobuf", why: "the same"},
-	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "the memory that the SQLite engine shares with us"},
+	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "sharing one password check between concurrent requests"},
+	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service"}, why: "the protocol of Windows services, the monotonic clock for systemd, and locks and free space on Windows"},
+	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "password prompts without echo; the width of a terminal"},
+	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets of `http.rate`"},
+	{module: "google.golang.org/protobuf", why: "tests that decode exported spans"},
+	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "memory of the SQLite engine"},
 	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
-		why: "the embedded store: SQLite without cgo, so that one binary runs everywhere"},
-	{module: "pgregory.net/rapid", why: "tests by properties"},
+		why: "the embedded store: SQLite without cgo"},
+	{module: "pgregory.net/rapid", why: "property-based tests"},
 }
 
-// tools are modules that only `go tool` runs.
+// tools lists modules that are only used by `go tool`.
 var tools = []library{
-	{module: "honnef.co/go/tools", why: "staticcheck, in one version for everyone"},
+	{module: "honnef.co/go/tools", why: "staticcheck in a fixed version"},
 }
 
-func TestLibrariesHaveTheirPlace(t *testing.T) {
+func TestLibrariesAreImportedOnlyByTheirUsers(t *testing.T) {
 	thirdParty := make(map[string]bool) // import paths
 	for _, p := range goList(t, "-deps", "-test", "./...") {
 		if !p.Standard && p.Module != nil && p.Module.Path != module {
@@ -87,14 +87,14 @@ func TestLibrariesHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// mayImport looks a library's package up in the table.
+// mayImport reports whether the table allows an import of a library's package.
 func mayImport(user, path string, inTest bool) bool {
 	for _, l := range libraries {
 		if !within(path, l.module) {
 			continue
 		}
-		for _, narrow := range l.only {
-			inner, only, _ := strings.Cut(narrow, "=")
+		for _, entry := range l.only {
+			inner, only, _ := strings.Cut(entry, "=")
 			if within(path, inner) {
 				return user == only
 			}
@@ -106,9 +106,8 @@ func mayImport(user, path string, inTest bool) bool {
 
 func within(path, module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
 
-// TestLibrariesAreTheRequirements compares the table with go.mod, so that no
-// dependency is without a reason and no reason without its dependency.
-func TestLibrariesAreTheRequirements(t *testing.T) {
+// The table must list exactly the direct dependencies in go.mod.
+func TestLibrariesMatchGoMod(t *testing.T) {
 	cmd := exec.Command("go", "mod", "edit", "-json")
 	cmd.Dir = root
 	out, err := cmd.Output()
@@ -132,22 +131,22 @@ func TestLibrariesAreTheRequirements(t *testing.T) {
 			direct = append(direct, r.Path)
 		}
 	}
-	var reasoned []string
+	var listed []string
 	for _, l := range libraries {
-		reasoned = append(reasoned, l.module)
+		listed = append(listed, l.module)
 	}
 	slices.Sort(direct)
-	if !slices.Equal(direct, reasoned) {
-		t.Errorf("go.mod requires\n%s\nthe table, sorted, gives reasons for\n%s", strings.Join(direct, "\n"), strings.Join(reasoned, "\n"))
+	if !slices.Equal(direct, listed) {
+		t.Errorf("go.mod requires\n%s\nthe table, which must be sorted, lists\n%s", strings.Join(direct, "\n"), strings.Join(listed, "\n"))
 	}
 	for _, tool := range file.Tool {
 		if !slices.ContainsFunc(tools, func(l library) bool { return within(tool.Path, l.module) }) {
-			t.Errorf("go.mod names the tool %s, which has no reason in the table", tool.Path)
+			t.Errorf("go.mod lists the tool %s, which is missing from the table", tool.Path)
 		}
 	}
 }
 
-// dependenciesTable lists the modules with their licences.
+// dependenciesTable returns a Markdown table of the modules with their licences.
 func dependenciesTable(t *testing.T) string {
 	of := make(map[string]string)
 	for _, p := range goList(t, "-deps", "-test", "./...", "honnef.co/go/tools/cmd/staticcheck") {
@@ -170,14 +169,14 @@ func dependenciesTable(t *testing.T) string {
 	return b.String() + "\n" + licencesText(t)
 }
 
-// contributing is the page that has the table of dependencies.
+// contributing is the page with the table of dependencies.
 const contributing = root + "/.github/CONTRIBUTING.md"
 
-var update = flag.Bool("update", false, "write the table and the list instead of comparing with them")
+var update = flag.Bool("update", false, "write the generated files instead of comparing with them")
 
-// TestDependencies compares the table of dependencies in CONTRIBUTING.md with
-// the table of libraries; -update writes it.
-func TestDependencies(t *testing.T) {
+// Compares the table of dependencies in CONTRIBUTING.md with the table of libraries;
+// -update writes it.
+func TestContributingListsDependencies(t *testing.T) {
 	text, err := os.ReadFile(contributing)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +184,7 @@ func TestDependencies(t *testing.T) {
 	head, rest, found := strings.Cut(string(text), "<!-- dependencies -->\n")
 	_, tail, closed := strings.Cut(rest, "<!-- end of dependencies -->\n")
 	if !found || !closed {
-		t.Fatal("CONTRIBUTING.md has no place for the dependencies")
+		t.Fatal("CONTRIBUTING.md lacks the markers of the dependencies")
 	}
 	want := head + "<!-- dependencies -->\n\n" + dependenciesTable(t) + "\n<!-- end of dependencies -->\n" + tail
 	if want == string(text) {

@@ -11,9 +11,8 @@ import (
 	"testing"
 )
 
-// licences are those that a module may have, by words that only their texts
-// hold, in this order. All of them let a company use, change and pass on the
-// software without opening its own.
+// licences lists the allowed licences, each with a phrase of its text. They are tried in
+// this order. All are permissive.
 var licences = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"Zlib", "This software is provided 'as-is', without any express or implied warranty"},
@@ -25,8 +24,8 @@ var licences = []struct{ name, words string }{
 
 var spaces = regexp.MustCompile(`[\s>]+`)
 
-// licenceOf is the licence of a module in a directory, empty for one that we
-// do not know.
+// licenceOf returns the licence of the module in a directory, "" if it is not an allowed
+// one.
 func licenceOf(dir string) string {
 	for _, pattern := range []string{"LICEN[SC]E*", "COPYING*"} {
 		files, _ := filepath.Glob(filepath.Join(dir, pattern))
@@ -46,8 +45,8 @@ func licenceOf(dir string) string {
 	return ""
 }
 
-// linked are the modules that the binaries are made of, and their licences, on
-// Linux: other systems have a few others.
+// linked returns the modules in the binaries for Linux, with their licences. Binaries for
+// other systems contain a few others.
 func linked(t *testing.T) map[string]string {
 	t.Setenv("GOOS", "linux")
 	all := make(map[string]string)
@@ -59,21 +58,20 @@ func linked(t *testing.T) map[string]string {
 	return all
 }
 
-// TestLicences wants a licence that we know of every module in the binaries.
-func TestLicences(t *testing.T) {
+func TestModulesHaveAllowedLicences(t *testing.T) {
 	all := linked(t)
 	if len(all) < 20 {
-		t.Fatalf("only %d modules were found", len(all))
+		t.Fatalf("found %d modules, want at least 20", len(all))
 	}
 	for path, licence := range all {
 		if licence == "" {
-			t.Errorf("%s has no licence that we know", path)
+			t.Errorf("%s has no allowed licence", path)
 		}
 	}
 }
 
-// licencesText returns how many modules of each licence the binaries contain in addition to
-// those that are listed.
+// licencesText returns a sentence with the number of indirect modules in the binaries, by
+// licence.
 func licencesText(t *testing.T) string {
 	all := linked(t)
 	for _, l := range libraries {
@@ -85,7 +83,7 @@ func licencesText(t *testing.T) string {
 	}
 	var parts []string
 	for _, licence := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, fmt.Sprintf("%d of %s", count[licence], licence))
+		parts = append(parts, fmt.Sprintf("%d under %s", count[licence], licence))
 	}
-	return fmt.Sprintf("With these come %d modules that they need: %s.\n", len(all), strings.Join(parts, ", "))
+	return fmt.Sprintf("The binaries also contain %d indirect modules: %s.\n", len(all), strings.Join(parts, ", "))
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// limits bound what `go -C .ci/tools run ./size` measures.
+// limits contains the maximum of each measure of `go -C .ci/tools run ./size`.
 var limits = map[string]int{
 	"code lines":        4000, // of a package
 	"files":             30,   // of a package
 	"methods elsewhere": 14,   // of a package: in another file than their type
-	"knot":              10,   // of a package: files that all depend on each other
+	"file cycle":        10,   // of a package: files that all depend on each other
 	"file lines":        500,
 	"function lines":    100,
 	"methods":           40, // of a type, with the functions that take it first
@@ -24,31 +24,30 @@ var limits = map[string]int{
 	"fields":            20, // of a type
 }
 
-// exceptions are the packages, types and functions that may exceed a bound. At most ten.
+// exceptions lists packages, types and functions that may exceed a limit, with the reason.
 var exceptions = map[string]string{
-	"client":              "the methods of Client are in files by noun, as the service's routes are",
-	"client.Client":       "one method for each operation of the service: users look for it there",
+	"client":              "the methods of Client are in one file per noun, like the service's routes",
+	"client.Client":       "one method for each operation of the service",
 	"client/record.Kinds": "a table",
-	"client/wire.Queue":   "a shape of the service's replies",
-	"daemon/demo.row":     "what a column of a demo row holds is a function of the row, in files by business area",
+	"client/wire.Queue":   "a shape of the service's responses",
+	"daemon/demo.row":     "each column of a demo row is a function of the row, in one file per business area",
 }
 
-// violation is something that does not keep to the tables, and by how much.
+// violation is a violation of a table, with the measured value.
 type violation struct {
-	what  string
-	value int
+	subject string
+	value   int
 }
 
-func (v violation) String() string { return v.what + ": " + strconv.Itoa(v.value) }
+func (v violation) String() string { return v.subject + ": " + strconv.Itoa(v.value) }
 
 const remaining = "testdata/remaining.txt"
 
-// TestViolations compares the violations with the list of those that remain,
-// which may only shrink: an entry may go, and its value fall. -update writes the
-// list, -v prints it.
+// Compares the violations with the list of the remaining ones, which may only shrink:
+// entries may disappear and values decrease. -update writes the list, -v prints it.
 func TestViolations(t *testing.T) {
 	found := append(importViolations(t), sizeViolations(t)...)
-	slices.SortFunc(found, func(a, b violation) int { return strings.Compare(a.what, b.what) })
+	slices.SortFunc(found, func(a, b violation) int { return strings.Compare(a.subject, b.subject) })
 	var lines strings.Builder
 	for _, v := range found {
 		fmt.Fprintln(&lines, v)
@@ -72,8 +71,8 @@ func TestViolations(t *testing.T) {
 		}
 	}
 	for _, v := range found {
-		if v.value > bound[v.what] {
-			t.Errorf("%v, where %s has %d", v, remaining, bound[v.what])
+		if v.value > bound[v.subject] {
+			t.Errorf("%v; %s allows %d", v, remaining, bound[v.subject])
 		}
 	}
 }
@@ -86,25 +85,24 @@ func sizeViolations(t *testing.T) (all []violation) {
 		t.Fatal(err)
 	}
 	var measured []struct {
-		What, Of string
-		Value    int
+		Measure, Of string
+		Value       int
 	}
 	if err := json.Unmarshal(out, &measured); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range measured {
-		what := m.What + " " + m.Of
-		if limit, known := limits[m.What]; !known {
-			t.Errorf("%s have no limit", m.What)
+		if limit, known := limits[m.Measure]; !known {
+			t.Errorf("the measure %q has no limit", m.Measure)
 		} else if m.Value > limit && exceptions[m.Of] == "" {
-			all = append(all, violation{what, m.Value})
+			all = append(all, violation{m.Measure + " " + m.Of, m.Value})
 		}
 	}
 	return all
 }
 
-func TestFewExceptions(t *testing.T) {
+func TestAtMostTenExceptions(t *testing.T) {
 	if len(exceptions) > 10 {
-		t.Errorf("%d exceptions are more than ten", len(exceptions))
+		t.Errorf("%d exceptions, want at most 10", len(exceptions))
 	}
 }

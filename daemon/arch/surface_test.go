@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// public are the packages that others may import.
+// public lists the packages of the public Go API.
 var public = []string{"client", "client/filter", "client/record", "client/wire", "client/workbook", "client/xlsx"}
 
 const surface = "testdata/api.txt"
 
-// TestPublicAPI compares what these packages export with the list of the last
-// release, so that no change of it goes unnoticed; -update writes the list. A
-// line that goes or changes belongs into CHANGELOG.md. Routes, settings, metrics,
-// flags and exit codes have their lists in the README and in testdata/*.golden.
+// Compares the exported declarations of the public packages with the list of the last
+// release; -update writes the list. Mention removed and changed lines in CHANGELOG.md.
+// Routes, settings, metrics, flags and exit codes are listed in the README and in
+// testdata/*.golden.
 func TestPublicAPI(t *testing.T) {
 	var found strings.Builder
 	for _, name := range public {
@@ -41,7 +41,7 @@ func TestPublicAPI(t *testing.T) {
 	now, before := strings.Split(found.String(), "\n"), strings.Split(string(text), "\n")
 	for _, line := range before {
 		if !slices.Contains(now, line) {
-			t.Errorf("gone or changed: %s", line)
+			t.Errorf("removed or changed: %s", line)
 		}
 	}
 	for _, line := range now {
@@ -51,7 +51,7 @@ func TestPublicAPI(t *testing.T) {
 	}
 }
 
-// exported lists the exported declarations of a package, each in one line.
+// exported returns the exported declarations of a package, one per line.
 func exported(t *testing.T, name string) (all []string) {
 	set := token.NewFileSet()
 	paths, err := filepath.Glob(filepath.Join(root, name, "*.go"))

@@ -19,27 +19,28 @@ import (
 	"unicode"
 )
 
-// counts is how often the words of words.txt that are used too much may still occur.
+// counts is the file with the maximum number of occurrences of each counted word.
 const counts = "testdata/counts.txt"
 
-// vocabulary is words.txt.
+// vocabulary contains the rules of words.txt.
 type vocabulary struct {
-	never []*word
-	few   []*word
+	never []*counted
+	few   []*counted
 	names []oldName
+	skip  []string // files that are not checked
 }
 
-// word is a word or a phrase that is counted.
-type word struct {
+// counted is a word or phrase to count.
+type counted struct {
 	text    string
 	pattern *regexp.Regexp
 	except  []string
 }
 
-// oldName is a name that declarations do not have any more.
+// oldName is a former name, which declarations must not have.
 type oldName struct {
 	areas      []string
-	part       bool // no identifier contains it
+	part       bool // identifiers must not contain it either
 	old, inNew string
 }
 
@@ -55,9 +56,15 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 		switch {
 		case line == "", kind == "#", kind[0] == '#':
 		case kind == "never":
-			v.never = append(v.never, newWord(rest))
+			v.never = append(v.never, newCounted(rest))
 		case kind == "few":
-			v.few = append(v.few, newWord(rest))
+			v.few = append(v.few, newCounted(rest))
+		case kind == "skip":
+			file, _, _ := strings.Cut(rest, " ")
+			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+				t.Fatalf("words.txt: %v", err)
+			}
+			v.skip = append(v.skip, file)
 		default:
 			f := strings.SplitN(line, " ", 4)
 			if len(f) != 4 || kind != "name" && kind != "part" {
@@ -69,17 +76,17 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 	return v
 }
 
-func newWord(line string) *word {
+func newCounted(line string) *counted {
 	text, except, _ := strings.Cut(line, " except ")
-	w := &word{text: text, pattern: regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`) + `\b`)}
+	w := &counted{text: text, pattern: regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(regexp.QuoteMeta(text), " ", `\s+`) + `\b`)}
 	if except != "" {
 		w.except = strings.Split(except, ", ")
 	}
 	return w
 }
 
-// count is how often a text has the word, other than in one of its exceptions.
-func (w *word) count(text string) (n int) {
+// count returns the number of occurrences in a text, without those in an exception.
+func (w *counted) count(text string) (n int) {
 	for _, at := range w.pattern.FindAllStringIndex(text, -1) {
 		if !slices.ContainsFunc(w.except, func(phrase string) bool { return strings.HasPrefix(strings.ToLower(text[at[0]:]), phrase) }) {
 			n++
@@ -88,13 +95,13 @@ func (w *word) count(text string) (n int) {
 	return n
 }
 
-// notOurs are the files whose words are not ours: what others' programs print or
-// send, demo data, licences, generated lists, and this list itself.
-var notOurs = regexp.MustCompile(`^(LICENSE|go\.sum|\.ci/tools/go\.sum|daemon/arch/testdata/|.*\.(sum|sha256|png|gz|xlsx|zip)$)`)
+// foreign matches files that are not checked: binary files, licences, checksums, and the
+// data of these tests.
+var foreign = regexp.MustCompile(`^(LICENSE|go\.sum|\.ci/tools/go\.sum|daemon/arch/testdata/|.*\.(sum|sha256|png|gz|xlsx|zip)$)`)
 
-// proseFiles are the files of the repository that hold text, by their names
-// relative to the root. Builds, data of the demo and downloads are left out.
-func proseFiles(t *testing.T) (files []string) {
+// proseFiles returns the paths of the text files of the repository, relative to root.
+// Binaries, skipped files and downloads are left out.
+func proseFiles(t *testing.T, skip []string) (files []string) {
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -109,7 +116,7 @@ func proseFiles(t *testing.T) (files []string) {
 			}
 			return nil
 		}
-		if d.Type().IsRegular() && !notOurs.MatchString(name) {
+		if d.Type().IsRegular() && !foreign.MatchString(name) && !slices.Contains(skip, name) {
 			files = append(files, name)
 		}
 		return nil
@@ -120,12 +127,12 @@ func proseFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// prose is the text of a file: of Go its comments, string literals and the words
-// that its identifiers consist of.
+// prose returns the text of a file. For Go, that is its comments, its string literals and
+// the words in its identifiers.
 func prose(t *testing.T, name string) string {
 	text, err := os.ReadFile(filepath.Join(root, name))
 	if os.IsNotExist(err) {
-		return "" // deleted, but not in the index yet
+		return "" // deleted in the work tree, but not in the index
 	} else if err != nil {
 		t.Fatal(err)
 	}
@@ -159,24 +166,24 @@ func prose(t *testing.T, name string) string {
 	return b.String()
 }
 
-// camelWords are the words of an identifier.
+// camelWords returns the words in an identifier.
 func camelWords(name string) (words []string) {
-	begin, runes := 0, []rune(name)
+	start, runes := 0, []rune(name)
 	for i := 1; i <= len(runes); i++ {
 		if i == len(runes) || runes[i] == '_' || unicode.IsUpper(runes[i]) && (!unicode.IsUpper(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			words, begin = append(words, strings.Trim(string(runes[begin:i]), "_")), i
+			words, start = append(words, strings.Trim(string(runes[start:i]), "_")), i
 		}
 	}
 	return words
 }
 
-// TestWords counts the words of words.txt. Those that are never used may not occur,
-// the others not more often than testdata/counts.txt says. -update writes that
-// file; -v prints where words are.
+// Counts the words of words.txt. Words with "never" must not occur; the others at most as
+// often as testdata/counts.txt allows. -update writes that file; -v prints the packages
+// with each word.
 func TestWords(t *testing.T) {
 	v, bound := readVocabulary(t), readCounts(t)
 	found, places := make(map[string]int), make(map[string]map[string]int)
-	for _, name := range proseFiles(t) {
+	for _, name := range proseFiles(t, v.skip) {
 		text := prose(t, name)
 		for _, w := range slices.Concat(v.never, v.few) {
 			if n := w.count(text); n > 0 {
@@ -188,7 +195,7 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
-	old := oldNames(t, v.names)
+	old := oldNames(t, v)
 	for at := range old {
 		found["old names"] += old[at]
 	}
@@ -196,7 +203,7 @@ func TestWords(t *testing.T) {
 	for _, text := range slices.Sorted(maps.Keys(found)) {
 		fmt.Fprintf(&lines, "%d %s\n", found[text], text)
 		if found[text] > bound[text] && !*update {
-			t.Errorf("%q occurs %d times, where %s has %d; -v prints where", text, found[text], counts, bound[text])
+			t.Errorf("%q occurs %d times; %s allows %d; -v prints the packages", text, found[text], counts, bound[text])
 		}
 	}
 	t.Logf("\n%s", &lines)
@@ -213,7 +220,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// readCounts reads counts.txt: a number and a word in each line.
+// readCounts reads counts.txt, which has a number and a word in each line.
 func readCounts(t *testing.T) map[string]int {
 	text, err := os.ReadFile(counts)
 	if err != nil && !os.IsNotExist(err) {
@@ -221,19 +228,18 @@ func readCounts(t *testing.T) map[string]int {
 	}
 	bound := make(map[string]int)
 	for line := range strings.Lines(string(text)) {
-		number, word, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if bound[word], err = strconv.Atoi(number); err != nil {
+		number, text, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if bound[text], err = strconv.Atoi(number); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return bound
 }
 
-// oldNames finds identifiers with names that words.txt replaces: "file: name, now
-// ...", with how often.
-func oldNames(t *testing.T, names []oldName) map[string]int {
+// oldNames returns the number of declarations with a former name, by "file: name, now ...".
+func oldNames(t *testing.T, v vocabulary) map[string]int {
 	found := make(map[string]int)
-	for _, name := range proseFiles(t) {
+	for _, name := range proseFiles(t, v.skip) {
 		if !strings.HasSuffix(name, ".go") {
 			continue
 		}
@@ -245,7 +251,7 @@ func oldNames(t *testing.T, names []oldName) map[string]int {
 			t.Fatal(err)
 		}
 		declared := declarations(file)
-		for _, n := range names {
+		for _, n := range v.names {
 			if !slices.ContainsFunc(n.areas, func(area string) bool { return area == "." || strings.HasPrefix(name, area+"/") }) {
 				continue
 			}
@@ -260,8 +266,8 @@ func oldNames(t *testing.T, names []oldName) map[string]int {
 	return found
 }
 
-// declarations are the names of a file's types, functions, methods, fields,
-// constants and variables. Local variables are left out.
+// declarations returns the names of a file's types, functions, methods, fields, constants
+// and variables, except local ones.
 func declarations(file *ast.File) map[string]bool {
 	names := make(map[string]bool)
 	ast.Inspect(file, func(n ast.Node) bool {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// member is a file of an archive.
+// member is a file to pack.
 type member struct {
 	name    string
 	file    string
@@ -38,7 +38,7 @@ func readMembers(pairs []string) ([]member, error) {
 	return members, nil
 }
 
-// mode makes programs of those files that are ours.
+// mode returns the permissions of a file; those of whd and whctl are executable.
 func (m member) mode() int64 {
 	switch path.Base(m.name) {
 	case "whd", "whctl", "whd.exe", "whctl.exe":
@@ -47,7 +47,7 @@ func (m member) mode() int64 {
 	return 0o644
 }
 
-// pack writes an archive whose files stand in a directory of the archive's name.
+// pack writes an archive. Its files are in a directory with the name of the archive.
 func pack(out string, at time.Time, members []member) error {
 	var b bytes.Buffer
 	var err error

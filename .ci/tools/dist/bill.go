@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// bill is a bill of materials in the form of CycloneDX 1.5, of which these are the
-// members that a Go program has something for.
+// bill is a bill of materials in CycloneDX 1.5, with the members that apply to Go programs.
 type bill struct {
 	Format       string       `json:"bomFormat"`
 	SpecVersion  string       `json:"specVersion"`
@@ -57,8 +56,8 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn"`
 }
 
-// writeBill says beside an archive which modules its programs are made of, by what
-// the Go tool has noted in them.
+// writeBill writes the bill of materials of an archive next to it, from the build
+// information of its programs.
 func writeBill(archive, version string, at time.Time, members []member) error {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(archive), ".zip"), ".tar.gz")
 	b := bill{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
@@ -67,14 +66,14 @@ func writeBill(archive, version string, at time.Time, members []member) error {
 	for _, m := range members {
 		info, err := buildinfo.Read(bytes.NewReader(m.content))
 		if err != nil {
-			continue // no program
+			continue // not a Go program
 		}
 		program := component{Type: "application", Ref: m.name, Name: m.name, Version: version, Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(m.content))}}}
 		b.Metadata.Component.Components = append(b.Metadata.Component.Components, program)
-		b.Dependencies = append(b.Dependencies, dependency{m.name, noteModules(modules, info)})
+		b.Dependencies = append(b.Dependencies, dependency{m.name, addModules(modules, info)})
 	}
 	if len(modules) == 0 {
-		return fmt.Errorf("%s has no Go program in it", archive)
+		return fmt.Errorf("%s contains no Go program", archive)
 	}
 	for _, ref := range slices.Sorted(maps.Keys(modules)) {
 		b.Components = append(b.Components, modules[ref])
@@ -86,8 +85,8 @@ func writeBill(archive, version string, at time.Time, members []member) error {
 	return os.WriteFile(path.Join(path.Dir(archive), name+".cdx.json"), append(text, '\n'), 0o644)
 }
 
-// noteModules adds the modules of a program and returns their references.
-func noteModules(modules map[string]component, info *buildinfo.BuildInfo) []string {
+// addModules adds the modules of a program and returns their references.
+func addModules(modules map[string]component, info *buildinfo.BuildInfo) []string {
 	standard := component{Type: "library", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
 	standard.PURL = "pkg:golang/std@" + standard.Version
 	all := []component{standard}

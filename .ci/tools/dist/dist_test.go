@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// build makes an archive of this very test, which is a Go program, and returns it.
+// build packs the executable of this test, which is a Go program, and returns the archive.
 func build(t *testing.T, dir, name string) []byte {
 	t.Helper()
 	self, err := os.Executable()
@@ -34,11 +34,11 @@ func build(t *testing.T, dir, name string) []byte {
 	return content
 }
 
-func TestArchives(t *testing.T) {
+func TestArchivesAreReproducible(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"whd_1_linux_amd64.tar.gz", "whd_1_windows_amd64.zip"} {
-		if first, again := build(t, dir, name), build(t, dir, name); !bytes.Equal(first, again) {
-			t.Errorf("%s differs from itself", name)
+		if first, second := build(t, dir, name), build(t, dir, name); !bytes.Equal(first, second) {
+			t.Errorf("two archives %s of the same files differ", name)
 		}
 	}
 	list, err := exec.Command("tar", "--utc", "-tvzf", filepath.Join(dir, "whd_1_linux_amd64.tar.gz")).Output()
@@ -61,9 +61,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestBill has what the program was built with, and each dependency in it is a
-// component.
-func TestBill(t *testing.T) {
+// Each dependency in the bill of materials must be a component.
+func TestBillListsDependenciesAsComponents(t *testing.T) {
 	dir := t.TempDir()
 	build(t, dir, "whd_1_linux_amd64.tar.gz")
 	text, err := os.ReadFile(filepath.Join(dir, "whd_1_linux_amd64.cdx.json"))
@@ -83,12 +82,12 @@ func TestBill(t *testing.T) {
 	}
 	for _, ref := range b.Dependencies[0].DependsOn {
 		if !known[ref] || !strings.HasPrefix(ref, "pkg:golang/") {
-			t.Errorf("depends on %s, which is no component", ref)
+			t.Errorf("depends on %s, which is not a component", ref)
 		}
 	}
 }
 
-func TestSum(t *testing.T) {
+func TestSumMatchesSha256sum(t *testing.T) {
 	dir := t.TempDir()
 	build(t, dir, "whd_1_linux_amd64.tar.gz")
 	for range 2 {

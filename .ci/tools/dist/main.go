@@ -1,6 +1,5 @@
-// Command dist makes what is published of the programs that were built: an archive
-// for each platform, a bill of materials for each archive, and the sums of all.
-// The same programs give the same bytes.
+// Command dist packs built programs for a release: an archive for each platform, a bill
+// of materials for each archive, and the checksums. Its output is reproducible.
 //
 //	dist pack -at SECONDS -version V -out DIR NAME=FILE...    one archive, its bill of materials
 //	dist sum DIR                                              DIR/SHA256SUMS
@@ -25,12 +24,12 @@ func run(args []string) error {
 		return sum(args[1])
 	}
 	if len(args) == 0 || args[0] != "pack" {
-		return fmt.Errorf("the command is pack or sum")
+		return fmt.Errorf("the command must be pack or sum")
 	}
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
-	at := flags.Int64("at", 0, "the time of every file, in seconds since 1970")
-	version := flags.String("version", "", "the version of the programs")
-	out := flags.String("out", "", "the archive, which ends with .zip or .tar.gz")
+	at := flags.Int64("at", 0, "time of all files, in seconds since 1970")
+	version := flags.String("version", "", "version of the programs")
+	out := flags.String("out", "", "archive to write, .zip or .tar.gz")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -38,9 +37,9 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	moment := time.Unix(*at, 0).UTC()
-	if err := pack(*out, moment, members); err != nil {
+	modified := time.Unix(*at, 0).UTC()
+	if err := pack(*out, modified, members); err != nil {
 		return err
 	}
-	return writeBill(*out, *version, moment, members)
+	return writeBill(*out, *version, modified, members)
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// sums is the file that `sha256sum --check` reads.
+// sums is the name of the file with the checksums, in the format of sha256sum.
 const sums = "SHA256SUMS"
 
-// sum writes the sums of all files of a directory, in the order of their names.
+// sum writes the SHA-256 checksums of all files of a directory, sorted by name.
 func sum(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

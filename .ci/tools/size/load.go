@@ -14,33 +14,33 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// pkg is what was measured of one package.
+// pkg contains the measures of a package.
 type pkg struct {
-	name      string         // its path inside the module
-	product   int            // code lines outside of tests
+	name      string         // path relative to the module
+	product   int            // code lines without tests
 	tests     int            // code lines of tests
-	files     map[string]int // lines of each file outside of tests, with comments
-	functions []int          // lines of each
-	named     map[string]int // the same by name
+	files     map[string]int // lines of each file without tests, including comments
+	functions []int          // lines of each function
+	named     map[string]int // lines of each function, by name
 	types     map[*types.TypeName]*typ
-	knot      int // files of the largest knot
+	cycle     int // files of the largest cycle
 }
 
-// typ is what was measured of one named type.
+// typ contains the measures of a named type.
 type typ struct {
 	name           string
 	file           string
 	methods        int
 	firstParameter int             // functions whose first parameter is the type
-	fields         int             // with those of embedded and unnamed structs
+	fields         int             // including those of embedded and unnamed structs
 	in             map[string]bool // files with its methods and functions
-	away           int             // methods in another file than the type
+	elsewhere      int             // methods in another file than the type
 }
 
 func (t *typ) functions() int { return t.methods + t.firstParameter }
 
-// files counts the files that the methods lie in. Those for one system each
-// count as one.
+// files returns the number of files with methods. Variants of a file for different
+// operating systems count as one.
 func (t *typ) files() int {
 	names := make(map[string]bool)
 	for name := range t.in {
@@ -53,15 +53,15 @@ func (t *typ) files() int {
 	return len(names)
 }
 
-// support reports whether the package exists for tests, as its name says.
+// support reports whether the package, by its name, exists for tests only.
 func (p *pkg) support() bool {
 	return strings.HasSuffix(p.name, "test") || strings.HasPrefix(p.name, "daemon/bench/") || p.name == "daemon/arch"
 }
 
-// elsewhere counts the methods that are in another file than their type.
+// elsewhere returns the number of methods in another file than their type.
 func (p *pkg) elsewhere() (n int) {
 	for t := range maps.Values(p.types) {
-		n += t.away
+		n += t.elsewhere
 	}
 	return n
 }
@@ -104,11 +104,12 @@ func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
 			}
 		}
 	}
-	m.knot = largestKnot(dependencies(files, p))
+	m.cycle = largestCycle(dependencies(files, p))
 	return m, nil
 }
 
-// countLines counts every Go file of the directory, those of other systems too.
+// countLines counts the lines of all Go files in a directory, including those for other
+// operating systems.
 func (p *pkg) countLines(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -129,7 +130,7 @@ func (p *pkg) countLines(dir string) error {
 	return nil
 }
 
-// codeLines counts the lines that a token begins, ends or spans.
+// codeLines returns the number of lines that contain at least a part of a token.
 func codeLines(text []byte) int {
 	set := token.NewFileSet()
 	file := set.AddFile("", -1, len(text))
@@ -176,12 +177,12 @@ func (p *pkg) countFunction(files *token.FileSet, info *types.Info, f *ast.FuncD
 		t.methods++
 		t.in[from.Filename] = true
 		if from.Filename != t.file {
-			t.away++
+			t.elsewhere++
 		}
 	}
 }
 
-// named is the name of a type or of what it points to, nil for none.
+// named returns the name of a type or of the type it points to, nil if it has none.
 func named(t types.Type) *types.TypeName {
 	if pointer, ok := t.(*types.Pointer); ok {
 		t = pointer.Elem()
@@ -192,8 +193,8 @@ func named(t types.Type) *types.TypeName {
 	return nil
 }
 
-// fields counts those of a struct, with those of structs that are embedded or
-// have no name.
+// fields returns the number of fields of a struct, including those of embedded and unnamed
+// structs.
 func fields(t types.Type) (n int) {
 	s, ok := t.(*types.Struct)
 	if !ok {
@@ -211,7 +212,8 @@ func fields(t types.Type) (n int) {
 	return n
 }
 
-// dependencies says which files of the package use declarations of which others.
+// dependencies returns, for each file, the files of the package with declarations that it
+// uses.
 func dependencies(files *token.FileSet, p *packages.Package) map[string]map[string]bool {
 	uses := make(map[string]map[string]bool)
 	for id, object := range p.TypesInfo.Uses {
@@ -230,9 +232,9 @@ func dependencies(files *token.FileSet, p *packages.Package) map[string]map[stri
 	return uses
 }
 
-// largestKnot is the size of the largest set of files each of which reaches all
-// others of it.
-func largestKnot(uses map[string]map[string]bool) int {
+// largestCycle returns the size of the largest set of files in which each file depends on
+// all others, directly or indirectly.
+func largestCycle(uses map[string]map[string]bool) int {
 	reach := make(map[string]map[string]bool)
 	for from := range uses {
 		seen := make(map[string]bool)

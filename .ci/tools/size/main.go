@@ -1,10 +1,10 @@
-// Command size measures the structure of the module whose directory is given:
-// code lines by package, the lengths of functions and files, methods and fields
-// of types, and knots (files of one package that depend on each other).
+// Command size measures the structure of the module in a directory: code lines by
+// package, lengths of functions and files, methods and fields of types, and cycles (files
+// of a package that depend on each other).
 //
-//	size [-most N] [-packages] [-json] DIR
+//	size [-rows N] [-packages] [-json] DIR
 //
-// A code line has neither only blanks nor only a comment on it.
+// A code line is a line that is neither blank nor only a comment.
 package main
 
 import (
@@ -21,12 +21,12 @@ import (
 )
 
 func main() {
-	rows := flag.Int("most", 10, "rows to print of each list")
+	rows := flag.Int("rows", 10, "rows to print of each list")
 	all := flag.Bool("packages", false, "print every package")
-	asJSON := flag.Bool("json", false, "print what package arch bounds, as JSON")
+	asJSON := flag.Bool("json", false, "print the measures that package arch limits, as JSON")
 	flag.Parse()
 	if flag.NArg() != 1 {
-		fmt.Fprintln(os.Stderr, "size: name the directory of the module")
+		fmt.Fprintln(os.Stderr, "size: expected one argument, the directory of the module")
 		os.Exit(2)
 	}
 	packages, err := load(flag.Arg(0))
@@ -38,28 +38,29 @@ func main() {
 		report(os.Stdout, packages, *rows, *all)
 		return
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(bounded(packages)); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(limited(packages)); err != nil {
 		fmt.Fprintln(os.Stderr, "size:", err)
 		os.Exit(1)
 	}
 }
 
-// measured is one figure of a package, a type, a file or a function.
+// measured is a measure of a package, type, file or function.
 type measured struct {
-	What  string // "files", "methods" and so on
-	Of    string
-	Value int
+	Measure string // such as "files" or "methods"
+	Of      string // the package, type, file or function
+	Value   int
 }
 
-// bounded lists the figures that have a bound, of all but tests and their support.
-func bounded(packages []*pkg) (all []measured) {
+// limited returns the measures that package arch limits, without those of tests and their
+// support.
+func limited(packages []*pkg) (all []measured) {
 	for _, p := range packages {
 		if p.support() {
 			continue
 		}
 		all = append(all, measured{"code lines", p.name, p.product}, measured{"files", p.name, len(p.files)}, measured{"methods elsewhere", p.name, p.elsewhere()})
 		if p.product > 400 {
-			all = append(all, measured{"knot", p.name, p.knot})
+			all = append(all, measured{"file cycle", p.name, p.cycle})
 		}
 		for file, lines := range p.files {
 			all = append(all, measured{"file lines", p.name + "/" + filepath.Base(file), lines})
@@ -69,7 +70,7 @@ func bounded(packages []*pkg) (all []measured) {
 		}
 		for _, t := range p.types {
 			all = append(all, measured{"methods", t.name, t.functions()}, measured{"fields", t.name, t.fields})
-			if t.functions() > 10 { // smaller ones are spread for a reason: values that many functions take
+			if t.functions() > 10 { // smaller types may be spread: many functions take them as a value
 				all = append(all, measured{"files of", t.name, t.files()})
 			}
 		}
@@ -103,9 +104,9 @@ func printTotals(w io.Writer, packages []*pkg) {
 func printPackages(w io.Writer, packages []*pkg, rows int) {
 	bySize := slices.SortedFunc(slices.Values(packages), func(a, b *pkg) int { return cmp.Compare(b.product, a.product) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "package\tcode\ttests\tfiles\tmethods elsewhere\tlargest knot\t")
+	fmt.Fprintln(t, "package\tcode\ttests\tfiles\tmethods elsewhere\tlargest cycle\t")
 	for _, p := range bySize[:min(rows, len(bySize))] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t\n", p.name, p.product, p.tests, len(p.files), p.elsewhere(), p.knot)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t\n", p.name, p.product, p.tests, len(p.files), p.elsewhere(), p.cycle)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
