@@ -70,14 +70,14 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, request a
 
 // answer sends a request, with a JSON body if body is not nil, and decodes the reply into
 // a value of type T.
-func answer[T any](ctx context.Context, c *Client, what call, request any) (document T, err error) {
-	what.accept = mediaJSON
+func answer[T any](ctx context.Context, c *Client, req call, request any) (document T, err error) {
+	req.accept = mediaJSON
 	if request != nil {
-		if what.body, err = json.Marshal(request); err != nil {
+		if req.body, err = json.Marshal(request); err != nil {
 			return document, err
 		}
 	}
-	reply, err := c.do(ctx, what)
+	reply, err := c.do(ctx, req)
 	if err != nil {
 		return document, err
 	}
@@ -87,9 +87,9 @@ func answer[T any](ctx context.Context, c *Client, what call, request any) (docu
 }
 
 // confirm sends a request whose reply has no document.
-func (c *Client) confirm(ctx context.Context, what call) error {
-	what.accept = mediaJSON
-	reply, err := c.do(ctx, what)
+func (c *Client) confirm(ctx context.Context, req call) error {
+	req.accept = mediaJSON
+	reply, err := c.do(ctx, req)
 	if err != nil {
 		return err
 	}

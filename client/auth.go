@@ -15,8 +15,8 @@ const maxDocument = 16 << 20
 
 // Login starts a session, which all later calls of the client use.
 func (c *Client) Login(ctx context.Context, user, password string) (*wire.AuthenticateResponse, error) {
-	what := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
-	session, err := answer[*wire.AuthenticateResponse](ctx, c, what, map[string]string{"UserName": user, "Password": password})
+	req := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
+	session, err := answer[*wire.AuthenticateResponse](ctx, c, req, map[string]string{"UserName": user, "Password": password})
 	if err != nil {
 		return nil, err
 	}
@@ -33,17 +33,17 @@ func (c *Client) Logout(ctx context.Context) error {
 	return err
 }
 
-// ended reports whether a call failed because of an expired session that can be renewed.
-func (c *Client) ended(session *string, err error) bool {
-	e, is := errors.AsType[*Error](err)
-	return session != nil && c.options.User != "" && c.options.Password != "" && is && e.Status == http.StatusUnauthorized
+// sessionExpired reports whether a call failed because of an expired session that can be renewed.
+func (c *Client) sessionExpired(session *string, err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return session != nil && c.options.User != "" && c.options.Password != "" && ok && e.Status == http.StatusUnauthorized
 }
 
 // renew replaces an expired session, unless another call has done so.
-func (c *Client) renew(ctx context.Context, over *string) error {
+func (c *Client) renew(ctx context.Context, expired *string) error {
 	c.renewal.Lock()
 	defer c.renewal.Unlock()
-	if c.session.Load() != over {
+	if c.session.Load() != expired {
 		return nil
 	}
 	session, err := c.Login(ctx, c.options.User, c.options.Password)

@@ -48,9 +48,9 @@ func (c *Client) SetBillValue(ctx context.Context, field BillField, contents str
 }
 
 // bill sends a request for one or all fields of a bill's stage.
-func bill[T any](ctx context.Context, c *Client, what call, field BillField, one bool, request any) (document T, err error) {
-	if what.path, err = field.path(one); err != nil {
+func bill[T any](ctx context.Context, c *Client, req call, field BillField, one bool, request any) (document T, err error) {
+	if req.path, err = field.path(one); err != nil {
 		return document, err
 	}
-	return answer[T](ctx, c, what, request)
+	return answer[T](ctx, c, req, request)
 }

@@ -140,16 +140,16 @@ func newHTTP(o Options) *resty.Client {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
-	c.SetLogger(silence{}).SetDisableWarn(true)
+	c.SetLogger(discardLogger{}).SetDisableWarn(true)
 	return c.SetHeader("User-Agent", o.UserAgent)
 }
 
-// silence prevents resty from writing to standard error.
-type silence struct{}
+// discardLogger prevents resty from writing to standard error.
+type discardLogger struct{}
 
-func (silence) Errorf(string, ...any) {}
-func (silence) Warnf(string, ...any)  {}
-func (silence) Debugf(string, ...any) {}
+func (discardLogger) Errorf(string, ...any) {}
+func (discardLogger) Warnf(string, ...any)  {}
+func (discardLogger) Debugf(string, ...any) {}
 
 // call describes a request.
 type call struct {
@@ -164,75 +164,75 @@ type call struct {
 	key     string // idempotency key; empty for none
 }
 
-// harmless reports whether a request changes nothing, or only a session.
-func (what call) harmless() bool {
-	return what.reads || what.session || what.method == http.MethodGet
+// isSafe reports whether a request changes nothing, or only a session.
+func (req call) isSafe() bool {
+	return req.reads || req.session || req.method == http.MethodGet
 }
 
 // do sends a request and waits for the start of the reply. The reply has a success
 // status and a body that the caller must close. Errors are *Error or ErrNotSent.
 // Requests are only retried by Options.Retries, by net/http for reads on a stale
 // connection, and once after the session was renewed.
-func (c *Client) do(ctx context.Context, what call) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
 	if c.options.DryRun != nil {
-		c.options.DryRun(c.shown(what, c.request(ctx, what)))
+		c.options.DryRun(c.dryRunRequest(req, c.request(ctx, req)))
 		return nil, ErrNotSent
 	}
-	if c.options.ReadOnly && !what.harmless() {
+	if c.options.ReadOnly && !req.isSafe() {
 		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, since it could change something"}
 	}
 	session := c.session.Load()
-	reply, err := c.exchangeReads(ctx, what)
-	if what.session || !c.ended(session, err) {
+	reply, err := c.exchangeReads(ctx, req)
+	if req.session || !c.sessionExpired(session, err) {
 		return reply, err
 	}
 	if err := c.renew(ctx, session); err != nil {
 		return nil, err
 	}
-	return c.exchangeReads(ctx, what)
+	return c.exchangeReads(ctx, req)
 }
 
 // exchange sends a request without retries.
-func (c *Client) exchange(ctx context.Context, what call) (*http.Response, error) {
+func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 	})
 	start := time.Now()
-	reply, err := c.request(ctx, what).Execute(what.method, c.base+what.path)
+	reply, err := c.request(ctx, req).Execute(req.method, c.base+req.path)
 	if err != nil {
-		err = c.unanswered(ctx, err, connected.Load())
-		c.log.Debug("request failed", "method", what.method, "path", Redact(what.path), "took", time.Since(start), "error", err.Error())
+		err = c.noReplyError(ctx, err, connected.Load())
+		c.log.Debug("request failed", "method", req.method, "path", Redact(req.path), "took", time.Since(start), "error", err.Error())
 		return nil, err
 	}
 	raw := reply.RawResponse
-	c.log.Debug("request", "method", what.method, "path", Redact(what.path), "status", raw.StatusCode,
+	c.log.Debug("request", "method", req.method, "path", Redact(req.path), "status", raw.StatusCode,
 		"took", time.Since(start), "id", raw.Header.Get(wire.HeaderRequestID))
 	if raw.StatusCode < 200 || raw.StatusCode > 299 {
 		defer raw.Body.Close()
-		return nil, refusal(raw)
+		return nil, errorReply(raw)
 	}
 	return raw, nil
 }
 
-func (c *Client) request(ctx context.Context, what call) *resty.Request {
+func (c *Client) request(ctx context.Context, req call) *resty.Request {
 	r := c.http.R().SetContext(ctx).SetDoNotParseResponse(true)
-	r.SetHeader("Accept", what.accept)
-	if what.body != nil {
-		r.SetHeader("Content-Type", "application/json").SetBody(what.body)
+	r.SetHeader("Accept", req.accept)
+	if req.body != nil {
+		r.SetHeader("Content-Type", "application/json").SetBody(req.body)
 	}
-	if what.digest {
+	if req.digest {
 		r.SetHeader("Want-Digest", "sha-256")
 	}
-	if what.reads {
+	if req.reads {
 		// net/http does not send a header without values, but then treats the POST
 		// as idempotent.
 		r.Header["X-Idempotency-Key"] = nil
 	}
-	if what.key != "" {
-		r.SetHeader(wire.HeaderIdempotencyKey, what.key)
+	if req.key != "" {
+		r.SetHeader(wire.HeaderIdempotencyKey, req.key)
 	}
-	if !what.bare {
+	if !req.bare {
 		c.sign(r)
 	}
 	return r
@@ -250,15 +250,15 @@ func (c *Client) sign(r *resty.Request) {
 	}
 }
 
-// unanswered returns the error of a request without reply.
-func (c *Client) unanswered(ctx context.Context, err error, connected bool) error {
-	if inURL, is := errors.AsType[*url.Error](err); is {
+// noReplyError returns the error of a request without reply.
+func (c *Client) noReplyError(ctx context.Context, err error, connected bool) error {
+	if inURL, ok := errors.AsType[*url.Error](err); ok {
 		err = inURL.Err // the wrapper repeats the address
 	}
 	timeout, _ := errors.AsType[net.Error](err)
 	switch {
 	case ctx.Err() != nil:
-		return endOf(ctx, "no answer from "+c.base+" in time")
+		return contextError(ctx, "no answer from "+c.base+" in time")
 	case connected && timeout != nil && timeout.Timeout():
 		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout), Err: err}
 	case connected:
@@ -274,7 +274,7 @@ func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case tooLarge:
-		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: ask for fewer rows at a time", limit>>20)}
+		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)}
 	case err != nil:
 		return nil, truncated(reply, err, fmt.Sprintf("the reply broke off after %d bytes", n))
 	}

@@ -19,8 +19,8 @@ type Request struct {
 	Body   []byte
 }
 
-// shown returns the request that a call would send.
-func (c *Client) shown(what call, r *resty.Request) Request {
+// dryRunRequest returns the request that a call would send.
+func (c *Client) dryRunRequest(req call, r *resty.Request) Request {
 	header := redactHeader(r.Header)
 	header.Set("User-Agent", c.options.UserAgent)
 	if r.UserInfo != nil {
@@ -34,5 +34,5 @@ func (c *Client) shown(what call, r *resty.Request) Request {
 			delete(header, name)
 		}
 	}
-	return Request{Method: what.method, URL: c.base + what.path, Header: header, Body: what.body}
+	return Request{Method: req.method, URL: c.base + req.path, Header: header, Body: req.body}
 }

@@ -65,9 +65,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // KindOf returns the kind of an *Error, Cancelled or TimedOut for errors of a
 // context, else Failed.
 func KindOf(err error) Kind {
-	e, is := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*Error](err)
 	switch {
-	case is:
+	case ok:
 		return e.Kind
 	case errors.Is(err, context.Canceled):
 		return Cancelled
@@ -98,9 +98,9 @@ func kindOfStatus(status int, hasCode bool) Kind {
 // errorBodyLimit is larger than any error reply of the service, in bytes.
 const errorBodyLimit = 1 << 20
 
-// refusal reads an error reply. A reply of another program, such as a proxy, is
+// errorReply reads an error reply. A reply of another program, such as a proxy, is
 // described by its status only.
-func refusal(reply *http.Response) *Error {
+func errorReply(reply *http.Response) *Error {
 	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // a partial body is used as far as possible
 	var failure wire.Failure
 	if json.Unmarshal(body, &failure) != nil {
@@ -120,14 +120,14 @@ func refusal(reply *http.Response) *Error {
 		e.RequestID = reply.Header.Get(wire.HeaderRequestID)
 	}
 	if e.Code == "" {
-		e.Message = strangerMessage(reply)
+		e.Message = unexpectedReply(reply)
 	}
 	return e
 }
 
-// strangerMessage returns the message for a reply without ResponseStatus, which
+// unexpectedReply returns the message for a reply without ResponseStatus, which
 // probably comes from a proxy or from another service.
-func strangerMessage(reply *http.Response) string {
+func unexpectedReply(reply *http.Response) string {
 	text := "unexpected reply " + statusText(reply)
 	if to := reply.Header.Get("Location"); to != "" {
 		text += ", a redirect to " + to
@@ -165,11 +165,11 @@ func expect(reply *http.Response, media string) error {
 	if mediaType(reply) == media {
 		return nil
 	}
-	return &Error{Kind: Failed, Status: reply.StatusCode, Message: strangerMessage(reply)}
+	return &Error{Kind: Failed, Status: reply.StatusCode, Message: unexpectedReply(reply)}
 }
 
-// endOf returns the error of a call whose ctx is done; message is for a timeout.
-func endOf(ctx context.Context, message string) error {
+// contextError returns the error of a call whose ctx is done; message is for a timeout.
+func contextError(ctx context.Context, message string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}
 	}
@@ -179,7 +179,7 @@ func endOf(ctx context.Context, message string) error {
 // truncated returns the error of a reply that is incomplete or was cancelled.
 func truncated(reply *http.Response, err error, message string) error {
 	if ctx := reply.Request.Context(); ctx.Err() != nil {
-		return endOf(ctx, message+": timeout")
+		return contextError(ctx, message+": timeout")
 	}
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }

@@ -30,7 +30,7 @@ type follower struct {
 func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
 	wait := longest/2 + rand.N(longest/2)
-	if e, is := errors.AsType[*Error](err); is {
+	if e, ok := errors.AsType[*Error](err); ok {
 		wait = max(wait, min(e.RetryAfter, longestRetry))
 	}
 	return wait
@@ -49,16 +49,16 @@ func (f *follower) connect(parent context.Context) error {
 		return err
 	}
 	if !f.yield(Connected{}, nil) {
-		return errLeft
+		return errLoopEnded
 	}
 	err = f.read(newEventSource(reply.Body), cancel)
 	switch {
-	case errors.Is(err, errLeft):
+	case errors.Is(err, errLoopEnded):
 		return err
 	case parent.Err() != nil:
-		return endOf(parent, streamTimeOver)
-	case errors.Is(context.Cause(ctx), errSilent):
-		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, streamSilence), Err: errSilent}
+		return contextError(parent, streamTimedOut)
+	case errors.Is(context.Cause(ctx), errNoHeartbeat):
+		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, heartbeatTimeout), Err: errNoHeartbeat}
 	case errors.Is(err, io.EOF):
 		return truncated(reply, err, "the service has ended the stream")
 	}
@@ -82,40 +82,40 @@ func (f *follower) query() string {
 // read yields the events of a connection and cancels it if there is no heartbeat. The
 // time spent in the caller's loop does not count.
 func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) error {
-	left := streamSilence
-	silence := time.AfterFunc(left, func() { cancel(errSilent) })
-	defer silence.Stop()
+	left := heartbeatTimeout
+	watchdog := time.AfterFunc(left, func() { cancel(errNoHeartbeat) })
+	defer watchdog.Stop()
 	source.lastID = f.lastID
 	for {
-		silence.Reset(left)
+		watchdog.Reset(left)
 		start := time.Now()
 		e, err := source.next()
-		silence.Stop()
+		watchdog.Stop()
 		if err != nil {
 			return err
 		}
 		left -= time.Since(start)
 		if e.name == wire.EventHeartbeat {
-			left = streamSilence
+			left = heartbeatTimeout
 			f.backoff.Reset()
 		}
 		if source.retry > 0 {
 			f.backoff.Min = max(source.retry, minRetry)
 		}
 		f.lastID = source.lastID // also for an invalid event, which would otherwise be sent again
-		event, err := typed(e, f.lastID)
+		event, err := decodeEvent(e, f.lastID)
 		if err != nil {
 			return err
 		}
 		if event != nil && !f.yield(event, nil) {
-			return errLeft
+			return errLoopEnded
 		}
 	}
 }
 
-// typed decodes an event. It returns nil for an unknown event, which a newer service
+// decodeEvent decodes an event. It returns nil for an unknown event, which a newer service
 // can send.
-func typed(e sourceEvent, id string) (event StreamEvent, err error) {
+func decodeEvent(e sourceEvent, id string) (event StreamEvent, err error) {
 	switch e.name {
 	case wire.EventMessage:
 		message := MessageEvent{ID: id}

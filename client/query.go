@@ -84,12 +84,12 @@ func (c *Client) send(ctx context.Context, q Query, format, accept string, diges
 	if err != nil {
 		return nil, err
 	}
-	what, err := callOf(q.Kind, members, format)
+	req, err := callOf(q.Kind, members, format)
 	if err != nil {
 		return nil, err
 	}
-	what.accept, what.digest, what.reads = accept, digest, true
-	return c.do(ctx, what)
+	req.accept, req.digest, req.reads = accept, digest, true
+	return c.do(ctx, req)
 }
 
 // members returns the members of the request: texts, lists of texts, numbers and

@@ -22,11 +22,11 @@ const (
 var errClosed = errors.New("the connection was closed")
 
 // exchangeReads is exchange with retries of reads.
-func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, error) {
+func (c *Client) exchangeReads(ctx context.Context, req call) (*http.Response, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
-		reply, err := c.exchange(ctx, what)
-		if err == nil || n == c.options.Retries || !what.reads || !passing(err) {
+		reply, err := c.exchange(ctx, req)
+		if err == nil || n == c.options.Retries || !req.reads || !isTransient(err) {
 			return reply, err
 		}
 		pause := pauses.Next()
@@ -36,17 +36,17 @@ func (c *Client) exchangeReads(ctx context.Context, what call) (*http.Response, 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, c.unanswered(ctx, ctx.Err(), true)
+			return nil, c.noReplyError(ctx, ctx.Err(), true)
 		case <-time.After(wait):
 		}
 	}
 }
 
-// passing reports whether an error is temporary: the service is starting or overloaded,
+// isTransient reports whether an error is temporary: the service is starting or overloaded,
 // or a proxy cannot reach it.
-func passing(err error) bool {
-	e, is := errors.AsType[*Error](err)
-	if !is {
+func isTransient(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return false
 	}
 	switch e.Status {
@@ -58,7 +58,7 @@ func passing(err error) bool {
 
 // retryAfterOf returns the Retry-After of an error; 0 if there is none.
 func retryAfterOf(err error) time.Duration {
-	if e, is := errors.AsType[*Error](err); is {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
 	}
 	return 0

@@ -8,7 +8,7 @@ import (
 )
 
 // scan parses a JSON object into the row. It does not copy, and allocates only for the
-// first rows. It accepts what encoding/json accepts, and duplicate names.
+// first rows. It accepts the same objects as encoding/json, and duplicate names.
 func (r *Row) scan(text []byte) bool {
 	r.json, r.members = text[:0], r.members[:0]
 	i := skipSpace(text, 0)

@@ -62,13 +62,13 @@ func (RequestEvent) streamEvent()   {}
 func (HeartbeatEvent) streamEvent() {}
 func (ResetEvent) streamEvent()     {}
 
-const streamTimeOver = "the time for the stream is over"
+const streamTimedOut = "the stream timed out"
 
 const (
-	streamSilence = 20 * time.Second // maximum time without heartbeat
-	firstRetry    = 2 * time.Second  // unless the service sends another
-	minRetry      = 10 * time.Millisecond
-	longestRetry  = 30 * time.Second
+	heartbeatTimeout = 20 * time.Second // maximum time without heartbeat
+	firstRetry       = 2 * time.Second  // unless the service sends another
+	minRetry         = 10 * time.Millisecond
+	longestRetry     = 30 * time.Second
 )
 
 // Stream follows the events of the service until ctx is done or the loop ends. A
@@ -81,7 +81,7 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEv
 		for {
 			err := f.connect(ctx)
 			switch {
-			case errors.Is(err, errLeft):
+			case errors.Is(err, errLoopEnded):
 				return
 			case ctx.Err() != nil || isFinal(err):
 				yield(nil, err)
@@ -99,17 +99,17 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEv
 	}
 }
 
-// errLeft is returned if the caller ended the loop.
-var errLeft = errors.New("the stream was left")
+// errLoopEnded is returned if the caller ended the loop.
+var errLoopEnded = errors.New("the loop ended")
 
-// errSilent is returned if there is no heartbeat.
-var errSilent = errors.New("silence")
+// errNoHeartbeat is returned if there is no heartbeat.
+var errNoHeartbeat = errors.New("no heartbeat")
 
 // isFinal reports whether a retry is pointless, because the service rejects the
 // stream.
 func isFinal(err error) bool {
-	e, is := errors.AsType[*Error](err)
-	if !is {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
 		return true // nothing was sent
 	}
 	switch e.Status {
@@ -127,6 +127,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return endOf(ctx, streamTimeOver)
+		return contextError(ctx, streamTimedOut)
 	}
 }

@@ -266,7 +266,7 @@ func TestStreamThatIsSilent(t *testing.T) {
 			start := time.Now()
 			for e, err := range c.Stream(t.Context(), StreamOptions{}) {
 				lost, is := e.(Disconnected)
-				if is && (time.Since(start) != streamSilence || KindOf(lost.Err) != TimedOut || !strings.Contains(lost.Err.Error(), "no heartbeat from http://127.0.0.1:5050 for 20s")) {
+				if is && (time.Since(start) != heartbeatTimeout || KindOf(lost.Err) != TimedOut || !strings.Contains(lost.Err.Error(), "no heartbeat from http://127.0.0.1:5050 for 20s")) {
 					t.Errorf("%s: %v after %v", name, lost.Err, time.Since(start))
 				}
 				if is || err != nil {

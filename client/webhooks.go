@@ -25,8 +25,8 @@ func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wir
 // with the same key returns the first receipt and creates no messages, so a call without
 // reply can be repeated. Another event with the same key is a Conflict.
 func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
-	what := call{method: http.MethodPost, path: "/Webhooks/Events", key: key}
-	return answer[*wire.EventReceipt](ctx, c, what, map[string]string{"EventName": name, "Body": body})
+	req := call{method: http.MethodPost, path: "/Webhooks/Events", key: key}
+	return answer[*wire.EventReceipt](ctx, c, req, map[string]string{"EventName": name, "Body": body})
 }
 
 const subscribersPath = "/Webhooks/Subscribers"
@@ -142,24 +142,24 @@ const messagesPath = "/Webhooks/Messages"
 // due immediately. The members are filters of messages, Since, Until, Take, DryRun and
 // All.
 func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
-	return toMessages[*wire.MessagesRetried](ctx, c, messagesPath+"/Retry", members)
+	return changeMessages[*wire.MessagesRetried](ctx, c, messagesPath+"/Retry", members)
 }
 
 // DeleteMessages deletes all matching messages and cancels pending ones. The members are
 // those of RetryMessages.
 func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.MessagesDeleted, error) {
-	return toMessages[*wire.MessagesDeleted](ctx, c, messagesPath+"/Delete", members)
+	return changeMessages[*wire.MessagesDeleted](ctx, c, messagesPath+"/Delete", members)
 }
 
-// toMessages changes all matching messages. A dry run counts as a read, because the
+// changeMessages changes all matching messages. A dry run counts as a read, because the
 // service rejects unknown members and so cannot ignore DryRun.
-func toMessages[T any](ctx context.Context, c *Client, path string, members url.Values) (document T, err error) {
-	what := call{method: http.MethodPost, path: path, reads: slices.Equal(members["DryRun"], []string{"true"})}
-	return answer[T](ctx, c, what, inBody(members))
+func changeMessages[T any](ctx context.Context, c *Client, path string, members url.Values) (document T, err error) {
+	req := call{method: http.MethodPost, path: path, reads: slices.Equal(members["DryRun"], []string{"true"})}
+	return answer[T](ctx, c, req, requestBody(members))
 }
 
-// inBody returns members as a JSON body, because filters can be too long for a URL.
-func inBody(members url.Values) map[string]any {
+// requestBody returns members as a JSON body, because filters can be too long for a URL.
+func requestBody(members url.Values) map[string]any {
 	body := make(map[string]any, len(members))
 	for name, texts := range members {
 		if body[name] = texts; len(texts) == 1 {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// tapped limits the logged part of a body, in bytes.
-const tapped = 4 << 10
+// maxTapped limits the logged part of a body, in bytes.
+const maxTapped = 4 << 10
 
 // wiretap logs HTTP traffic without secrets.
 type wiretap struct {
@@ -28,7 +28,7 @@ func newWiretap(next http.RoundTripper, to io.Writer) http.RoundTripper {
 func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	var lines strings.Builder
 	fmt.Fprintf(&lines, "%s %s %s\nHost: %s\n", r.Method, r.URL.RequestURI(), r.Proto, r.URL.Host)
-	w.show(">", lines.String(), r.Header, firstBytes(r))
+	w.show(">", lines.String(), r.Header, bodyStart(r))
 	reply, err := w.next.RoundTrip(r)
 	if err != nil {
 		w.show("<", "no reply: "+err.Error()+"\n", nil, nil)
@@ -39,8 +39,8 @@ func (w wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, nil
 }
 
-// firstBytes returns the beginning of the request's body.
-func firstBytes(r *http.Request) []byte {
+// bodyStart returns the beginning of the request's body.
+func bodyStart(r *http.Request) []byte {
 	if r.GetBody == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func firstBytes(r *http.Request) []byte {
 		return nil
 	}
 	defer body.Close()
-	text, _ := io.ReadAll(io.LimitReader(body, tapped)) // cannot fail
+	text, _ := io.ReadAll(io.LimitReader(body, maxTapped)) // cannot fail
 	return text
 }
 
@@ -81,7 +81,7 @@ type tappedBody struct {
 
 func (b *tappedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	b.kept = append(b.kept, into[:min(n, tapped-len(b.kept))]...)
+	b.kept = append(b.kept, into[:min(n, maxTapped-len(b.kept))]...)
 	b.size += int64(n)
 	if err != nil {
 		b.finish(err)

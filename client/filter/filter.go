@@ -107,8 +107,8 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
-	if theirs, ours, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
-		return client.Filter{}, fmt.Errorf("there is no %s: use %s", theirs, ours)
+	if foreign, own, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
+		return client.Filter{}, fmt.Errorf("there is no %s: use %s", foreign, own)
 	}
 	operator, value, ok := cutOperator(rest)
 	if !ok {
@@ -242,15 +242,15 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 	return 0, "", false
 }
 
-// foreign has operators of other languages, which would otherwise be parsed as a
+// foreignOperators has operators of other languages, which would otherwise be parsed as a
 // shorter operator and a value that starts with the remainder.
-var foreign = [...]struct{ theirs, ours string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
+var foreignOperators = [...]struct{ foreign, own string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
 
 // cutForeign returns the equivalent of an operator of another language.
-func cutForeign(text string) (theirs, ours string, ok bool) {
-	for _, f := range foreign {
-		if strings.HasPrefix(text, f.theirs) {
-			return f.theirs, f.ours, true
+func cutForeign(text string) (symbol, own string, ok bool) {
+	for _, f := range foreignOperators {
+		if strings.HasPrefix(text, f.foreign) {
+			return f.foreign, f.own, true
 		}
 	}
 	return "", "", false
