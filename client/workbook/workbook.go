@@ -1,4 +1,4 @@
-// Package workbook writes rows as they come into a workbook of one sheet.
+// Package workbook streams rows into an XLSX workbook with one sheet.
 package workbook
 
 import (
@@ -12,25 +12,24 @@ import (
 	"github.com/bizhook/whd/client/xlsx"
 )
 
-// Column is one column of the sheet: a member of the rows, and its type.
+// Column is a column of the sheet: a member of the rows and its type.
 type Column struct {
 	Name string
 	Type record.Type
 }
 
-// Writer writes rows. Numbers, bools and dates are such wherever the cell holds
-// them exactly, and else their text; all text stays text. A null is an empty
-// cell, an empty text a cell with nothing in it.
+// Writer writes rows. Numbers and dates become text cells if a spreadsheet cannot store
+// them exactly. A null has no cell; an empty text has an empty one.
 type Writer struct {
 	book   *xlsx.Writer
 	names  []string
 	types  []record.Type
 	values []client.Value
-	text   []byte // of one cell
+	text   []byte // buffer for a cell
 	rows   int64
 }
 
-// New begins a workbook whose sheet has a row with the names of the columns.
+// New starts a workbook with a header row.
 func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	w := &Writer{}
 	var widths []xlsx.Column
@@ -47,14 +46,14 @@ func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	return w, err
 }
 
-// Row writes a row, which is the Writer's only until it returns. Errors that
-// are xlsx.ErrText or xlsx.ErrRows say that a sheet cannot hold it.
+// Row writes a row and does not retain it. The error wraps xlsx.ErrText or xlsx.ErrRows if
+// the row exceeds the limits of a sheet.
 func (w *Writer) Row(r client.Row) error {
 	w.rows++
 	w.values = r.Values(w.values[:0], w.names)
 	w.book.BeginRow()
 	for i, v := range w.values {
-		w.put(v, w.types[i])
+		w.writeCell(v, w.types[i])
 	}
 	if err := w.book.EndRow(); err != nil {
 		return fmt.Errorf("row %d cannot be written: %w", w.rows, err)
@@ -62,11 +61,11 @@ func (w *Writer) Row(r client.Row) error {
 	return nil
 }
 
-// Close ends the workbook.
+// Close completes the workbook. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.book.Close() }
 
-// put writes one cell.
-func (w *Writer) put(v client.Value, t record.Type) {
+// writeCell writes a cell.
+func (w *Writer) writeCell(v client.Value, t record.Type) {
 	if v.Null() {
 		w.book.Null()
 		return
@@ -81,7 +80,7 @@ func (w *Writer) put(v client.Value, t record.Type) {
 		return
 	case t == record.DateTime || t == record.Epoch:
 		at, err := time.Parse(wire.DateLayout, string(w.text))
-		if _, held := xlsx.Serial(at); err == nil && held {
+		if _, ok := xlsx.Serial(at); err == nil && ok {
 			w.book.Date(at)
 			return
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/client/xlsx"
 )
 
-// sheet writes rows and reads the sheet back as text.
-func sheet(t *testing.T, rows ...string) (string, error) {
+// sheetXML writes rows and returns the XML of the sheet.
+func sheetXML(t *testing.T, rows ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := New(&out, "rows", []Column{{"T", record.Text}, {"N", record.Decimal}, {"D", record.Epoch}, {"B", record.Bool}})
@@ -48,23 +48,22 @@ func sheet(t *testing.T, rows ...string) (string, error) {
 	return string(text), nil
 }
 
-// Values become what they are, as far as a cell keeps it.
-func TestRow(t *testing.T) {
-	text, err := sheet(t, `{"T":"00123","N":40002.15,"D":"/Date(1782864000000+0000)/","B":true}`, `{"T":"=1","N":12345678901234567890}`)
+// TestRowCellTypes checks that values which a cell cannot store exactly become text.
+func TestRowCellTypes(t *testing.T) {
+	text, err := sheetXML(t, `{"T":"00123","N":40002.15,"D":"/Date(1782864000000+0000)/","B":true}`, `{"T":"=1","N":12345678901234567890}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{">00123</t>", "<v>40002.15</v>", `t="b"><v>1</v>`, "<v>46204</v>", ">=1</t>", ">12345678901234567890</t>"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("%s is not in %s", want, text)
+			t.Errorf("%s is missing in %s", want, text)
 		}
 	}
 }
 
-// A text that no cell holds is told with its row.
-func TestRowThatDoesNotFit(t *testing.T) {
-	_, err := sheet(t, `{"T":"a"}`, `{"T":"`+strings.Repeat("a", xlsx.MaxText+1)+`"}`)
+func TestErrorNamesRowWithLongText(t *testing.T) {
+	_, err := sheetXML(t, `{"T":"a"}`, `{"T":"`+strings.Repeat("a", xlsx.MaxText+1)+`"}`)
 	if !errors.Is(err, xlsx.ErrText) || !strings.Contains(err.Error(), "row 2") {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v, want ErrText with row 2", err)
 	}
 }

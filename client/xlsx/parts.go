@@ -9,15 +9,15 @@ const (
 	packMedia   = "application/vnd.openxmlformats-package.relationships+xml"
 )
 
-// The styles of cells, by their place in cellXfs.
+// Cell styles: indexes in cellXfs.
 const (
 	stylePlain = iota
-	styleName
+	styleHeader
 	styleDate
-	styleFraction
+	styleMilliseconds
 )
 
-// styles are the looks of cells: nothing special, bold, and two of dates.
+// styles has the cell styles: plain, bold, and dates without and with milliseconds.
 const styles = `<styleSheet xmlns="` + mainSpace + `">` +
 	`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss.000"/></numFmts>` +
 	`<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
@@ -30,7 +30,7 @@ const styles = `<styleSheet xmlns="` + mainSpace + `">` +
 	`<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>` +
 	`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 
-// parts are the files of the archive beside the sheet.
+// parts returns the files of the archive except the sheet.
 func parts(sheet string) []struct{ name, text string } {
 	return []struct{ name, text string }{
 		{"[Content_Types].xml", `<Types xmlns="` + packSpace + `content-types">` +

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Exact reports whether a spreadsheet keeps a number as it is: whether it has
-// at most 15 digits from the first that is not 0 to the last that is not 0, and
-// no exponent.
+// Exact reports whether spreadsheets store a number without loss: at most 15 significant
+// digits and no exponent.
 func Exact(number []byte) bool {
 	digits := bytes.TrimPrefix(number, []byte("-"))
 	for _, c := range digits {
@@ -21,16 +20,17 @@ func Exact(number []byte) bool {
 	return len(bytes.Trim(digits, "0")) <= 15
 }
 
-// Spreadsheets count days from the end of 1899, and believe that 1900 was a
-// leap year, so that they show earlier days than its 1 March wrong.
+// Spreadsheets count days from 1899-12-30. They treat 1900 as a leap year, so dates before
+// 1900-03-01 would be displayed incorrectly.
 var (
 	dayZero  = time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
 	firstDay = time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC)
 	lastDay  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Serial is a date as spreadsheets hold it: in days. They keep milliseconds, so
-// a date with a finer fraction is refused, and one that they would show wrong.
+// Serial returns a date as a spreadsheet serial number, in days. ok is false if the date
+// has fractions of a millisecond or is outside of the range that spreadsheets display
+// correctly. The zone of at is ignored.
 func Serial(at time.Time) (days float64, ok bool) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
 	if at.Before(firstDay) || !at.Before(lastDay) || at.Nanosecond()%int(time.Millisecond) != 0 {
@@ -42,9 +42,9 @@ func Serial(at time.Time) (days float64, ok bool) {
 	return float64(seconds/day) + float64(milliseconds)/(day*1000), true
 }
 
-// escape appends text as XML. What XML cannot hold, and what would be lost as a
-// line end, is written as _xHHHH_, which spreadsheets read back; text that looks
-// like that has its underscore written so.
+// escape appends text as XML. Characters that are invalid in XML, and carriage returns,
+// which XML parsers normalize, are written as _xHHHH_, which spreadsheets decode. So is the
+// underscore of a text in this form.
 func escape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])
@@ -65,7 +65,7 @@ func escape(dst, text []byte) []byte {
 	return dst
 }
 
-// looksEscaped reports whether text begins like _x0041_.
+// looksEscaped reports whether text starts with the form _x0041_.
 func looksEscaped(text []byte) bool {
 	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
 		return false

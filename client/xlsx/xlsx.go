@@ -1,6 +1,5 @@
-// Package xlsx writes workbooks of one sheet, cell by cell, in memory that does
-// not grow with their number. Texts are in the cells themselves, so that
-// nothing has to be collected before the first row.
+// Package xlsx writes workbooks with one sheet, cell by cell, in constant memory. Texts
+// are inline strings, because shared strings would have to be collected first.
 package xlsx
 
 import (
@@ -17,56 +16,55 @@ import (
 	"unicode/utf8"
 )
 
-// What a sheet can hold.
+// Limits of a sheet.
 const (
-	MaxRows = 1_048_576 // with the one of the names
-	MaxText = 32_767    // UTF-16 units in one cell
+	MaxRows = 1_048_576 // including the header row
+	MaxText = 32_767    // UTF-16 code units in a cell
 )
 
-// ErrRows and ErrText say that a sheet cannot hold what was written.
+// Errors for exceeded limits.
 var (
 	ErrRows = fmt.Errorf("a sheet holds at most %d rows", MaxRows-1)
 	ErrText = fmt.Errorf("a cell holds at most %d characters", MaxText)
 )
 
-// Writer writes one workbook. Its cells go from left to right and from top to
-// bottom. After an error it is of no further use.
+// Writer writes a workbook. Cells are written from left to right, row by row. After an
+// error, all further writes are ignored.
 type Writer struct {
 	archive *zip.Writer
 	sheet   *bufio.Writer
-	row     int // from 1
-	column  int // of the next cell, from 0
-	names   []string
+	row     int      // current row, from 1
+	column  int      // next column, from 0
+	letters []string // column names
 	err     error
 }
 
-// Column is the name of a column and about how wide it is, in characters.
+// Column is a column of the header row. Width is its approximate width in characters.
 type Column struct {
 	Name  string
 	Width int
 }
 
-// New begins a workbook whose sheet has a first row with the names of the
-// columns, which stays in view.
+// New starts a workbook. Its sheet has a frozen header row with the names of the columns.
 func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	w := &Writer{archive: zip.NewWriter(to)}
 	w.archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
 		return flate.NewWriter(to, flate.BestSpeed)
 	})
 	for _, part := range parts(sheetName(sheet)) {
-		w.part(part.name, part.text)
+		w.addFile(part.name, part.text)
 	}
 	inner, err := w.archive.Create("xl/worksheets/sheet1.xml")
 	if err = errors.Join(w.err, err); err != nil {
 		return nil, err
 	}
 	w.sheet = bufio.NewWriterSize(inner, 64<<10)
-	w.head(columns)
+	w.writeHeader(columns)
 	return w, w.err
 }
 
-// part writes one of the small files of the archive.
-func (w *Writer) part(name, text string) {
+// addFile writes a file of the archive.
+func (w *Writer) addFile(name, text string) {
 	inner, err := w.archive.Create(name)
 	if err == nil {
 		_, err = io.WriteString(inner, declaration+text)
@@ -74,27 +72,27 @@ func (w *Writer) part(name, text string) {
 	w.err = errors.Join(w.err, err)
 }
 
-// head writes what is before the rows, and the row of names.
-func (w *Writer) head(columns []Column) {
+// writeHeader writes the start of the sheet and the header row.
+func (w *Writer) writeHeader(columns []Column) {
 	w.text(declaration + `<worksheet xmlns="` + mainSpace + `"><sheetViews><sheetView workbookViewId="0">` +
 		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>`)
 	if len(columns) > 0 {
 		w.text("<cols>")
 		for i, c := range columns {
 			w.text(fmt.Sprintf(`<col min="%d" max="%[1]d" width="%d" customWidth="1"/>`, i+1, min(max(c.Width, len(c.Name)+2, 8), 60)))
-			w.names = append(w.names, letters(i))
+			w.letters = append(w.letters, columnLetters(i))
 		}
 		w.text("</cols>")
 	}
 	w.text("<sheetData>")
 	w.BeginRow()
 	for _, c := range columns {
-		w.styledText([]byte(c.Name), styleName)
+		w.styledText([]byte(c.Name), styleHeader)
 	}
 	w.EndRow()
 }
 
-// BeginRow begins the next row.
+// BeginRow starts a row.
 func (w *Writer) BeginRow() {
 	if w.row++; w.row > MaxRows {
 		w.fail(ErrRows)
@@ -103,24 +101,24 @@ func (w *Writer) BeginRow() {
 	w.text("<row>")
 }
 
-// EndRow ends a row, and gives the first error of it.
+// EndRow ends a row and returns the first error of the workbook.
 func (w *Writer) EndRow() error {
 	w.text("</row>")
 	return w.err
 }
 
-// Null leaves a cell out.
+// Null skips a cell.
 func (w *Writer) Null() { w.column++ }
 
-// Text writes a cell of text, which stays text whatever it looks like.
+// Text writes a text cell. Spreadsheets do not interpret it as a number or formula.
 func (w *Writer) Text(text []byte) { w.styledText(text, stylePlain) }
 
 func (w *Writer) styledText(text []byte, style int) {
-	if units(text) > MaxText {
+	if utf16Length(text) > MaxText {
 		w.fail(ErrText)
 		return
 	}
-	w.open(style)
+	w.openCell(style)
 	w.text(` t="inlineStr"><is><t xml:space="preserve">`)
 	if w.err == nil {
 		_, w.err = w.sheet.Write(escape(w.sheet.AvailableBuffer(), text))
@@ -128,42 +126,42 @@ func (w *Writer) styledText(text []byte, style int) {
 	w.text("</t></is></c>")
 }
 
-// Number writes a number in decimal digits. Beyond 15 of them, a spreadsheet
-// keeps none: see Exact.
+// Number writes a decimal number. Spreadsheets drop digits after the fifteenth: see
+// Exact.
 func (w *Writer) Number(digits []byte) {
-	w.open(stylePlain)
+	w.openCell(stylePlain)
 	w.text("><v>")
 	w.text(string(digits))
 	w.text("</v></c>")
 }
 
-// Bool writes a truth value.
-func (w *Writer) Bool(yes bool) {
-	w.open(stylePlain)
-	if yes {
+// Bool writes a bool.
+func (w *Writer) Bool(value bool) {
+	w.openCell(stylePlain)
+	if value {
 		w.text(` t="b"><v>1</v></c>`)
 	} else {
 		w.text(` t="b"><v>0</v></c>`)
 	}
 }
 
-// Date writes a date, which has to be one that Serial takes.
+// Date writes a date. It must be valid for Serial.
 func (w *Writer) Date(at time.Time) {
 	serial, _ := Serial(at)
 	style := styleDate
 	if at.Nanosecond() > 0 {
-		style = styleFraction
+		style = styleMilliseconds
 	}
-	w.open(style)
+	w.openCell(style)
 	w.text("><v>" + strconv.FormatFloat(serial, 'f', -1, 64) + "</v></c>")
 }
 
-// open writes the beginning of the next cell up to its attributes.
-func (w *Writer) open(style int) {
-	if w.column < len(w.names) {
-		w.text(`<c r="` + w.names[w.column] + strconv.Itoa(w.row) + `"`)
+// openCell writes the start of a cell up to its attributes.
+func (w *Writer) openCell(style int) {
+	if w.column < len(w.letters) {
+		w.text(`<c r="` + w.letters[w.column] + strconv.Itoa(w.row) + `"`)
 	} else {
-		w.fail(fmt.Errorf("row %d has more cells than there are columns", w.row))
+		w.fail(fmt.Errorf("row %d has more cells than columns", w.row))
 	}
 	if style != stylePlain {
 		w.text(` s="` + strconv.Itoa(style) + `"`)
@@ -171,7 +169,7 @@ func (w *Writer) open(style int) {
 	w.column++
 }
 
-// Close ends the workbook.
+// Close completes the workbook. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.text("</sheetData></worksheet>")
 	if w.err == nil {
@@ -195,8 +193,8 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// letters is the name of a column, counted from 0.
-func letters(column int) string {
+// columnLetters returns the name of a column, such as AA; columns start at 0.
+func columnLetters(column int) string {
 	name := ""
 	for n := column + 1; n > 0; n = (n - 1) / 26 {
 		name = string(rune('A'+(n-1)%26)) + name
@@ -204,7 +202,7 @@ func letters(column int) string {
 	return name
 }
 
-// sheetName is a name that spreadsheets take for a sheet.
+// sheetName returns a valid name for a sheet.
 func sheetName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`[]:*?/\'`, r) {
@@ -219,8 +217,8 @@ func sheetName(name string) string {
 	return string(runes[:min(len(runes), 31)])
 }
 
-// units counts UTF-16 units.
-func units(text []byte) int {
+// utf16Length returns the length of text in UTF-16 code units.
+func utf16Length(text []byte) int {
 	n := 0
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
