@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Event is a published event.
+// Event is an event that subscriptions can receive.
 type Event struct {
 	Name        string
 	Description string
 }
 
-// family is a business record and what can happen to it.
+// eventFamily has the events of a business record.
 type eventFamily struct {
-	name   string // before the point
-	people string // what people call the record
-	verbs  string // separated by spaces
-	key    string // the member that names the record in a sample
+	name  string // the part of the event name before the dot
+	label string // name of the record, for display
+	verbs string // the parts after the dot, separated by spaces
+	key   string // the member with the record's ID in a sample
 }
 
-// eventFamilies is the table of the published interface.
+// eventFamilies is from the published interface.
 var eventFamilies = []eventFamily{
 	{"bookin", "book in", "created updated", "BookInID"},
 	{"creditor", "creditor (supplier)", "created deleted updated", "CreditorID"},
@@ -39,45 +39,45 @@ var eventFamilies = []eventFamily{
 	{"warehousetransferout", "warehouse transfer out", "created updated", "TransferID"},
 }
 
-// occasions say when an event occurs, by its verb.
-var occasions = map[string]string{
+// verbTexts completes the description of an event, by verb.
+var verbTexts = map[string]string{
 	"created":    "is created",
 	"deleted":    "is deleted",
 	"updated":    "is modified",
-	"stocklevel": "has another stock level",
+	"stocklevel": "changes its stock level",
 }
 
-// Events lists the events that the ERP publishes, in the order of the published interface.
+// Events returns the events that the ERP publishes, in the order of the published
+// interface.
 func Events() []Event {
 	var all []Event
 	for _, f := range eventFamilies {
 		for verb := range strings.FieldsSeq(f.verbs) {
-			all = append(all, Event{f.name + "." + verb, "Occurs when a record of the kind " + f.people + " " + occasions[verb]})
+			all = append(all, Event{f.name + "." + verb, "Occurs when a record of the kind " + f.label + " " + verbTexts[verb]})
 		}
 	}
 	return all
 }
 
-// SubscriptionDisabled is the event that a subscription was disabled by what its
-// endpoint answered, or because it never did.
+// SubscriptionDisabled is the event that the service has disabled a subscription because
+// of the responses of its endpoint, or because there were none.
 const SubscriptionDisabled = "webhooks.subscription.disabled"
 
-// ServiceEvents are the events that the service raises itself, about itself.
-// Clients may not raise them.
+// ServiceEvents returns the events that the service publishes about itself. Clients
+// cannot publish them.
 func ServiceEvents() []Event {
-	return []Event{{SubscriptionDisabled, "The service has disabled a subscription, whose messages wait from now on"}}
+	return []Event{{SubscriptionDisabled, "The service has disabled a subscription; its messages stay queued"}}
 }
 
-// TestEvent is the event that tries a subscription out. Clients can neither raise it nor
-// subscribe to it.
+// TestEvent is the event of a test message. Clients can neither publish nor subscribe to
+// it.
 const TestEvent = "webhooks.test"
 
-// TestEventFor is the name of an event that tries a subscription out and looks like
-// another one to receivers.
+// TestEventFor returns the name of a test event that receivers get as event.
 func TestEventFor(event string) string { return TestEvent + ":" + event }
 
-// SentEvent is the name of an event as receivers get it, and whether it is
-// marked as a test.
+// SentEvent returns the event name that receivers get, and whether the message is marked
+// as a test.
 func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true
@@ -88,9 +88,8 @@ func SentEvent(name string) (sent string, test bool) {
 	return name, false
 }
 
-// EventPattern reports whether a subscription may name the text as its events,
-// and gives it in the letter case of the events: the name of a published event,
-// a family such as debtor.*, or *.
+// EventPattern validates the events of a subscription: the name of a published event, a
+// family such as debtor.*, or *. It returns the pattern in the letter case of events.
 func EventPattern(events []Event, text string) (pattern string, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "*" {
@@ -111,16 +110,15 @@ func EventPattern(events []Event, text string) (pattern string, ok bool) {
 	return events[i].Name, true
 }
 
-// MatchesEvent reports whether a subscription with a pattern of EventPattern gets
-// an event.
+// MatchesEvent reports whether an event matches a pattern of EventPattern.
 func MatchesEvent(pattern, event string) bool {
 	family, wild := strings.CutSuffix(pattern, ".*")
 	head, _, _ := strings.Cut(event, ".")
 	return pattern == "*" || strings.EqualFold(pattern, event) || wild && strings.EqualFold(head, family)
 }
 
-// SampleBody is a document to try an event out with: JSON that names a record
-// which there is not. The documents of the business have many more members.
+// SampleBody returns a JSON document for a test of an event. The record that it names
+// does not exist, and real documents have many more members.
 func SampleBody(event string) string {
 	head, _, _ := strings.Cut(event, ".")
 	for _, f := range eventFamilies {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestEventsAreThoseOfTheInterface(t *testing.T) {
+func TestEventsMatchPublishedInterface(t *testing.T) {
 	events := Events()
 	if len(events) != 42 {
 		t.Errorf("%d events, want 42", len(events))
@@ -14,7 +14,7 @@ func TestEventsAreThoseOfTheInterface(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, e := range events {
 		if seen[e.Name] || e.Description == "" {
-			t.Errorf("%+v is there twice or says nothing", e)
+			t.Errorf("%+v: duplicate, or no description", e)
 		}
 		seen[e.Name] = true
 	}
@@ -28,37 +28,36 @@ func TestEventsAreThoseOfTheInterface(t *testing.T) {
 	}
 }
 
-func TestEventPattern(t *testing.T) {
+func TestEventPatternNormalizesCase(t *testing.T) {
 	events := Events()
 	for text, want := range map[string]string{
-		"debtor.updated":   "debtor.updated",
-		" Debtor.UPDATED ": "debtor.updated",
-		"DEBTOR.*":         "debtor.*",
-		"*":                "*",
-		"debtor":           "",
-		"debt*":            "",
-		"nothing.*":        "",
-		"":                 "",
-		"salesorder.gone":  "",
+		"debtor.updated":     "debtor.updated",
+		" Debtor.UPDATED ":   "debtor.updated",
+		"DEBTOR.*":           "debtor.*",
+		"*":                  "*",
+		"debtor":             "",
+		"debt*":              "",
+		"unknown.*":          "",
+		"":                   "",
+		"salesorder.unknown": "",
 	} {
 		if got, ok := EventPattern(events, text); got != want || ok != (want != "") {
-			t.Errorf("%q: %q, %v", text, got, ok)
+			t.Errorf("EventPattern(%q) = %q, %v, want %q", text, got, ok, want)
 		}
 	}
 }
 
 func TestMatchesEvent(t *testing.T) {
-	for pattern, takes := range map[string]bool{
+	for pattern, want := range map[string]bool{
 		"*": true, "debtor.*": true, "Debtor.updated": true, "debtor.created": false, "debtorcategory.*": false, "debt.*": false,
 	} {
-		if MatchesEvent(pattern, "debtor.updated") != takes {
-			t.Errorf("%s", pattern)
+		if got := MatchesEvent(pattern, "debtor.updated"); got != want {
+			t.Errorf("MatchesEvent(%q, debtor.updated) = %v", pattern, got)
 		}
 	}
 }
 
-// Every event has a sample, which is JSON.
-func TestSampleBodies(t *testing.T) {
+func TestSampleBodyNamesEvent(t *testing.T) {
 	for _, e := range append(Events(), Event{Name: "job.created"}) {
 		var sample struct {
 			EventName string
@@ -82,7 +81,7 @@ func TestSentEvent(t *testing.T) {
 		"webhooks.subscription.disabled": {SubscriptionDisabled, false},
 	} {
 		if sent, test := SentEvent(name); sent != want.sent || test != want.test {
-			t.Errorf("%s: %s, %v", name, sent, test)
+			t.Errorf("SentEvent(%q) = %q, %v, want %+v", name, sent, test, want)
 		}
 	}
 }

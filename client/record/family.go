@@ -2,11 +2,11 @@ package record
 
 import "strings"
 
-// Family says which filters a field takes: the letter in the Filter column of
-// the published interface.
+// Family is a set of filters that a field allows. The published interface denotes it by
+// a letter in the column Filter.
 type Family uint8
 
-// The families.
+// Families, with their letters.
 const (
 	NoFilter      Family = iota
 	TextFilter           // S
@@ -15,10 +15,10 @@ const (
 	GuidFilter           // G
 )
 
-// Operator is one comparison of a field with one, two or many operands.
+// Operator compares a field with its operands.
 type Operator uint8
 
-// The operators, each named by the suffix that a member of a request carries.
+// Operators, named after the suffix of their request members.
 const (
 	Equal Operator = iota
 	StartsWith
@@ -34,17 +34,17 @@ const (
 	In
 )
 
-// Arity is the number of operands that an operator takes.
+// Arity is the number of operands of an operator.
 type Arity uint8
 
-// The arities.
+// Arities.
 const (
-	One  Arity = iota // exactly one
-	Two               // exactly two
-	Many              // one or more; none at all means "not given"
+	One Arity = iota
+	Two
+	Many // one or more; a filter without operands is ignored
 )
 
-// operators is the filter grammar: suffix, arity, and whose it is.
+// operators is the filter grammar. The families are a list of letters.
 var operators = [...]struct {
 	suffix   string
 	arity    Arity
@@ -64,7 +64,7 @@ var operators = [...]struct {
 	In:                   {"In", Many, "SNG"},
 }
 
-// Operators lists every operator.
+// Operators returns all operators.
 func Operators() []Operator {
 	all := make([]Operator, len(operators))
 	for i := range all {
@@ -73,14 +73,13 @@ func Operators() []Operator {
 	return all
 }
 
-// Suffix is what a member's name carries behind the field's name: empty for
-// equality.
+// Suffix returns the suffix of a member's name after the field's name; empty for Equal.
 func (o Operator) Suffix() string { return operators[o].suffix }
 
-// Arity is the number of operands that the operator takes.
+// Arity returns the number of operands.
 func (o Operator) Arity() Arity { return operators[o].arity }
 
-// String is the suffix, and "Equal" for equality.
+// String returns the suffix, or "Equal".
 func (o Operator) String() string {
 	if o == Equal {
 		return "Equal"
@@ -88,7 +87,7 @@ func (o Operator) String() string {
 	return operators[o].suffix
 }
 
-// String is the family's letter in the published interface, "-" for no filter.
+// String returns the letter in the published interface; "-" for NoFilter.
 func (f Family) String() string { return [...]string{"-", "S", "N", "E", "G"}[f] }
 
 // Allows reports whether fields of the family can be filtered with o.
@@ -96,7 +95,7 @@ func (f Family) Allows(o Operator) bool {
 	return f != NoFilter && strings.Contains(operators[o].families, f.String())
 }
 
-// Operators lists the operators of the family, equality first.
+// Operators returns the operators of the family, Equal first.
 func (f Family) Operators() []Operator {
 	var all []Operator
 	for _, o := range Operators() {

@@ -1,6 +1,6 @@
 package record
 
-// Kinds lists the record kinds of the published interface, one line per field, in its order.
+// Kinds returns the record kinds of the published interface, in its order.
 func Kinds() []Kind {
 	return []Kind{
 		{Name: "CR_BatchTransDocuments", Area: "Creditors", Summary: "Documents attached to creditor batch transactions", Fields: []Field{

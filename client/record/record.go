@@ -1,6 +1,6 @@
-// Package record is the registry of what can be asked for: the record kinds,
-// their fields, and the filters that each field takes. SQL, parsing, encoding,
-// metadata, completion and screens are all derived from it.
+// Package record is the registry of the record kinds, their fields and the filters of
+// each field. SQL, parsing, encoding, metadata, completion and screens are derived from
+// it.
 package record
 
 import (
@@ -16,17 +16,17 @@ type Field struct {
 	Null   Nullability
 }
 
-// Nullability says whether a field's value may be absent.
+// Nullability is whether a field can be null.
 type Nullability bool
 
-// A field either may be null or may not.
+// Values of Nullability.
 const (
 	Nullable Nullability = true
 	NotNull  Nullability = false
 )
 
-// TypeName is the field's type as the published interface writes it, with "?" where a
-// scalar may be null.
+// TypeName returns the type in the notation of the published interface, with "?" for a
+// nullable scalar.
 func (f Field) TypeName() string {
 	if f.Null && f.Type != Text && f.Type != Bytes {
 		return f.Type.String() + "?"
@@ -34,35 +34,35 @@ func (f Field) TypeName() string {
 	return f.Type.String()
 }
 
-// Kind is one record kind. Fields are in the order of the published interface; the
-// first one identifies a record well enough to make paging stable.
+// Kind is a record kind. Its fields have the order of the published interface. The first
+// one is the tie-breaker that makes paging stable.
 type Kind struct {
-	Name    string  // also the table's or view's name, unless Table or the settings say otherwise
-	Area    string  // the part of the business it belongs to, for people
-	Summary string  // one line for people
+	Name    string  // also of the table or view, unless Table or the settings name another
+	Area    string  // business area, for display
+	Summary string  // one line, for display
 	Fields  []Field // in column order
 
-	// Of the kinds that the service itself keeps.
+	// For the service's own kinds.
 	Database      Database
-	Table         string // where it is not Name
-	OperationName string // the operation's name, where it is not Name and "Query"
-	NewestFirst   bool   // unless they are ordered, records are in the reverse order of the first field
+	Table         string // if it differs from Name
+	OperationName string // if it differs from Name + "Query"
+	NewestFirst   bool   // default order: descending by the first field
 
-	members map[string]Member // by folded name, made by NewRegistry
-	columns map[string]int    // by folded name
+	members map[string]Member // by name, as declared and in lower case
+	columns map[string]int    // by name in lower case
 }
 
-// Database says where the records of a kind are.
+// Database is the database of a kind's records.
 type Database uint8
 
 // The databases.
 const (
 	RecordsDB Database = iota // the ERP's, or records.db
 	AppDB                     // the service's own tables
-	LogDB                     // the request log, which the embedded store keeps in a file of its own
+	LogDB                     // the request log, which is a separate file on the embedded store
 )
 
-// Operation is the name under which the kind is queried.
+// Operation returns the name of the operation that queries the kind.
 func (k *Kind) Operation() string {
 	if k.OperationName != "" {
 		return k.OperationName
@@ -70,7 +70,7 @@ func (k *Kind) Operation() string {
 	return k.Name + "Query"
 }
 
-// Source is the name of the kind's table or view, unless the settings name
+// Source returns the default name of the kind's table or view. The settings can name
 // another.
 func (k *Kind) Source() string {
 	if k.Table != "" {
@@ -79,15 +79,15 @@ func (k *Kind) Source() string {
 	return k.Name
 }
 
-// Member is what the name of a request's member means: a field and an
-// operator. Where Allowed is false the field's family has no such operator.
+// Member is a filter member of a request: a field and an operator. Allowed is false if
+// the field's family does not have the operator.
 type Member struct {
 	Field    int
 	Operator Operator
 	Allowed  bool
 }
 
-// Member resolves a member's name, in any letter case.
+// Member resolves the name of a member, ignoring case.
 func (k *Kind) Member(name string) (Member, bool) {
 	m, ok := k.members[name]
 	if !ok {
@@ -96,7 +96,7 @@ func (k *Kind) Member(name string) (Member, bool) {
 	return m, ok
 }
 
-// Column is the index of a field by its name, in any letter case.
+// Column returns the index of a field by name, ignoring case.
 func (k *Kind) Column(name string) (int, bool) {
 	i, ok := k.columns[name]
 	if !ok {
@@ -105,7 +105,7 @@ func (k *Kind) Column(name string) (int, bool) {
 	return i, ok
 }
 
-// Members lists the names of every filter member, in field order.
+// Members returns the names of all filter members, in field order.
 func (k *Kind) Members() []string {
 	var names []string
 	for _, f := range k.Fields {
@@ -116,7 +116,7 @@ func (k *Kind) Members() []string {
 	return names
 }
 
-// FieldNames lists the names of the fields in column order.
+// FieldNames returns the names of the fields in column order.
 func (k *Kind) FieldNames() []string {
 	names := make([]string, len(k.Fields))
 	for i, f := range k.Fields {
@@ -125,8 +125,8 @@ func (k *Kind) FieldNames() []string {
 	return names
 }
 
-// Reserved lists the names of a request's members that are never filters:
-// those of paging, ordering and projection, and those that control the reply.
+// Reserved returns the names of request members that are never filters: those for
+// paging, ordering, projection and the reply format.
 func Reserved() []string {
 	return []string{
 		"Skip", "Take", "OrderBy", "OrderByDesc", "Include", "Fields", "Meta",
@@ -134,9 +134,9 @@ func Reserved() []string {
 	}
 }
 
-// index fills the look-up tables. A name that is a field wins over the same
-// name read as a shorter field with a suffix; two fields with suffixes that
-// spell the same name are an error, and so is a name that is reserved.
+// index builds the lookup tables. The name of a field takes precedence over the same
+// name formed from a shorter field and a suffix. It is an error if two fields form the
+// same name with suffixes, or if a name is reserved.
 func (k *Kind) index() error {
 	k.members = make(map[string]Member)
 	k.columns = make(map[string]int)
@@ -145,20 +145,20 @@ func (k *Kind) index() error {
 			return fmt.Errorf("record kind %s: field %d has no name", k.Name, i+1)
 		}
 		key := strings.ToLower(f.Name)
-		if _, twice := k.columns[key]; twice {
+		if _, exists := k.columns[key]; exists {
 			return fmt.Errorf("record kind %s: duplicate field %s", k.Name, f.Name)
 		}
 		k.columns[key] = i
 		k.put(f.Name, Member{i, Equal, f.Filter.Allows(Equal)})
 	}
 	for i, f := range k.Fields {
-		for _, o := range Operators()[1:] {
+		for _, o := range Operators()[1:] { // without Equal
 			name := f.Name + o.Suffix()
 			if _, isField := k.columns[strings.ToLower(name)]; isField {
 				continue
 			}
-			if was, taken := k.Member(name); taken {
-				return fmt.Errorf("record kind %s: %s could mean %s or %s", k.Name, name, k.Fields[was.Field].Name, f.Name)
+			if other, taken := k.Member(name); taken {
+				return fmt.Errorf("record kind %s: %s is ambiguous: %s or %s", k.Name, name, k.Fields[other.Field].Name, f.Name)
 			}
 			k.put(name, Member{i, o, f.Filter.Allows(o)})
 		}

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestKindsGolden makes every change of the table a difference to read.
+// TestKindsGolden shows changes of the kinds as a difference of the golden file.
 func TestKindsGolden(t *testing.T) {
 	var got strings.Builder
 	for _, k := range Builtin().Kinds() {
@@ -35,11 +35,11 @@ func TestKindsGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.String() != string(want) {
-		t.Errorf("%s differs; rewrite it with -update and read the difference\n%s", path, got.String())
+		t.Errorf("%s differs; update it with -update and review the difference\n%s", path, got.String())
 	}
 }
 
-func TestInventory(t *testing.T) {
+func TestKindCounts(t *testing.T) {
 	fields, members := 0, 0
 	families := make(map[Family]int)
 	for _, k := range Builtin().Kinds() {
@@ -50,7 +50,7 @@ func TestInventory(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		what      string
+		name      string
 		got, want int
 	}{
 		{"kinds", len(Builtin().Kinds()), 14},
@@ -62,13 +62,13 @@ func TestInventory(t *testing.T) {
 		{"members", members, 736},
 	} {
 		if c.got != c.want {
-			t.Errorf("%d %s, want %d", c.got, c.what, c.want)
+			t.Errorf("%d %s, want %d", c.got, c.name, c.want)
 		}
 	}
 }
 
-// TestNamesUnique does not lean on NewRegistry, which checks the same.
-func TestNamesUnique(t *testing.T) {
+// TestNamesAreUnique does not use NewRegistry, which has the same check.
+func TestNamesAreUnique(t *testing.T) {
 	kinds := make(map[string]bool)
 	for _, k := range Kinds() {
 		for _, name := range []string{k.Name, k.Operation()} {
@@ -83,10 +83,10 @@ func TestNamesUnique(t *testing.T) {
 			members[strings.ToLower(name)] = "a reserved name"
 		}
 		for _, f := range k.Fields {
-			for _, o := range Operators() { // also those that the family lacks: they are refused by name
+			for _, o := range Operators() { // also those that the family does not allow: errors name them
 				fold := strings.ToLower(f.Name + o.Suffix())
-				if was, taken := members[fold]; taken {
-					t.Errorf("%s: %s%s is also %s", k.Name, f.Name, o.Suffix(), was)
+				if other, taken := members[fold]; taken {
+					t.Errorf("%s: %s%s is also %s", k.Name, f.Name, o.Suffix(), other)
 				}
 				members[fold] = f.Name + " " + o.String()
 			}
@@ -94,21 +94,20 @@ func TestNamesUnique(t *testing.T) {
 	}
 }
 
-// TestKindsComplete looks for what a reader of metadata would miss.
-func TestKindsComplete(t *testing.T) {
+func TestKindsHaveAreaSummaryAndFamily(t *testing.T) {
 	for _, k := range Kinds() {
 		if k.Area == "" || k.Summary == "" || strings.HasSuffix(k.Summary, ".") {
 			t.Errorf("%s: area %q, summary %q", k.Name, k.Area, k.Summary)
 		}
 		for _, f := range k.Fields {
 			if want := familyOf(f.Type); f.Filter != want {
-				t.Errorf("%s.%s: a %s has the family %s, want %s", k.Name, f.Name, f.Type, f.Filter, want)
+				t.Errorf("%s.%s of type %s has family %s, want %s", k.Name, f.Name, f.Type, f.Filter, want)
 			}
 		}
 	}
 }
 
-// familyOf is a regularity of the published interface: the type decides the family.
+// familyOf returns the family of all fields of a type in the published interface.
 func familyOf(t Type) Family {
 	switch t {
 	case Text:
@@ -121,7 +120,7 @@ func familyOf(t Type) Family {
 	return OrderedFilter
 }
 
-func TestFamilies(t *testing.T) {
+func TestFamilyOperators(t *testing.T) {
 	for _, c := range []struct {
 		family Family
 		want   string
@@ -137,15 +136,15 @@ func TestFamilies(t *testing.T) {
 			suffixes = append(suffixes, o.Suffix())
 		}
 		if got := strings.Join(suffixes, " "); got != c.want {
-			t.Errorf("family %s takes %q, want %q", c.family, got, c.want)
+			t.Errorf("operators of family %s are %q, want %q", c.family, got, c.want)
 		}
-		if takes := c.family.Allows(Equal); takes != (c.family != NoFilter) {
-			t.Errorf("family %s takes equality: %t", c.family, takes)
+		if allows := c.family.Allows(Equal); allows != (c.family != NoFilter) {
+			t.Errorf("family %s: Allows(Equal) = %t", c.family, allows)
 		}
 	}
 }
 
-func TestArities(t *testing.T) {
+func TestOperatorArity(t *testing.T) {
 	for _, o := range Operators() {
 		want := One
 		switch o {
@@ -160,19 +159,19 @@ func TestArities(t *testing.T) {
 	}
 }
 
-func TestTypes(t *testing.T) {
+func TestTypeNamesAndRanges(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, typ := range Types() {
 		if typ.String() == "" || seen[typ.String()] {
-			t.Errorf("type %d has the name %q", typ, typ)
+			t.Errorf("type %d has the duplicate or empty name %q", typ, typ)
 		}
 		seen[typ.String()] = true
 		if typ.Integer() && !typ.Number() {
-			t.Errorf("%s is whole and no number", typ)
+			t.Errorf("%s is an integer type but not a number", typ)
 		}
 	}
 	for _, c := range []struct {
-		of     Type
+		typ    Type
 		lo, hi int64
 	}{
 		{Byte, 0, 255},
@@ -180,8 +179,8 @@ func TestTypes(t *testing.T) {
 		{Int, -2147483648, 2147483647},
 		{Long, -9223372036854775808, 9223372036854775807},
 	} {
-		if lo, hi := c.of.Range(); lo != c.lo || hi != c.hi {
-			t.Errorf("%s goes from %d to %d, want %d to %d", c.of, lo, hi, c.lo, c.hi)
+		if lo, hi := c.typ.Range(); lo != c.lo || hi != c.hi {
+			t.Errorf("range of %s is %d to %d, want %d to %d", c.typ, lo, hi, c.lo, c.hi)
 		}
 	}
 }
@@ -198,16 +197,16 @@ func TestTypeName(t *testing.T) {
 		{Field{"A", Guid, GuidFilter, NotNull}, "Guid"},
 	} {
 		if got := c.field.TypeName(); got != c.want {
-			t.Errorf("%+v is a %s, want %s", c.field, got, c.want)
+			t.Errorf("type name of %+v is %s, want %s", c.field, got, c.want)
 		}
 	}
 }
 
-func TestMember(t *testing.T) {
+func TestMemberIgnoresCase(t *testing.T) {
 	kind, _ := Builtin().Lookup("BM_Inputs")
 	for _, c := range []struct {
 		name    string
-		want    string // "" where there is no such member
+		want    string // "" for no member
 		allowed bool
 	}{
 		{"Note", "Note Equal", true},
@@ -233,34 +232,33 @@ func TestMember(t *testing.T) {
 			got = kind.Fields[m.Field].Name + " " + m.Operator.String()
 		}
 		if got != c.want || m.Allowed != c.allowed {
-			t.Errorf("%q means %q, allowed %t; want %q, %t", c.name, got, m.Allowed, c.want, c.allowed)
+			t.Errorf("Member(%q) = %q, allowed %t; want %q, %t", c.name, got, m.Allowed, c.want, c.allowed)
 		}
 	}
 }
 
-// TestMembersResolve goes there and back for each of the 736.
-func TestMembersResolve(t *testing.T) {
+func TestMembersAndColumnsResolve(t *testing.T) {
 	for _, k := range Builtin().Kinds() {
 		for _, name := range k.Members() {
 			for _, spelt := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
 				m, ok := k.Member(spelt)
 				if !ok || !m.Allowed || k.Fields[m.Field].Name+m.Operator.Suffix() != name {
-					t.Errorf("%s: %s means %+v, %t", k.Name, spelt, m, ok)
+					t.Errorf("%s: Member(%s) = %+v, %t", k.Name, spelt, m, ok)
 				}
 			}
 		}
 		for i, name := range k.FieldNames() {
-			if at, ok := k.Column(strings.ToUpper(name)); !ok || at != i {
-				t.Errorf("%s: column %s is %d, %t, want %d", k.Name, name, at, ok, i)
+			if got, ok := k.Column(strings.ToUpper(name)); !ok || got != i {
+				t.Errorf("%s: column %s is %d, %t, want %d", k.Name, name, got, ok, i)
 			}
 		}
-		if _, ok := k.Column("Nothing"); ok {
-			t.Errorf("%s has a column Nothing", k.Name)
+		if _, ok := k.Column("Unknown"); ok {
+			t.Errorf("%s has a column Unknown", k.Name)
 		}
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestLookupFindsNamesAndOperations(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"SO_Totals", "SO_Totals"},
 		{"so_totals", "SO_Totals"},
@@ -277,12 +275,12 @@ func TestLookup(t *testing.T) {
 			got = k.Name
 		}
 		if got != c.want {
-			t.Errorf("%q finds %q, want %q", c.name, got, c.want)
+			t.Errorf("Lookup(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-func TestNear(t *testing.T) {
+func TestSuggestSimilarKinds(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want []string
@@ -298,12 +296,12 @@ func TestNear(t *testing.T) {
 		{strings.Repeat("x", 5000), nil},
 	} {
 		if got := Builtin().Suggest(c.name); !slices.Equal(got, c.want) {
-			t.Errorf("near %.20q are %q, want %q", c.name, got, c.want)
+			t.Errorf("Suggest(%.20q) = %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-func TestNewRegistryRefuses(t *testing.T) {
+func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 	text := func(names ...string) []Field {
 		var fields []Field
 		for _, n := range names {
@@ -318,26 +316,24 @@ func TestNewRegistryRefuses(t *testing.T) {
 	}{
 		{"no fields", []Kind{{Name: "A"}}, "no fields"},
 		{"no name", []Kind{{Fields: text("X")}}, "no name"},
-		{"field without a name", []Kind{{Name: "A", Fields: text("X", "")}}, "field 2 has no name"},
-		{"same kind", []Kind{{Name: "A", Fields: text("X")}, {Name: "a", Fields: text("X")}}, "a: duplicate name"},
-		{"kind like an operation", []Kind{{Name: "A", Fields: text("X")}, {Name: "AQuery", Fields: text("X")}}, "AQuery: duplicate name"},
-		{"operation like a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: duplicate name"},
-		{"same field", []Kind{{Name: "A", Fields: text("X", "x")}}, "duplicate field x"},
-		{"paging name", []Kind{{Name: "A", Fields: text("X", "TAKE")}}, "Take is reserved"},
-		{"control name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
+		{"field without name", []Kind{{Name: "A", Fields: text("X", "")}}, "field 2 has no name"},
+		{"duplicate kind", []Kind{{Name: "A", Fields: text("X")}, {Name: "a", Fields: text("X")}}, "a: duplicate name"},
+		{"kind named as an operation", []Kind{{Name: "A", Fields: text("X")}, {Name: "AQuery", Fields: text("X")}}, "AQuery: duplicate name"},
+		{"operation named as a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: duplicate name"},
+		{"duplicate field", []Kind{{Name: "A", Fields: text("X", "x")}}, "duplicate field x"},
+		{"reserved paging name", []Kind{{Name: "A", Fields: text("X", "TAKE")}}, "Take is reserved"},
+		{"reserved format name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := NewRegistry(c.kinds...)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error is %v, want one with %q", err, c.want)
+				t.Errorf("error %v does not contain %q", err, c.want)
 			}
 		})
 	}
 }
 
-// TestFieldWins: a field named as another one with a suffix keeps its name, so
-// that no column is out of reach.
-func TestFieldWins(t *testing.T) {
+func TestFieldNameTakesPrecedenceOverSuffix(t *testing.T) {
 	r, err := NewRegistry(Kind{Name: "A", Fields: []Field{
 		{"Logged", Text, TextFilter, Nullable},
 		{"LoggedIn", Bool, EqualFilter, Nullable},
@@ -348,17 +344,15 @@ func TestFieldWins(t *testing.T) {
 	k, _ := r.Lookup("a")
 	m, ok := k.Member("loggedin")
 	if want := (Member{1, Equal, true}); !ok || m != want {
-		t.Errorf("LoggedIn means %+v, want %+v", m, want)
+		t.Errorf("Member(loggedin) = %+v, want %+v", m, want)
 	}
 	m, _ = k.Member("LoggedInIn")
 	if want := (Member{1, In, false}); m != want {
-		t.Errorf("LoggedInIn means %+v, want %+v", m, want)
+		t.Errorf("Member(LoggedInIn) = %+v, want %+v", m, want)
 	}
 }
 
-// TestNewRegistryCopies: what the caller does with its kinds afterwards does
-// not reach the registry.
-func TestNewRegistryCopies(t *testing.T) {
+func TestNewRegistryCopiesKinds(t *testing.T) {
 	kinds := Kinds()
 	r, err := NewRegistry(kinds...)
 	if err != nil {
@@ -366,6 +360,6 @@ func TestNewRegistryCopies(t *testing.T) {
 	}
 	kinds[0].Name, kinds[0].Fields[0].Name = "Changed", "Changed"
 	if k := r.Kinds()[0]; k.Name == "Changed" || k.Fields[0].Name == "Changed" {
-		t.Errorf("the registry has the caller's change: %s.%s", k.Name, k.Fields[0].Name)
+		t.Errorf("the registry was changed to %s.%s", k.Name, k.Fields[0].Name)
 	}
 }

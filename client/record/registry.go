@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// Registry is a set of record kinds. It is passed as a value to what
-// needs it, so that there can be other kinds than the built-in ones.
-// It does not change after NewRegistry, so any number of goroutines may read it.
+// Registry is an immutable set of record kinds, safe for concurrent use. It is passed as
+// a parameter, so that kinds other than the built-in ones are possible.
 type Registry struct {
 	kinds  []*Kind
 	byName map[string]*Kind
 }
 
-// NewRegistry checks and indexes copies of the kinds. They keep their order.
+// NewRegistry validates, copies and indexes the kinds, in their order.
 func NewRegistry(kinds ...Kind) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Kind)}
 	for _, kind := range kinds {
@@ -40,13 +39,13 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 	return r, nil
 }
 
-// Builtin is the registry of the kinds of the published interface: the one of the
-// service that whd replaces, which its clients are written for.
+// Builtin returns the registry of Kinds. The published interface is that of the service
+// that whd replaces; existing clients depend on it.
 func Builtin() *Registry { return builtin() }
 
 var builtin = sync.OnceValue(func() *Registry { return mustRegistry(Kinds()) })
 
-// mustRegistry is NewRegistry for tables, whose mistakes their tests find.
+// mustRegistry is NewRegistry for the built-in kinds, whose errors are found by tests.
 func mustRegistry(kinds []Kind) *Registry {
 	r, err := NewRegistry(kinds...)
 	if err != nil {
@@ -55,16 +54,16 @@ func mustRegistry(kinds []Kind) *Registry {
 	return r
 }
 
-// Kinds lists the kinds in the order of the published interface.
+// Kinds returns the kinds in the order of NewRegistry.
 func (r *Registry) Kinds() []*Kind { return r.kinds }
 
-// Lookup finds a kind by its name or its operation's name, in any letter case.
+// Lookup returns a kind by its name or its operation's name, ignoring case.
 func (r *Registry) Lookup(name string) (*Kind, bool) {
 	k, ok := r.byName[strings.ToLower(name)]
 	return k, ok
 }
 
-// Suggest lists up to three names of kinds that resemble name, nearest first.
+// Suggest returns up to three names of kinds similar to name, most similar first.
 func (r *Registry) Suggest(name string) []string {
 	names := make([]string, len(r.kinds))
 	for i, k := range r.kinds {
@@ -73,26 +72,26 @@ func (r *Registry) Suggest(name string) []string {
 	return Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
 }
 
-// Suggest lists up to three of names that resemble name, nearest first: those
-// that contain it or are within a third of its length in single-letter edits.
+// Suggest returns up to three of names that are similar to name, most similar first:
+// those that contain it, or whose edit distance is at most a third of its length.
 func Suggest(name string, names []string) []string {
 	type match struct {
-		name string
-		far  int
+		name     string
+		distance int
 	}
 	name = strings.ToLower(name)
 	var found []match
 	for _, n := range names {
 		low := strings.ToLower(n)
-		far := distance(name, low)
+		d := distance(name, low)
 		if len(name) >= 2 && strings.Contains(low, name) {
-			far = min(far, 1)
+			d = min(d, 1)
 		}
-		if far <= max(1, len(name)/3) {
-			found = append(found, match{n, far})
+		if d <= max(1, len(name)/3) {
+			found = append(found, match{n, d})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.far, b.far) })
+	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
 	var suggested []string
 	for _, m := range found[:min(3, len(found))] {
 		suggested = append(suggested, m.name)
@@ -100,7 +99,7 @@ func Suggest(name string, names []string) []string {
 	return suggested
 }
 
-// DidYouMean is a suggestion to append to a message; empty for no names.
+// DidYouMean returns a suggestion to append to a message; empty without names.
 func DidYouMean(suggested []string) string {
 	if len(suggested) == 0 {
 		return ""
@@ -108,10 +107,10 @@ func DidYouMean(suggested []string) string {
 	return "; did you mean " + strings.Join(suggested, " or ") + "?"
 }
 
-// distance is how many bytes have to be put in, taken out, replaced or swapped
-// with the next to make one name of another (the optimal string alignment
-// distance). Long ones are not compared, since that takes the product of their
-// lengths: they are as far apart as names can be.
+// distance returns the optimal string alignment distance in bytes: the number of
+// insertions, deletions, replacements and swaps of adjacent bytes. The time is
+// proportional to the product of the lengths; names longer than 100 bytes have the
+// maximum distance.
 func distance(a, b string) int {
 	if len(a) > 100 || len(b) > 100 {
 		return len(a) + len(b)

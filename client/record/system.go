@@ -2,11 +2,11 @@ package record
 
 import "sync"
 
-// SystemKinds lists the kinds that the service itself keeps, one line per field.
-// They are queried like those of Kinds, by routes of their own.
+// SystemKinds returns the kinds of the service's own data. They are queried like those of
+// Kinds, but most have their own routes.
 func SystemKinds() []Kind {
 	return []Kind{
-		{Name: "RequestLog", Area: "Administration", Summary: "Requests that the service has answered",
+		{Name: "RequestLog", Area: "Administration", Summary: "Requests handled by the service",
 			Database: LogDB, Table: "WH_RequestLog", OperationName: "QueryRequestLogsGETManyRequest", NewestFirst: true, Fields: []Field{
 				{"Id", Long, OrderedFilter, NotNull},
 				{"DateTime", DateTime, OrderedFilter, NotNull},
@@ -43,7 +43,7 @@ func SystemKinds() []Kind {
 				{"Subject", Text, TextFilter, NotNull},
 				{"Detail", Text, TextFilter, NotNull},
 			}},
-		{Name: "Message", Area: "Webhooks", Summary: "Messages of webhooks: events on their way to a subscription",
+		{Name: "Message", Area: "Webhooks", Summary: "Webhook messages: events for a subscription, with their delivery status",
 			Database: AppDB, Table: "WH_MessageView", NewestFirst: true, Fields: []Field{
 				{"ItemNo", Long, OrderedFilter, NotNull},
 				{"SubscriberID", Text, TextFilter, NotNull},
@@ -61,12 +61,12 @@ func SystemKinds() []Kind {
 				{"NextAttemptDateTime", Epoch, OrderedFilter, Nullable},
 				{"MaxRetries", Int, OrderedFilter, NotNull},
 			}},
-		{Name: "MessageResponse", Area: "Webhooks", Summary: "Attempts to send messages of webhooks, and what was answered",
+		{Name: "MessageResponse", Area: "Webhooks", Summary: "Delivery attempts of webhook messages, with the responses",
 			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Fields: attemptFields()},
-		{Name: "Attempt", Area: "Webhooks", Summary: "Attempts to send messages of webhooks, of all subscribers, with the text of answers",
+		{Name: "Attempt", Area: "Webhooks", Summary: "Delivery attempts of webhook messages of all subscribers, with the text of the responses",
 			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Fields: append(attemptFields(),
 				Field{"Detail", Text, TextFilter, Nullable}, Field{"AnswerText", Text, TextFilter, Nullable})},
-		{Name: "Subscriber", Area: "Webhooks", Summary: "Subscribers of webhooks",
+		{Name: "Subscriber", Area: "Webhooks", Summary: "Webhook subscribers",
 			Database: AppDB, Table: "SY_WebhookSubscriber", Fields: []Field{
 				{"ItemNo", Int, OrderedFilter, NotNull},
 				{"RecID", Text, TextFilter, NotNull},
@@ -75,7 +75,7 @@ func SystemKinds() []Kind {
 				{"LastSavedDateTime", Epoch, OrderedFilter, NotNull},
 				{"RowHash", Bytes, EqualFilter, NotNull},
 			}},
-		{Name: "Subscription", Area: "Webhooks", Summary: "Subscriptions of webhooks, of all subscribers",
+		{Name: "Subscription", Area: "Webhooks", Summary: "Webhook subscriptions of all subscribers",
 			Database: AppDB, Table: "WH_SubscriptionView", Fields: []Field{
 				{"RecID", Text, TextFilter, NotNull},
 				{"SY_WebhookSubscriber_RecID", Text, TextFilter, NotNull},
@@ -92,8 +92,8 @@ func SystemKinds() []Kind {
 	}
 }
 
-// attemptFields are those of an attempt that everybody may see who has its
-// SubscriberID.
+// attemptFields returns the fields of an attempt that any caller with the SubscriberID
+// can read.
 func attemptFields() []Field {
 	return []Field{
 		{"MessageItemNo", Long, OrderedFilter, NotNull},
@@ -116,8 +116,8 @@ func attemptFields() []Field {
 	}
 }
 
-// System is the registry of the kinds that the service itself keeps. They are
-// apart from the others: no demo fills them and no check looks for them.
+// System returns the registry of SystemKinds. It is separate from Builtin, because demo
+// data and the compatibility check do not include these kinds.
 func System() *Registry { return system() }
 
 var system = sync.OnceValue(func() *Registry { return mustRegistry(SystemKinds()) })

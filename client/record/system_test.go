@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestSystem: the kinds of the service itself are apart from those of
-// the published interface, in their names too, and say where they are.
-func TestSystem(t *testing.T) {
+// TestSystemKindsAreSeparate checks that the service's own kinds and those of the
+// published interface have different names and databases.
+func TestSystemKindsAreSeparate(t *testing.T) {
 	both, err := NewRegistry(append(Kinds(), SystemKinds()...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -17,7 +17,7 @@ func TestSystem(t *testing.T) {
 			t.Errorf("%s: database %d, area %q, summary %q", k.Name, k.Database, k.Area, k.Summary)
 		}
 		if found, ok := both.Lookup(k.Operation()); !ok || found.Name != k.Name {
-			t.Errorf("%s is not found as %s", k.Name, k.Operation())
+			t.Errorf("%s cannot be looked up as %s", k.Name, k.Operation())
 		}
 		if _, public := Builtin().Lookup(k.Name); public {
 			t.Errorf("%s is one of the kinds of the published interface", k.Name)
@@ -25,13 +25,12 @@ func TestSystem(t *testing.T) {
 	}
 	for _, k := range Builtin().Kinds() {
 		if k.Database != RecordsDB || k.Source() != k.Name || k.Operation() != k.Name+"Query" || k.NewestFirst {
-			t.Errorf("%s is not where an ERP's kind is", k.Name)
+			t.Errorf("%s does not have the defaults of a kind of the ERP", k.Name)
 		}
 	}
 }
 
-// TestRequestLogKind has the fields of the published interface, in its words.
-func TestRequestLogKind(t *testing.T) {
+func TestRequestLogHasFieldsOfPublishedInterface(t *testing.T) {
 	k, ok := System().Lookup("QueryRequestLogsGETManyRequest")
 	if !ok {
 		t.Fatal("the request log has no operation")
@@ -49,15 +48,14 @@ ResponseDto object, ErrorResponse object, ExceptionSource string, ExceptionData 
 	}
 }
 
-// TestHeld: what a type is held as is held as itself, and needs no second step.
-func TestHeld(t *testing.T) {
+func TestStoredTypeIsStoredAsItself(t *testing.T) {
 	for _, typ := range Types() {
-		held := typ.Stored()
-		if held.Stored() != held {
-			t.Errorf("%s is held as %s, which is held as %s", typ, held, held.Stored())
+		stored := typ.Stored()
+		if stored.Stored() != stored {
+			t.Errorf("%s is stored as %s, which is stored as %s", typ, stored, stored.Stored())
 		}
-		if typ != held && familyOf(typ) != familyOf(held) && typ != Dictionary && typ != Object {
-			t.Errorf("%s takes other filters than %s", typ, held)
+		if typ != stored && familyOf(typ) != familyOf(stored) && typ != Dictionary && typ != Object {
+			t.Errorf("%s has other filters than %s", typ, stored)
 		}
 	}
 }

@@ -1,32 +1,31 @@
 package record
 
-// Type is the type of a field's values. How each is written in JSON, CSV and
-// so on is decided in package wire.
+// Type is the type of a field's values. Package wire parses and formats them.
 type Type uint8
 
-// The types of the published interface, in the words that it uses for them.
+// Types, with their names in the published interface.
 const (
 	Text       Type = iota // string
 	Int                    // int: 32 bits, signed
 	Short                  // short: 16 bits, signed
 	Byte                   // byte: 8 bits, unsigned
 	Long                   // long: 64 bits, signed
-	Decimal                // decimal: up to 38 digits, never through a float
+	Decimal                // decimal: up to 38 digits, never converted to a float
 	Bool                   // bool
-	DateTime               // DateTime: seven fraction digits, no zone
+	DateTime               // DateTime: seven fraction digits, without zone
 	Bytes                  // byte[]
 	Guid                   // Guid
-	TimeSpan               // TimeSpan: held as a number of 100 ns; request log only
-	Dictionary             // Dictionary<string,string>, held as JSON text: request log only
-	Object                 // object, held as JSON text: request log only
-	Epoch                  // a DateTime that JSON writes as milliseconds: webhook resources only
+	TimeSpan               // TimeSpan: stored in units of 100 ns; request log and webhooks only
+	Dictionary             // Dictionary<string,string>, stored as JSON text; request log only
+	Object                 // object, stored as JSON text; request log only
+	Epoch                  // a DateTime that is milliseconds in JSON; webhook resources only
 )
 
-// typeInfo is what is true of a type wherever it is used.
+// typeInfo has the properties of a type.
 type typeInfo struct {
-	name   string // as the published interface writes it
-	number bool   // written as a JSON number, aligned right on a screen
-	bits   uint8  // of an integer
+	name   string // in the published interface
+	number bool   // a JSON number
+	bits   uint8  // of an integer type
 	signed bool
 }
 
@@ -47,7 +46,7 @@ var types = [...]typeInfo{
 	Epoch:      {name: "date"},
 }
 
-// Types lists every type, for tests that want to see each of them handled.
+// Types returns all types, for tests that cover each of them.
 func Types() []Type {
 	all := make([]Type, len(types))
 	for i := range all {
@@ -56,14 +55,14 @@ func Types() []Type {
 	return all
 }
 
-// String is the type's name in the published interface.
+// String returns the name in the published interface.
 func (t Type) String() string { return types[t].name }
 
-// Number reports whether values are written as JSON numbers.
+// Number reports whether values are JSON numbers.
 func (t Type) Number() bool { return types[t].number }
 
-// Stored is the type whose columns and comparisons hold values of t: t itself for
-// all but those that are only written in another way.
+// Stored returns the type in which values of t are stored and compared. It differs from
+// t if only the text form of t is special.
 func (t Type) Stored() Type {
 	switch t {
 	case TimeSpan:
@@ -76,10 +75,10 @@ func (t Type) Stored() Type {
 	return t
 }
 
-// Integer reports whether values are whole numbers of a fixed width.
+// Integer reports whether t is an integer type.
 func (t Type) Integer() bool { return types[t].bits != 0 }
 
-// Range gives the smallest and largest value of an integer type.
+// Range returns the minimum and maximum of an integer type.
 func (t Type) Range() (lo, hi int64) {
 	info := types[t]
 	if !info.signed {
