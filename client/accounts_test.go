@@ -11,9 +11,8 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestAccountCalls looks at what each call sends; the daemon's own tests, at
-// what comes of it.
-func TestAccountCalls(t *testing.T) {
+// TestAccountRequests checks the requests only. Tests of the daemon check their effects.
+func TestAccountRequests(t *testing.T) {
 	var sent string
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -61,14 +60,14 @@ func TestAccountCalls(t *testing.T) {
 	}
 }
 
-func TestAccountCallsThatFail(t *testing.T) {
-	c := serve(t, answer(http.StatusConflict, "application/json", `{"ResponseStatus":{"ErrorCode":"Conflict","Message":"taken","Errors":[{"FieldName":"UserName"}]}}`))
+func TestAccountErrors(t *testing.T) {
+	c := serve(t, respond(http.StatusConflict, "application/json", `{"ResponseStatus":{"ErrorCode":"Conflict","Message":"taken","Errors":[{"FieldName":"UserName"}]}}`))
 	_, err := c.AddUser(t.Context(), wire.UserRequest{UserName: "Ann"})
 	var e *client.Error
 	if !errors.As(err, &e) || e.Kind != client.Rejected || len(e.Fields) != 1 || e.Fields[0].FieldName != "UserName" {
 		t.Errorf("%#v", err)
 	}
-	if err := serve(t, answer(http.StatusUnauthorized, "application/json", `{}`)).KeepAlive(t.Context()); !client.Is(err, client.Unauthorized) {
+	if err := serve(t, respond(http.StatusUnauthorized, "application/json", `{}`)).KeepAlive(t.Context()); !client.Is(err, client.Unauthorized) {
 		t.Errorf("%v", err)
 	}
 }

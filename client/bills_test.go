@@ -9,22 +9,22 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-func TestBills(t *testing.T) {
-	var asked string
+func TestBillRequests(t *testing.T) {
+	var request string
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = r.Method + " " + r.URL.EscapedPath() + " " + string(body)
+		request = r.Method + " " + r.URL.EscapedPath() + " " + string(body)
 		text := `{"SettingID":"F","SettingName":"Colour","Contents":"red"}`
 		if r.URL.Path == "/Bills/B/Stages/S/CustomFieldValues.json" {
 			text = "[" + text + `,{"SettingID":"G"}]`
 		}
-		answer(200, "application/json", text)(w, r)
+		respond(200, "application/json", text)(w, r)
 	})
 	ctx := context.Background()
 	expect := func(want string, err error) {
 		t.Helper()
-		if err != nil || asked != want {
-			t.Errorf("asked %s (%v), want %s", asked, err, want)
+		if err != nil || request != want {
+			t.Errorf("request %s (%v), want %s", request, err, want)
 		}
 	}
 	value, err := c.BillValue(ctx, client.BillField{BillID: "a/b  ", StageID: "日", SettingID: "x.csv"})
@@ -39,18 +39,18 @@ func TestBills(t *testing.T) {
 	if len(values) != 2 || *values[0].Contents != "red" || values[1].Contents != nil {
 		t.Errorf("got %+v", values)
 	}
-	asked = ""
-	_, first := c.BillValues(ctx, client.BillStage{BillID: "B"})
-	_, second := c.SetBillValue(ctx, client.BillField{BillID: "B", StageID: "S"}, "x")
-	if first == nil || second == nil || asked != "" {
-		t.Errorf("without an id: %v, %v, asked %s", first, second, asked)
+	request = ""
+	_, errValues := c.BillValues(ctx, client.BillStage{BillID: "B"})
+	_, errSet := c.SetBillValue(ctx, client.BillField{BillID: "B", StageID: "S"}, "x")
+	if errValues == nil || errSet == nil || request != "" {
+		t.Errorf("without an ID: errors %v and %v, request %s", errValues, errSet, request)
 	}
 }
 
-func TestBillErrors(t *testing.T) {
-	c := serve(t, answer(404, "application/json", `{"ResponseStatus":{"ErrorCode":"NotFound","Message":"there is no bill \"B\" (BillID)"}}`))
+func TestBillNotFound(t *testing.T) {
+	c := serve(t, respond(404, "application/json", `{"ResponseStatus":{"ErrorCode":"NotFound","Message":"there is no bill \"B\" (BillID)"}}`))
 	_, err := c.BillValue(context.Background(), client.BillField{BillID: "B", StageID: "S", SettingID: "F"})
 	if !client.Is(err, client.NotFound) || err.Error() != `NotFound: there is no bill "B" (BillID)` {
-		t.Errorf("got %v", err)
+		t.Errorf("error %v", err)
 	}
 }

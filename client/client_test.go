@@ -22,14 +22,14 @@ import (
 
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
 
-func TestNewRefusesAddresses(t *testing.T) {
+func TestNewRejectsInvalidAddresses(t *testing.T) {
 	for _, address := range []string{
 		"erp01:5050", "erp01", "ftp://erp01", "http://", "http://user:swordfish@erp01", "http://erp01/?a=b", "http://erp01/#x", "http://erp01:x", "::",
 	} {
 		if c, err := client.New(client.Options{URL: address}); err == nil {
-			t.Errorf("%q was taken, as %s", address, c.URL())
+			t.Errorf("%q: no error, URL %s", address, c.URL())
 		} else if strings.Contains(err.Error(), "swordfish") {
-			t.Errorf("%q: the error repeats the password: %v", address, err)
+			t.Errorf("%q: the error has the password: %v", address, err)
 		}
 	}
 	for address, want := range map[string]string{
@@ -45,29 +45,29 @@ func TestNewRefusesAddresses(t *testing.T) {
 	}
 }
 
-// sent is a request as it arrived.
-type sent struct {
+// received is a request that arrived at the service.
+type received struct {
 	path   string
 	header http.Header
 	body   map[string]any
 }
 
-func recording(to *sent, then http.HandlerFunc) http.HandlerFunc {
+func recording(to *received, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		*to = sent{path: r.URL.RequestURI(), header: r.Header}
+		*to = received{path: r.URL.RequestURI(), header: r.Header}
 		body, _ := io.ReadAll(r.Body)
 		if len(body) > 0 {
 			if err := json.Unmarshal(body, &to.body); err != nil {
 				panic(err)
 			}
 		}
-		then(w, r)
+		next(w, r)
 	}
 }
 
-func TestQueryOnTheWire(t *testing.T) {
-	var got sent
-	c := serve(t, recording(&got, reply{count: "right"}.ServeHTTP))
+func TestQuerySendsFiltersAsJSON(t *testing.T) {
+	var got received
+	c := serve(t, recording(&got, reply{count: "correct"}.ServeHTTP))
 	rows, err := c.Rows(context.Background(), client.Query{
 		Kind: kind(t, "BM_Inputs"),
 		Where: []client.Filter{
@@ -98,21 +98,21 @@ func TestQueryOnTheWire(t *testing.T) {
 	if got.header.Get("Content-Type") != "application/json" || got.header.Get("Accept") != "application/x-ndjson" {
 		t.Errorf("headers %v", got.header)
 	}
-	if _, there := got.header["X-Idempotency-Key"]; there {
-		t.Error("the mark for net/http was sent")
+	if _, sent := got.header["X-Idempotency-Key"]; sent {
+		t.Error("the marker for net/http was sent")
 	}
 }
 
-func TestQueryRefusedHere(t *testing.T) {
+func TestInvalidQueryIsNotSent(t *testing.T) {
 	c := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") })
 	for name, where := range map[string][]client.Filter{
-		"unknown field":  {{Field: "Colour", Values: []string{"x"}}},
-		"wrong operator": {{Field: "InvoiceID", Operator: record.GreaterThan, Values: []string{"x"}}},
-		"no value":       {{Field: "InvoiceID"}},
-		"two for one":    {{Field: "InvoiceID", Values: []string{"x", "y"}}},
-		"one for two":    {{Field: "InvoiceID", Operator: record.Between, Values: []string{"x"}}},
-		"none for many":  {{Field: "InvoiceID", Operator: record.In}},
-		"twice":          {{Field: "InvoiceID", Values: []string{"x"}}, {Field: "InvoiceID", Values: []string{"y"}}},
+		"unknown field":         {{Field: "Colour", Values: []string{"x"}}},
+		"wrong operator":        {{Field: "InvoiceID", Operator: record.GreaterThan, Values: []string{"x"}}},
+		"no value":              {{Field: "InvoiceID"}},
+		"two values for one":    {{Field: "InvoiceID", Values: []string{"x", "y"}}},
+		"one value for Between": {{Field: "InvoiceID", Operator: record.Between, Values: []string{"x"}}},
+		"no values for In":      {{Field: "InvoiceID", Operator: record.In}},
+		"duplicate filter":      {{Field: "InvoiceID", Values: []string{"x"}}, {Field: "InvoiceID", Values: []string{"y"}}},
 	} {
 		if _, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals"), Where: where}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -121,17 +121,17 @@ func TestQueryRefusedHere(t *testing.T) {
 	if _, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "BM_Inputs"), Where: []client.Filter{
 		{Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"256"}},
 	}}); err == nil {
-		t.Error("256 passed as a byte")
+		t.Error("no error for the byte 256")
 	}
 }
 
-func TestSigning(t *testing.T) {
+func TestCredentialsOfRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		options client.Options
 		header  string
 		want    string
 	}{
-		"nobody":          {client.Options{}, "Authorization", ""},
+		"anonymous":       {client.Options{}, "Authorization", ""},
 		"key":             {client.Options{Token: "k1"}, "Authorization", "Bearer k1"},
 		"user":            {client.Options{User: "jsmith", Password: "word"}, "Authorization", "Basic anNtaXRoOndvcmQ="},
 		"key and user":    {client.Options{Token: "k1", User: "jsmith"}, "Authorization", "Bearer k1"},
@@ -140,8 +140,8 @@ func TestSigning(t *testing.T) {
 		"agent":           {client.Options{UserAgent: "whctl/1"}, "User-Agent", "whctl/1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got sent
-			rows, err := serveWith(t, recording(&got, reply{count: "right"}.ServeHTTP), c.options).
+			var got received
+			rows, err := serveWith(t, recording(&got, reply{count: "correct"}.ServeHTTP), c.options).
 				Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
 			if err != nil {
 				t.Fatal(err)
@@ -154,11 +154,11 @@ func TestSigning(t *testing.T) {
 	}
 }
 
-func TestLogin(t *testing.T) {
-	var got sent
+func TestLoginStartsSession(t *testing.T) {
+	var got received
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body := `{"SessionId":"s1","UserName":"jsmith","DisplayName":"J. Smith","ResponseStatus":{}}`
-		recording(&got, answer(200, "application/json", body))(w, r)
+		recording(&got, respond(200, "application/json", body))(w, r)
 	}, client.Options{User: "other", Password: "word"})
 	session, err := c.Login(context.Background(), "jsmith", "secret")
 	if err != nil {
@@ -171,20 +171,20 @@ func TestLogin(t *testing.T) {
 		t.Errorf("sent %s %v", got.path, got.body)
 	}
 	if got.header.Get("Authorization") != "" {
-		t.Error("the log-in itself was signed")
+		t.Error("the login has credentials")
 	}
 	if err := c.Logout(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got.path != "/auth/logout" || got.header.Get("X-Ss-Id") != "s1" || got.header.Get("Authorization") != "" {
-		t.Errorf("log-out %s with %v", got.path, got.header)
+		t.Errorf("logout: %s with %v", got.path, got.header)
 	}
 }
 
-func TestPageAndCount(t *testing.T) {
-	var got sent
+func TestPageAndCountResults(t *testing.T) {
+	var got received
 	body := `{"Offset":10,"Results":[{"InvoiceID":"D1"},{"InvoiceID":"D2","InvoiceTotal":0.10}],"Total":12403,"Meta":{"Total":"12403"},"ResponseStatus":{}}`
-	c := serve(t, recording(&got, answer(200, "application/json; charset=utf-8", body)))
+	c := serve(t, recording(&got, respond(200, "application/json; charset=utf-8", body)))
 	page, err := c.Page(context.Background(), client.Query{Kind: kind(t, "SO_Totals"), Take: new(int64(2))})
 	if err != nil {
 		t.Fatal(err)
@@ -201,15 +201,15 @@ func TestPageAndCount(t *testing.T) {
 	}
 }
 
-func TestPageIncomplete(t *testing.T) {
+func TestIncompletePageIsAnError(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
-		"no envelope":   answer(200, "application/json", `[1,2]`),
-		"no record":     answer(200, "application/json", `{"Results":[1]}`),
-		"cut":           answer(200, "application/json", `{"Results":[{"InvoiceID":"D1"}`),
-		"another count": counted(answer(200, "application/json", `{"Results":[{"InvoiceID":"D1"}]}`), "2"),
-		"broken off": func(w http.ResponseWriter, r *http.Request) {
+		"no envelope":    respond(200, "application/json", `[1,2]`),
+		"invalid record": respond(200, "application/json", `{"Results":[1]}`),
+		"truncated":      respond(200, "application/json", `{"Results":[{"InvoiceID":"D1"}`),
+		"wrong count":    withCount(respond(200, "application/json", `{"Results":[{"InvoiceID":"D1"}]}`), "2"),
+		"aborted": func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", "1000")
-			answer(200, "application/json", `{"Results":[`)(w, r)
+			respond(200, "application/json", `{"Results":[`)(w, r)
 		},
 	} {
 		_, err := serve(t, h).Page(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
@@ -219,23 +219,23 @@ func TestPageIncomplete(t *testing.T) {
 	}
 }
 
-func counted(h http.HandlerFunc, n string) http.HandlerFunc {
+func withCount(h http.HandlerFunc, n string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(wire.HeaderRowCount, n)
 		h(w, r)
 	}
 }
 
-func TestDownload(t *testing.T) {
+func TestDownloadVerifiesDigest(t *testing.T) {
 	const text = "InvoiceID\r\nD1\r\n"
-	right := fmt.Sprintf("sha-256=%x", sha256.Sum256([]byte(text)))
+	correct := fmt.Sprintf("sha-256=%x", sha256.Sum256([]byte(text)))
 	csv := func(digest string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Want-Digest") != "sha-256" || r.URL.Query().Get("format") != "csv" {
-				t.Errorf("asked %s with %v", r.URL, r.Header)
+				t.Errorf("request %s with %v", r.URL, r.Header)
 			}
 			w.Header().Set("Trailer", wire.HeaderDigest)
-			answer(200, "text/csv; charset=utf-8", text)(w, r)
+			respond(200, "text/csv; charset=utf-8", text)(w, r)
 			w.(http.Flusher).Flush()
 			if digest == "abort" {
 				panic(http.ErrAbortHandler)
@@ -245,7 +245,7 @@ func TestDownload(t *testing.T) {
 	}
 	q := client.Query{Kind: kind(t, "SO_Totals")}
 	var out bytes.Buffer
-	n, _, err := serve(t, csv(right)).Download(context.Background(), q, "csv", &out)
+	n, _, err := serve(t, csv(correct)).Download(context.Background(), q, "csv", &out)
 	if err != nil || n != int64(len(text)) || out.String() != text {
 		t.Errorf("%d bytes %q, %v", n, out.String(), err)
 	}
@@ -256,28 +256,27 @@ func TestDownload(t *testing.T) {
 		}
 	}
 	if _, notes, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		answer(200, "text/csv", text)(w, r)
+		respond(200, "text/csv", text)(w, r)
 		w.(http.Flusher).Flush()
 	}).Download(context.Background(), q, "csv", io.Discard); err != nil || !notes.Unverified {
-		t.Errorf("without any digest: %v, notes %+v", err, notes)
+		t.Errorf("without a digest: error %v, notes %+v", err, notes)
 	}
 	full := errors.New("disk full")
-	if _, _, err := serve(t, csv(right)).Download(context.Background(), q, "csv", failing{full}); !errors.Is(err, full) {
-		t.Errorf("the writer's error came back as %v", err)
+	if _, _, err := serve(t, csv(correct)).Download(context.Background(), q, "csv", failingWriter{full}); !errors.Is(err, full) {
+		t.Errorf("error %v, want that of the writer", err)
 	}
-	if _, _, err := serve(t, csv(right)).Download(context.Background(), q, "xlsx", io.Discard); err == nil {
-		t.Error("an unknown format passed")
+	if _, _, err := serve(t, csv(correct)).Download(context.Background(), q, "xlsx", io.Discard); err == nil {
+		t.Error("no error for an unknown format")
 	}
 }
 
-type failing struct{ err error }
+type failingWriter struct{ err error }
 
-func (f failing) Write([]byte) (int, error) { return 0, f.err }
+func (f failingWriter) Write([]byte) (int, error) { return 0, f.err }
 
-// The log is for files that others may read.
-func TestLogHoldsNoSecrets(t *testing.T) {
+func TestLogHasNoSecrets(t *testing.T) {
 	var text bytes.Buffer
-	c := serveWith(t, answer(200, "application/json", `{"SessionId":"canary-session"}`), client.Options{
+	c := serveWith(t, respond(200, "application/json", `{"SessionId":"canary-session"}`), client.Options{
 		Token: "canary-token", Log: slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if _, err := c.Login(context.Background(), "jsmith", "canary-password"); err != nil {

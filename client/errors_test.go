@@ -16,7 +16,7 @@ import (
 
 const failure = `{"ResponseStatus":{"ErrorCode":"%","Message":"no good","Errors":[{"ErrorCode":"%","FieldName":"Take","Message":"must be a number"}],"Meta":{"RequestId":"id-of-body"}}}`
 
-func TestRefusals(t *testing.T) {
+func TestErrorReplies(t *testing.T) {
 	envelope := `{"Offset":0,"Results":[],"Total":0,"Meta":{},` + failure[1:]
 	for _, c := range []struct {
 		status int
@@ -47,25 +47,25 @@ func TestRefusals(t *testing.T) {
 		{200, "application/json", "{}", client.Failed, ""},
 	} {
 		body := strings.ReplaceAll(c.body, "%", c.code)
-		_, err := serve(t, answer(c.status, c.media, body)).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
+		_, err := serve(t, respond(c.status, c.media, body)).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
 		var e *client.Error
 		if !errors.As(err, &e) {
-			t.Errorf("%d %s: error %v is none of ours", c.status, c.media, err)
+			t.Errorf("%d %s: error %v is no *client.Error", c.status, c.media, err)
 			continue
 		}
 		if e.Kind != c.kind || e.Code != c.code || e.Status != c.status || e.Message == "" {
 			t.Errorf("%d %s: %+v, want kind %v, code %q", c.status, c.media, e, c.kind, c.code)
 		}
 		if strings.Contains(e.Message, "<html>") {
-			t.Errorf("%d %s: the message repeats a page: %s", c.status, c.media, e.Message)
+			t.Errorf("%d %s: the message has HTML: %s", c.status, c.media, e.Message)
 		}
 		if c.code != "" && (e.RequestID != "id-of-body" || len(e.Fields) != 1 || e.Fields[0].FieldName != "Take") {
-			t.Errorf("%d %s: request id %q and fields %v were not taken over", c.status, c.media, e.RequestID, e.Fields)
+			t.Errorf("%d %s: request ID %q and fields %v do not match the reply", c.status, c.media, e.RequestID, e.Fields)
 		}
 	}
 }
 
-func TestNoAnswer(t *testing.T) {
+func TestErrorsWithoutReply(t *testing.T) {
 	ctx := context.Background()
 	t.Run("refused", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,36 +73,36 @@ func TestNoAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Close()
-		wantKind(t, ask(ctx, t, client.Options{URL: "http://" + l.Addr().String()}), client.Unreachable)
+		wantKind(t, queryOnce(ctx, t, client.Options{URL: "http://" + l.Addr().String()}), client.Unreachable)
 	})
 	t.Run("unknown host", func(t *testing.T) {
-		wantKind(t, ask(ctx, t, client.Options{URL: "http://no-such-host.invalid:5050"}), client.Unreachable)
+		wantKind(t, queryOnce(ctx, t, client.Options{URL: "http://no-such-host.invalid:5050"}), client.Unreachable)
 	})
-	t.Run("no certificate for it", func(t *testing.T) {
+	t.Run("untrusted certificate", func(t *testing.T) {
 		server := httptest.NewUnstartedServer(http.NotFoundHandler())
 		server.Config.ErrorLog = quietLog()
 		server.StartTLS()
 		t.Cleanup(server.Close)
-		wantKind(t, ask(ctx, t, client.Options{URL: server.URL}), client.Unreachable)
+		wantKind(t, queryOnce(ctx, t, client.Options{URL: server.URL}), client.Unreachable)
 	})
-	t.Run("closed without an answer", func(t *testing.T) {
+	t.Run("closed without reply", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 		t.Cleanup(server.Close)
-		wantKind(t, ask(ctx, t, client.Options{URL: server.URL}), client.Unreachable)
+		wantKind(t, queryOnce(ctx, t, client.Options{URL: server.URL}), client.Unreachable)
 	})
-	t.Run("slow", func(t *testing.T) {
-		err := ask(ctx, t, client.Options{URL: silent(t), Timeout: 20 * time.Millisecond})
+	t.Run("timeout", func(t *testing.T) {
+		err := queryOnce(ctx, t, client.Options{URL: hangingService(t), Timeout: 20 * time.Millisecond})
 		wantKind(t, err, client.TimedOut)
 	})
 	t.Run("deadline", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 		defer cancel()
-		wantKind(t, ask(ctx, t, client.Options{URL: silent(t)}), client.TimedOut)
+		wantKind(t, queryOnce(ctx, t, client.Options{URL: hangingService(t)}), client.TimedOut)
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
-		err := ask(ctx, t, client.Options{URL: silent(t)})
+		err := queryOnce(ctx, t, client.Options{URL: hangingService(t)})
 		wantKind(t, err, client.Cancelled)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%v is not context.Canceled", err)
@@ -110,17 +110,18 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-// silent is the address of a service that takes requests and never answers.
-func silent(t *testing.T) string {
+// hangingService returns the address of a service that accepts requests but does not
+// reply.
+func hangingService(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
+		io.Copy(io.Discard, r.Body) // otherwise the server does not detect that the client disconnects
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
 }
 
-func ask(ctx context.Context, t *testing.T, o client.Options) error {
+func queryOnce(ctx context.Context, t *testing.T, o client.Options) error {
 	t.Helper()
 	c, err := client.New(o)
 	if err != nil {
@@ -138,17 +139,17 @@ func wantKind(t *testing.T, err error, want client.Kind) {
 	}
 }
 
-func TestKindOf(t *testing.T) {
+func TestKindOfOtherErrors(t *testing.T) {
 	for err, want := range map[error]client.Kind{
 		context.Canceled:         client.Cancelled,
 		context.DeadlineExceeded: client.TimedOut,
 		io.ErrUnexpectedEOF:      client.Failed,
 	} {
 		if got := client.KindOf(err); got != want {
-			t.Errorf("%v is %v, want %v", err, got, want)
+			t.Errorf("KindOf(%v) = %v, want %v", err, got, want)
 		}
 	}
 	if client.Is(nil, client.Failed) {
-		t.Error("no error is of a kind")
+		t.Error("Is(nil, Failed) is true")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// The examples ask a service that answers the same three invoices to all.
+// exampleService replies to all queries with the same three invoices.
 func exampleService() *httptest.Server {
 	return httptest.NewServer(reply{lines: []string{
 		`{"InvoiceID":"D100512","InvoiceTotal":40002.1500}`,
 		`{"InvoiceID":"D100498","InvoiceTotal":1250.0000}`,
 		`{"InvoiceID":"D100477"}`,
-	}, count: "right"})
+	}, count: "correct"})
 }
 
-// Rows streams records of any number. A loop that ends without an error has
-// seen all of them.
+// Rows streams any number of records. If the loop ends without an error, it has received
+// all of them.
 func ExampleClient_Rows() {
 	service := exampleService()
 	defer service.Close()
@@ -59,19 +59,20 @@ func ExampleClient_Rows() {
 	// D100477 has no total
 }
 
-// An *Error tells what the service said, KindOf what to do about it.
+// An *Error has the details of the service's reply. KindOf classifies errors by the
+// reaction to them.
 func ExampleKindOf() {
-	service := httptest.NewServer(answer(400, "application/json",
+	service := httptest.NewServer(respond(400, "application/json",
 		`{"ResponseStatus":{"ErrorCode":"ArgumentException","Message":"Take must be a whole number","Errors":[{"FieldName":"Take","Message":"must be a whole number"}]}}`))
 	defer service.Close()
 	c, _ := client.New(client.Options{URL: service.URL})
 	kind, _ := record.Builtin().Lookup("SO_Totals")
 
 	_, err := c.Rows(context.Background(), client.Query{Kind: kind})
-	var refused *client.Error
-	if errors.As(err, &refused) {
-		fmt.Println(client.KindOf(err), refused.Status, refused.Code)
-		for _, field := range refused.Fields {
+	var apiErr *client.Error
+	if errors.As(err, &apiErr) {
+		fmt.Println(client.KindOf(err), apiErr.Status, apiErr.Code)
+		for _, field := range apiErr.Fields {
 			fmt.Println(field.FieldName, field.Message)
 		}
 	}

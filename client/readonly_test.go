@@ -13,13 +13,12 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// local are the methods that ask the service nothing.
+// local has the methods that send no request.
 var local = []string{"Close", "URL"}
 
-// Every method that can change something is refused before anything is sent;
-// all others go through. Methods are found by reflection, so that none that is
-// added later is forgotten.
-func TestReadOnly(t *testing.T) {
+// TestReadOnlyRejectsChanges covers all methods of Client by reflection, including future
+// ones: those that can change something send nothing, all others do.
+func TestReadOnlyRejectsChanges(t *testing.T) {
 	methods := reflect.TypeFor[*client.Client]()
 	changes := 0
 	for i := range methods.NumMethod() {
@@ -29,60 +28,61 @@ func TestReadOnly(t *testing.T) {
 		}
 		sent, _ := callMethod(t, name, client.Options{})
 		if len(sent) == 0 {
-			t.Errorf("%s sends nothing when it may", name)
+			t.Errorf("%s sends no request without ReadOnly", name)
 			continue
 		}
 		method, path, _ := strings.Cut(sent[0], " ")
-		harmless := method == http.MethodGet || strings.HasPrefix(path, "/Queries/") || strings.HasPrefix(path, "/auth")
+		safe := method == http.MethodGet || strings.HasPrefix(path, "/Queries/") || strings.HasPrefix(path, "/auth")
 		after, err := callMethod(t, name, client.Options{ReadOnly: true})
 		switch {
-		case harmless && (len(after) == 0 || client.Is(err, client.ReadOnly)):
-			t.Errorf("%s (%s) is refused: %v", name, sent[0], err)
-		case !harmless && (len(after) > 0 || !client.Is(err, client.ReadOnly)):
+		case safe && (len(after) == 0 || client.Is(err, client.ReadOnly)):
+			t.Errorf("%s (%s) is rejected: %v", name, sent[0], err)
+		case !safe && (len(after) > 0 || !client.Is(err, client.ReadOnly)):
 			t.Errorf("%s sent %v although the client is read-only: %v", name, after, err)
 		}
-		if !harmless {
+		if !safe {
 			changes++
 		}
 	}
 	if changes < 10 {
-		t.Errorf("only %d methods change something", changes)
+		t.Errorf("only %d methods change something, want 10 or more", changes)
 	}
 }
 
-// A dry run of what is done to many messages only counts.
-func TestReadOnlyCounts(t *testing.T) {
-	var asked []string
+// TestReadOnlyAllowsDryRuns: a dry run of a bulk change only counts messages.
+func TestReadOnlyAllowsDryRuns(t *testing.T) {
+	var bodies []string
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = append(asked, string(body))
-		answer(http.StatusOK, "application/json", `{"Matched":7,"Retried":5,"Deleted":5}`)(w, r)
+		bodies = append(bodies, string(body))
+		respond(http.StatusOK, "application/json", `{"Matched":7,"Retried":5,"Deleted":5}`)(w, r)
 	}, client.Options{ReadOnly: true})
 	for _, members := range []url.Values{{"Status": {"3"}, "DryRun": {"true"}}, {"DryRun": {"false"}}, {"DryRun": {"true", "false"}}, {"dryrun": {"true"}}, {"All": {"true"}}, nil} {
-		_, retried := c.RetryMessages(t.Context(), members)
-		_, deleted := c.DeleteMessages(t.Context(), members)
-		for _, err := range []error{retried, deleted} {
-			if counts := members.Get("Status") != ""; counts && err != nil || !counts && !client.Is(err, client.ReadOnly) {
+		_, errRetry := c.RetryMessages(t.Context(), members)
+		_, errDelete := c.DeleteMessages(t.Context(), members)
+		for _, err := range []error{errRetry, errDelete} {
+			if allowed := members.Get("Status") != ""; allowed && err != nil || !allowed && !client.Is(err, client.ReadOnly) {
 				t.Errorf("%v: %v", members, err)
 			}
 		}
 	}
-	if want := `{"DryRun":"true","Status":"3"}`; !slices.Equal(asked, []string{want, want}) {
-		t.Errorf("sent %q", asked)
+	if want := `{"DryRun":"true","Status":"3"}`; !slices.Equal(bodies, []string{want, want}) {
+		t.Errorf("sent %q", bodies)
 	}
 }
 
-// callMethod calls a method with made-up arguments and gives what arrived.
+// callMethod calls a method with generated arguments and returns the requests that
+// arrived.
 func callMethod(t *testing.T, name string, o client.Options) (sent []string, err error) {
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		sent = append(sent, r.Method+" "+r.URL.Path)
-		answer(http.StatusInternalServerError, "application/json", `{}`)(w, r)
+		respond(http.StatusInternalServerError, "application/json", `{}`)(w, r)
 	}, o)
 	method := reflect.ValueOf(c).MethodByName(name)
 	arguments := []reflect.Value{reflect.ValueOf(t.Context())}
 	for i := 1; i < method.Type().NumIn(); i++ {
-		arguments = append(arguments, madeUp(t, method.Type().In(i)))
+		arguments = append(arguments, argumentOf(t, method.Type().In(i)))
 	}
 	call := method.Call
 	if method.Type().IsVariadic() {
@@ -94,7 +94,7 @@ func callMethod(t *testing.T, name string, o client.Options) (sent []string, err
 	return sent, err
 }
 
-// firstError is a result that is an error, or the first error of a sequence.
+// firstError returns a result if it is an error, or the first error of a sequence.
 func firstError(result reflect.Value) (err error) {
 	if result.Kind() == reflect.Func {
 		yield := reflect.MakeFunc(result.Type().In(0), func(arguments []reflect.Value) []reflect.Value {
@@ -110,8 +110,8 @@ func firstError(result reflect.Value) (err error) {
 	return err
 }
 
-// madeUp is a value that a method may be called with.
-func madeUp(t *testing.T, of reflect.Type) reflect.Value {
+// argumentOf returns a valid argument of a type.
+func argumentOf(t *testing.T, of reflect.Type) reflect.Value {
 	if of == reflect.TypeFor[client.Query]() {
 		return reflect.ValueOf(client.Query{Kind: kind(t, "SO_Totals")})
 	}
@@ -132,14 +132,13 @@ func madeUp(t *testing.T, of reflect.Type) reflect.Value {
 	return value
 }
 
-// A dry run shows the request, without secrets, and sends nothing.
-func TestDryRun(t *testing.T) {
+func TestDryRunReportsRequestWithoutSecrets(t *testing.T) {
 	var shown client.Request
-	c := serveWith(t, func(http.ResponseWriter, *http.Request) { t.Error("the service was asked") }, client.Options{
+	c := serveWith(t, func(http.ResponseWriter, *http.Request) { t.Error("a request was sent") }, client.Options{
 		Token: "canary", ReadOnly: true, DryRun: func(r client.Request) { shown = r },
 	})
 	if err := c.RemoveUser(t.Context(), "Ann"); !errors.Is(err, client.ErrNotSent) {
-		t.Errorf("error %v", err)
+		t.Errorf("error %v, want ErrNotSent", err)
 	}
 	if shown.Method != http.MethodDelete || shown.URL != c.URL()+"/Users/Ann" || shown.Header.Get("Authorization") != "Bearer ***" {
 		t.Errorf("%+v", shown)

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-func TestRowValues(t *testing.T) {
+func TestValuesOfColumns(t *testing.T) {
 	row, err := client.ParseRow([]byte(` {"A":"x","B":1.50,"C":null,"D":true,"E":{"k":[1,"}"]},"\u0046":"f"} `))
 	if err != nil {
 		t.Fatal(err)
@@ -29,21 +29,21 @@ func TestRowValues(t *testing.T) {
 	}
 }
 
-func TestRowClone(t *testing.T) {
+func TestCloneIsIndependent(t *testing.T) {
 	text := []byte(`{"A":"x","B":1}`)
 	row, err := client.ParseRow(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := row.Clone()
+	clone := row.Clone()
 	copy(text, bytes.Repeat([]byte("-"), len(text)))
-	if kept.Text("A") != "x" || string(kept.JSON()) != `{"A":"x","B":1}` {
-		t.Errorf("the clone changed to %s", kept.JSON())
+	if clone.Text("A") != "x" || string(clone.JSON()) != `{"A":"x","B":1}` {
+		t.Errorf("the clone has changed to %s", clone.JSON())
 	}
 }
 
-// FuzzParseRow compares the scanner with encoding/json: the same texts are
-// objects, with the same names and values in the same order.
+// FuzzParseRow compares the scanner with encoding/json: both accept the same texts and
+// return the same names and values in the same order.
 func FuzzParseRow(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ` { } `, `{"a":1}`, `{"a":-0.5e+10,"b":"x\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud83d"}`,
@@ -59,15 +59,15 @@ func FuzzParseRow(f *testing.F) {
 		var object json.RawMessage
 		isObject := json.Unmarshal(text, &object) == nil && bytes.TrimLeft(text, " \t\r\n")[0] == '{'
 		if (err == nil) != isObject {
-			t.Fatalf("%q: error %v, encoding/json says object: %v", text, err, isObject)
+			t.Fatalf("%q: error %v, valid object for encoding/json: %v", text, err, isObject)
 		}
 		if err == nil {
-			compare(t, row, text)
+			compareMembers(t, row, text)
 		}
 	})
 }
 
-func compare(t *testing.T, row client.Row, text []byte) {
+func compareMembers(t *testing.T, row client.Row, text []byte) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if _, err := dec.Token(); err != nil {
 		t.Fatal(err)
@@ -86,11 +86,11 @@ func compare(t *testing.T, row client.Row, text []byte) {
 		}
 	}
 	if dec.More() {
-		t.Fatalf("%q: members are missing", text)
+		t.Fatalf("%q: missing members", text)
 	}
 }
 
-// plainText is a value as AppendText should write it.
+// plainText returns the expected result of AppendText.
 func plainText(t *testing.T, value json.RawMessage) string {
 	switch value[0] {
 	case 'n':

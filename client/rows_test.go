@@ -20,15 +20,15 @@ var threeRows = []string{
 	`{"InvoiceID":"a \"quoted\" \u00e9\n","InvoiceTotal":-12345678901234567890.12}`,
 }
 
-func TestRowsWhole(t *testing.T) {
+func TestRowsReadsCompleteReplies(t *testing.T) {
 	for name, s := range map[string]reply{
-		"trailer":          {lines: threeRows, count: "right"},
-		"trailer and gzip": {lines: threeRows, count: "right", gzip: true},
-		"header":           {lines: threeRows, count: "right", header: true},
-		"header and gzip":  {lines: threeRows, count: "right", header: true, gzip: true},
-		"no rows":          {count: "right"},
+		"trailer":          {lines: threeRows, count: "correct"},
+		"trailer and gzip": {lines: threeRows, count: "correct", gzip: true},
+		"header":           {lines: threeRows, count: "correct", header: true},
+		"header and gzip":  {lines: threeRows, count: "correct", header: true, gzip: true},
+		"no rows":          {count: "correct"},
 		"empty lines":      {lines: []string{}, count: "0"},
-		"long row":         {lines: []string{`{"RecID":"` + strings.Repeat("x", 3<<20) + `"}`, `{"RecID":"1"}`}, count: "right"},
+		"long row":         {lines: []string{`{"RecID":"` + strings.Repeat("x", 3<<20) + `"}`, `{"RecID":"1"}`}, count: "correct"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := serve(t, s.ServeHTTP).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
@@ -46,20 +46,19 @@ func TestRowsWhole(t *testing.T) {
 	}
 }
 
-// A proxy may take away the trailers, and their announcement or not. The
-// reply's framing then still tells that it is whole, and the notes that no more
-// is known.
-func TestRowsUnverified(t *testing.T) {
+// TestRowsWithoutTrailersAreUnverified covers proxies that remove the trailers, with or
+// without their announcement. The framing still shows that the reply is complete.
+func TestRowsWithoutTrailersAreUnverified(t *testing.T) {
 	for name, head := range map[string]http.Header{
 		"not announced": {},
 		"nginx 1.22":    {"Trailer": {"X-Row-Count"}, "Server": {"nginx/1.22.1"}},
 		"other proxies": {"Trailer": {"X-Row-Count"}, "Via": {"1.1 gate"}},
 	} {
-		t.Run(name, func(t *testing.T) { unverifiedRows(t, head) })
+		t.Run(name, func(t *testing.T) { checkUnverifiedRows(t, head) })
 	}
 }
 
-func unverifiedRows(t *testing.T, head http.Header) {
+func checkUnverifiedRows(t *testing.T, head http.Header) {
 	stripped := func(s reply) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
@@ -87,30 +86,31 @@ func unverifiedRows(t *testing.T, head http.Header) {
 		t.Fatal(err)
 	}
 	if _, err := collect(rows); !client.Is(err, client.Incomplete) {
-		t.Errorf("one that broke off: %v", err)
+		t.Errorf("aborted reply: error %v, want incomplete", err)
 	}
-	whole, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	verified, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), head)
-		reply{lines: threeRows, count: "right"}.ServeHTTP(w, r)
+		reply{lines: threeRows, count: "correct"}.ServeHTTP(w, r)
 	}).Rows(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := collect(whole); err != nil || whole.Notes().Unverified {
-		t.Errorf("one with trailers: %v, notes %+v", err, whole.Notes())
+	if _, err := collect(verified); err != nil || verified.Notes().Unverified {
+		t.Errorf("reply with trailers: error %v, notes %+v", err, verified.Notes())
 	}
 }
 
-// What ends with the connection may have been cut anywhere.
-func TestRowsWithoutFraming(t *testing.T) {
+// TestRowsWithoutFramingAreIncomplete: a reply that ends with the connection can be
+// truncated at any row.
+func TestRowsWithoutFramingAreIncomplete(t *testing.T) {
 	rows, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-		line, _, err := w.(http.Hijacker).Hijack()
+		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			panic(err)
 		}
-		defer line.Close()
-		io.WriteString(line, "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"+threeRows[0]+"\n")
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"+threeRows[0]+"\n")
 	}).Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
 		t.Fatal(err)
@@ -120,8 +120,7 @@ func TestRowsWithoutFraming(t *testing.T) {
 	}
 }
 
-// A cut reply must never be taken for a whole one.
-func TestRowsIncomplete(t *testing.T) {
+func TestTruncatedRowsAreIncomplete(t *testing.T) {
 	many := make([]string, 5000)
 	for i := range many {
 		many[i] = fmt.Sprintf(`{"InvoiceID":"D%d"}`, i)
@@ -129,14 +128,14 @@ func TestRowsIncomplete(t *testing.T) {
 	for name, s := range map[string]reply{
 		"aborted":               {lines: many, abort: true},
 		"aborted, gzip":         {lines: many, abort: true, gzip: true},
-		"aborted, first byte":   {abort: true},
+		"aborted at start":      {abort: true},
 		"trailer without value": {lines: threeRows},
 		"header without value":  {lines: threeRows, header: true},
 		"too few":               {lines: threeRows, count: "4"},
 		"too many":              {lines: threeRows, count: "2"},
-		"no number":             {lines: threeRows, count: "three"},
-		"cut line":              {lines: []string{`{"InvoiceID":"D1"}`, `{"InvoiceID":`}, count: "right"},
-		"no object":             {lines: []string{`["D1"]`}, count: "right"},
+		"invalid count":         {lines: threeRows, count: "three"},
+		"truncated line":        {lines: []string{`{"InvoiceID":"D1"}`, `{"InvoiceID":`}, count: "correct"},
+		"not an object":         {lines: []string{`["D1"]`}, count: "correct"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, err := serve(t, s.ServeHTTP).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
@@ -150,14 +149,14 @@ func TestRowsIncomplete(t *testing.T) {
 	}
 }
 
-func TestRowsCancelled(t *testing.T) {
-	gone := make(chan struct{})
+func TestRowsEndOnCancel(t *testing.T) {
+	disconnected := make(chan struct{})
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		io.WriteString(w, threeRows[0]+"\n")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-		close(gone)
+		close(disconnected)
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -171,18 +170,18 @@ func TestRowsCancelled(t *testing.T) {
 	if !client.Is(err, client.Cancelled) {
 		t.Errorf("error %v, want cancelled", err)
 	}
-	<-gone
+	<-disconnected
 }
 
 // Leaving the loop early must stop the service's work.
 func TestRowsLeftEarly(t *testing.T) {
-	gone := make(chan struct{})
+	disconnected := make(chan struct{})
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		io.WriteString(w, threeRows[0]+"\n"+threeRows[1]+"\n")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-		close(gone)
+		close(disconnected)
 	})
 	rows, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
@@ -194,14 +193,14 @@ func TestRowsLeftEarly(t *testing.T) {
 		}
 		break
 	}
-	<-gone
+	<-disconnected
 }
 
-func TestNotes(t *testing.T) {
+func TestNotesFromHeaders(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(wire.HeaderTakeClamped, "100")
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
-		reply{count: "right", header: true}.ServeHTTP(w, r)
+		reply{count: "correct", header: true}.ServeHTTP(w, r)
 	})
 	rows, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals"), Take: new(int64(1000))})
 	if err != nil {
@@ -213,7 +212,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// BenchmarkRows reads a large stream and takes the text of each value.
+// BenchmarkRows reads a stream and formats each value.
 func BenchmarkRows(b *testing.B) {
 	line := `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500,` +
 		`"Cartage2Total":0.0000,"Cartage2TaxTotal":0.0000,"Cartage3Total":0.0000,"Cartage3TaxTotal":0.0000}`
@@ -222,9 +221,9 @@ func BenchmarkRows(b *testing.B) {
 	c := serve(b, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Trailer", wire.HeaderRowCount)
-		piece := strings.Repeat(line+"\n", 300)
+		chunk := strings.Repeat(line+"\n", 300)
 		for left := rowCount; left > 0; left -= 300 {
-			io.WriteString(w, piece[:min(left, 300)*(len(line)+1)])
+			io.WriteString(w, chunk[:min(left, 300)*(len(line)+1)])
 		}
 		w.Header().Set(wire.HeaderRowCount, fmt.Sprint(rowCount))
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// serve runs a handler on a real socket and gives a client for it.
+// serve runs a handler on a TCP port and returns a client for it.
 func serve(t testing.TB, h http.HandlerFunc) *client.Client {
 	t.Helper()
 	return serveWith(t, h, client.Options{})
@@ -33,19 +33,19 @@ func serveWith(t testing.TB, h http.HandlerFunc, o client.Options) *client.Clien
 	return c
 }
 
-// reply is a stream of rows as the contract describes it, and its faults.
+// reply is a stream of rows in the published format, with optional errors.
 type reply struct {
 	lines  []string
 	gzip   bool
-	count  string // of the trailer; "right" for the true one, empty to leave it out
-	abort  bool   // break the connection behind the lines
-	header bool   // the count is a header, as in replies that are held whole
+	count  string // value of the trailer; "correct" for the number of lines, empty for none
+	abort  bool   // abort the connection after the lines
+	header bool   // send the count as a header, as in replies without streaming
 }
 
 func (s reply) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	count := s.count
-	if count == "right" {
+	if count == "correct" {
 		count = fmt.Sprint(len(s.lines))
 	}
 	h := w.Header()
@@ -87,8 +87,8 @@ func (s reply) write(w http.ResponseWriter, r *http.Request) {
 	z.Close()
 }
 
-// answer is one reply of fixed text.
-func answer(status int, media, body string) http.HandlerFunc {
+// respond returns a handler with a fixed reply.
+func respond(status int, media, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", media)

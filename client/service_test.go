@@ -9,8 +9,7 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
-// TestServiceCalls looks at what each call sends and reads.
-func TestServiceCalls(t *testing.T) {
+func TestInfoAndSettingsRequests(t *testing.T) {
 	var sent string
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -32,15 +31,16 @@ func TestServiceCalls(t *testing.T) {
 	}
 }
 
-// A proxy's null is no document: nobody gets nothing without an error.
-func TestNullIsNoDocument(t *testing.T) {
+// TestNullReplyIsIncomplete: a null, as sent by a proxy, must not become an empty result
+// without an error.
+func TestNullReplyIsIncomplete(t *testing.T) {
 	for _, body := range []string{"null", " null\n"} {
 		c := serveWith(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
 			io.WriteString(w, body)
 		}, client.Options{Token: "whd_y"})
 		ctx := t.Context()
-		for name, ask := range map[string]func() error{
+		for name, call := range map[string]func() error{
 			"Info":             func() error { _, err := c.Info(ctx); return err },
 			"Stats":            func() error { _, err := c.Stats(ctx, 0); return err },
 			"CurrentSession":   func() error { _, err := c.CurrentSession(ctx); return err },
@@ -51,8 +51,8 @@ func TestNullIsNoDocument(t *testing.T) {
 			"TestSubscription": func() error { _, err := c.TestSubscription(ctx, "a", "b"); return err },
 			"Settings":         func() error { _, err := c.Settings(ctx); return err },
 		} {
-			if err := ask(); !client.Is(err, client.Incomplete) {
-				t.Errorf("%s of %q: %v", name, body, err)
+			if err := call(); !client.Is(err, client.Incomplete) {
+				t.Errorf("%s with the reply %q: error %v, want incomplete", name, body, err)
 			}
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// sessions is a service whose sessions end when it is told.
+// sessions is a service with a single valid session.
 type sessions struct {
 	mu       sync.Mutex
-	valid    string
-	made     int
+	valid    string // session ID
+	logins   int
 	password string
 }
 
@@ -26,48 +26,48 @@ func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	body, _ := io.ReadAll(r.Body)
 	if r.URL.Path == "/auth" {
-		var asked struct{ Password string }
-		if json.Unmarshal(body, &asked) != nil || asked.Password != s.password {
-			answer(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)(w, r)
+		var login struct{ Password string }
+		if json.Unmarshal(body, &login) != nil || login.Password != s.password {
+			respond(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)(w, r)
 			return
 		}
-		s.made++
-		s.valid = fmt.Sprintf("session-%d", s.made)
-		answer(200, "application/json", fmt.Sprintf(`{"SessionId":%q}`, s.valid))(w, r)
+		s.logins++
+		s.valid = fmt.Sprintf("session-%d", s.logins)
+		respond(200, "application/json", fmt.Sprintf(`{"SessionId":%q}`, s.valid))(w, r)
 		return
 	}
 	if r.Header.Get(wire.HeaderSessionID) != s.valid {
-		answer(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"not signed in"}}`)(w, r)
+		respond(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"not signed in"}}`)(w, r)
 		return
 	}
-	answer(200, "application/json", `{"UserName":"Ann"}`)(w, r)
+	respond(200, "application/json", `{"UserName":"Ann"}`)(w, r)
 }
 
-// A session that is over is renewed once, however many calls find it so.
-func TestSessionIsRenewed(t *testing.T) {
+// TestConcurrentCallsRenewSessionOnce: several calls with an expired session log in once.
+func TestConcurrentCallsRenewSessionOnce(t *testing.T) {
 	service := &sessions{password: "word"}
-	var told atomic.Pointer[string]
+	var renewed atomic.Pointer[string]
 	c := serveWith(t, service.ServeHTTP, client.Options{
-		Session: "over", User: "Ann", Password: "word", Renewed: func(session string) { told.Store(&session) },
+		Session: "expired", User: "Ann", Password: "word", Renewed: func(session string) { renewed.Store(&session) },
 	})
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
-			if who, err := c.CurrentSession(t.Context()); err != nil || who.UserName != "Ann" {
-				t.Errorf("%+v, %v", who, err)
+			if session, err := c.CurrentSession(t.Context()); err != nil || session.UserName != "Ann" {
+				t.Errorf("session %+v, error %v", session, err)
 			}
 		})
 	}
 	calls.Wait()
-	if service.made != 1 || *told.Load() != "session-1" {
-		t.Errorf("%d log-ins, told of %s", service.made, *told.Load())
+	if service.logins != 1 || *renewed.Load() != "session-1" {
+		t.Errorf("%d logins, renewed session %s", service.logins, *renewed.Load())
 	}
 }
 
-func TestSessionIsNotRenewed(t *testing.T) {
+func TestSessionIsNotRenewedWithoutPassword(t *testing.T) {
 	for name, o := range map[string]client.Options{
-		"no password":    {Session: "over", User: "Ann"},
-		"wrong password": {Session: "over", User: "Ann", Password: "other"},
+		"no password":    {Session: "expired", User: "Ann"},
+		"wrong password": {Session: "expired", User: "Ann", Password: "other"},
 		"no session":     {User: "Ann", Password: "word"},
 	} {
 		service := &sessions{password: "word", valid: "another"}
@@ -75,25 +75,25 @@ func TestSessionIsNotRenewed(t *testing.T) {
 		if _, err := serveWith(t, service.ServeHTTP, o).CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if service.made > 0 {
-			t.Errorf("%s: signed in", name)
+		if service.logins > 0 {
+			t.Errorf("%s: logged in", name)
 		}
 	}
 }
 
-// Where the session ends between the log-in and the call, there is no third try.
-func TestSessionIsRenewedOnce(t *testing.T) {
-	made := 0
+// TestCallIsNotRetriedTwice: if the new session is rejected too, there is no second login.
+func TestCallIsNotRetriedTwice(t *testing.T) {
+	logins := 0
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		if r.URL.Path == "/auth" {
-			made++
-			answer(200, "application/json", `{"SessionId":"short"}`)(w, r)
+			logins++
+			respond(200, "application/json", `{"SessionId":"short"}`)(w, r)
 			return
 		}
-		answer(401, "application/json", `{}`)(w, r)
-	}, client.Options{Session: "over", User: "Ann", Password: "word"})
-	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || made != 1 {
-		t.Errorf("%d log-ins, %v", made, err)
+		respond(401, "application/json", `{}`)(w, r)
+	}, client.Options{Session: "expired", User: "Ann", Password: "word"})
+	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || logins != 1 {
+		t.Errorf("%d logins, error %v", logins, err)
 	}
 }

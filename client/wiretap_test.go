@@ -13,35 +13,34 @@ import (
 
 const subscriber = "1f0c3d52-8a6b-4c1e-9f7a-0123456789ab"
 
-func TestRedact(t *testing.T) {
+func TestRedactMasksSecrets(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"UserName":"Ann","Password":"a \"b\" c","Role":"x"}`:             `{"UserName":"Ann","Password":"***","Role":"x"}`,
 		`{"CurrentPassword" : "x", "password":"y"}`:                        `{"CurrentPassword" : "***", "password":"***"}`,
-		`{"Password":"cut off in the mid`:                                  `{"Password":"***"`,
-		`{"Password":"cut off behind \`:                                    `{"Password":"***"`,
+		`{"Password":"truncated in the mid`:                                `{"Password":"***"`,
+		`{"Password":"truncated after \`:                                   `{"Password":"***"`,
 		`{"Headers":[{"Name":"Authorization","Value":"Basic abc"}]}`:       `{"Headers":[{"Name":"Authorization","Value":"***"}]}`,
 		`{"KeyID":"7","Key":"whd_abc-DEF_9","Name":"till"}`:                `{"KeyID":"7","Key":"***","Name":"till"}`,
 		`{"Secret":"whsec_MfKQ9r8/GKYq+Tw==","SessionId":"s"}`:             `{"Secret":"***","SessionId":"***"}`,
 		`{"Secrets":["a","b"]}`:                                            `{"Secrets":"***"}`,
-		`the key whd_abc stands in text`:                                   `the key whd_*** stands in text`,
+		`the key whd_abc in text`:                                          `the key whd_*** in text`,
 		"/Webhooks/Subscribers/" + subscriber + "/Messages":                "/Webhooks/Subscribers/1f0c..89ab/Messages",
 		strings.ReplaceAll(subscriber, "-", ""):                            "1f0c..89ab",
 		"{" + strings.ToUpper(subscriber) + "}":                            "{1F0C..89AB}",
 		`{"InvoiceID":"D1","InvoiceTotal":12345678901234567890123456.789}`: `{"InvoiceID":"D1","InvoiceTotal":12345678901234567890123456.789}`,
 	} {
 		if got := client.Redact(text); got != want {
-			t.Errorf("%s\nbecame %s\nwant   %s", text, got, want)
+			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
 		}
 	}
 }
 
-// What is shown of the wire is all that helps, and no secret.
-func TestWireHoldsNoSecrets(t *testing.T) {
+func TestWireLogHasNoSecrets(t *testing.T) {
 	var text bytes.Buffer
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Set-Cookie", "ss-id=canary-cookie")
-		answer(200, "application/json", `{"SessionId":"canary-session","UserName":"Ann","Secret":"whsec_canary"}`)(w, r)
+		respond(200, "application/json", `{"SessionId":"canary-session","UserName":"Ann","Secret":"whsec_canary"}`)(w, r)
 	}
 	for _, o := range []client.Options{{Token: "canary-token"}, {User: "Ann", Password: "canary-word"}, {Session: "canary-old"}} {
 		o.Wire = &text
@@ -56,7 +55,7 @@ func TestWireHoldsNoSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{"canary", subscriber, "QW5uOmNhbmFyeS13b3Jk"} {
 		if strings.Contains(text.String(), secret) {
-			t.Errorf("%s is shown:\n%s", secret, &text)
+			t.Errorf("the log has %s:\n%s", secret, &text)
 		}
 	}
 	for _, want := range []string{
@@ -64,17 +63,16 @@ func TestWireHoldsNoSecrets(t *testing.T) {
 		"< HTTP/1.1 200 OK\n", "< Set-Cookie: ***\n", `< {"SessionId":"***","UserName":"Ann","Secret":"***"}`, "/Webhooks/Subscribers/1f0c..89ab/Subscriptions/1f0c..89ab",
 	} {
 		if !strings.Contains(text.String(), want) {
-			t.Errorf("%q is not shown:\n%s", want, &text)
+			t.Errorf("the log does not have %q:\n%s", want, &text)
 		}
 	}
 }
 
-// Of a long body the beginning is shown, and nothing of it is kept from the
-// caller.
-func TestWireShowsBeginnings(t *testing.T) {
+// TestWireLogLimitsBodies: the log has the beginning of a long body, the caller all of it.
+func TestWireLogLimitsBodies(t *testing.T) {
 	var text bytes.Buffer
 	lines := strings.Split(strings.Repeat(`{"InvoiceID":"D1"} `, 5000), " ")
-	c := serveWith(t, reply{lines: lines[:5000], count: "right"}.ServeHTTP, client.Options{Wire: &text})
+	c := serveWith(t, reply{lines: lines[:5000], count: "correct"}.ServeHTTP, client.Options{Wire: &text})
 	rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +82,6 @@ func TestWireShowsBeginnings(t *testing.T) {
 		t.Errorf("%d rows, %v", len(got), err)
 	}
 	if !strings.Contains(text.String(), "< (4096 of 95000 bytes)\n") || text.Len() > 8<<10 {
-		t.Errorf("%d bytes shown:\n%s", text.Len(), &text)
+		t.Errorf("%d bytes logged:\n%s", text.Len(), &text)
 	}
 }
