@@ -7,10 +7,10 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-func TestWaitsDoubleUpToTheirBound(t *testing.T) {
+func TestWaitsDoubleUpToMax(t *testing.T) {
 	b := backoff.Backoff{Min: 100 * time.Millisecond, Max: time.Second}
 	if b.Wait() != 0 {
-		t.Errorf("waits %v before anything has failed", b.Wait())
+		t.Errorf("wait is %v before the first failure", b.Wait())
 	}
 	for range 2 {
 		for i, want := range []time.Duration{100, 200, 400, 800, 1000, 1000} {
@@ -22,23 +22,22 @@ func TestWaitsDoubleUpToTheirBound(t *testing.T) {
 	}
 }
 
-// Any number of failures leaves the wait at its bound.
 func TestWaitsDoNotOverflow(t *testing.T) {
 	b := backoff.Backoff{Min: 30 * time.Second, Max: time.Hour}
 	for range 1000 {
 		b.Next()
 	}
 	if b.Wait() != time.Hour {
-		t.Errorf("waits %v after 1000 failures", b.Wait())
+		t.Errorf("wait is %v after 1000 failures", b.Wait())
 	}
 }
 
-// A Min that changes between two failures counts from the next wait on.
-func TestMinMayChange(t *testing.T) {
+// TestMinCanChange: a new Min applies from the next wait on.
+func TestMinCanChange(t *testing.T) {
 	b := backoff.Backoff{Min: time.Second, Max: time.Minute}
 	b.Next()
 	b.Min = 3 * time.Second
 	if got := b.Next(); got != 6*time.Second {
-		t.Errorf("waits %v", got)
+		t.Errorf("wait is %v, want 6s", got)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// noon is a moment whose date differs from that of its UTC time.
-var noon = time.Date(2026, 7, 8, 1, 0, 0, 0, time.FixedZone("", 10*3600))
+// now is a time whose date differs from its date in UTC.
+var now = time.Date(2026, 7, 8, 1, 0, 0, 0, time.FixedZone("", 10*3600))
 
 func readerOf(t testing.TB, name string) Reader {
 	t.Helper()
@@ -21,10 +21,10 @@ func readerOf(t testing.TB, name string) Reader {
 	if !ok {
 		t.Fatalf("no kind %s", name)
 	}
-	return Reader{kind, noon}
+	return Reader{kind, now}
 }
 
-// sampleValue is a value of a type that needs no quotes.
+// sampleValue returns a value of a type that needs no quotes.
 func sampleValue(t record.Type, n int) string {
 	switch t {
 	case record.DateTime:
@@ -39,20 +39,20 @@ func sampleValue(t record.Type, n int) string {
 	return fmt.Sprint(n)
 }
 
-// Every field of the registry with every operator, in every spelling: what
-// the family has is the same filter in all forms, everything else is refused
-// with the list of what there is.
-func TestEveryOperatorOfEveryField(t *testing.T) {
+// TestOperatorsOfAllFields parses every field with every operator in every spelling. All
+// spellings of an allowed operator are the same filter; errors for other operators list
+// the allowed ones.
+func TestOperatorsOfAllFields(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, field := range kind.Fields {
 			for _, operator := range record.Operators() {
-				tryOperator(t, Reader{kind, noon}, field, operator)
+				checkOperator(t, Reader{kind, now}, field, operator)
 			}
 		}
 	}
 }
 
-func tryOperator(t *testing.T, f Reader, field record.Field, operator record.Operator) {
+func checkOperator(t *testing.T, f Reader, field record.Field, operator record.Operator) {
 	t.Helper()
 	values := []string{sampleValue(field.Type, 1)}
 	if operator.Arity() != record.One {
@@ -74,15 +74,15 @@ func tryOperator(t *testing.T, f Reader, field record.Field, operator record.Ope
 		switch {
 		case !field.Filter.Allows(operator):
 			if err == nil || !strings.Contains(err.Error(), "use "+Allowed(field.Filter)) {
-				t.Errorf("%s: %q gave %v, %v; want the list of operators", f.Kind.Name, one, got, err)
+				t.Errorf("%s: Parse(%q) = %v, %v; want an error with the operators", f.Kind.Name, one, got, err)
 			}
 		case err != nil || !reflect.DeepEqual(got, want):
-			t.Errorf("%s: %q gave %v, %v; want %v", f.Kind.Name, one, got, err, want)
+			t.Errorf("%s: Parse(%q) = %v, %v; want %v", f.Kind.Name, one, got, err, want)
 		}
 	}
 }
 
-func TestConditionValues(t *testing.T) {
+func TestParseValues(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
 		operator   record.Operator
@@ -123,8 +123,8 @@ func TestConditionValues(t *testing.T) {
 	}
 }
 
-func TestConditionRefused(t *testing.T) {
-	for text, say := range map[string]string{
+func TestParseReportsErrors(t *testing.T) {
+	for text, want := range map[string]string{
 		``:                                "must start with a field",
 		`=5`:                              "must start with a field",
 		`InvoiceID`:                       "must be followed by one of: =",
@@ -159,14 +159,14 @@ func TestConditionRefused(t *testing.T) {
 		`InvoiceTotal in "1".."2" and so`: "after the closing",
 	} {
 		_, err := readerOf(t, "SO_Totals").Parse(text)
-		if err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%q: error %v, want %q", text, err, say)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }
 
-// A JSON object of members is the same conditions, by their order in it.
-func TestParseJSON(t *testing.T) {
+// TestParseJSONSortsMembers: filters have the order of the sorted member names.
+func TestParseJSONSortsMembers(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
 		want       []client.Filter
@@ -195,7 +195,7 @@ func TestParseJSON(t *testing.T) {
 }
 
 func TestParseJSONRefused(t *testing.T) {
-	for text, say := range map[string]string{
+	for text, want := range map[string]string{
 		``:                                    "must be an object",
 		`null`:                                "must be an object",
 		`[]`:                                  "must be an object",
@@ -213,8 +213,8 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceTotal":1,"invoicetotal":1}`: "duplicate condition",
 	} {
 		var q client.Query
-		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), say) {
-			t.Errorf("%s: error %v, want %q", text, err, say)
+		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", text, err, want)
 		}
 	}
 	q := client.Query{Strict: true}
@@ -223,8 +223,8 @@ func TestParseJSONRefused(t *testing.T) {
 	}
 }
 
-// FuzzCondition: what is read and written again in full is read as the same.
-func FuzzCondition(f *testing.F) {
+// FuzzParse checks that a filter can be formatted and parsed again.
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`InvoiceID=D1`, `InvoiceID in "a,b",c`, `InvoiceTotal in 1..2`, `InvoiceTotalGreaterThan=5`, `InvoiceID ~= "  % ""`,
 		`InvoiceID between "..".."x"`, `InvoiceTotal ne 1e3`, `InvoiceID contains`, `InvoiceID$=é`,
@@ -242,14 +242,15 @@ func FuzzCondition(f *testing.F) {
 				t.Fatalf("%q: value %q", text, v)
 			}
 		}
-		again, err := conditions.Parse(spell(got))
+		again, err := conditions.Parse(quoteAll(got))
 		if err != nil || !reflect.DeepEqual(again, got) {
-			t.Fatalf("%q is %q, written %s, and that is %q, %v", text, got, spell(got), again, err)
+			t.Fatalf("%q is %q, formatted as %s, which is %q, %v", text, got, quoteAll(got), again, err)
 		}
 	})
 }
 
-func spell(f client.Filter) string {
+// quoteAll formats a filter with all values in quotes.
+func quoteAll(f client.Filter) string {
 	quoted := make([]string, len(f.Values))
 	for i, v := range f.Values {
 		quoted[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`

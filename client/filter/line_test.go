@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-func TestSplit(t *testing.T) {
+func TestSplitSeparatesConditions(t *testing.T) {
 	f := readerOf(t, "SO_Totals")
 	for line, want := range map[string][]string{
 		"":                                      nil,
@@ -23,7 +23,7 @@ func TestSplit(t *testing.T) {
 		`InvoiceID="D1 InvoiceTotal=5" InvoiceTotal=6`: {`InvoiceID="D1 InvoiceTotal=5"`, "InvoiceTotal=6"},
 		"InvoiceID=a b c":                {"InvoiceID=a b c"},
 		"InvoiceID=see InvoiceTotal":     {"InvoiceID=see InvoiceTotal"}, // a field without an operator is a value
-		"InvoiceID= InvoiceTotal=5":      {"InvoiceID= InvoiceTotal=5"},  // there is no value before
+		"InvoiceID= InvoiceTotal=5":      {"InvoiceID= InvoiceTotal=5"},  // the condition before has no value
 		"Nonsense InvoiceTotal=5":        {"Nonsense InvoiceTotal=5"},
 		`InvoiceID="open InvoiceTotal=5`: {`InvoiceID="open InvoiceTotal=5`},
 	} {
@@ -33,9 +33,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Whatever filters there are, written in a line with one blank between them they
-// are read as they were.
-func TestLinesOfFilters(t *testing.T) {
+// TestSplitAtSingleBlanks splits random conditions joined by single blanks.
+func TestSplitAtSingleBlanks(t *testing.T) {
 	f := readerOf(t, "SO_Totals")
 	rapid.Check(t, func(t *rapid.T) {
 		var texts []string

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTime(t *testing.T) {
+func TestTimeForms(t *testing.T) {
 	zone := time.FixedZone("", 10*3600)
 	now := time.Date(2026, 7, 8, 13, 30, 0, 0, zone)
 	at := func(day, hour, minute, second int) time.Time {
@@ -39,10 +39,10 @@ func TestTime(t *testing.T) {
 		switch {
 		case want.IsZero():
 			if err == nil || !strings.Contains(err.Error(), "must be a time such as 2h") {
-				t.Errorf("%q is %s, %v", text, got, err)
+				t.Errorf("Time(%q) = %s, %v; want an error", text, got, err)
 			}
 		case err != nil || !got.Equal(want):
-			t.Errorf("%q is %s, %v; want %s", text, got, err, want)
+			t.Errorf("Time(%q) = %s, %v; want %s", text, got, err, want)
 		}
 	}
 }

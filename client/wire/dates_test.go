@@ -7,12 +7,12 @@ import (
 	_ "time/tzdata" // for machines without a zone database
 )
 
-// tenEast is a zone such as the host's may be.
+// tenEast is a zone ten hours east of UTC.
 var tenEast = time.FixedZone("ten east", 10*3600)
 
-// dateForms is what ParseDate reads and gives in tenEast; "" is an error.
+// dateForms has results of ParseDate in tenEast; "" is an error.
 var dateForms = []struct{ text, want string }{
-	// No zone: taken as it stands.
+	// Without zone: unchanged.
 	{"2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1230000"},
 	{"2019-05-01T10:11:12", "2019-05-01T10:11:12.0000000"},
 	{"2019-05-01T10:11:12.5", "2019-05-01T10:11:12.5000000"},
@@ -28,7 +28,7 @@ var dateForms = []struct{ text, want string }{
 	{"1753-01-01", "1753-01-01T00:00:00.0000000"},
 	{"9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999"},
 
-	// A zone: an instant, converted.
+	// With zone: converted.
 	{"2019-05-01T10:11:12Z", "2019-05-01T20:11:12.0000000"},
 	{"2019-05-01T10:11:12.1234567Z", "2019-05-01T20:11:12.1234567"},
 	{"2019-05-01T10:11:12.5+10:00", "2019-05-01T10:11:12.5000000"},
@@ -39,8 +39,8 @@ var dateForms = []struct{ text, want string }{
 	{"2019-05-01 10:11:12+02:00", "2019-05-01T18:11:12.0000000"},
 	{"2019-12-31T20:00:00Z", "2020-01-01T06:00:00.0000000"},
 
-	// The legacy form, slashes escaped or not: an instant in UTC whatever the
-	// offset.
+	// Legacy form, with or without escaped slashes: an instant in UTC; the offset is
+	// ignored.
 	{"/Date(1530664812000+0000)/", "2018-07-04T10:40:12.0000000"},
 	{"/Date(1530664812000+1000)/", "2018-07-04T10:40:12.0000000"},
 	{"/Date(1530664812000-0730)/", "2018-07-04T10:40:12.0000000"},
@@ -56,7 +56,7 @@ var dateForms = []struct{ text, want string }{
 	{"/Date(-1-0500)/", "1970-01-01T09:59:59.9990000"},
 	{"/Date(-62135596800000)/", "0001-01-01T10:00:00.0000000"},
 
-	// More than seven digits: only zeros, however many.
+	// More than seven fraction digits: the rest must be zeros.
 	{"2019-05-01T10:11:12.123456700", "2019-05-01T10:11:12.1234567"},
 	{"2019-05-01T10:11:12.12345670000000", "2019-05-01T10:11:12.1234567"},
 	{"2019-05-01T10:11:12.12345670000000Z", "2019-05-01T20:11:12.1234567"},
@@ -65,7 +65,7 @@ var dateForms = []struct{ text, want string }{
 	{"2019-05-01T10:11:12.1234567001", ""},
 	{"2019-05-01T10:11:12.12345670000001+10:00", ""},
 
-	// Out of what a DateTime holds, before or after conversion.
+	// Out of the range of DateTime before or after the conversion.
 	{"0000-12-31", ""},
 	{"10000-01-01", ""},
 	{"9999-12-31T23:00:00Z", ""},
@@ -76,7 +76,7 @@ var dateForms = []struct{ text, want string }{
 	{"/Date(9223372036854775807)/", ""},
 	{"/Date(9223372036854775808)/", ""},
 
-	// No dates.
+	// Invalid.
 	{"", ""},
 	{"2019-02-29", ""},
 	{"2019-13-01", ""},
@@ -84,7 +84,7 @@ var dateForms = []struct{ text, want string }{
 	{"2019-05-01T10:60:00", ""},
 	{"2019-05-01T10:11:60", ""},
 	{"2019-05-01T10:11:12.", ""},
-	{"2019-05-01T10:11:12 10:00", ""}, // a plus sign that a query string lost
+	{"2019-05-01T10:11:12 10:00", ""}, // the plus sign was decoded as a blank
 	{"2019-05-01T", ""},
 	{"2019-05", ""},
 	{"01/05/2019", ""},
@@ -101,17 +101,16 @@ var dateForms = []struct{ text, want string }{
 	{"NULL", ""},
 }
 
-func TestParseDate(t *testing.T) {
+func TestParseDateForms(t *testing.T) {
 	for _, c := range dateForms {
 		got, err := ParseDate(c.text, tenEast)
 		if got != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%q reads as %q, %v; want %q", c.text, got, err, c.want)
+			t.Errorf("ParseDate(%q) = %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
 }
 
-// TestParseDateSummerTime converts to a zone whose offset changes.
-func TestParseDateSummerTime(t *testing.T) {
+func TestParseDateAppliesDaylightSaving(t *testing.T) {
 	zone, err := time.LoadLocation("Australia/Melbourne")
 	if err != nil {
 		t.Fatal(err)
@@ -119,15 +118,15 @@ func TestParseDateSummerTime(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"2019-01-01T00:00:00Z", "2019-01-01T11:00:00.0000000"},
 		{"2019-07-01T00:00:00Z", "2019-07-01T10:00:00.0000000"},
-		{"2019-10-06T02:30:00", "2019-10-06T02:30:00.0000000"}, // skipped there, and still as it stands
+		{"2019-10-06T02:30:00", "2019-10-06T02:30:00.0000000"}, // does not exist in the zone, but is unchanged
 	} {
 		if got, err := ParseDate(c.text, zone); got != c.want {
-			t.Errorf("%q reads as %q, %v; want %q", c.text, got, err, c.want)
+			t.Errorf("ParseDate(%q) = %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
 }
 
-func TestLegacyDate(t *testing.T) {
+func TestLegacyDateRoundTrip(t *testing.T) {
 	for _, c := range []struct {
 		at   time.Time
 		want string
@@ -140,17 +139,17 @@ func TestLegacyDate(t *testing.T) {
 	} {
 		got := LegacyDate(c.at)
 		if got != c.want {
-			t.Errorf("%v is written %s, want %s", c.at, got, c.want)
+			t.Errorf("LegacyDate(%v) = %s, want %s", c.at, got, c.want)
 		}
 		back, err := ParseDate(got, time.UTC)
 		if want := c.at.Truncate(time.Millisecond).UTC().Format(DateLayout); err != nil || c.at.Nanosecond()%1e6 == 0 && back != want {
-			t.Errorf("%s comes back as %s, %v; want %s", got, back, err, want)
+			t.Errorf("ParseDate(%s) = %s, %v; want %s", got, back, err, want)
 		}
 	}
 }
 
-// FuzzParseDate: what it gives reads as itself, and sorts as text as it does
-// as a time. SQLite sorts it as text.
+// FuzzParseDate checks that results parse as themselves and that their order as texts is
+// their order as times, because SQLite sorts them as texts.
 func FuzzParseDate(f *testing.F) {
 	for _, c := range dateForms {
 		f.Add(c.text, int64(1530664812000))
@@ -160,26 +159,26 @@ func FuzzParseDate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		at := instant(t, a)
+		at := parseCanonical(t, a)
 		b, err := ParseDate(LegacyDate(time.UnixMilli(ms)), tenEast)
 		if err != nil {
 			return // a year beyond 9999
 		}
-		if strings.Compare(a, b) != at.Compare(instant(t, b)) {
-			t.Fatalf("%q and %q sort in another way as times", a, b)
+		if strings.Compare(a, b) != at.Compare(parseCanonical(t, b)) {
+			t.Fatalf("%q and %q have another order as times", a, b)
 		}
 	})
 }
 
-// instant reads a date in the one form that there should be.
-func instant(t *testing.T, date string) time.Time {
+// parseCanonical parses a date in DateLayout and checks that ParseDate does not change it.
+func parseCanonical(t *testing.T, date string) time.Time {
 	t.Helper()
 	at, err := time.Parse(DateLayout, date)
 	if err != nil || at.Format(DateLayout) != date {
-		t.Fatalf("%q is not in the layout: %v", date, err)
+		t.Fatalf("%q is not in DateLayout: %v", date, err)
 	}
 	if again, err := ParseDate(date, tenEast); err != nil || again != date {
-		t.Fatalf("%q reads as %q, %v", date, again, err)
+		t.Fatalf("ParseDate(%q) = %q, %v", date, again, err)
 	}
 	return at
 }

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestResponseStatus: success is an empty object, and nothing is written that
-// is not there.
-func TestResponseStatus(t *testing.T) {
+// TestResponseStatusOmitsEmptyMembers: the status of a success is an empty object.
+func TestResponseStatusOmitsEmptyMembers(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		body any

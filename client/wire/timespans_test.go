@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-func TestTimeSpans(t *testing.T) {
+func TestTimeSpanForms(t *testing.T) {
 	const second = ticksPerSecond
 	for _, test := range []struct {
 		ticks int64
 		text  string
-		other []string // that read the same
+		other []string // other forms of the same time span
 	}{
 		{0, "PT0S", []string{"00:00:00", "P0D", "PT0M", "-PT0S"}},
 		{1, "PT0.0000001S", []string{"00:00:00.0000001", "PT0.000000100S"}},
@@ -29,27 +29,27 @@ func TestTimeSpans(t *testing.T) {
 		{math.MaxInt64, "P10675199DT2H48M5.4775807S", []string{"10675199.02:48:05.4775807"}},
 	} {
 		if got := string(AppendTimeSpan(nil, test.ticks)); got != test.text {
-			t.Errorf("%d is written %s, want %s", test.ticks, got, test.text)
+			t.Errorf("AppendTimeSpan(%d) = %s, want %s", test.ticks, got, test.text)
 		}
 		for _, text := range append(test.other, test.text) {
 			if got, err := ParseTimeSpan(text); err != nil || got != test.ticks {
-				t.Errorf("%q reads as %d (%v), want %d", text, got, err, test.ticks)
+				t.Errorf("ParseTimeSpan(%q) = %d, %v, want %d", text, got, err, test.ticks)
 			}
 		}
 	}
 	if got := string(AppendTimeSpan(nil, math.MinInt64)); got != "-P10675199DT2H48M5.4775808S" {
-		t.Errorf("the least is written %s", got)
+		t.Errorf("AppendTimeSpan(MinInt64) = %s", got)
 	}
 }
 
-func TestTimeSpansRefused(t *testing.T) {
+func TestParseTimeSpanRejectsInvalidForms(t *testing.T) {
 	for _, text := range []string{
 		"", "P", "PT", "-", "P1", "1", "5s", "PT5", "PTS", "PT1S1M", "P1W", "P1M", "P1Y", "PT1.5M", "PT.", "PT1.S", "PT0.00000001S",
 		"00:00", "24:00:00", "00:60:00", "00:00:60", "x.00:00:00", ".00:00:00", "000:00:00", "P10675199DT2H48M5.4775808S",
 		"P99999999999999999999D", "PT1S ...", "P1DT", "--PT1S", "P1D1D",
 	} {
 		if got, err := ParseTimeSpan(text); err == nil {
-			t.Errorf("%q reads as %d", text, got)
+			t.Errorf("ParseTimeSpan(%q) = %d, want an error", text, got)
 		}
 	}
 }
@@ -65,12 +65,12 @@ func FuzzParseTimeSpan(f *testing.F) {
 		}
 		written := string(AppendTimeSpan(nil, ticks))
 		if again, err := ParseTimeSpan(written); err != nil || again != ticks {
-			t.Errorf("%q is %d, written %s, which reads as %d (%v)", text, ticks, written, again, err)
+			t.Errorf("%q is %d, formatted as %s, which is %d, %v", text, ticks, written, again, err)
 		}
 	})
 }
 
-func TestEpochs(t *testing.T) {
+func TestAppendEpoch(t *testing.T) {
 	for date, want := range map[string]string{
 		"2018-07-04T00:40:12.0000000": "/Date(1530664812000+0000)/",
 		"2018-07-04T00:40:12.1239999": "/Date(1530664812123+0000)/",
@@ -81,11 +81,11 @@ func TestEpochs(t *testing.T) {
 	} {
 		got, ok := AppendEpoch(nil, []byte(date))
 		if !ok || string(got) != want {
-			t.Errorf("%s becomes %s (%v), want %s", date, got, ok, want)
+			t.Errorf("AppendEpoch(%s) = %s, %v, want %s", date, got, ok, want)
 		}
 		back, err := ParseDate(want, time.UTC)
 		if err != nil || !strings.HasPrefix(date, back[:len("2018-07-04T00:40:12.123")]) {
-			t.Errorf("%s reads as %s (%v)", want, back, err)
+			t.Errorf("ParseDate(%s) = %s, %v", want, back, err)
 		}
 	}
 	for _, text := range []string{
@@ -93,7 +93,7 @@ func TestEpochs(t *testing.T) {
 		"2018-07-04 00:40:12.0000000", "2018-07-04T00:40:12.000000x", "2018-00-04T00:40:12.0000000",
 	} {
 		if got, ok := AppendEpoch([]byte("x"), []byte(text)); ok || string(got) != "x" {
-			t.Errorf("%q becomes %s", text, got)
+			t.Errorf("AppendEpoch(%q) = %s, want an error", text, got)
 		}
 	}
 }

@@ -18,7 +18,7 @@ var (
 	zeros = strings.Repeat("0", 37)
 )
 
-// decimalForms is what ParseDecimal reads and gives; "" is an error.
+// decimalForms has results of ParseDecimal; "" is an error.
 var decimalForms = []struct{ text, want string }{
 	{"0", "0"},
 	{"1", "1"},
@@ -42,13 +42,13 @@ var decimalForms = []struct{ text, want string }{
 	{"25e-1", "2.5"},
 	{"0e5", "0"},
 	{"12345678901234567890.123456789", "12345678901234567890.123456789"},
-	{"9007199254740993", "9007199254740993"}, // not a float
+	{"9007199254740993", "9007199254740993"}, // not exact as a float64
 	{nines, nines},
 	{"-" + nines, "-" + nines},
 	{"0." + zeros + "1", "0." + zeros + "1"},
 	{"-0." + zeros + "1", "-0." + zeros + "1"},
 	{strings.Repeat("0", 100) + "1", "1"},
-	{"1." + strings.Repeat("0", 60), "1"}, // more zeros than digits may be: they go
+	{"1." + strings.Repeat("0", 60), "1"}, // zeros beyond 38 digits are dropped
 	{"1e37", "1" + zeros},
 	{"1" + zeros + "e-37", "1." + zeros},
 	{"1e-38", "0." + zeros + "1"},
@@ -66,11 +66,11 @@ var decimalForms = []struct{ text, want string }{
 	{"١٢٣", ""}, {"$5", ""},
 }
 
-func TestParseDecimal(t *testing.T) {
+func TestParseDecimalForms(t *testing.T) {
 	for _, c := range decimalForms {
 		got, err := ParseDecimal(c.text)
 		if got != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%.50q reads as %q, %v; want %q", c.text, got, err, c.want)
+			t.Errorf("ParseDecimal(%.50q) = %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
 }
@@ -80,9 +80,9 @@ var (
 	canonical = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 )
 
-// exactly is the number that a text means, where it is small enough that a
-// parser of 38 digits has no excuse for not reading it.
-func exactly(text string) (*big.Rat, bool) {
+// parseExact returns the exact value of a text. ok is false if the text is invalid or too
+// long for ParseDecimal.
+func parseExact(text string) (*big.Rat, bool) {
 	text = strings.TrimSpace(text)
 	if !number.MatchString(text) || len(text) > 300 {
 		return nil, false
@@ -94,9 +94,9 @@ func exactly(text string) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// digits is how many digits a number needs, without zeros at either end but
-// those between the point and the rest.
-func digits(n *big.Rat) int {
+// countDigits returns the number of digits of a number without leading zeros of the whole
+// part and trailing zeros of the fraction.
+func countDigits(n *big.Rat) int {
 	text := strings.TrimPrefix(n.FloatString(500), "-")
 	whole, fraction, _ := strings.Cut(text, ".")
 	return len(strings.TrimLeft(whole, "0")) + len(strings.TrimRight(fraction, "0"))
@@ -108,32 +108,32 @@ func FuzzParseDecimal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ParseDecimal(text)
-		want, plain := exactly(text)
+		want, ok := parseExact(text)
 		if err != nil {
-			if plain && digits(want) <= MaxDigits {
-				t.Fatalf("%q is refused: %v", text, err)
+			if ok && countDigits(want) <= MaxDigits {
+				t.Fatalf("ParseDecimal(%q): %v", text, err)
 			}
 			return
 		}
 		if !canonical.MatchString(got) {
-			t.Fatalf("%q reads as %q", text, got)
+			t.Fatalf("%q was parsed as %q", text, got)
 		}
 		value, _ := new(big.Rat).SetString(got)
-		if plain && value.Cmp(want) != 0 {
-			t.Fatalf("%q reads as %q, which is another number", text, got)
+		if ok && value.Cmp(want) != 0 {
+			t.Fatalf("%q was parsed as %q, which is another number", text, got)
 		}
-		if digits(value) > MaxDigits || value.Sign() == 0 && got[0] == '-' {
-			t.Fatalf("%q reads as %q", text, got)
+		if countDigits(value) > MaxDigits || value.Sign() == 0 && got[0] == '-' {
+			t.Fatalf("%q was parsed as %q", text, got)
 		}
 		if again, err := ParseDecimal(got); err != nil || again != got {
-			t.Fatalf("%q reads as %q, and that as %q, %v", text, got, again, err)
+			t.Fatalf("%q was parsed as %q, and that as %q, %v", text, got, again, err)
 		}
 	})
 }
 
-// integerForms is what ParseInteger reads.
+// integerForms has results of ParseInteger.
 var integerForms = []struct {
-	of   record.Type
+	typ  record.Type
 	text string
 	want int64
 	ok   bool
@@ -174,16 +174,16 @@ var integerForms = []struct {
 	{record.Long, "-9223372036854775809", 0, false},
 }
 
-func TestParseInteger(t *testing.T) {
+func TestParseIntegerRanges(t *testing.T) {
 	for _, c := range integerForms {
-		got, err := ParseInteger(c.of, c.text)
+		got, err := ParseInteger(c.typ, c.text)
 		if got != c.want || (err == nil) != c.ok {
-			t.Errorf("%s %q reads as %d, %v; want %d, %t", c.of, c.text, got, err, c.want, c.ok)
+			t.Errorf("ParseInteger(%s, %q) = %d, %v; want %d, valid %t", c.typ, c.text, got, err, c.want, c.ok)
 		}
 	}
 	_, err := ParseInteger(record.Short, "70000")
 	if want := "must be a whole number from -32768 to 32767"; err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
@@ -192,32 +192,32 @@ func FuzzParseInteger(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		want, plain := exactly(text)
+		want, ok := parseExact(text)
 		for _, typ := range []record.Type{record.Byte, record.Short, record.Int, record.Long} {
 			got, err := ParseInteger(typ, text)
 			lo, hi := typ.Range()
 			if err == nil && (got < lo || got > hi) {
-				t.Fatalf("%s %q reads as %d", typ, text, got)
+				t.Fatalf("ParseInteger(%s, %q) = %d", typ, text, got)
 			}
-			if !plain {
+			if !ok {
 				continue
 			}
 			fits := want.IsInt() && want.Num().IsInt64() && want.Num().Int64() >= lo && want.Num().Int64() <= hi
 			if fits != (err == nil) || fits && want.Num().Int64() != got {
-				t.Fatalf("%s %q reads as %d, %v", typ, text, got, err)
+				t.Fatalf("ParseInteger(%s, %q) = %d, %v", typ, text, got, err)
 			}
 		}
 	})
 }
 
-func TestParseBool(t *testing.T) {
+func TestParseBoolForms(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want int64 // -1 is an error
 	}{
 		{"true", 1}, {"True", 1}, {"TRUE", 1}, {" tRuE ", 1}, {"1", 1},
 		{"false", 0}, {"False", 0}, {"FALSE", 0}, {"0", 0},
-		{"true,false", 1}, {"false,true", 0}, // a pair of check boxes
+		{"true,false", 1}, {"false,true", 0}, // pairs of check boxes
 		{"", -1}, {",true", -1}, {"yes", -1}, {"no", -1}, {"on", -1}, {"2", -1}, {"-1", -1}, {"01", -1}, {"t", -1}, {"null", -1},
 	} {
 		got, err := ParseBool(c.text)
@@ -225,14 +225,14 @@ func TestParseBool(t *testing.T) {
 			got = -1
 		}
 		if got != c.want {
-			t.Errorf("%q reads as %d, %v; want %d", c.text, got, err, c.want)
+			t.Errorf("ParseBool(%q) = %d, %v; want %d", c.text, got, err, c.want)
 		}
 	}
 }
 
 const someGuid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
-// guidForms is what ParseGuid reads and gives; "" is an error.
+// guidForms has results of ParseGuid; "" is an error.
 var guidForms = []struct{ text, want string }{
 	{someGuid, someGuid},
 	{"3F2504E0-4F89-11D3-9A0C-0305E82C3301", someGuid},
@@ -253,15 +253,15 @@ var guidForms = []struct{ text, want string }{
 	{"3f2504e0-4f89-11d3-9a0c0305e82c3301", ""},
 	{"3f2504e0_4f89_11d3_9a0c_0305e82c3301", ""},
 	{"3g2504e0-4f89-11d3-9a0c-0305e82c3301", ""},
-	{"3f2504e04f8911d39a0c0305e82c330Ⱥ", ""}, // grows in lower case
+	{"3f2504e04f8911d39a0c0305e82c330Ⱥ", ""}, // longer in lower case
 	{"urn:uuid:" + someGuid, ""},
 }
 
-func TestParseGuid(t *testing.T) {
+func TestParseGuidForms(t *testing.T) {
 	for _, c := range guidForms {
 		got, err := ParseGuid(c.text)
 		if got != c.want || (err != nil) != (c.want == "") {
-			t.Errorf("%q reads as %q, %v; want %q", c.text, got, err, c.want)
+			t.Errorf("ParseGuid(%q) = %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
 }
@@ -276,17 +276,17 @@ func FuzzParseGuid(f *testing.F) {
 		got, err := ParseGuid(text)
 		if err != nil {
 			if form.MatchString(text) {
-				t.Fatalf("%q is refused", text)
+				t.Fatalf("ParseGuid(%q): %v", text, err)
 			}
 			return
 		}
 		if !form.MatchString(got) || bare.Replace(got) != strings.ToLower(bare.Replace(strings.TrimSpace(text))) {
-			t.Fatalf("%q reads as %q", text, got)
+			t.Fatalf("%q was parsed as %q", text, got)
 		}
 	})
 }
 
-// bytesForms is what ParseBytes reads.
+// bytesForms has results of ParseBytes.
 var bytesForms = []struct {
 	text string
 	want string
@@ -299,12 +299,12 @@ var bytesForms = []struct {
 	{"AQ", "\x01", true},
 	{"AQID", "\x01\x02\x03", true},
 	{" AQID\n", "\x01\x02\x03", true},
-	{"AQID\r\nBAUG", "\x01\x02\x03\x04\x05\x06", true}, // as mail wraps it
+	{"AQID\r\nBAUG", "\x01\x02\x03\x04\x05\x06", true}, // with line breaks, as in mail
 	{"+/+/", "\xfb\xff\xbf", true},
 	{"AAAAAAAAB9E=", "\x00\x00\x00\x00\x00\x00\x07\xd1", true},
 	{"AQ=", "", false},
 	{"A", "", false},
-	{"AR==", "", false}, // bits to spare
+	{"AR==", "", false}, // unused bits that are not zero
 	{"AQI=AQI=", "", false},
 	{"-_-_", "", false},
 	{"AQ ID", "", false},
@@ -312,11 +312,11 @@ var bytesForms = []struct {
 	{"0x0102", "", false},
 }
 
-func TestParseBytes(t *testing.T) {
+func TestParseBytesForms(t *testing.T) {
 	for _, c := range bytesForms {
 		got, err := ParseBytes(c.text)
 		if string(got) != c.want || (err == nil) != c.ok || c.ok && got == nil {
-			t.Errorf("%q reads as %x, %v; want %x, %t", c.text, got, err, c.want, c.ok)
+			t.Errorf("ParseBytes(%q) = %x, %v; want %x, valid %t", c.text, got, err, c.want, c.ok)
 		}
 	}
 }
@@ -330,25 +330,24 @@ func FuzzParseBytes(f *testing.F) {
 		if got, err := ParseBytes(text); err == nil {
 			bare := wrapping.Replace(strings.TrimSpace(text))
 			if again := base64.RawStdEncoding.EncodeToString(got); again != bare {
-				t.Fatalf("%q reads as %x, which is %q", text, got, again)
+				t.Fatalf("%q was decoded as %x, which is %q", text, got, again)
 			}
 		}
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
 			if got, err := ParseBytes(encoding.EncodeToString(data)); err != nil || !bytes.Equal(got, data) {
-				t.Fatalf("%x comes back as %x, %v", data, got, err)
+				t.Fatalf("%x was decoded as %x, %v", data, got, err)
 			}
 		}
 	})
 }
 
-// TestParseValue shows where a value of each type ends up.
-func TestParseValue(t *testing.T) {
+func TestParseValueOfAllTypes(t *testing.T) {
 	zone := time.FixedZone("", 10*3600)
 	want := map[record.Type]struct {
 		text  string
 		value Value
 	}{
-		record.Text:       {" As it stands ", Value{Text: " As it stands "}},
+		record.Text:       {" Unchanged ", Value{Text: " Unchanged "}},
 		record.Int:        {"-5", Value{Int: -5}},
 		record.Short:      {"5.0", Value{Int: 5}},
 		record.Byte:       {"255", Value{Int: 255}},
@@ -366,23 +365,23 @@ func TestParseValue(t *testing.T) {
 	for _, typ := range record.Types() {
 		c, known := want[typ]
 		if !known {
-			t.Errorf("no case for %s", typ)
+			t.Errorf("no test case for %s", typ)
 			continue
 		}
 		got, err := ParseValue(typ, c.text, zone)
 		if err != nil || got.Int != c.value.Int || got.Text != c.value.Text || !bytes.Equal(got.Bytes, c.value.Bytes) {
-			t.Errorf("%s %q reads as %+v, %v; want %+v", typ, c.text, got, err, c.value)
+			t.Errorf("ParseValue(%s, %q) = %+v, %v; want %+v", typ, c.text, got, err, c.value)
 		}
 	}
 }
 
-// TestErrorsKeepSecrets: the text of a value may be one, and errors are shown.
-func TestErrorsKeepSecrets(t *testing.T) {
+// TestParseErrorsDoNotRepeatText: the text may be a secret, and errors are displayed.
+func TestParseErrorsDoNotRepeatText(t *testing.T) {
 	const secret = "hunter2-5f3e"
 	for _, typ := range record.Types() {
 		_, err := ParseValue(typ, secret, time.UTC)
 		if err == nil {
-			continue // any text is right
+			continue // any text is valid
 		}
 		if msg := err.Error(); strings.Contains(msg, secret) || !strings.HasPrefix(msg, "must be ") {
 			t.Errorf("%s: %s", typ, msg)

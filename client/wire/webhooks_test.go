@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-func TestMomentIsALegacyDate(t *testing.T) {
+func TestTimestampJSON(t *testing.T) {
 	at := time.Date(2018, 7, 3, 23, 20, 12, 345_000_000, time.UTC)
 	text, err := json.Marshal(Timestamp(at))
 	if err != nil || string(text) != `"/Date(1530660012345+0000)/"` {
@@ -21,7 +21,7 @@ func TestMomentIsALegacyDate(t *testing.T) {
 	for _, form := range []string{string(text), `"2018-07-03T23:20:12.3450000"`, `"2018-07-03T23:20:12.345Z"`, `"\/Date(1530660012345)\/"`} {
 		var got Timestamp
 		if err := json.Unmarshal([]byte(form), &got); err != nil || !time.Time(got).Equal(at) {
-			t.Errorf("%s: %v, %v", form, time.Time(got), err)
+			t.Errorf("%s is decoded as %v, %v", form, time.Time(got), err)
 		}
 	}
 	if text, _ := json.Marshal(Timestamp{}); string(text) != "null" {
@@ -29,33 +29,33 @@ func TestMomentIsALegacyDate(t *testing.T) {
 	}
 	for _, form := range []string{`1`, `"soon"`, `"/Date(x)/"`} {
 		if err := json.Unmarshal([]byte(form), new(Timestamp)); err == nil {
-			t.Errorf("%s is read", form)
+			t.Errorf("no error for %s", form)
 		}
 	}
 }
 
-// TestShapesOfKinds: what clients read webhook resources into has each field of
-// their kinds, in a Go type that takes its values.
-func TestShapesOfKinds(t *testing.T) {
-	for name, shape := range map[string]any{"Message": Message{}, "MessageResponse": MessageResponse{}, "Attempt": Attempt{}, "Subscriber": Subscriber{}, "Subscription": Subscription{}} {
+// TestStructsMatchKinds checks that the structs of webhook resources have all fields of
+// their kinds, with matching types.
+func TestStructsMatchKinds(t *testing.T) {
+	for name, document := range map[string]any{"Message": Message{}, "MessageResponse": MessageResponse{}, "Attempt": Attempt{}, "Subscriber": Subscriber{}, "Subscription": Subscription{}} {
 		kind, _ := record.System().Lookup(name)
 		var fields []string
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(shape)) {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(document)) {
 			if f.Anonymous {
 				continue
 			}
 			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			member = cmp.Or(member, f.Name)
 			fields = append(fields, member)
-			at, is := kind.Column(member)
-			if !is {
+			column, ok := kind.Column(member)
+			if !ok {
 				if name == "Message" || name == "MessageResponse" || name == "Attempt" {
-					t.Errorf("%s.%s is no field of its kind", name, f.Name)
+					t.Errorf("the kind has no field for %s.%s", name, f.Name)
 				}
 				continue
 			}
-			if want := kind.Fields[at].Type; !slices.Contains(goTypes[want], f.Type) {
-				t.Errorf("%s.%s is of type %s, which values of type %s do not fit into", name, f.Name, f.Type, want)
+			if want := kind.Fields[column].Type; !slices.Contains(goTypes[want], f.Type) {
+				t.Errorf("%s.%s has type %s, which does not match the field's type %s", name, f.Name, f.Type, want)
 			}
 		}
 		for _, field := range kind.FieldNames() {
