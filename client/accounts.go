@@ -43,6 +43,11 @@ func (c *Client) APIKeys(ctx context.Context) ([]wire.APIKey, error) {
 	return fetch[[]wire.APIKey](ctx, c, http.MethodGet, "/ApiKeys", nil)
 }
 
+// APIKey returns an API key by ID or name, without its secret.
+func (c *Client) APIKey(ctx context.Context, idOrName string) (*wire.APIKey, error) {
+	return fetch[*wire.APIKey](ctx, c, http.MethodGet, keyPath(idOrName), nil)
+}
+
 // AddAPIKey creates an API key. Only this reply has its Key.
 func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wire.APIKey, error) {
 	return fetch[*wire.APIKey](ctx, c, http.MethodPost, "/ApiKeys", request)
@@ -50,8 +55,10 @@ func (c *Client) AddAPIKey(ctx context.Context, request wire.APIKeyRequest) (*wi
 
 // RemoveAPIKey deletes an API key by ID or name.
 func (c *Client) RemoveAPIKey(ctx context.Context, idOrName string) error {
-	return c.confirm(ctx, call{method: http.MethodDelete, path: "/ApiKeys/" + url.PathEscape(idOrName)})
+	return c.confirm(ctx, call{method: http.MethodDelete, path: keyPath(idOrName)})
 }
+
+func keyPath(idOrName string) string { return "/ApiKeys/" + url.PathEscape(idOrName) }
 
 // CurrentSession returns the user, role and session of the client.
 func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, error) {

@@ -46,6 +46,7 @@ func TestAccountRequests(t *testing.T) {
 		{`POST /ApiKeys {"Name":"till","Role":"reader","ExpiryDateTime":"never"}`, func() (any, error) {
 			return c.AddAPIKey(ctx, wire.APIKeyRequest{Name: "till", Role: "reader", ExpiryDateTime: wire.NeverExpires})
 		}},
+		{"GET /ApiKeys/a%2Fb ", func() (any, error) { return c.APIKey(ctx, "a/b") }},
 		{"DELETE /ApiKeys/7 ", func() (any, error) { return nil, c.RemoveAPIKey(ctx, "7") }},
 		{"GET /Sessions/Current ", func() (any, error) { return c.CurrentSession(ctx) }},
 		{"GET /KeepAlive ", func() (any, error) { return nil, c.KeepAlive(ctx) }},

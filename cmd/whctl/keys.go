@@ -27,6 +27,12 @@ func keyCommands() []*cli.Command {
 				Action: shows(keyColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
 			},
 			{
+				Name: "show", ArgsUsage: "KEY", Usage: "show an API key without its secret, by ID or name", Flags: output.Flags(),
+				Action: showsOne(keyColumns, nil, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
+					return service.APIKey(c.Context, c.Args().First())
+				}),
+			},
+			{
 				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: changes(createKey),
 				Flags: newFlags(
 					&cli.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin"},
@@ -54,8 +60,8 @@ func createKey(c *cli.Context, s *session) (change, error) {
 	}
 	var err error
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.now())
-	what := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
-	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
+	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
+	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddAPIKey(c.Context, request)
 		if err != nil {
 			return err
