@@ -182,7 +182,7 @@ func helpAuth(page cmdline.Page) {
   whctl logout
 
 whctl login reads the password from the same sources, then from the stored login,
-then asks for it on a terminal. It stores the session in the system's keyring;
+then prompts for it on a terminal. It stores the session in the system's keyring;
 with --remember it also stores the password, to renew an expired session without
 a prompt. Without a keyring, as in services, on Linux without a desktop and over
 SSH on Windows, --insecure-storage stores them in logins.toml next to the

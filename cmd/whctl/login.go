@@ -88,7 +88,7 @@ func login(c *cli.Context, s *session) error {
 // credentials determines the user and the password, and prompts for missing ones.
 func (in *signIn) credentials() (err error) {
 	if in.user == "" {
-		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.prompter.Ask); err != nil {
+		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.prompter.ReadLine); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (in *signIn) credentials() (err error) {
 			return nil
 		}
 	}
-	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.prompter.AskSecret)
+	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.prompter.ReadSecret)
 	return err
 }
 
@@ -113,7 +113,7 @@ func (in *signIn) credentials() (err error) {
 // it.
 func (in *signIn) demand(name, alternative string, prompt func(context.Context, string) (string, error)) (string, error) {
 	if !in.mayPrompt(in.c) {
-		return "", cmdline.Usagef("cannot ask for the %s without a terminal; use %s", name, alternative)
+		return "", cmdline.Usagef("cannot prompt for the %s without a terminal; use %s", name, alternative)
 	}
 	text, err := prompt(in.c.Context, strings.ToUpper(name[:1])+name[1:]+": ")
 	if err == nil && text == "" {

@@ -131,7 +131,7 @@ var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message
 // bulk is a change that can be applied to many messages.
 type bulk struct {
 	verb, done string
-	sweeping   bool // ask for confirmation even if a single message is named
+	sweeping   bool // require confirmation even if a single message is named
 	one        func(*cli.Context, *client.Client, messageName) (string, error)
 	many       func(context.Context, *client.Client, url.Values) (tally, error)
 }

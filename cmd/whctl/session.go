@@ -54,7 +54,7 @@ func reads(do func(c *cli.Context, out *output.Printer, service *client.Client) 
 }
 
 // changes returns the action of a command that changes something. It plans the
-// change before it asks for confirmation.
+// change before it prompts for confirmation.
 func changes(plan func(c *cli.Context, s *session) (change, error)) cli.ActionFunc {
 	return with(func(c *cli.Context, s *session) error {
 		planned, err := plan(c, s)
@@ -127,8 +127,8 @@ func newFlags(others ...cli.Flag) []cli.Flag {
 	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the created object instead of its ID"}}, changeFlags())
 }
 
-// confirm asks for the name of a protected profile, or for a yes to a sweeping
-// change. If it cannot ask, --confirm or --yes must be set.
+// confirm prompts for the name of a protected profile, or for a yes to a sweeping
+// change. If it cannot prompt, --confirm or --yes must be set.
 func (s *session) confirm(c *cli.Context, in *profile.Settings, planned change) error {
 	if in.Yes("protected") {
 		return s.confirmByName(c, in, planned)
@@ -139,7 +139,7 @@ func (s *session) confirm(c *cli.Context, in *profile.Settings, planned change) 
 	if !s.mayPrompt(c) {
 		return &unconfirmedError{fmt.Sprintf("refused to %s without --yes", planned.text)}
 	}
-	answer, err := s.prompter.Ask(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.text)))
+	answer, err := s.prompter.ReadLine(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.text)))
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *session) confirm(c *cli.Context, in *profile.Settings, planned change) 
 	return nil
 }
 
-// confirmByName asks for the name of a protected profile. In a script, --confirm
+// confirmByName prompts for the name of a protected profile. In a script, --confirm
 // has the name, and a sweeping change needs --yes too.
 func (s *session) confirmByName(c *cli.Context, in *profile.Settings, planned change) error {
 	typed := c.String("confirm")
@@ -158,7 +158,7 @@ func (s *session) confirmByName(c *cli.Context, in *profile.Settings, planned ch
 		return &unconfirmedError{fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", in.Profile, planned.text, in.Profile)}
 	case typed == "":
 		var err error
-		typed, err = s.prompter.Ask(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.text)))
+		typed, err = s.prompter.ReadLine(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.text)))
 		if err != nil {
 			return err
 		}

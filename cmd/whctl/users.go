@@ -23,7 +23,7 @@ func userCommands() []*cli.Command {
 		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
 	}
 	return []*cli.Command{{
-		Name: "users", Aliases: []string{"user"}, Usage: "manage users, who sign in with a password",
+		Name: "users", Aliases: []string{"user"}, Usage: "manage users and their passwords",
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list users", Flags: output.Flags(),
@@ -36,13 +36,13 @@ func userCommands() []*cli.Command {
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; asks for the password on a terminal", Flags: newFlags(flags...), Action: changes(createUser),
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: newFlags(flags...), Action: changes(createUser),
 				Description: `whctl users create jsmith --role reader
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
 				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: changes(updateUser),
-				Flags:       append(newFlags(flags...), &cli.BoolFlag{Name: "new-password", Usage: "ask for a new password on the terminal"}),
+				Flags:       append(newFlags(flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{
@@ -55,8 +55,8 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 	}}
 }
 
-// userRequest reads the flags; unset flags leave their members nil. prompt asks for
-// a password if no flag has one.
+// userRequest reads the flags; unset flags leave their members nil. If prompt is set and no
+// flag has a password, it prompts for one.
 func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.UserRequest, err error) {
 	if c.IsSet("role") {
 		r.Role = new(c.String("role"))
@@ -73,9 +73,9 @@ func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.U
 	case !prompt:
 		return r, nil
 	case !s.mayPrompt(c):
-		return r, cmdline.Usagef("cannot ask for the password of %s without a terminal; use --new-password-file", name)
+		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; use --new-password-file", name)
 	default:
-		password, err = s.prompter.AskTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
+		password, err = s.prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 		if errors.Is(err, cmdline.ErrDiffer) {
 			err = cmdline.Usagef("%s", err)
 		}
@@ -91,8 +91,8 @@ func createUser(c *cli.Context, s *session) (change, error) {
 	}
 	request, err := userRequest(c, s, name, true)
 	request.UserName = name
-	what := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
-	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
+	summary := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
+	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
 		user, err := service.AddUser(c.Context, request)
 		if err != nil {
 			return err

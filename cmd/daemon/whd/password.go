@@ -31,7 +31,7 @@ func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
 		return "", cli.Usagef("cannot ask for the password without a terminal; use --password-stdin or --generate")
 	default:
-		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.AskTwice(c.Context, "Password: ")
+		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.ReadTwice(c.Context, "Password: ")
 	}
 	if err == nil && password == "" {
 		err = cli.Usagef("the password is empty")

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Prompter asks questions on a terminal.
+// Prompter reads answers to questions from a terminal.
 type Prompter struct {
 	Keyboard *os.File  // nil if no answer can be read
 	Screen   io.Writer // receives the questions
@@ -20,7 +20,7 @@ type Prompter struct {
 	Colours  bool      // questions may have colours
 }
 
-// PrompterAt returns a Prompter for the streams. It can ask only if both are
+// PrompterAt returns a Prompter for the streams. It has a Keyboard only if both are
 // terminals.
 func PrompterAt(stdin io.Reader, stderr io.Writer) Prompter {
 	p := Prompter{Screen: stderr}
@@ -43,19 +43,19 @@ func (interruption) Error() string { return "interrupted" }
 // Unwrap makes errors.Is find context.Canceled.
 func (interruption) Unwrap() error { return context.Canceled }
 
-// ErrDiffer is returned by AskTwice if the two answers differ.
+// ErrDiffer is returned by ReadTwice if the two answers differ.
 var ErrDiffer = errors.New("the two passwords differ; nothing was changed")
 
-// Ask prompts for a line of text and returns it without surrounding blanks.
-func (p Prompter) Ask(ctx context.Context, question string) (string, error) {
+// ReadLine prompts for a line of text and returns it without surrounding blanks.
+func (p Prompter) ReadLine(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(p.Screen, question)
 	answer, err := Interruptible(ctx, func() (string, error) { return readLine(p.Keyboard) })
 	return strings.TrimSpace(answer), err
 }
 
-// AskSecret prompts for a line that is not echoed. Echo is off before the question
-// is written; the terminal state is restored when AskSecret returns.
-func (p Prompter) AskSecret(ctx context.Context, question string) (text string, err error) {
+// ReadSecret prompts for a line that is not echoed. Echo is off before the question
+// is written; the terminal state is restored when ReadSecret returns.
+func (p Prompter) ReadSecret(ctx context.Context, question string) (text string, err error) {
 	keyboard := int(p.Keyboard.Fd())
 	before, err := term.MakeRaw(keyboard)
 	if err != nil {
@@ -69,13 +69,13 @@ func (p Prompter) AskSecret(ctx context.Context, question string) (text string, 
 	return Interruptible(ctx, func() (string, error) { return screen.ReadPassword(question) })
 }
 
-// AskTwice prompts for a new password twice, because the input is not echoed.
-func (p Prompter) AskTwice(ctx context.Context, question string) (string, error) {
-	first, err := p.AskSecret(ctx, question)
+// ReadTwice prompts for a new password twice, because the input is not echoed.
+func (p Prompter) ReadTwice(ctx context.Context, question string) (string, error) {
+	first, err := p.ReadSecret(ctx, question)
 	if err != nil {
 		return "", err
 	}
-	second, err := p.AskSecret(ctx, "Repeat it: ")
+	second, err := p.ReadSecret(ctx, "Repeat it: ")
 	if err == nil && first != second {
 		err = ErrDiffer
 	}
