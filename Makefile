@@ -60,10 +60,10 @@ test-sqlserver: ## run the tests that need a server, which WHD_TEST_SQLSERVER_DS
 # times as long with it, and synchronize by means that the detector does not see.
 # Tests left out: TestMemoryOfExports measures memory, of which the detector takes more
 # than the program; so do TestMemoryOfABody and TestTextDoesNotAllocate;
-# TestFlagsStandAnywhere, in one goroutine, takes minutes with it. In TestManyChangesPerSecond,
+# TestFlagsAreAcceptedAnywhere, in one goroutine, takes minutes with it. In TestManyChangesPerSecond,
 # TestReconnectAfterDaemonRestart and TestTerminalIsRestored bubbletea ends on a terminal: it waits half a
 # second for the reader of the keys, and closes what that reads from all the same.
-RACELESSTESTS := ^(TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsStandAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
+RACELESSTESTS := ^(TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
 RACELESS := /daemon/readmetest$$|/daemon/bench/read$$|/daemon/bench/delivery$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests under the race detector (needs a C compiler)

@@ -81,8 +81,8 @@ func updateBillField(c *cli.Context, _ *session) (change, error) {
 	if err != nil {
 		return change{}, cmdline.Usagef("--contents: %s", err)
 	}
-	what := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
-	return change{text: what, do: func(out *output.Printer, service *client.Client) error {
+	summary := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
+	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
 		value, err := service.SetBillValue(c.Context, field, contents)
 		if err != nil {
 			return err

@@ -8,12 +8,11 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/complete"
 )
 
-// completions are the words that a line can go on with. The cursor is behind its
-// last word.
-func completions(t *testing.T, tr trial, shell string, line ...string) []string {
+// completions returns the candidates for the last word of a line.
+func completions(t *testing.T, inv invocation, shell string, line ...string) []string {
 	t.Helper()
-	words := append([]string{"whctl"}, line...)
-	got := tr.run(t, append([]string{complete.Command, shell, strconv.Itoa(len(words) - 1)}, words...)...)
+	spellFlag := append([]string{"whctl"}, line...)
+	got := inv.run(t, append([]string{complete.Command, shell, strconv.Itoa(len(spellFlag) - 1)}, spellFlag...)...)
 	if got.code != 0 || got.stderr != "" {
 		t.Fatalf("%q: %+v", line, got)
 	}
@@ -29,7 +28,7 @@ func completions(t *testing.T, tr trial, shell string, line ...string) []string 
 }
 
 func TestComplete(t *testing.T) {
-	config := configOf(t, "profile = 'prod'\n[profiles.prod]\n[profiles.test]\n")
+	config := writeConfig(t, "profile = 'prod'\n[profiles.prod]\n[profiles.test]\n")
 	for _, c := range []struct {
 		shell string
 		line  []string
@@ -68,40 +67,40 @@ func TestComplete(t *testing.T) {
 		{"fish", []string{"nonsense", ""}, ""},
 		{"fish", []string{"query", "SO_Totals", "-o", "x"}, ""},
 	} {
-		if got := strings.Join(completions(t, trial{config: config}, c.shell, c.line...), " "); got != c.want {
+		if got := strings.Join(completions(t, invocation{config: config}, c.shell, c.line...), " "); got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
 		}
 	}
 }
 
-// What stands behind the cursor counts too: the record may come last.
-func TestCompleteInTheMiddle(t *testing.T) {
-	got := trial{}.run(t, complete.Command, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
+// Words after the cursor count too: here the record is the last word.
+func TestCompleteBeforeLastWord(t *testing.T) {
+	got := invocation{}.run(t, complete.Command, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
 	if !strings.HasPrefix(got.stdout, "InvoiceTotal\t") {
 		t.Errorf("%+v", got)
 	}
 }
 
-// FuzzComplete: whatever stands on the line, completion neither fails nor writes
-// what a shell would misread.
+// FuzzComplete checks that completion of any line succeeds and prints one candidate per
+// line, with one tab.
 func FuzzComplete(f *testing.F) {
 	f.Add("query\nSO_Totals\n--where\n\"InvoiceTotal>", 3)
 	f.Add("--format\n=\nx\n:\n-", 2)
 	f.Add("-\n--\n=\n--=\n'", 4)
 	f.Fuzz(func(t *testing.T, text string, cursor int) {
-		words := append([]string{"whctl"}, strings.Split(text, "\n")...)
-		if cursor < 1 || cursor > len(words) {
+		spellFlag := append([]string{"whctl"}, strings.Split(text, "\n")...)
+		if cursor < 1 || cursor > len(spellFlag) {
 			return
 		}
 		for _, shell := range complete.Shells {
-			got := trial{}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, words...)...)
+			got := invocation{}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, spellFlag...)...)
 			for line := range strings.Lines(got.stdout) {
 				if strings.Count(line, "\t") != 1 {
-					t.Fatalf("%q: line %q", words, line)
+					t.Fatalf("%q: line %q", spellFlag, line)
 				}
 			}
 			if got.code != 0 {
-				t.Fatalf("%q: %+v", words, got)
+				t.Fatalf("%q: %+v", spellFlag, got)
 			}
 		}
 	})

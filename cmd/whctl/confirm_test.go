@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// configOf is a directory with a configuration.
-func configOf(t *testing.T, text string) string {
+// writeConfig writes a configuration file and returns its directory.
+func writeConfig(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
@@ -17,9 +17,9 @@ func configOf(t *testing.T, text string) string {
 	return dir
 }
 
-// What a change needs where nobody can be asked. The service counts what it was
-// told.
-func TestConfirm(t *testing.T) {
+// Without a terminal, changes need the confirmation flags; without them no change is
+// sent.
+func TestChangesNeedConfirmation(t *testing.T) {
 	const (
 		plain     = "[profiles.prod]\n"
 		readOnly  = "[profiles.prod]\nread_only = true\n"
@@ -29,7 +29,7 @@ func TestConfirm(t *testing.T) {
 	for _, c := range []struct {
 		config, args string
 		code         int
-		say          string
+		stderr       string
 	}{
 		{plain, "poke", 0, ""},
 		{plain, "poke --read-only", 9, "read-only: nothing was sent"},
@@ -51,12 +51,12 @@ func TestConfirm(t *testing.T) {
 		{both, "poke --confirm prod --yes", 9, "read-only: nothing was sent"},
 	} {
 		changes := 0
-		got := trial{config: configOf(t, c.config), handler: changesCounted(&changes)}.run(t, append(strings.Fields(c.args), "--profile=prod")...)
-		if got.code != c.code || !strings.Contains(got.stderr, c.say) || c.say == "" && got.stderr != "" {
-			t.Errorf("%q %s: exit %d, %q; want %d, %q", c.config, c.args, got.code, got.stderr, c.code, c.say)
+		got := invocation{config: writeConfig(t, c.config), handler: countChanges(&changes)}.run(t, append(strings.Fields(c.args), "--profile=prod")...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.stderr) || c.stderr == "" && got.stderr != "" {
+			t.Errorf("%q %s: exit %d, %q; want %d, %q", c.config, c.args, got.code, got.stderr, c.code, c.stderr)
 		}
 		if refused := c.code != 0; refused == (changes > 0) && !strings.HasPrefix(c.args, "query") {
-			t.Errorf("%q %s: %d changes were sent", c.config, c.args, changes)
+			t.Errorf("%q %s: %d changes sent", c.config, c.args, changes)
 		}
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// A certificate is worth a warning once less than three weeks of it are left.
-func TestDoctorWarnsOfCertificatesThatEnd(t *testing.T) {
+// The check warns if the certificate expires in less than three weeks.
+func TestDoctorWarnsOfExpiringCertificate(t *testing.T) {
 	const weeks = 3 * 7 * 24 * time.Hour
 	end := time.Now().Add(2 * weeks).Truncate(time.Second)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -45,7 +45,7 @@ func TestDoctorWarnsOfCertificatesThatEnd(t *testing.T) {
 		weeks:               `"Result":"ok"`,
 		weeks - time.Second: `"Result":"warn"`,
 	} {
-		got := trial{now: end.Add(-left), env: map[string]string{profile.EnvURL: server.URL}}.run(t, "--ca-file", file, "doctor", "--json")
+		got := invocation{now: end.Add(-left), env: map[string]string{profile.EnvURL: server.URL}}.run(t, "--ca-file", file, "doctor", "--json")
 		if !strings.Contains(got.stdout, `"Check":"certificate",`+want) {
 			t.Errorf("%s left: %s", left, got.stdout)
 		}

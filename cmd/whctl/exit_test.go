@@ -19,63 +19,63 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// Every exit code that an error can have is produced once by a real run.
+// Each exit code of an error is the result of at least one run.
 func TestExitCodes(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	seen := map[int]bool{}
 	for name, c := range map[string]struct {
-		trial
-		args []string
-		code int
-		say  string // part of standard error
+		invocation
+		args   []string
+		code   int
+		stderr string // part of standard error
 	}{
-		"success":        {trial{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class"}, 0, ""},
-		"no rows":        {trial{handler: rows(0)}, []string{"query", "DB_Class"}, 0, ""},
-		"disk":           {trial{}, []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")}, 1, "no such file"},
-		"stranger":       {trial{handler: stranger(200)}, []string{"query", "DB_Class"}, 1, "200 OK as text/html"},
-		"bad gateway":    {trial{handler: stranger(502)}, []string{"query", "DB_Class"}, 1, "502 Bad Gateway"},
-		"usage":          {trial{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
-		"bad address":    {trial{env: map[string]string{profile.EnvURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
-		"unreachable":    {trial{env: map[string]string{profile.EnvURL: closedAddress(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
-		"wrong key":      {trial{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
-		"not signed in":  {trial{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
-		"role too low":   {trial{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
-		"not found":      {trial{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},
-		"rejected":       {trial{handler: status(400, "ArgumentException")}, []string{"query", "DB_Class"}, 6, "\n  Take: must be a number\n  request id 4711\n"},
-		"unavailable":    {trial{handler: status(503, "ServiceUnavailable")}, []string{"query", "DB_Class"}, 6, "ServiceUnavailable: no good"},
-		"cut":            {trial{handler: cutOff}, []string{"query", "DB_Class", "--all"}, 7, "incomplete reply"},
-		"miscounted":     {trial{handler: miscounted}, []string{"query", "DB_Class"}, 7, "incomplete reply: 1 of 2 rows arrived"},
-		"statement time": {trial{handler: status(504, "Timeout")}, []string{"query", "DB_Class"}, 8, "Timeout"},
-		"slow":           {trial{handler: silent}, []string{"query", "DB_Class", "--timeout", "20ms"}, 8, "within 20ms"},
-		"nothing found":  {trial{handler: rows(0)}, []string{"query", "DB_Class", "--exit-status"}, 10, ""},
-		"none counted":   {trial{handler: rows(0)}, []string{"query", "DB_Class", "--count", "--exit-status"}, 10, ""},
-		"some found":     {trial{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
-		"read-only":      {trial{env: map[string]string{"WHCTL_READ_ONLY": "1"}}, []string{"poke"}, 9, "read-only: nothing was sent"},
-		"no yes":         {trial{}, []string{"poke", "--sweeping"}, 9, "refused to set a value without --yes"},
-		"dry run":        {trial{}, []string{"poke", "--dry-run"}, 0, ""},
-		"interrupted":    {trial{handler: silent, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
+		"success":       {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class"}, 0, ""},
+		"no rows":       {invocation{handler: rows(0)}, []string{"query", "DB_Class"}, 0, ""},
+		"cannot write":  {invocation{}, []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")}, 1, "no such file"},
+		"other service": {invocation{handler: htmlReply(200)}, []string{"query", "DB_Class"}, 1, "200 OK as text/html"},
+		"bad gateway":   {invocation{handler: htmlReply(502)}, []string{"query", "DB_Class"}, 1, "502 Bad Gateway"},
+		"usage":         {invocation{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
+		"invalid URL":   {invocation{env: map[string]string{profile.EnvURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
+		"unreachable":   {invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
+		"invalid key":   {invocation{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
+		"not signed in": {invocation{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
+		"role too low":  {invocation{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
+		"not found":     {invocation{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},
+		"rejected":      {invocation{handler: status(400, "ArgumentException")}, []string{"query", "DB_Class"}, 6, "\n  Take: must be a number\n  request id 4711\n"},
+		"unavailable":   {invocation{handler: status(503, "ServiceUnavailable")}, []string{"query", "DB_Class"}, 6, "ServiceUnavailable: no good"},
+		"broken off":    {invocation{handler: truncatedReply}, []string{"query", "DB_Class", "--all"}, 7, "incomplete reply"},
+		"too few rows":  {invocation{handler: wrongRowCount}, []string{"query", "DB_Class"}, 7, "incomplete reply: 1 of 2 rows arrived"},
+		"query timeout": {invocation{handler: status(504, "Timeout")}, []string{"query", "DB_Class"}, 8, "Timeout"},
+		"no reply":      {invocation{handler: noReply}, []string{"query", "DB_Class", "--timeout", "20ms"}, 8, "within 20ms"},
+		"no match":      {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--exit-status"}, 10, ""},
+		"count of 0":    {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--count", "--exit-status"}, 10, ""},
+		"match":         {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
+		"read-only":     {invocation{env: map[string]string{"WHCTL_READ_ONLY": "1"}}, []string{"poke"}, 9, "read-only: nothing was sent"},
+		"no --yes":      {invocation{}, []string{"poke", "--sweeping"}, 9, "refused to set a value without --yes"},
+		"dry run":       {invocation{}, []string{"poke", "--dry-run"}, 0, ""},
+		"interrupted":   {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.run(t, c.args...)
 			seen[c.code] = true
-			if got.code != c.code || !strings.Contains(got.stderr, c.say) {
+			if got.code != c.code || !strings.Contains(got.stderr, c.stderr) {
 				t.Errorf("exit %d, want %d; stderr:\n%s", got.code, c.code, got.stderr)
 			}
-			if c.say == "" && got.stderr != "" {
-				t.Errorf("standard error of a success:\n%s", got.stderr)
+			if c.stderr == "" && got.stderr != "" {
+				t.Errorf("unexpected standard error:\n%s", got.stderr)
 			}
 		})
 	}
 	for _, e := range exits {
 		if e.Is != nil && !seen[e.Code] {
-			t.Errorf("no run ended with %d", e.Code)
+			t.Errorf("no run exits with %d", e.Code)
 		}
 	}
 }
 
-// Our output's reader may go; a service that closes the connection while it is
-// sent something has the same code, and has not done what it was asked.
+// EPIPE on standard output is success, because the reader has closed it. EPIPE on the
+// connection to the service is a failure.
 func TestClosedConnection(t *testing.T) {
 	closed := &net.OpError{Op: "write", Net: "tcp", Err: os.NewSyscallError("write", syscall.EPIPE)}
 	for _, c := range []struct {
@@ -94,7 +94,8 @@ func TestClosedConnection(t *testing.T) {
 	}
 }
 
-func stranger(code int) http.HandlerFunc {
+// htmlReply replies like a server that is not whd.
+func htmlReply(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -103,7 +104,8 @@ func stranger(code int) http.HandlerFunc {
 	}
 }
 
-func closedAddress(t *testing.T) string {
+// unreachableURL returns the URL of a port that was just closed.
+func unreachableURL(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -112,13 +114,14 @@ func closedAddress(t *testing.T) string {
 	return "http://" + l.Addr().String()
 }
 
-func silent(_ http.ResponseWriter, r *http.Request) {
-	io.Copy(io.Discard, r.Body) // only then does the server notice that the client has gone
+// noReply never replies.
+func noReply(_ http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body) // the server detects a closed connection only after the body is read
 	<-r.Context().Done()
 }
 
-// cutOff breaks the connection behind the first row.
-func cutOff(w http.ResponseWriter, r *http.Request) {
+// truncatedReply closes the connection after the first row.
+func truncatedReply(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Trailer", wire.HeaderRowCount)
 	io.WriteString(w, `{"Class":"A"}`+"\n")
@@ -126,16 +129,17 @@ func cutOff(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-func miscounted(w http.ResponseWriter, r *http.Request) {
+// wrongRowCount announces more rows than it sends.
+func wrongRowCount(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set(wire.HeaderRowCount, "2")
 	io.WriteString(w, `{"Class":"A"}`+"\n")
 }
 
-// A mistake in the command line is one line on standard error with what to do
-// about it, and nothing on standard output.
+// A usage error prints one line with a hint to standard error, and nothing to standard
+// output.
 func TestUsageErrors(t *testing.T) {
-	for args, say := range map[string]string{
+	for args, want := range map[string]string{
 		"qury SO_Totals":                                        "did you mean query?",
 		"query":                                                 "query needs RECORD",
 		"query SO_Totals DB_Class":                              "query takes RECORD, not 2 arguments",
@@ -185,8 +189,8 @@ func TestUsageErrors(t *testing.T) {
 		"query SO_Totals --csv --jq .":                          "--jq requires",
 		"query SO_Totals --jq .[":                               "--jq: unexpected",
 		"query SO_Totals --password-stdin":                      "standard input has no secret",
-		"login":                                                 "cannot ask for the user name without a terminal",
-		"login --user ann":                                      "cannot ask for the password of ann without a terminal",
+		"login":                                                 "cannot prompt for the user name without a terminal",
+		"login --user ann":                                      "cannot prompt for the password of ann without a terminal",
 		"query SO_Totals --password-stdin --password-file x":    "cannot be combined",
 		"version please":                                        "version takes no argument",
 		"help qery":                                             "did you mean query?",
@@ -198,19 +202,19 @@ func TestUsageErrors(t *testing.T) {
 		"query CR_BatchTransDocuments --where FileBinary=?":     "must be base64",
 		"query BM_InputCustomFields --where SY_Plugin_RecID=12": "must be a guid",
 	} {
-		got := trial{}.run(t, strings.Fields(args)...)
-		if got.code != 2 || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, say) {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", args, got.code, got.stdout, got.stderr, say)
+		got := invocation{}.run(t, strings.Fields(args)...)
+		if got.code != 2 || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", args, got.code, got.stdout, got.stderr, want)
 		}
 		if strings.Contains(got.stderr, "swordfish") {
-			t.Errorf("%s: a password is repeated", args)
+			t.Errorf("%s: the password is printed", args)
 		}
 	}
 }
 
-// What the service says cannot act on the terminal.
-func TestMessagesAreInert(t *testing.T) {
-	got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+// Messages of the service cannot control the terminal.
+func TestErrorOutputIsSanitized(t *testing.T) {
+	got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(400)
 		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"X","Message":"a\u001b[2Jb\nc\u202e","Errors":[{"FieldName":"\u0007","Message":"\u009b1m"}]}}`)
@@ -228,22 +232,23 @@ func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 		if len(c.Subcommands) == 0 {
 			continue
 		}
-		want := trial{}.run(t, "help", c.Name)
+		want := invocation{}.run(t, "help", c.Name)
 		for _, args := range [][]string{{c.Name}, {"--quiet", c.Name}, {c.Name, "--help"}} {
-			if got := (trial{}).run(t, args...); got.code != 0 || got.stdout != want.stdout || got.stderr != "" || want.stdout == "" {
+			if got := (invocation{}).run(t, args...); got.code != 0 || got.stdout != want.stdout || got.stderr != "" || want.stdout == "" {
 				t.Errorf("whctl %q: %+v, want %+v", args, got, want)
 			}
 		}
 	}
 }
 
-// The verbs of all nouns are the same; former verbs still run the same command.
-func TestVerbs(t *testing.T) {
+// All groups of commands use the same verbs. Former verbs still run the same command and
+// are not listed by help.
+func TestVerbsAreUniform(t *testing.T) {
 	common := []string{"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail", "publish", "rotate-secret", "use", "edit", "path"}
-	for _, noun := range testApp().Commands {
-		for _, c := range noun.Subcommands {
+	for _, group := range testApp().Commands {
+		for _, c := range group.Subcommands {
 			if !slices.Contains(common, c.Name) {
-				t.Errorf("whctl %s %s: unusual verb", noun.Name, c.Name)
+				t.Errorf("whctl %s %s: unusual verb", group.Name, c.Name)
 			}
 		}
 	}
@@ -257,7 +262,7 @@ func TestVerbs(t *testing.T) {
 		if got := strings.Join(line.Path, " "); err != nil || got != want {
 			t.Errorf("whctl %s is %q, %v; want %q", former, got, err, want)
 		}
-		if help := (trial{}).run(t, "help", strings.Fields(former)[0]).stdout; strings.Contains(help, "\n  "+strings.Fields(former)[1]+" ") {
+		if help := (invocation{}).run(t, "help", strings.Fields(former)[0]).stdout; strings.Contains(help, "\n  "+strings.Fields(former)[1]+" ") {
 			t.Errorf("help lists the former command %s", former)
 		}
 	}

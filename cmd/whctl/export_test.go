@@ -19,9 +19,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// many streams so many rows of SO_Totals. Behind the last it says so, and waits
-// before it ends the reply.
-func many(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
+// serveRows streams count rows of SO_Totals. It closes sent after the last row and
+// ends the reply when end is closed.
+func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
 	const piece = 1000
 	text := strings.Repeat(`{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`+"\n", piece)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,12 +41,13 @@ func many(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (u
 	return server.URL
 }
 
-// peak is the most memory that an export has taken by its last row, in MiB. What
-// the system says of a process that has ended may be of the one that started it.
-func peak(t *testing.T, format string, count int) (mebibytes int) {
+// peakMemory returns the peak memory of an export after its last row, in MiB. The
+// process must still run: the peak of a process that has exited may include that of
+// its parent.
+func peakMemory(t *testing.T, format string, count int) (mebibytes int) {
 	t.Helper()
 	sent, end := make(chan struct{}), make(chan struct{})
-	cmd := process(t, many(t, count, sent, end), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals"))
+	cmd := process(t, serveRows(t, count, sent, end), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals"))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
@@ -69,42 +70,41 @@ func peak(t *testing.T, format string, count int) (mebibytes int) {
 	return kibibytes >> 10
 }
 
-// Memory does not grow with the rows: it stays below 60 MiB for a million, and a
-// small export takes about as much.
+// Memory use does not depend on the number of rows: it stays below 60 MiB.
 func TestMemoryOfExports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("exports a million rows")
 	}
-	const most, growth = 60, 12
+	const limit, growth = 60, 12 // MiB
 	for format, count := range map[string]int{"csv": 1_000_000, "xlsx": 200_000, "json": 200_000, "table": 200_000} {
-		small, large := peak(t, format, 20_000), peak(t, format, count)
-		if large > most || large-small > growth {
+		small, large := peakMemory(t, format, 20_000), peakMemory(t, format, count)
+		if large > limit || large-small > growth {
 			t.Errorf("%s: %d MiB for %d rows, %d MiB for 20,000", format, large, count, small)
 		}
 	}
 }
 
-// What is killed in the middle leaves no file under the final name; what is told
-// to end leaves nothing at all, and an older file stays as it was.
-func TestKilledExports(t *testing.T) {
+// A killed export leaves no file with the final name. A terminated or interrupted one
+// leaves no file at all. An existing file is not changed.
+func TestTerminatedExportLeavesTargetUnchanged(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT} {
 		for _, format := range []string{"csv", "xlsx"} {
 			dir := t.TempDir()
 			old := filepath.Join(dir, "old")
-			if err := os.WriteFile(old, []byte("as it was"), 0o600); err != nil {
+			if err := os.WriteFile(old, []byte("unchanged"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			for _, name := range []string{"new", "old"} {
-				begun := make(chan struct{})
-				cmd := process(t, endlessUntil(t, begun), "query", "DB_Class", "--all", "--format", format, "-o", filepath.Join(dir, name))
+				started := make(chan struct{})
+				cmd := process(t, serveRowsUntil(t, started), "query", "DB_Class", "--all", "--format", format, "-o", filepath.Join(dir, name))
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				<-begun
+				<-started
 				if err := cmd.Process.Signal(signal); err != nil {
 					t.Error(err)
 				}
-				_ = cmd.Wait() // how it ended is tested elsewhere
+				_ = cmd.Wait() // exit codes are tested elsewhere
 			}
 			var finals []string
 			for _, name := range filesIn(t, dir) {
@@ -113,26 +113,26 @@ func TestKilledExports(t *testing.T) {
 				}
 			}
 			text, err := os.ReadFile(old)
-			if len(finals) != 1 || finals[0] != "old" || err != nil || string(text) != "as it was" {
+			if len(finals) != 1 || finals[0] != "old" || err != nil || string(text) != "unchanged" {
 				t.Errorf("%v, %s: left behind %q; the old file holds %q, %v", signal, format, finals, text, err)
 			}
 		}
 	}
 }
 
-// endlessUntil streams rows, and closes begun once more of them have gone out
-// than can be on their way.
-func endlessUntil(t *testing.T, begun chan struct{}) (url string) {
-	const onTheWay = 32 << 20
+// serveRowsUntil streams rows without end. It closes started when it has sent more than
+// the network can buffer, so that the client has received some.
+func serveRowsUntil(t *testing.T, started chan struct{}) (url string) {
+	const maxBuffered = 32 << 20
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		// Long rows, since a workbook takes no more than a million.
+		// The rows are long because a workbook has at most a million rows.
 		piece := strings.Repeat(`{"Class":"`+strings.Repeat("A", 200)+`"}`+"\n", 1000)
-		over := sync.OnceFunc(func() { close(begun) })
-		defer over()
+		start := sync.OnceFunc(func() { close(started) })
+		defer start()
 		for sent := 0; ; sent += len(piece) {
-			if sent > onTheWay {
-				over()
+			if sent > maxBuffered {
+				start()
 			}
 			if _, err := io.WriteString(w, piece); err != nil {
 				return

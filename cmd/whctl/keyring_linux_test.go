@@ -10,16 +10,16 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// A keyring that waits for somebody to unlock it is given up after a while.
-// Here it is a D-Bus that takes connections and never says anything.
-func TestKeyringThatHangs(t *testing.T) {
+// A keyring that does not respond, such as one that waits to be unlocked, is given up
+// after a timeout. Here a D-Bus socket accepts connections and never replies.
+func TestUnresponsiveKeyringTimesOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bus")
 	bus, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer bus.Close()
-	config := configOf(t, "")
+	config := writeConfig(t, "")
 	cmd := process(t, "http://127.0.0.1:1", "whoami")
 	logins := "[default]\nurl = 'http://127.0.0.1:1'\nuser = 'ann'\nstore = 'keyring'\n"
 	if err := os.WriteFile(filepath.Join(config, "logins.toml"), []byte(logins), 0o600); err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// rememberInKeyring signs in with a keyring in memory, in place of the desktop's.
-func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
+// testKeyringLogin signs in with an in-memory keyring instead of the desktop's.
+func testKeyringLogin(t *testing.T, service *daemontest.Instance) {
 	keyring.MockInit()
 	dir := t.TempDir()
-	run := func(env map[string]string, args ...string) outcome {
+	run := func(env map[string]string, args ...string) result {
 		env[profile.EnvURL] = service.URL
-		return trial{env: env, config: dir}.run(t, args...)
+		return invocation{env: env, config: dir}.run(t, args...)
 	}
 	got := run(map[string]string{profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}, "login", "--remember")
 	if got.code != 0 || !strings.Contains(got.stderr, "the secret is in the keyring") {
@@ -39,7 +39,7 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 		t.Errorf("whoami: %+v", got)
 	}
 
-	// A session that is over is renewed, and the new one kept.
+	// An expired session is renewed, and the new one is stored.
 	if err := keyring.Set(profile.KeyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"expired-`, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,6 @@ func rememberInKeyring(t *testing.T, service *daemontest.Instance) {
 	}
 }
 
-// What the keyring's troubles are called.
 func TestKeyringErrors(t *testing.T) {
 	if got := profile.KeyringError(keyring.ErrNotFound); got.Error() != "the keyring has no such secret" {
 		t.Error(got)

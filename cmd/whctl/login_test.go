@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// Who is about to send a password for everybody to read is told so.
+// A login over plain HTTP prints a warning, except to a loopback address.
 func TestLoginWarnsOfPlainHTTP(t *testing.T) {
 	for url, warns := range map[string]bool{
 		"http://no-such-host.invalid":       true,
@@ -18,7 +18,7 @@ func TestLoginWarnsOfPlainHTTP(t *testing.T) {
 		"http://localhost:1":                false,
 		"http://[::1]:1":                    false,
 	} {
-		got := trial{env: map[string]string{profile.EnvURL: url, profile.EnvUser: "ann", profile.EnvPassword: "canary"}}.run(t, "login")
+		got := invocation{env: map[string]string{profile.EnvURL: url, profile.EnvUser: "ann", profile.EnvPassword: "canary"}}.run(t, "login")
 		if warned := strings.Contains(got.stderr, "is not encrypted"); got.code != 3 || warned != warns || strings.Contains(got.stderr, "canary") {
 			t.Errorf("%s: exit %d, %s", url, got.code, got.stderr)
 		}

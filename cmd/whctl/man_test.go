@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// The manual has every command and every flag of the table, and no line that
-// would be taken for a request by mistake.
+// The manual page has every command and flag, and no text line that roff would
+// interpret as a request.
 func TestManual(t *testing.T) {
-	got := trial{}.run(t, "man")
+	got := invocation{}.run(t, "man")
 	if got.code != 0 || !strings.HasPrefix(got.stdout, ".TH \"WHCTL\" \"1\"") {
 		t.Fatalf("%+v", got)
 	}
 	for _, l := range leaves(testApp().Commands) {
 		if heading := roff("whctl " + strings.TrimSpace(l.String()+" "+l.ArgsUsage)); !strings.Contains(got.stdout, ".SS \""+heading) {
-			t.Errorf("there is nothing on %s", l)
+			t.Errorf("%s is missing", l)
 		}
 		for _, f := range l.Flags {
 			if !strings.Contains(got.stdout, roff("--"+f.Names()[0])) {
-				t.Errorf("there is nothing on --%s", f.Names()[0])
+				t.Errorf("--%s is missing", f.Names()[0])
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
+// process returns a command that runs whctl as a separate process.
 func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
@@ -28,6 +29,7 @@ func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// exitOf returns the exit code of a process.
 func exitOf(t *testing.T, err error) int {
 	t.Helper()
 	var exit *exec.ExitError
@@ -41,8 +43,8 @@ func exitOf(t *testing.T, err error) int {
 	return -1
 }
 
-// endless streams rows for as long as someone reads.
-func endless(t *testing.T) string {
+// serveEndlessRows streams rows until the client closes the connection.
+func serveEndlessRows(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		piece := strings.Repeat(`{"Class":"A"}`+"\n", 1000)
@@ -56,10 +58,10 @@ func endless(t *testing.T) string {
 	return server.URL
 }
 
-// A reader that has seen enough, such as head, is no failure.
-func TestBrokenPipe(t *testing.T) {
+// A reader that closes the pipe early, such as head, is not a failure.
+func TestBrokenPipeIsSuccess(t *testing.T) {
 	for _, format := range streaming() {
-		cmd := process(t, endless(t), "query", "DB_Class", "--all", "--format", format)
+		cmd := process(t, serveEndlessRows(t), "query", "DB_Class", "--all", "--format", format)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()
@@ -81,7 +83,7 @@ func TestBrokenPipe(t *testing.T) {
 
 func TestInterrupt(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		cmd := process(t, endless(t), "query", "DB_Class", "--csv")
+		cmd := process(t, serveEndlessRows(t), "query", "DB_Class", "--csv")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()

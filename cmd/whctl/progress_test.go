@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// An export of 1,000 rows a second, told of each five seconds. The total comes
-// while it is under way, or never.
+// Progress of an export of 1,000 rows a second, printed every five seconds. The total
+// arrives during the export or never.
 func TestProgress(t *testing.T) {
 	for _, c := range []struct {
 		total int64
@@ -20,13 +20,13 @@ func TestProgress(t *testing.T) {
 		{12800, nil, []string{
 			"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  ETA 3s",
 		}},
-		{9000, nil, []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}}, // more came
+		{9000, nil, []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}}, // more rows than counted
 		{0, errors.New("no"), []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var said []string
+			var printed []string
 			p := &progress{
-				print: func(text string) { said = append(said, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
+				print: func(text string) { printed = append(printed, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
 				count: func(context.Context) (int64, error) {
 					time.Sleep(2 * time.Second)
 					return c.total, c.err
@@ -37,15 +37,15 @@ func TestProgress(t *testing.T) {
 				p.at(t.Context(), row+1)
 			}
 			p.end()
-			if !slices.Equal(said, c.want) {
-				t.Errorf("said %q, want %q", said, c.want)
+			if !slices.Equal(printed, c.want) {
+				t.Errorf("printed %q, want %q", printed, c.want)
 			}
 		})
 	}
 }
 
-// What is still counting when the export ends is stopped.
-func TestProgressEnds(t *testing.T) {
+// The end of the export cancels the request for the total. A nil progress does nothing.
+func TestProgressEndStopsCounting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &progress{print: func(string) {}, now: time.Now, interval: time.Second, start: time.Now(), last: time.Now(), count: func(ctx context.Context) (int64, error) {
 			<-ctx.Done()
@@ -55,7 +55,7 @@ func TestProgressEnds(t *testing.T) {
 		p.at(t.Context(), 256)
 		p.end()
 	})
-	var nothing *progress
-	nothing.at(t.Context(), 256)
-	nothing.end()
+	var none *progress
+	none.at(t.Context(), 256)
+	none.end()
 }

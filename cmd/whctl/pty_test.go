@@ -26,35 +26,34 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// On a terminal that never answers, commands end without having asked it
-// anything. The program is built for this, as it is shipped: a test binary
-// would initialise its packages in another order.
-func TestSilentTerminal(t *testing.T) {
+// Commands send no queries to the terminal and end even if it never replies. The test
+// builds the program, because a test binary initializes its packages in another order.
+func TestNoEscapeSequencesOnUnresponsiveTerminal(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "whctl")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	for _, args := range [][]string{{"--version"}, {"records"}, {"help"}, {"query", "DB_Class", "--url", "http://127.0.0.1:1"}} {
-		out := onTerminal(t, binary, args...)
+		out := outputOnTerminal(t, binary, args...)
 		if bytes.ContainsRune(out, 0x1b) {
-			t.Errorf("%v wrote escape sequences: %q", args, out)
+			t.Errorf("%v printed escape sequences: %q", args, out)
 		}
 		if len(out) == 0 {
-			t.Errorf("%v wrote nothing", args)
+			t.Errorf("%v printed nothing", args)
 		}
 	}
-	if out := onTerminal(t, binary, "records", "IN_Colours"); !bytes.HasPrefix(out, []byte("Field         Type    Operators\r\nRecID  ")) {
-		t.Errorf("a terminal shows no table: %q", out)
+	if out := outputOnTerminal(t, binary, "records", "IN_Colours"); !bytes.HasPrefix(out, []byte("Field         Type    Operators\r\nRecID  ")) {
+		t.Errorf("no table on a terminal: %q", out)
 	}
 }
 
-// onTerminal runs a program to its end on a pseudo-terminal.
-func onTerminal(t *testing.T, binary string, args ...string) []byte {
+// outputOnTerminal runs a program on a pseudo-terminal and returns its output.
+func outputOnTerminal(t *testing.T, binary string, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, args...)
-	// CI and NO_COLOR would keep a probe from happening at all.
+	// CI and NO_COLOR would suppress queries.
 	cmd.Env = append(withoutEnv("CI", "NO_COLOR", "TERM"), "TERM=xterm-256color")
 	screen, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
@@ -62,16 +61,17 @@ func onTerminal(t *testing.T, binary string, args ...string) []byte {
 	}
 	defer screen.Close()
 	out, err := io.ReadAll(screen)
-	if err != nil && !errors.Is(err, syscall.EIO) { // which is how Linux says that the other side is closed
+	if err != nil && !errors.Is(err, syscall.EIO) { // Linux returns EIO if the other side is closed
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // how it ended is not the question
+	_ = cmd.Wait() // the exit code is irrelevant
 	if ctx.Err() != nil {
-		t.Fatalf("%v did not end; it wrote %q", args, out)
+		t.Fatalf("%v did not end; output %q", args, out)
 	}
 	return out
 }
 
+// withoutEnv returns the environment without some variables.
 func withoutEnv(names ...string) []string {
 	var kept []string
 next:
@@ -86,8 +86,8 @@ next:
 	return kept
 }
 
-// signingIn is a service that knows one password.
-func signingIn(w http.ResponseWriter, r *http.Request) {
+// loginHandler is a service that accepts one password.
+func loginHandler(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
 	switch {
@@ -101,31 +101,32 @@ func signingIn(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// conversation is a program on a terminal, and what its user sees.
-type conversation struct {
+// terminalProgram is a program that runs on a pseudo-terminal.
+type terminalProgram struct {
 	t      *testing.T
 	screen *os.File
 	cmd    *exec.Cmd
 	before *term.State
 	seen   []byte
-	ended  chan ending
+	ended  chan exitState
 }
 
-// ending is how a program ended, and how it left the terminal.
-type ending struct {
+// exitState is the result of a program and the terminal state that it left.
+type exitState struct {
 	err   error
 	after *term.State
 }
 
-func converse(t *testing.T, args ...string) *conversation {
+// startOnTerminal starts whctl on a terminal, with loginHandler as the service.
+func startOnTerminal(t *testing.T, args ...string) *terminalProgram {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(signingIn))
+	server := httptest.NewServer(http.HandlerFunc(loginHandler))
 	t.Cleanup(server.Close)
-	return converseWith(t, process(t, server.URL, args...), server.URL)
+	return startCommandOnTerminal(t, process(t, server.URL, args...), server.URL)
 }
 
-// converseWith runs any program on a terminal, with a configuration of its own.
-func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
+// startCommandOnTerminal starts any program on a terminal, with an empty configuration.
+func startCommandOnTerminal(t *testing.T, cmd *exec.Cmd, url string) *terminalProgram {
 	t.Helper()
 	dir := t.TempDir()
 	cmd.Env = append(cmd.Environ(), profile.EnvURL+"="+url, profile.EnvConfig+"="+filepath.Join(dir, "config.toml"), "HOME="+dir,
@@ -147,60 +148,61 @@ func converseWith(t *testing.T, cmd *exec.Cmd, url string) *conversation {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c := &conversation{t: t, screen: screen, cmd: cmd, before: before, ended: make(chan ending, 1)}
+	c := &terminalProgram{t: t, screen: screen, cmd: cmd, before: before, ended: make(chan exitState, 1)}
 	go c.watch(keyboard)
 	return c
 }
 
-// watch waits for the end, and closes the terminal then, so that nobody waits
-// for what is not coming.
-func (c *conversation) watch(keyboard *os.File) {
+// watch closes the terminal when the program ends, so that a read of the screen does not
+// block.
+func (c *terminalProgram) watch(keyboard *os.File) {
 	watchdog := time.AfterFunc(testTimeout, func() { _ = c.cmd.Process.Kill() })
 	defer watchdog.Stop()
-	end := ending{err: c.cmd.Wait()}
-	end.after, _ = term.GetState(int(keyboard.Fd())) // nil is another state too
+	end := exitState{err: c.cmd.Wait()}
+	end.after, _ = term.GetState(int(keyboard.Fd())) // nil differs from the state before
 	_ = keyboard.Close()
 	c.ended <- end
 }
 
-// await reads the screen until a text is there.
-func (c *conversation) await(text string) {
+// await reads the screen until a text appears.
+func (c *terminalProgram) await(text string) {
 	c.t.Helper()
-	for some := make([]byte, 4096); !strings.Contains(string(c.seen), text); {
-		n, err := c.screen.Read(some)
-		if c.seen = append(c.seen, some[:n]...); err != nil {
-			c.t.Fatalf("%v instead of %q behind %q", err, text, c.seen)
+	for chunk := make([]byte, 4096); !strings.Contains(string(c.seen), text); {
+		n, err := c.screen.Read(chunk)
+		if c.seen = append(c.seen, chunk[:n]...); err != nil {
+			c.t.Fatalf("%v; no %q in %q", err, text, c.seen)
 		}
 	}
 }
 
-func (c *conversation) typeKeys(keys string) {
+func (c *terminalProgram) typeKeys(keys string) {
 	c.t.Helper()
 	if _, err := c.screen.WriteString(keys); err != nil {
 		c.t.Fatal(err)
 	}
 }
 
-// leave ends the program in the middle of what it does.
-func (c *conversation) leave() {
+// kill kills the program and waits for its end.
+func (c *terminalProgram) kill() {
 	_ = c.cmd.Process.Kill()
 	<-c.ended
 }
 
-// end waits for the program, and looks whether the terminal is as it was.
-func (c *conversation) end() (code int) {
+// end waits for the program, checks that the terminal state is restored, and returns the
+// exit code.
+func (c *terminalProgram) end() (code int) {
 	c.t.Helper()
 	end := <-c.ended
 	code = exitOf(c.t, end.err)
 	if !reflect.DeepEqual(end.after, c.before) {
-		c.t.Error("the terminal was left in another state")
+		c.t.Error("the terminal state was not restored")
 	}
 	return code
 }
 
-// A password that is asked for is not shown, and Ctrl-C leaves a sane terminal.
-func TestPasswordIsAskedFor(t *testing.T) {
-	c := converse(t, "login", "--insecure-storage", "--no-color")
+// The password is not echoed, and Ctrl-C restores the terminal.
+func TestLoginPromptsForPassword(t *testing.T) {
+	c := startOnTerminal(t, "login", "--insecure-storage", "--no-color")
 	c.await("User name: ")
 	c.typeKeys("ann\r")
 	c.await("Password of ann: ")
@@ -211,7 +213,7 @@ func TestPasswordIsAskedFor(t *testing.T) {
 		t.Errorf("exit %d, screen %q", code, c.seen)
 	}
 
-	c = converse(t, "login", "--user", "ann")
+	c = startOnTerminal(t, "login", "--user", "ann")
 	c.await("Password of ann: ")
 	c.typeKeys("correct ho\x03")
 	c.await("interrupted")
@@ -219,7 +221,7 @@ func TestPasswordIsAskedFor(t *testing.T) {
 		t.Errorf("exit %d, screen %q", code, c.seen)
 	}
 
-	c = converse(t, "login", "--user", "ann")
+	c = startOnTerminal(t, "login", "--user", "ann")
 	c.await("Password of ann: ")
 	c.typeKeys("wrong\r")
 	c.await("Invalid Username or Password")
@@ -227,15 +229,15 @@ func TestPasswordIsAskedFor(t *testing.T) {
 		t.Errorf("exit %d, screen %q", code, c.seen)
 	}
 
-	c = converse(t, "login", "--user", "ann", "--no-input")
-	c.await("cannot ask for the password of ann without a terminal; use --password-stdin, --password-file or WHCTL_PASSWORD")
+	c = startOnTerminal(t, "login", "--user", "ann", "--no-input")
+	c.await("cannot prompt for the password of ann without a terminal; use --password-stdin, --password-file or WHCTL_PASSWORD")
 	if code := c.end(); code != 2 {
 		t.Errorf("exit %d, screen %q", code, c.seen)
 	}
 }
 
-// typed is somebody who has typed a line already.
-func typed(t *testing.T, line string) cmdline.Prompter {
+// typedLine returns a prompter whose keyboard has a line of input.
+func typedLine(t *testing.T, line string) cmdline.Prompter {
 	t.Helper()
 	screen, keyboard, err := pty.Open()
 	if err != nil {
@@ -248,15 +250,15 @@ func typed(t *testing.T, line string) cmdline.Prompter {
 	return cmdline.Prompter{Keyboard: keyboard, Colours: true}
 }
 
-// Changes are asked about in the colour of the profile; anything but the right
+// Prompts show the name of the profile in its colour. Any other than the expected
 // answer changes nothing.
-func TestChangesAreAskedAbout(t *testing.T) {
+func TestConfirmationPrompts(t *testing.T) {
 	const red, question = "\x1b[1;31mprod\x1b[0m", "Profile %s is protected. To set a value, type its name: "
 	for _, c := range []struct {
 		protected    bool
 		args, answer string
 		code         int
-		asked        string
+		prompt       string
 	}{
 		{false, "poke", "", 0, ""},
 		{false, "poke --sweeping", "y", 0, red + ": set a value? [y/N] "},
@@ -272,11 +274,11 @@ func TestChangesAreAskedAbout(t *testing.T) {
 		{true, "poke --dry-run", "", 0, ""},
 		{true, "query SO_Totals --csv", "", 0, ""},
 	} {
-		config := configOf(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
+		config := writeConfig(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
 		changes := 0
-		got := trial{config: config, prompter: typed(t, c.answer), handler: changesCounted(&changes)}.run(t, strings.Fields(c.args)...)
-		if got.code != c.code || !strings.HasPrefix(got.stderr, c.asked) || c.asked == "" && got.stderr != "" {
-			t.Errorf("%s, answer %q: exit %d, want %d; stderr %q, want %q", c.args, c.answer, got.code, c.code, got.stderr, c.asked)
+		got := invocation{config: config, prompter: typedLine(t, c.answer), handler: countChanges(&changes)}.run(t, strings.Fields(c.args)...)
+		if got.code != c.code || !strings.HasPrefix(got.stderr, c.prompt) || c.prompt == "" && got.stderr != "" {
+			t.Errorf("%s, answer %q: exit %d, want %d; stderr %q, want %q", c.args, c.answer, got.code, c.code, got.stderr, c.prompt)
 		}
 		if changed := strings.HasPrefix(c.args, "poke") && c.code == 0 && !strings.Contains(c.args, "dry"); changed != (changes == 1) {
 			t.Errorf("%s, answer %q: %d changes", c.args, c.answer, changes)

@@ -16,8 +16,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// What is asked for on the command line is what travels.
-func TestQuerySends(t *testing.T) {
+func TestQueryRequestBody(t *testing.T) {
 	for _, c := range []struct {
 		args     string
 		terminal bool
@@ -40,7 +39,7 @@ func TestQuerySends(t *testing.T) {
 		{args: "query IN_KitStockTakeMain -w LastSavedDateTime>=-7d", want: `{"LastSavedDateTimeGreaterThanOrEqualTo":"2026-07-01","Strict":true}`},
 	} {
 		var body string
-		got := trial{handler: recording(&body, rows(0)), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
+		got := invocation{handler: recordBody(&body, rows(0)), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
 		if got.code != 0 || body != c.want {
 			t.Errorf("%s: exit %d, sent %s, want %s\n%s", c.args, got.code, body, c.want, got.stderr)
 		}
@@ -52,7 +51,7 @@ const (
 	d2 = `{"InvoiceID":"D2"}`
 )
 
-func TestQueryPrints(t *testing.T) {
+func TestQueryOutput(t *testing.T) {
 	fields := "query SO_Totals --fields InvoiceID,InvoiceTotal "
 	table := "InvoiceID  InvoiceTotal\nD1           40002.1500\nD2\n"
 	for _, c := range []struct {
@@ -73,7 +72,7 @@ func TestQueryPrints(t *testing.T) {
 		{fields + "--no-color -o -", true, table, "2 of 12,403 rows  (--all for all)\n"},
 		{"query SO_Totals --count", true, "12403\n", ""},
 	} {
-		got := trial{handler: rows(12403, d1, d2), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
+		got := invocation{handler: rows(12403, d1, d2), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
 		if got.code != 0 || got.stdout != c.stdout || got.stderr != c.stderr {
 			t.Errorf("%s: exit %d\n%s%s; want\n%s%s", c.args, got.code, got.stdout, got.stderr, c.stdout, c.stderr)
 		}
@@ -81,7 +80,7 @@ func TestQueryPrints(t *testing.T) {
 }
 
 func TestQueryNotices(t *testing.T) {
-	got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+	got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(wire.HeaderTakeClamped, "100")
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
 		rows(1, d1)(w, r)
@@ -91,17 +90,17 @@ func TestQueryNotices(t *testing.T) {
 	}
 }
 
-func TestQueryIntoFile(t *testing.T) {
+func TestQueryOutputFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "totals.csv")
-	got := trial{handler: rows(2, d1, d2), terminal: true}.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
+	got := invocation{handler: rows(2, d1, d2), terminal: true}.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
 	if got.code != 0 || got.stdout != "" || got.stderr != "2 rows written to "+path+"\n" {
 		t.Errorf("%+v", got)
 	}
 	wantFile(t, path, "InvoiceID\nD1\nD2\n")
 
-	// What fails leaves the file as it was, and nothing beside it.
-	for name, h := range map[string]http.HandlerFunc{"cut": cutOff, "miscounted": miscounted, "refused": status(400, "ArgumentException")} {
-		if got := (trial{handler: h}).run(t, "query", "DB_Class", "-o", path); got.code == 0 {
+	// A failed query does not change the file and leaves no other file.
+	for name, h := range map[string]http.HandlerFunc{"broken off": truncatedReply, "too few rows": wrongRowCount, "rejected": status(400, "ArgumentException")} {
+		if got := (invocation{handler: h}).run(t, "query", "DB_Class", "-o", path); got.code == 0 {
 			t.Errorf("%s: exit 0", name)
 		}
 		wantFile(t, path, "InvoiceID\nD1\nD2\n")
@@ -119,9 +118,9 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-func TestQueryIntoOddFiles(t *testing.T) {
+func TestQueryOutputToLinkAndDevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("links and devices are other things there")
+		t.Skip("links and devices differ on Windows")
 	}
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
@@ -131,7 +130,7 @@ func TestQueryIntoOddFiles(t *testing.T) {
 	if err := os.Symlink(target, link); err != nil {
 		t.Fatal(err)
 	}
-	if got := (trial{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", link); got.code != 0 {
+	if got := (invocation{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", link); got.code != 0 {
 		t.Errorf("link: %+v", got)
 	}
 	wantFile(t, target, "InvoiceID\nD1\n")
@@ -141,29 +140,29 @@ func TestQueryIntoOddFiles(t *testing.T) {
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the file's mode became %v", info.Mode())
 	}
-	if got := (trial{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "-o", os.DevNull); got.code != 0 {
+	if got := (invocation{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "-o", os.DevNull); got.code != 0 {
 		t.Errorf("device: %+v", got)
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Error("the device was replaced")
 	}
-	if got := (trial{}).run(t, "query", "SO_Totals", "-o", dir); got.code != 1 || !strings.Contains(got.stderr, "is a directory") {
+	if got := (invocation{}).run(t, "query", "SO_Totals", "-o", dir); got.code != 1 || !strings.Contains(got.stderr, "is a directory") {
 		t.Errorf("directory: %+v", got)
 	}
 }
 
-// Formats that keep text as it is still do not reach a terminal unchecked.
-func TestTerminalIsSafe(t *testing.T) {
+// Output to a terminal is sanitized in all formats, output to a file is not.
+func TestTerminalOutputIsSanitized(t *testing.T) {
 	hostile := `{"Class":"\u001b]0;owned\u0007 \u009b31m \u202etxt ` + "\u009b\u007f" + `"}`
 	for _, f := range streaming() {
-		got := trial{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f)
+		got := invocation{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f)
 		if i := strings.IndexAny(got.stdout, "\x1b\x07\x7f\u009b\u202e"); i >= 0 || got.code != 0 {
 			t.Errorf("%s: exit %d, %q at %d", f, got.code, got.stdout, i)
 		}
 		into := filepath.Join(t.TempDir(), "out")
-		trial{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f, "-o", into)
+		invocation{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f, "-o", into)
 		if text, _ := os.ReadFile(into); f == "csv" && !strings.Contains(string(text), "\x1b]0;owned\x07") {
-			t.Errorf("%s: a file has no terminal, but holds %q", f, text)
+			t.Errorf("%s: the file holds %q", f, text)
 		}
 	}
 }
@@ -171,7 +170,7 @@ func TestTerminalIsSafe(t *testing.T) {
 func TestInterruptedStream(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	got := trial{ctx: ctx, handler: func(w http.ResponseWriter, r *http.Request) {
+	got := invocation{ctx: ctx, handler: func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		io.WriteString(w, `{"Class":"A"}`+"\n"+`{"Class":"B"}`+"\n")
 		w.(http.Flusher).Flush()
@@ -184,7 +183,7 @@ func TestInterruptedStream(t *testing.T) {
 }
 
 func TestRecords(t *testing.T) {
-	got := trial{}.run(t, "records", "--json")
+	got := invocation{}.run(t, "records", "--json")
 	var kinds []struct {
 		Record string
 		Fields int
@@ -192,10 +191,10 @@ func TestRecords(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.stdout), &kinds); err != nil || len(kinds) != 14 || kinds[4].Record != "DB_Class" || kinds[4].Fields != 1 {
 		t.Errorf("%v: %v", err, kinds)
 	}
-	golden(t, "records", trial{terminal: true}.run(t, "records").stdout)
-	one := trial{terminal: true}.run(t, "records", "bm_inputs")
+	golden(t, "records", invocation{terminal: true}.run(t, "records").stdout)
+	one := invocation{terminal: true}.run(t, "records", "bm_inputs")
 	golden(t, "records-one", one.stdout+"--\n"+one.stderr)
-	if piped := (trial{}).run(t, "records", "DB_Class"); piped.stdout != "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n" || piped.stderr != "" {
+	if piped := (invocation{}).run(t, "records", "DB_Class"); piped.stdout != "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n" || piped.stderr != "" {
 		t.Errorf("%+v", piped)
 	}
 }
@@ -203,7 +202,7 @@ func TestRecords(t *testing.T) {
 func TestHelp(t *testing.T) {
 	var pages strings.Builder
 	for _, name := range append(commandNames(), "") {
-		got := trial{}.run(t, strings.Fields("help "+name)...)
+		got := invocation{}.run(t, strings.Fields("help "+name)...)
 		if got.code != 0 || got.stderr != "" {
 			t.Errorf("help %s: %+v", name, got)
 		}
@@ -211,16 +210,16 @@ func TestHelp(t *testing.T) {
 	}
 	golden(t, "help", pages.String())
 	for _, args := range []string{"query --help", "-h query SO_Totals", "query --nope -h", "query SO_Totals --take x --help"} {
-		if got := (trial{}).run(t, strings.Fields(args)...); got.code != 0 || !strings.HasPrefix(got.stdout, "whctl query: ") {
+		if got := (invocation{}).run(t, strings.Fields(args)...); got.code != 0 || !strings.HasPrefix(got.stdout, "whctl query: ") {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
-	if got := (trial{}).run(t); !strings.HasPrefix(got.stdout, "whctl: ") || got.code != 0 {
-		t.Errorf("alone: %+v", got)
+	if got := (invocation{}).run(t); !strings.HasPrefix(got.stdout, "whctl: ") || got.code != 0 {
+		t.Errorf("without arguments: %+v", got)
 	}
 }
 
-// commandNames are all that there is help on.
+// commandNames returns all commands and topics with help.
 func commandNames() []string {
 	var names []string
 	for _, c := range testApp().Commands {
@@ -236,18 +235,18 @@ func commandNames() []string {
 }
 
 func TestVersion(t *testing.T) {
-	want := trial{}.run(t, "version")
+	want := invocation{}.run(t, "version")
 	if want.code != 0 || !strings.HasPrefix(want.stdout, "whctl ") {
 		t.Errorf("%+v", want)
 	}
 	for _, args := range []string{"--version", "-V", "query -V SO_Totals"} {
-		if got := (trial{}).run(t, strings.Fields(args)...); got != want {
+		if got := (invocation{}).run(t, strings.Fields(args)...); got != want {
 			t.Errorf("%s: %+v", args, got)
 		}
 	}
 }
 
-// BenchmarkExport prints a large stream as each format does.
+// BenchmarkExport prints a large stream in each format.
 func BenchmarkExport(b *testing.B) {
 	const line = `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500,` +
 		`"Cartage2Total":0.0000,"Cartage2TaxTotal":0.0000,"Cartage3Total":0.0000,"Cartage3TaxTotal":0.0000}` + "\n"
@@ -255,7 +254,7 @@ func BenchmarkExport(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(line)))
-			got := trial{handler: func(w http.ResponseWriter, r *http.Request) {
+			got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/x-ndjson")
 				w.Header().Set("Trailer", wire.HeaderRowCount)
 				piece := strings.Repeat(line, 300)

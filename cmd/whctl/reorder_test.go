@@ -21,7 +21,7 @@ func testApp() *cli.App {
 	return newApp(&session{})
 }
 
-// leaf is a command that does something, by its path.
+// leaf is a command without subcommands, with its path.
 type leaf struct {
 	path []string
 	*cli.Command
@@ -29,7 +29,7 @@ type leaf struct {
 
 func (l leaf) String() string { return strings.Join(l.path, " ") }
 
-// leaves are all commands of the tree that do something.
+// leaves returns all commands of the tree that have no subcommands.
 func leaves(commands []*cli.Command, path ...string) []leaf {
 	var all []leaf
 	for _, c := range commands {
@@ -42,14 +42,14 @@ func leaves(commands []*cli.Command, path ...string) []leaf {
 	return all
 }
 
-// parsed is what the library understood.
+// parsed is the result of parsing a command line.
 type parsed struct {
 	command string
 	flags   map[string]string
 	args    []string
 }
 
-// parse runs a command line up to the action, which only notes what it got.
+// parse parses a command line with actions that only record their arguments.
 func parse(args []string) (parsed, error) {
 	app := testApp()
 	var got parsed
@@ -71,7 +71,7 @@ func parse(args []string) (parsed, error) {
 	return got, err
 }
 
-// valueFor is a value that a flag can read.
+// valueFor draws a valid value of a flag.
 func valueFor(t *rapid.T, f cli.Flag) string {
 	switch f.(type) {
 	case *cli.Int64Flag:
@@ -82,8 +82,8 @@ func valueFor(t *rapid.T, f cli.Flag) string {
 	return rapid.SampledFrom([]string{"plain", "-dash", "--take", "a,b", "a=b", "-", "query", ""}).Draw(t, "text")
 }
 
-// words are a flag as someone may write it.
-func words(t *rapid.T, f cli.Flag) []string {
+// spellFlag draws a spelling of a flag: any of its names, with an inline or separate value.
+func spellFlag(t *rapid.T, f cli.Flag) []string {
 	name := rapid.SampledFrom(f.Names()).Draw(t, "name")
 	if len(name) > 1 {
 		name = "-" + name
@@ -98,18 +98,18 @@ func words(t *rapid.T, f cli.Flag) []string {
 	return []string{"-" + name, value}
 }
 
-// For every command of the tree: wherever flags stand, the same is understood.
-func TestFlagsStandAnywhere(t *testing.T) {
+// For each command, the result of parsing does not depend on the position of the flags.
+func TestFlagsAreAcceptedAnywhere(t *testing.T) {
 	app := testApp()
-	for _, noun := range app.Commands {
-		all := leaves([]*cli.Command{noun})
-		t.Run(noun.Name, func(t *testing.T) {
+	for _, group := range app.Commands {
+		all := leaves([]*cli.Command{group})
+		t.Run(group.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				command := rapid.SampledFrom(all).Draw(t, "command")
-				flags := slices.DeleteFunc(slices.Concat(command.Flags, app.Flags), winsOverAll)
+				flags := slices.DeleteFunc(slices.Concat(command.Flags, app.Flags), isHelpFlag)
 				var groups [][]string
 				for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
-					groups = append(groups, words(t, f))
+					groups = append(groups, spellFlag(t, f))
 				}
 				plain := slices.Concat(command.path, rapid.SliceOfN(rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"}), 0, 2).Draw(t, "args"))
 				last := slices.Concat(plain, slices.Concat(groups...))
@@ -128,42 +128,41 @@ func TestFlagsStandAnywhere(t *testing.T) {
 
 const guid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
-// sampleWords are arguments that commands can be run with, by what the table
-// calls them.
-var sampleWords = map[string]string{
+// sampleArguments has a valid argument for each word of ArgsUsage.
+var sampleArguments = map[string]string{
 	"RECORD": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "[SETTING]": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
 	"SUBSCRIBER": "acme", "SUBSCRIBER...": "acme", "SUBSCRIPTION": guid, "SUBSCRIPTION...": guid, "MESSAGE": guid, "[MESSAGE...]": guid,
-	"EVENT": "debtor.created", "[EVENT]": "debtor.created", "URL": "https://hooks.example", "USER": "ann", "USER...": "ann", "KEY...": "nightly",
+	"EVENT": "debtor.created", "[EVENT]": "debtor.created", "URL": "https://hooks.example", "USER": "ann", "USER...": "ann", "KEY": "nightly", "KEY...": "nightly",
 }
 
-// sampleFlags are flags that commands can be run with, where they have them, in
-// sets that go together.
+// sampleFlags has sets of flags that can be combined. Those that a command does not have
+// are left out.
 var sampleFlags = [][]string{
 	{"--dry-run", "--format=json", "--take=2", "-w=InvoiceID^=D", "--fields=InvoiceID", "--timeout=20s", "--verbose", "--origin", "--colour=red", "--url=http://127.0.0.1:1"},
 	{"--dry-run", "--null=x", "--read-only", "--user=ann", "--order-by=-InvoiceID", "--protected", "--all", "--debug"},
 }
 
-// For every command of the tree: wherever its flags stand, it writes the same
-// bytes and leaves the same files.
-func TestSameBytes(t *testing.T) {
+// For each command, the output and the configuration file do not depend on the position
+// of the flags.
+func TestFlagPositionDoesNotChangeOutput(t *testing.T) {
 	for _, command := range leaves(testApp().Commands) {
 		t.Run(command.String(), func(t *testing.T) {
 			known := (cmdline.FlagTable{}).Add(command.Flags).Add(testApp().Flags)
 			plain := slices.Clone(command.path)
 			for word := range strings.FieldsSeq(command.ArgsUsage) {
-				if sampleWords[word] == "" {
-					t.Fatalf("there is no sample of %s", word)
+				if sampleArguments[word] == "" {
+					t.Fatalf("no sample argument for %s", word)
 				}
-				plain = append(plain, sampleWords[word])
+				plain = append(plain, sampleArguments[word])
 			}
 			for _, set := range sampleFlags {
 				flags := slices.DeleteFunc(slices.Clone(set), lacks(known))
-				want := bytesOf(t, slices.Concat(plain, flags))
+				want := runAndCollect(t, slices.Concat(plain, flags))
 				for at := range plain {
 					half := len(flags) / 2
 					mixed := slices.Concat(flags[:half], plain[:at], flags[half:], plain[at:])
-					if got := bytesOf(t, mixed); got != want {
-						t.Errorf("%q\nleft %q\nwant %q", mixed, got, want)
+					if got := runAndCollect(t, mixed); got != want {
+						t.Errorf("%q\ngot  %q\nwant %q", mixed, got, want)
 					}
 				}
 			}
@@ -171,7 +170,7 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// lacks reports whether a flag is none of these.
+// lacks returns a function that reports whether a flag is not in the table.
 func lacks(flags cmdline.FlagTable) func(flag string) bool {
 	return func(flag string) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
@@ -179,14 +178,15 @@ func lacks(flags cmdline.FlagTable) func(flag string) bool {
 	}
 }
 
-// bytesOf is all that a run leaves behind, without what differs between any two.
-func bytesOf(t *testing.T, args []string) string {
+// runAndCollect returns the exit code, the output and the configuration file after a
+// run, without parts that vary.
+func runAndCollect(t *testing.T, args []string) string {
 	dir := t.TempDir()
 	text := "profile = \"main\"\n[profiles.main]\n[profiles.other]\nurl = \"http://other\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := trial{handler: rows(1, d1), config: dir, env: map[string]string{"EDITOR": "true"}}.run(t, args...)
+	got := invocation{handler: rows(1, d1), config: dir, env: map[string]string{"EDITOR": "true"}}.run(t, args...)
 	after, err := os.ReadFile(filepath.Join(dir, "config.toml"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,10 +197,10 @@ func bytesOf(t *testing.T, args []string) string {
 
 var varying = regexp.MustCompile(`127\.0\.0\.1:\d\d+|took=\S+`)
 
-// winsOverAll tells --help, which never gets as far as the library.
-func winsOverAll(f cli.Flag) bool { return f.Names()[0] == cmdline.HelpFlag }
+// isHelpFlag reports whether a flag is --help, which is not passed to urfave/cli.
+func isHelpFlag(f cli.Flag) bool { return f.Names()[0] == cmdline.HelpFlag }
 
-// interleave puts groups between the plain words, both in their order.
+// interleave inserts groups of words between the plain words. Both keep their order.
 func interleave(t *rapid.T, plain []string, groups [][]string) []string {
 	var line []string
 	for len(plain)+len(groups) > 0 {
@@ -215,7 +215,7 @@ func interleave(t *rapid.T, plain []string, groups [][]string) []string {
 	return line
 }
 
-func TestHoist(t *testing.T) {
+func TestReorderArgs(t *testing.T) {
 	for _, c := range []struct {
 		args string
 		want cmdline.Line
@@ -243,9 +243,9 @@ func TestHoist(t *testing.T) {
 	}
 }
 
-// A flag means the same kind of thing in every command; else one that stands
-// before its command could not be read.
-func TestFlagsAgree(t *testing.T) {
+// A flag has the same type in all commands. Otherwise a flag before its command could
+// not be parsed.
+func TestFlagsHaveSameTypeInAllCommands(t *testing.T) {
 	meaning := cmdline.FlagTable{}.Add(testApp().Flags)
 	for _, c := range leaves(testApp().Commands) {
 		for name, o := range (cmdline.FlagTable{}).Add(c.Flags) {
@@ -257,8 +257,9 @@ func TestFlagsAgree(t *testing.T) {
 	}
 }
 
-// FuzzHoist: every word ends up in one place, or is an error.
-func FuzzHoist(f *testing.F) {
+// FuzzReorderArgs checks that reordered arguments are not reordered further, and that all
+// errors are usage errors.
+func FuzzReorderArgs(f *testing.F) {
 	f.Add("query\nSO_Totals\n--format\ncsv")
 	f.Add("--take\n5\nquery\n-w\nA=1\n--\n-x")
 	f.Add("-\n--\n---\n-=\n--=x\n=")

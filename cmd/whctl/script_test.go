@@ -19,23 +19,23 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// One daemon with demo records serves all that asks a real one, since loading
-// them takes longer than the tests do.
+// TestWithService runs all tests that need a real service against one daemon, because
+// loading the demo records takes longer than the tests.
 func TestWithService(t *testing.T) {
 	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,2s,720h")
-	t.Run("stories", func(t *testing.T) { stories(t, service) })
-	t.Run("keyring", func(t *testing.T) { rememberInKeyring(t, service) })
-	t.Run("csv", func(t *testing.T) { agreeOnCSV(t, service) })
+	t.Run("scripts", func(t *testing.T) { runScripts(t, service) })
+	t.Run("keyring", func(t *testing.T) { testKeyringLogin(t, service) })
+	t.Run("csv", func(t *testing.T) { testCSVAgainstService(t, service) })
 }
 
-// stories run whctl as a process.
-func stories(t *testing.T, service *daemontest.Instance) {
+// runScripts runs the scripts of testdata/script, in which whctl is a process.
+func runScripts(t *testing.T, service *daemontest.Instance) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          storyCommands(),
+		Cmds:          scriptCommands(),
 		Setup: func(env *testscript.Env) error {
-			env.Values[castKey{}] = &sync.Map{}
+			env.Values[processesKey{}] = &sync.Map{}
 			env.Setenv(profile.EnvURL, service.URL)
 			env.Setenv(profile.EnvUser, "admin")
 			env.Setenv(profile.EnvPassword, daemontest.AdminPassword)
@@ -46,9 +46,9 @@ func stories(t *testing.T, service *daemontest.Instance) {
 	})
 }
 
-// agreeOnCSV: our CSV, made of JSON, holds what the service's own CSV holds, for all the
-// odd values of the demo records.
-func agreeOnCSV(t *testing.T, service *daemontest.Instance) {
+// testCSVAgainstService checks that the CSV of whctl, made from JSON, has the same
+// cells as the CSV of the service, for all unusual values of the demo records.
+func testCSVAgainstService(t *testing.T, service *daemontest.Instance) {
 	c, err := client.New(client.Options{URL: service.URL, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)
@@ -56,15 +56,15 @@ func agreeOnCSV(t *testing.T, service *daemontest.Instance) {
 	defer c.Close()
 	for _, kind := range record.Builtin().Kinds() {
 		first := kind.Fields[0].Name
-		ours := trial{env: map[string]string{profile.EnvURL: service.URL, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}}.
+		run := invocation{env: map[string]string{profile.EnvURL: service.URL, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}}.
 			run(t, "query", kind.Name, "--csv", "--order-by", first)
-		var theirs bytes.Buffer
-		if _, _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &theirs); err != nil {
+		var reference bytes.Buffer
+		if _, _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &reference); err != nil {
 			t.Fatal(err)
 		}
-		got, want := cells(t, ours.stdout), cells(t, theirs.String())
+		got, want := cells(t, run.stdout), cells(t, reference.String())
 		if len(got) < 2 || len(got) != len(want) {
-			t.Errorf("%s: %d lines, the service has %d\n%s", kind.Name, len(got), len(want), ours.stderr)
+			t.Errorf("%s: %d lines, the service has %d\n%s", kind.Name, len(got), len(want), run.stderr)
 			continue
 		}
 		for i := range got {
@@ -86,7 +86,8 @@ func cells(t *testing.T, text string) [][]string {
 	return lines
 }
 
-// lowerBools spells True and False as JSON does.
+// lowerBools converts True and False to lower case, as in JSON, and the header to the
+// names of the fields.
 func lowerBools(kind *record.Kind, line []string) {
 	for i, f := range kind.Fields {
 		if f.Type == record.Bool {

@@ -90,7 +90,7 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 	}}
 }
 
-// subscriptionUpdateFlags returns the flags of what can be updated. The target is
+// subscriptionUpdateFlags returns the flags of whctl subscriptions update. The target is
 // --to, because --url is the address of the service in every command.
 func subscriptionUpdateFlags() []cli.Flag {
 	return []cli.Flag{
@@ -184,8 +184,8 @@ func onSubscription(c *cli.Context, verb, name string, do func(out *output.Print
 	}}
 }
 
-// updateSubscription implements whctl subscriptions update. It changes only what a
-// flag sets.
+// updateSubscription implements whctl subscriptions update. Members without a
+// flag keep their values.
 func updateSubscription(c *cli.Context, _ *session) (change, error) {
 	var request wire.SubscriptionRequest
 	for name, member := range map[string]**string{"to": &request.URL, "event": &request.EventName, "retry-schedule": &request.RetrySchedule} {

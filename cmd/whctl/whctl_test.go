@@ -27,16 +27,17 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-var update = flag.Bool("update", false, "write the expected outputs anew")
+var update = flag.Bool("update", false, "rewrite the expected outputs")
 
-// TestMain lets tests run the program as a process of its own, under the name
-// whctl, and what stories need beside it.
+// TestMain makes whctl and the helper commands of the scripts available as separate
+// processes.
 func TestMain(m *testing.M) {
 	daemontest.PlayIfLaunched()
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
 
-// forgetSession spoils the session of a stored login, as if it had ended.
+// forgetSession replaces the session in the login file given as its argument with an
+// invalid one, as if it had ended.
 func forgetSession() {
 	text, err := os.ReadFile(os.Args[1])
 	if err == nil {
@@ -48,82 +49,80 @@ func forgetSession() {
 	}
 }
 
-// testTimeout is far more than any of these tests needs. It only keeps a broken
-// program from running for ever.
+// testTimeout ends a program that hangs. It is far longer than any test takes.
 const testTimeout = 2 * time.Minute
 
-// trial is one run of the program inside the test.
-type trial struct {
-	handler  http.HandlerFunc // of the service; nil where none may be asked
+// invocation is a run of whctl in the process of the test.
+type invocation struct {
+	handler  http.HandlerFunc // of the service; nil if no request is expected
 	env      map[string]string
 	terminal bool
 	width    int
 	ctx      context.Context
-	config   string // directory of the configuration; empty for one that is empty
+	config   string // directory of the configuration; empty for a new one
 	stdin    string
 	prompter cmdline.Prompter
-	now      time.Time // what the clock shows; zero for a usual one
+	now      time.Time // current time; zero for a default
 }
 
-// outcome is what a run left behind.
-type outcome struct {
+type result struct {
 	code           int
 	stdout, stderr string
 }
 
-func (tr trial) run(t testing.TB, args ...string) outcome {
+func (inv invocation) run(t testing.TB, args ...string) result {
 	t.Helper()
-	if tr.handler == nil {
-		tr.handler = func(http.ResponseWriter, *http.Request) { t.Error("the service was asked") }
+	if inv.handler == nil {
+		inv.handler = func(http.ResponseWriter, *http.Request) { t.Error("unexpected request") }
 	}
-	server := httptest.NewServer(tr.handler)
+	server := httptest.NewServer(inv.handler)
 	defer server.Close()
-	if tr.config == "" {
-		tr.config = t.TempDir()
+	if inv.config == "" {
+		inv.config = t.TempDir()
 	}
-	env := map[string]string{profile.EnvURL: server.URL, profile.EnvConfig: filepath.Join(tr.config, "config.toml")}
-	for name, value := range tr.env {
+	env := map[string]string{profile.EnvURL: server.URL, profile.EnvConfig: filepath.Join(inv.config, "config.toml")}
+	for name, value := range inv.env {
 		env[name] = value
 	}
-	if tr.ctx == nil {
-		tr.ctx = context.Background()
+	if inv.ctx == nil {
+		inv.ctx = context.Background()
 	}
 	var stdout, stderr bytes.Buffer
 	s := &session{
-		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(tr.stdin), Stderr: &stderr},
+		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(inv.stdin), Stderr: &stderr},
 		stdout:    &stdout,
-		terminal:  output.Terminal{Is: tr.terminal, Width: max(tr.width, output.UnknownWidth)},
-		prompter:  tr.prompter,
-		now:       tr.clock,
+		terminal:  output.Terminal{Is: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
+		prompter:  inv.prompter,
+		now:       inv.clock,
 	}
-	if tr.width > 0 {
-		s.terminal.Width = tr.width
+	if inv.width > 0 {
+		s.terminal.Width = inv.width
 	}
 	s.prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Timeout: testTimeout}
 	app := newApp(s)
-	app.Commands = append(app.Commands, pokeCommands()...)
-	err := dispatch(tr.ctx, app, args)
+	app.Commands = append(app.Commands, testCommands()...)
+	err := dispatch(inv.ctx, app, args)
 	report(&stderr, err, s.HowToSignIn)
-	return outcome{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
+	return result{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
 }
 
-// clock stands still.
-func (tr trial) clock() time.Time {
-	if !tr.now.IsZero() {
-		return tr.now
+// clock returns a fixed time.
+func (inv invocation) clock() time.Time {
+	if !inv.now.IsZero() {
+		return inv.now
 	}
 	return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC)
 }
 
-// pokeCommands change something: one in the way of all commands that do, and
-// one that forgot to ask.
-func pokeCommands() []*cli.Command {
+// testCommands returns a command that changes data with the usual confirmation, and
+// one that is wrongly declared as read-only.
+func testCommands() []*cli.Command {
 	flags := append(changeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
-		{Name: "poke", HideHelp: true, Flags: flags, Action: changes(func(c *cli.Context, _ *session) (change, error) {
+		{Name: "poke", Hidden: true, HideHelp: true, Flags: flags, Action: changes(func(c *cli.Context, _ *session) (change, error) {
 			return change{text: "set a value", sweeping: c.Bool("sweeping"), do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
 		})},
-		{Name: "careless", HideHelp: true, Action: reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
+		{Name: "careless", Hidden: true, HideHelp: true, Action: reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
 	}
 }
 
@@ -132,8 +131,8 @@ func poke(c *cli.Context, service *client.Client) error {
 	return err
 }
 
-// changesCounted counts what changes something, and answers everything.
-func changesCounted(changes *int) http.HandlerFunc {
+// countChanges counts the PATCH requests and replies to all requests.
+func countChanges(changes *int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPatch {
 			rows(1, d1)(w, r)
@@ -146,12 +145,12 @@ func changesCounted(changes *int) http.HandlerFunc {
 	}
 }
 
-// Streaming are the formats that go anywhere, row by row.
+// streaming returns the formats that need no file and are written row by row.
 func streaming() []string {
 	return slices.DeleteFunc(output.FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
 }
 
-// rows answers every query with these rows, as a stream or as an envelope.
+// rows replies to every query with these rows, as a stream or as an envelope.
 func rows(total int, lines ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -170,15 +169,16 @@ func rows(total int, lines ...string) http.HandlerFunc {
 	}
 }
 
-// recording keeps the body of the last request.
-func recording(body *string, then http.HandlerFunc) http.HandlerFunc {
+// recordBody stores the body of the last request and calls the handler.
+func recordBody(body *string, handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		*body = string(text)
-		then(w, r)
+		handler(w, r)
 	}
 }
 
+// status replies with an error of the service.
 func status(code int, errorCode string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -188,7 +188,7 @@ func status(code int, errorCode string) http.HandlerFunc {
 	}
 }
 
-// Golden compares text with a file, or writes it there.
+// golden compares text with a golden file; with -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")

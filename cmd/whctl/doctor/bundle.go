@@ -16,7 +16,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// secretVariables has the environment variables whose values are masked.
+// secretVariables has the environment variables with masked values.
 var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
 // Bundle writes the results, settings and service information to a zip file. All

@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// printed is what a format makes of rows, straight from its printer.
+// printed returns rows in a format.
 func printed(t testing.TB, name string, l layout, lines ...string) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -28,7 +28,7 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	}
 	for _, f := range Formats() {
 		if f.Name == name {
-			feed(t, f.new(l), lines)
+			writeRows(t, f.new(l), lines)
 		}
 	}
 	if err := l.out.Flush(); err != nil {
@@ -37,7 +37,8 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	return text.String()
 }
 
-func feed(t testing.TB, to RowWriter, lines []string) {
+// writeRows writes rows, given as JSON.
+func writeRows(t testing.TB, to RowWriter, lines []string) {
 	t.Helper()
 	errs := []error{to.Begin()}
 	for _, line := range lines {
@@ -73,7 +74,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// FuzzCSV reads what was written with the standard library's reader.
+// FuzzCSV checks that encoding/csv reads the cells that were written.
 func FuzzCSV(f *testing.F) {
 	f.Add("a", "b")
 	f.Add("", "")
@@ -98,7 +99,7 @@ func FuzzCSV(f *testing.F) {
 				t.Fatalf("%q: %q, %v", text, got, err)
 			}
 			for i := range cells {
-				// The reader takes a CRLF inside quotes for a LF.
+				// The reader converts CRLF inside quotes to LF.
 				cells[i] = strings.ReplaceAll(toUTF8(cells[i]), "\r\n", "\n")
 			}
 			if !reflect.DeepEqual(got[1], cells) {
@@ -108,7 +109,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// toUTF8 replaces each byte that is no character, as JSON does.
+// toUTF8 replaces each invalid byte, like encoding/json.
 func toUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text

@@ -12,11 +12,11 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
-// oddRows are rows that spreadsheets and careless readers spoil, and oddCells
-// what must be read of them. What is nil is null.
+// edgeRows has values that spreadsheets and simple parsers misread. edgeCells has the
+// cells that must be read; nil is null.
 var (
-	oddColumns = layout{columns: []Column{{Name: "T", Type: record.Text}, {Name: "N", Type: record.Decimal}, {Name: "B", Type: record.Bool}}, null: "NULL"}
-	oddRows    = []string{
+	edgeColumns = layout{columns: []Column{{Name: "T", Type: record.Text}, {Name: "N", Type: record.Decimal}, {Name: "B", Type: record.Bool}}, null: "NULL"}
+	edgeRows    = []string{
 		`{"T":"00123","N":40002.1500,"B":true}`,
 		`{"T":"say \"so\", twice","N":12345678901234567890123456789012345678,"B":false}`,
 		`{"T":"two\nlines","N":-0.00000000000000000000000000000000000001}`,
@@ -28,7 +28,7 @@ var (
 		`{"T":" \ud83d\ude00 \u00e9\t"}`,
 		`{"T":"NULL?"}`,
 	}
-	oddCells = [][]any{
+	edgeCells = [][]any{
 		{"00123", "40002.1500", "true"},
 		{`say "so", twice`, "12345678901234567890123456789012345678", "false"},
 		{"two\nlines", "-0.00000000000000000000000000000000000001", nil},
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// python runs a program of Python, which prints JSON, on a file.
+// python writes a file, runs a Python program on it and parses the JSON that it prints.
 func python(t *testing.T, program, name, content string) (read any) {
 	t.Helper()
 	python := clientstest.Tool(t, "python3")
@@ -62,8 +62,8 @@ func python(t *testing.T, program, name, content string) (read any) {
 	return read
 }
 
-// asRead is the header and the cells as Python hands them over.
-func asRead(cells [][]any, null any) any {
+// expectedCells returns the header and the cells as Python reads them.
+func expectedCells(cells [][]any, null any) any {
 	all := []any{[]any{"T", "N", "B"}}
 	for _, row := range cells {
 		line := make([]any, len(row))
@@ -83,11 +83,11 @@ with open(sys.argv[1], encoding="utf-8", newline="") as f:
     print(json.dumps(list(csv.reader(f, strict=True))))
 `
 
-// Python's csv module reads every cell as it was sent, in a strict mode; a null
-// is told from an empty text.
+// Python's csv module reads every cell unchanged in strict mode, and null differs from an
+// empty text.
 func TestCSVInPython(t *testing.T) {
-	got := python(t, readCSV, "rows.csv", printed(t, "csv", oddColumns, oddRows...))
-	if want := asRead(oddCells, "NULL"); !reflect.DeepEqual(got, want) {
+	got := python(t, readCSV, "rows.csv", printed(t, "csv", edgeColumns, edgeRows...))
+	if want := expectedCells(edgeCells, "NULL"); !reflect.DeepEqual(got, want) {
 		t.Errorf("\ngot  %q\nwant %q", got, want)
 	}
 }
@@ -116,20 +116,19 @@ with zipfile.ZipFile(sys.argv[1]) as book:
 print(json.dumps(rows))
 `
 
-// A reader of workbooks that is not ours, and knows nothing of spreadsheets but
-// their file format, finds texts as texts, and of numbers every digit: those
-// with more than a spreadsheet can hold are texts too.
+// An independent parser of the file format reads texts as texts and numbers with all
+// digits. Numbers with more digits than a spreadsheet supports are texts.
 func TestWorkbookInPython(t *testing.T) {
-	got, ok := python(t, readWorkbook, "rows.xlsx", printed(t, "xlsx", oddColumns, oddRows...)).([]any)
-	if !ok || len(got) != 1+len(oddCells) {
+	got, ok := python(t, readWorkbook, "rows.xlsx", printed(t, "xlsx", edgeColumns, edgeRows...)).([]any)
+	if !ok || len(got) != 1+len(edgeCells) {
 		t.Fatalf("%d rows", len(got))
 	}
 	for i, row := range got[1:] {
 		for at, cell := range row.([]any) {
-			want := oddCells[i][at]
-			if want == nil || want == "" { // which look the same in a workbook
+			want := edgeCells[i][at]
+			if want == nil || want == "" { // these do not differ in a workbook
 				if cell != nil && cell.([]any)[1] != "" {
-					t.Errorf("row %d, column %d: %q, want nothing", i, at, cell)
+					t.Errorf("row %d, column %d: %q, want no cell", i, at, cell)
 				}
 				continue
 			}
@@ -141,7 +140,7 @@ func TestWorkbookInPython(t *testing.T) {
 	}
 }
 
-// kindOf is the type that a cell must have.
+// kindOf returns the expected type of a cell.
 func kindOf(column int, text any) string {
 	switch {
 	case column == 2:

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Two that write the same file at once do not meet, and nobody can be waiting
-// under the name that is going to be used.
-func TestParts(t *testing.T) {
+// Two writers of the same file use different part files with unpredictable names.
+func TestPartFilesAreUnique(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "totals.csv")
 	first, err := createPart(path, PrivateFile)
 	if err != nil {
@@ -20,7 +19,7 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.Name() == second.Name() || filepath.Dir(first.Name()) != filepath.Dir(path) {
-		t.Errorf("parts %s and %s", first.Name(), second.Name())
+		t.Errorf("part files %s and %s", first.Name(), second.Name())
 	}
 	if _, err := first.WriteString("one"); err != nil {
 		t.Fatal(err)
@@ -35,8 +34,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// A configuration that is a link stays one, as people have who keep theirs
-// elsewhere; a new one is private, and so is its directory.
+// ReplaceFile replaces the target of a symbolic link, not the link. A new file and its
+// directory are private.
 func TestReplaceFile(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "mine.toml"), filepath.Join(dir, "config.toml")
@@ -44,7 +43,7 @@ func TestReplaceFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(target, link); err != nil {
-		t.Skip("no links here: " + err.Error())
+		t.Skip("symbolic links are not supported: " + err.Error())
 	}
 	if err := ReplaceFile(link, []byte("new"), PrivateFile); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs")
 
-// golden compares text with a file, or writes it there.
+// golden compares text with a golden file; with -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")
@@ -30,7 +30,7 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
-// streaming are the formats that go anywhere, row by row.
+// streaming returns the formats that need no file and are written row by row.
 func streaming() []string {
 	return slices.DeleteFunc(FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
 }

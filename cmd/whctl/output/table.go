@@ -122,8 +122,8 @@ func (p *tableWriter) choose() error {
 }
 
 // fit returns the widths of as many leading columns as fit, at least one. Each
-// column gets the width it needs; remaining space is distributed evenly, up to the
-// width that each column wants.
+// column has at least the width need; remaining space is distributed evenly, up to the
+// width want.
 func fit(want, need []int, room int) []int {
 	shown := len(need)
 	for shown > 1 && total(need[:shown]) > room {

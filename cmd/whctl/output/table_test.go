@@ -29,9 +29,9 @@ func TestTable(t *testing.T) {
 	golden(t, "table", text.String())
 }
 
-// A table has lines of at most the terminal's width, whatever the rows hold,
-// also behind the rows that decided the widths.
-func TestTableFits(t *testing.T) {
+// No line of a table is wider than the terminal, not even after the rows that determine
+// the widths.
+func TestTableFitsTerminal(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var columns []Column
 		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
@@ -52,7 +52,7 @@ func TestTableFits(t *testing.T) {
 		width := rapid.IntRange(1, 120).Draw(rt, "width")
 		text := printed(t, "table", layout{columns: columns, width: width}, lines...)
 		if n := strings.Count(text, "\n"); n != len(lines)+1 {
-			rt.Fatalf("%d lines of %d rows", n, len(lines))
+			rt.Fatalf("%d lines for %d rows", n, len(lines))
 		}
 		for one := range strings.Lines(text) {
 			one = strings.TrimSuffix(one, "\n")
@@ -60,14 +60,14 @@ func TestTableFits(t *testing.T) {
 				rt.Fatalf("%q is %d cells wide, the terminal %d", one, ansi.StringWidthWc(one), width)
 			}
 			if strings.ContainsFunc(one, func(r rune) bool { return display.Escape(r) != "" }) {
-				rt.Fatalf("%q may act on the terminal", one)
+				rt.Fatalf("%q has control characters", one)
 			}
 		}
 	})
 }
 
-// Characters that come in several pieces are shown like those that do not.
-func TestInertWriter(t *testing.T) {
+// A character split over several writes is sanitized like one that is not.
+func TestWriterSanitizesSplitCharacters(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\n\t\x1b\u009b\u202eé\U000e0001")))).Draw(rt, "text")
 		want := string(display.AppendSanitized(nil, []byte(text), "\n\t"))
@@ -81,7 +81,7 @@ func TestInertWriter(t *testing.T) {
 			rest = rest[n:]
 		}
 		if got.String() != want {
-			rt.Fatalf("%q in pieces is %q, whole %q", text, got.String(), want)
+			rt.Fatalf("%q in pieces: %q, want %q", text, got.String(), want)
 		}
 	})
 }

@@ -21,41 +21,43 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// storyCommands are what stories need beside whctl:
+// scriptCommands returns the commands that scripts have in addition to those of
+// testscript:
 //
-//	receive NAME STATUS...      begins a receiver at $NAME, which answers with these, the last one again and again; hold never answers
-//	start NAME COMMAND...       begins a command
-//	await NAME REGEXP           waits until a line of what was received, or printed, matches
+//	receive NAME STATUS...      starts a receiver at $NAME that replies with these statuses, then repeats the last; hold never replies
+//	start NAME COMMAND...       starts a command
+//	await NAME REGEXP           waits until a line that was received or printed matches
 //	interrupt NAME CODE         interrupts a command and checks its exit code
 //	finish NAME CODE            waits for a command and checks its exit code
-//	exits CODE COMMAND...       runs a command as exec does, and checks its exit code
+//	exits CODE COMMAND...       runs a command like exec and checks its exit code
 //	capture NAME                sets $NAME to the last line of stdout
-//	unpack FILE DIR             unpacks a zip
-func storyCommands() map[string]func(*testscript.TestScript, bool, []string) {
+//	unpack FILE DIR             unpacks a zip archive
+func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "exits": execExits, "capture": capture,
 		"unpack": unpack,
 	}
 }
 
-// lines are what somebody has said so far.
+// lines are the lines that a command has printed, or one for each request that a
+// receiver got.
 type lines struct {
 	mu    sync.Mutex
 	all   []string
-	grown chan struct{} // closed at the next line
-	cmd   *exec.Cmd     // whose they are; nil of a receiver
-	rest  sync.WaitGroup
+	grown chan struct{}  // closed at the next line
+	cmd   *exec.Cmd      // nil for a receiver
+	open  sync.WaitGroup // the output streams of cmd
 }
 
-// castKey is where a story keeps who plays in it: *lines, by name.
-type castKey struct{}
+// processesKey is the key of the environment value that has the *lines by name.
+type processesKey struct{}
 
-func cast(ts *testscript.TestScript) *sync.Map { return ts.Value(castKey{}).(*sync.Map) }
+func processes(ts *testscript.TestScript) *sync.Map { return ts.Value(processesKey{}).(*sync.Map) }
 
-func of(ts *testscript.TestScript, name string) *lines {
-	l, ok := cast(ts).Load(name)
+func find(ts *testscript.TestScript, name string) *lines {
+	l, ok := processes(ts).Load(name)
 	if !ok {
-		ts.Fatalf("there is no %s", name)
+		ts.Fatalf("no receiver or command %s", name)
 	}
 	return l.(*lines)
 }
@@ -74,8 +76,8 @@ func (l *lines) read() (all []string, grown <-chan struct{}) {
 	return l.all, l.grown
 }
 
-// receive keeps of each request the event's name and the body. What fails does
-// so for good.
+// receive implements the command receive. Each line has the status, event, body and
+// signature of a request. A status 400 also makes the service give up the message.
 func receive(ts *testscript.TestScript, _ bool, args []string) {
 	l := &lines{grown: make(chan struct{})}
 	codes := args[1:]
@@ -106,15 +108,15 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
-	cast(ts).Store(args[0], l)
+	processes(ts).Store(args[0], l)
 }
 
-// receiveWithoutAnswer holds each request until the story is over.
+// receiveWithoutAnswer starts a receiver that holds each request until the script ends.
 func receiveWithoutAnswer(ts *testscript.TestScript, name string) {
-	over := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	ts.Defer(func() {
-		close(over)
+		close(done)
 		server.Close()
 	})
 	ts.Setenv(name, server.URL)
@@ -131,20 +133,20 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	for _, pipe := range []func() (io.ReadCloser, error){l.cmd.StdoutPipe, l.cmd.StderrPipe} {
 		from, err := pipe()
 		ts.Check(err)
-		l.rest.Go(func() {
+		l.open.Go(func() {
 			for in := bufio.NewScanner(from); in.Scan(); {
 				l.add(in.Text())
 			}
 		})
 	}
 	ts.Check(l.cmd.Start())
-	ts.Defer(func() { _ = l.cmd.Process.Kill() }) // it has ended, unless the story failed
-	cast(ts).Store(args[0], l)
+	ts.Defer(func() { _ = l.cmd.Process.Kill() }) // still running only if the script failed
+	processes(ts).Store(args[0], l)
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	l, pattern := of(ts, args[0]), regexp.MustCompile(args[1])
-	enough := time.After(testTimeout)
+	l, pattern := find(ts, args[0]), regexp.MustCompile(args[1])
+	timeout := time.After(testTimeout)
 	for {
 		all, grown := l.read()
 		for _, line := range all {
@@ -154,7 +156,7 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		select {
 		case <-grown:
-		case <-enough:
+		case <-timeout:
 			ts.Fatalf("no line of %s matches %s:\n%s", args[0], args[1], strings.Join(all, "\n"))
 		}
 	}
@@ -162,12 +164,12 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 
 func finish(interrupt bool) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
-		l := of(ts, args[0])
+		l := find(ts, args[0])
 		if interrupt {
 			ts.Check(l.cmd.Process.Signal(os.Interrupt))
 		}
-		l.rest.Wait()
-		_ = l.cmd.Wait() // its code says more
+		l.open.Wait()
+		_ = l.cmd.Wait() // the exit code is checked next
 		if code := strconv.Itoa(l.cmd.ProcessState.ExitCode()); code != args[1] {
 			all, _ := l.read()
 			ts.Fatalf("%s ended with %s, want %s:\n%s", args[0], code, args[1], strings.Join(all, "\n"))

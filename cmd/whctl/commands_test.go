@@ -12,8 +12,9 @@ import (
 
 const acme = `{"RecID":"1f0c0000-0000-4000-8000-000000009ab2","Name":"acme","IsEnabled":true}`
 
-// A SubscriberID is a key: a screen shows its ends only, all else the whole of it.
-func TestSubscriberIDsOnScreen(t *testing.T) {
+// A SubscriberID grants access like a key: a terminal shows only its first and last
+// characters, other output the full ID.
+func TestSubscriberIDsAreShortenedOnTerminal(t *testing.T) {
 	for _, c := range []struct {
 		terminal bool
 		flags    string
@@ -23,7 +24,7 @@ func TestSubscriberIDsOnScreen(t *testing.T) {
 		{true, "--full", true}, {true, "--json", true}, {true, "--csv", true}, {false, "", true}, {false, "--table", true},
 	} {
 		args := append([]string{"subscribers", "list", "--fields", "RecID"}, strings.Fields(c.flags)...)
-		got := trial{handler: rows(1, acme), terminal: c.terminal}.run(t, args...)
+		got := invocation{handler: rows(1, acme), terminal: c.terminal}.run(t, args...)
 		whole := strings.Contains(got.stdout, "1f0c0000-0000-4000-8000-000000009ab2")
 		if got.code != 0 || whole != c.whole || !whole && !strings.Contains(got.stdout, "1f0c..9ab2") {
 			t.Errorf("terminal %t, %s: exit %d, %q", c.terminal, c.flags, got.code, got.stdout)
@@ -31,26 +32,26 @@ func TestSubscriberIDsOnScreen(t *testing.T) {
 	}
 }
 
-// Whoever is asked about many messages is told how many. Fewer than that is
-// partial success.
-func TestBulkAsks(t *testing.T) {
+// A bulk retry prompts with the number of messages. If fewer are retried, the exit
+// code is that of a partial success.
+func TestBulkRetryPromptsWithCount(t *testing.T) {
 	for _, c := range []struct {
 		answer, done string
 		code, sent   int
 	}{
 		{"y\n", "37", 0, 2}, {"n\n", "37", 9, 1}, {"\n", "37", 9, 1}, {"y\n", "30", 7, 2},
 	} {
-		keyboard, typed, err := os.Pipe()
+		keyboard, input, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer keyboard.Close()
-		if _, err := io.WriteString(typed, c.answer); err != nil {
+		if _, err := io.WriteString(input, c.answer); err != nil {
 			t.Fatal(err)
 		}
-		typed.Close()
+		input.Close()
 		sent := 0
-		got := trial{prompter: cmdline.Prompter{Keyboard: keyboard, Watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
+		got := invocation{prompter: cmdline.Prompter{Keyboard: keyboard, Watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			retried := c.done
 			if sent++; strings.Contains(string(body), `"DryRun":"true"`) {
@@ -65,7 +66,7 @@ func TestBulkAsks(t *testing.T) {
 	}
 }
 
-// What --set changes of a body leaves the rest as it is, digit for digit.
+// --set keeps the exact text of the other members.
 func TestSetMembers(t *testing.T) {
 	for _, c := range []struct{ body, set, want string }{
 		{`{"A":1.50,"B":null}`, "C=x", `{"A":1.50,"B":null,"C":"x"}`},

@@ -23,22 +23,22 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// canaries are secrets that somebody has, by what they are. They must appear
-// nowhere but where they are told on purpose.
+// canaries are secrets by name. They must not appear in any output, unless they are
+// printed on purpose.
 type canaries map[string]string
 
-// in reports which of them a text holds, but for those that are allowed there.
+// in returns the names of the secrets in a text, except those that are allowed.
 func (all canaries) in(text string, allowed ...string) (found []string) {
-	for what, secret := range all {
-		if strings.Contains(text, secret) && !strings.Contains(strings.Join(allowed, ","), what) {
-			found = append(found, what)
+	for name, secret := range all {
+		if strings.Contains(text, secret) && !strings.Contains(strings.Join(allowed, ","), name) {
+			found = append(found, name)
 		}
 	}
 	return found
 }
 
-// house is somebody who works with whctl, whose secrets are all canaries.
-type house struct {
+// secretsTest runs whctl with a configuration of which all secrets are canaries.
+type secretsTest struct {
 	t       *testing.T
 	service *daemontest.Instance
 	dir     string
@@ -46,9 +46,9 @@ type house struct {
 	secrets canaries
 }
 
-// run runs a command line with everything that it can tell, and gives what is on
-// standard output. What else it writes holds no secret.
-func (h *house) run(allowed, stdin string, args ...string) string {
+// run runs whctl, returns its standard output and checks that its output has no
+// secrets, except the allowed one on standard output.
+func (h *secretsTest) run(allowed, stdin string, args ...string) string {
 	h.t.Helper()
 	cmd := h.command(args...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -66,8 +66,9 @@ func (h *house) run(allowed, stdin string, args ...string) string {
 	return strings.TrimSpace(stdout.String())
 }
 
-// learn runs a command that prints a new secret, which it tells nowhere else.
-func (h *house) learn(args ...string) (secret string) {
+// runForSecret runs a command that prints a new secret, and checks that it is only on
+// standard output.
+func (h *secretsTest) runForSecret(args ...string) (secret string) {
 	h.t.Helper()
 	cmd := h.command(append(args, "--debug", "-v")...)
 	var stderr bytes.Buffer
@@ -80,12 +81,13 @@ func (h *house) learn(args ...string) (secret string) {
 	return secret
 }
 
-func (h *house) command(args ...string) *exec.Cmd {
+func (h *secretsTest) command(args ...string) *exec.Cmd {
 	cmd := process(h.t, h.service.URL, args...)
 	cmd.Dir, cmd.Env = h.dir, append(withoutSecrets(cmd.Env), h.env...)
 	return cmd
 }
 
+// withoutSecrets returns the environment without password and token.
 func withoutSecrets(env []string) (kept []string) {
 	for _, pair := range env {
 		if !strings.HasPrefix(pair, profile.EnvPassword) && !strings.HasPrefix(pair, profile.EnvToken) {
@@ -95,14 +97,14 @@ func withoutSecrets(env []string) (kept []string) {
 	return kept
 }
 
-func (h *house) write(name, text string) {
+func (h *secretsTest) write(name, text string) {
 	h.t.Helper()
 	if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-func (h *house) read(name string) string {
+func (h *secretsTest) read(name string) string {
 	h.t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, name))
 	if err != nil {
@@ -111,13 +113,12 @@ func (h *house) read(name string) string {
 	return string(text)
 }
 
-// A day with whctl: no secret is in what it writes, which is both streams with
-// --debug and --verbose, the configuration and doctor's bundle, nor in what others
-// can see of its process.
-func TestSecretsAreKept(t *testing.T) {
+// No command prints a secret, not even with --debug and --verbose. The configuration, the
+// bundle of whctl doctor, and the arguments and environment of the process have none.
+func TestSecretsAreNotPrinted(t *testing.T) {
 	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	dir := t.TempDir()
-	h := &house{t: t, service: service, dir: dir, secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
+	h := &secretsTest{t: t, service: service, dir: dir, secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
 		env: []string{profile.EnvConfig + "=" + filepath.Join(dir, "config", "config.toml"), "HOME=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
 			"HTTPS_PROXY=http://ann:canary-of-a-proxy@127.0.0.1:1"}}
 	h.secrets["proxy"] = "canary-of-a-proxy"
@@ -128,16 +129,17 @@ func TestSecretsAreKept(t *testing.T) {
 		t.Fatal("no session is stored")
 	}
 	h.secrets["session"] = session[1]
-	h.secrets["API key"] = h.learn("keys", "create", "canary", "--role", "admin")
-	h.useWebhooks()
-	h.useKey()
-	h.lookAtProcess()
-	h.lookAtFiles()
-	h.lookAtBundle()
+	h.secrets["API key"] = h.runForSecret("keys", "create", "canary", "--role", "admin")
+	h.runWebhookCommands()
+	h.runWithKey()
+	h.checkProcess()
+	h.checkFiles()
+	h.checkBundle()
 }
 
-// useWebhooks makes what has secrets of its own, and shows it in every way.
-func (h *house) useWebhooks() {
+// runWebhookCommands creates a subscriber and a subscription and prints them in all
+// formats.
+func (h *secretsTest) runWebhookCommands() {
 	header := h.secrets["header"]
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.Header.Get("Authorization"), header) {
@@ -146,10 +148,10 @@ func (h *house) useWebhooks() {
 		io.Copy(io.Discard, r.Body)
 	}))
 	h.t.Cleanup(receiver.Close)
-	id := h.learn("subscribers", "create", "canary house")
+	id := h.runForSecret("subscribers", "create", "canary shop")
 	h.secrets["SubscriberID"] = id
 	url := receiver.URL + "/hook?token=canary-of-an-address"
-	subscription := h.run("", "", "subscriptions", "create", "canary house", "bookin.*", url, "--header", "Authorization: @header", "--secret-file", "secret", "--debug", "-v")
+	subscription := h.run("", "", "subscriptions", "create", "canary shop", "bookin.*", url, "--header", "Authorization: @header", "--secret-file", "secret", "--debug", "-v")
 	h.secrets["webhook secret"] = strings.TrimSpace(h.read("secret"))
 	h.run("", "", "subscriptions", "update", subscription, "--header", "Authorization: @header", "--debug", "-v")
 	h.run("", "", "subscriptions", "rotate-secret", subscription, "--secret-file", "another", "--debug", "-v")
@@ -157,12 +159,12 @@ func (h *house) useWebhooks() {
 	h.run("", "", "subscriptions", "test", subscription, "--debug", "-v")
 	h.run("", "", "trigger", "bookin.created", "--subscription", subscription, "--debug", "-v", "--json")
 	for _, format := range []string{"table", "vertical", "csv", "tsv", "json", "ndjson"} {
-		// A SubscriberID is the data that is asked for; a screen shows its ends only.
-		for _, what := range [][]string{
-			{"subscribers", "list"}, {"subscribers", "show", "canary house"}, {"subscriptions", "list"}, {"subscriptions", "show", subscription},
+		// A SubscriberID is part of the data; only a terminal shortens it.
+		for _, command := range [][]string{
+			{"subscribers", "list"}, {"subscribers", "show", "canary shop"}, {"subscriptions", "list"}, {"subscriptions", "show", subscription},
 			{"messages", "list", "--since", "1h"}, {"users", "list"}, {"keys", "list"}, {"requests", "list", "-n", "50"}, {"whoami"}, {"profile", "list"}, {"config", "show", "--origin"}, {"settings", "list"}, {"stats", "--lanes"},
 		} {
-			h.run("SubscriberID", "", append(what, "--debug", "-v", "--format", format)...)
+			h.run("SubscriberID", "", append(command, "--debug", "-v", "--format", format)...)
 		}
 	}
 	for _, dry := range [][]string{{"subscribers", "delete", id}, {"subscriptions", "list", "--subscriber", id}, {"subscriptions", "update", subscription, "--header", "Authorization: @header"}} {
@@ -170,16 +172,17 @@ func (h *house) useWebhooks() {
 	}
 }
 
-// useKey asks with an API key, given in a file.
-func (h *house) useKey() {
+// runWithKey authenticates with an API key from a file.
+func (h *secretsTest) runWithKey() {
 	h.write("key", h.secrets["API key"]+"\n")
 	h.run("", "", "whoami", "--token-file", "key", "--debug", "-v")
 }
 
-// lookAtProcess looks at a process that runs, in the way that others can.
-func (h *house) lookAtProcess() {
+// checkProcess checks the arguments and environment of a running process, which other
+// users can read.
+func (h *secretsTest) checkProcess() {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
-		return // another system
+		return // not Linux
 	}
 	for _, args := range [][]string{
 		{"messages", "tail"},
@@ -202,21 +205,21 @@ func (h *house) lookAtProcess() {
 			if err != nil || len(text) == 0 {
 				h.t.Error(file, err)
 			}
-			if found := h.secrets.in(string(text), "proxy"); found != nil { // which this test put there
-				h.t.Errorf("%q: %s tells: %q", args, file, found)
+			if found := h.secrets.in(string(text), "proxy"); found != nil { // HTTPS_PROXY is set by the test
+				h.t.Errorf("%q: secrets in %s: %q", args, file, found)
 			}
 		}
 		if err := cmd.Process.Signal(os.Interrupt); err != nil {
 			h.t.Error(err)
 		}
 		_, _ = io.Copy(io.Discard, stderr)
-		_ = cmd.Wait() // how it ended is not the question
+		_ = cmd.Wait() // the exit code is irrelevant
 	}
 }
 
-// lookAtFiles looks at all that whctl has written of itself. The session may
-// stand in the file that --insecure-storage allows, which is the user's alone.
-func (h *house) lookAtFiles() {
+// checkFiles checks all files that whctl has written. The session may be in logins.toml,
+// because --insecure-storage allows it; only the user may read that file.
+func (h *secretsTest) checkFiles() {
 	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
 		if err != nil || entry.IsDir() || name == "header" || name == "key" || name == "secret" || name == "another" {
@@ -234,7 +237,7 @@ func (h *house) lookAtFiles() {
 			}
 		}
 		if found := h.secrets.in(string(text), allowed); found != nil {
-			h.t.Errorf("%s tells: %q", path, found)
+			h.t.Errorf("secrets in %s: %q", path, found)
 		}
 		return nil
 	})
@@ -243,8 +246,8 @@ func (h *house) lookAtFiles() {
 	}
 }
 
-// lookAtBundle unpacks what is sent to somebody who helps.
-func (h *house) lookAtBundle() {
+// checkBundle checks the bundle of whctl doctor.
+func (h *secretsTest) checkBundle() {
 	h.env = append(h.env, profile.EnvToken+"="+h.secrets["API key"])
 	h.run("", "", "doctor", "--bundle", "found.zip", "--debug", "-v")
 	archive, err := zip.OpenReader(filepath.Join(h.dir, "found.zip"))
@@ -264,12 +267,12 @@ func (h *house) lookAtBundle() {
 			h.t.Fatal(err)
 		}
 		if found := h.secrets.in(string(text)); found != nil {
-			h.t.Errorf("%s in the bundle tells: %q", f.Name, found)
+			h.t.Errorf("secrets in %s of the bundle: %q", f.Name, found)
 		}
 		seen += string(text)
 	}
 	id := h.secrets["SubscriberID"]
-	for _, want := range []string{"canary house", id[:4] + ".." + id[len(id)-4:], "127.0.0.1", "http://***@127.0.0.1:1"} {
+	for _, want := range []string{"canary shop", id[:4] + ".." + id[len(id)-4:], "127.0.0.1", "http://***@127.0.0.1:1"} {
 		if !strings.Contains(seen, want) {
 			h.t.Errorf("the bundle lacks %q", want)
 		}

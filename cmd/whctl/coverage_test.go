@@ -13,12 +13,11 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// untold are commands that no story runs, with where they are tested.
-var untold = map[string]string{"tui": "package tui, whose tests press its keys"}
+// testedElsewhere has the commands that no script runs, with the location of their tests.
+var testedElsewhere = map[string]string{"tui": "package tui"}
 
-// The stories run every command, end with every exit code, and write every
-// format.
-func TestStoriesTellAll(t *testing.T) {
+// The scripts run every command, and use every exit code and every format.
+func TestScriptsCoverCommandsExitCodesAndFormats(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -31,45 +30,45 @@ func TestStoriesTellAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if code, ok := endsWith(line); ok {
+			if code, ok := exitCodeOf(line); ok {
 				codes[code] = true
 			}
 			_, args, runs := strings.Cut(line, "whctl ")
 			if !runs || strings.HasPrefix(line, "std") || strings.HasPrefix(line, "whctl") || strings.HasPrefix(line, "#") {
 				continue
 			}
-			for _, name := range asksFor(args) {
+			for _, name := range formatsOf(args) {
 				formats[name] = true
 			}
-			l, _ := cmdline.ReorderArgs(app, strings.Fields(args)) // quotes are not read here, and a line may be wrong on purpose
+			l, _ := cmdline.ReorderArgs(app, strings.Fields(args)) // quotes are not parsed, and some lines are invalid on purpose
 			commands[strings.Join(l.Path, " ")] = true
 		}
 	}
 	for _, command := range leaves(app.Commands) {
-		if _, elsewhere := untold[command.String()]; commands[command.String()] == elsewhere {
-			t.Errorf("%s: in a story: %t, tested elsewhere: %t", command, commands[command.String()], elsewhere)
+		if _, elsewhere := testedElsewhere[command.String()]; commands[command.String()] == elsewhere {
+			t.Errorf("%s: in a script: %t, tested elsewhere: %t", command, commands[command.String()], elsewhere)
 		}
 	}
 	for _, e := range exits {
 		if !codes[e.Code] {
-			t.Errorf("no story ends with %d", e.Code)
+			t.Errorf("no script has the exit code %d", e.Code)
 		}
 	}
 	for _, name := range output.FormatNames() {
 		if !formats[name] {
-			t.Errorf("no story writes %s", name)
+			t.Errorf("no script uses the format %s", name)
 		}
 	}
 }
 
 var (
-	endingLine  = regexp.MustCompile(`^(?:exits (\d+) whctl|(?:finish|interrupt) \w+ (\d+)$)`)
-	askedFormat = regexp.MustCompile(`--format[ =](\w+)|--(\w+)`)
+	exitCodeLine = regexp.MustCompile(`^(?:exits (\d+) whctl|(?:finish|interrupt) \w+ (\d+)$)`)
+	formatFlag   = regexp.MustCompile(`--format[ =](\w+)|--(\w+)`)
 )
 
-// endsWith is the exit code that a line of a story asks for.
-func endsWith(line string) (code int, ok bool) {
-	found := endingLine.FindStringSubmatch(strings.TrimSpace(line))
+// exitCodeOf returns the exit code that a line of a script expects.
+func exitCodeOf(line string) (code int, ok bool) {
+	found := exitCodeLine.FindStringSubmatch(strings.TrimSpace(line))
 	if found == nil {
 		return 0, false
 	}
@@ -77,9 +76,9 @@ func endsWith(line string) (code int, ok bool) {
 	return code, err == nil
 }
 
-// asksFor are the formats that a line asks for.
-func asksFor(args string) (names []string) {
-	for _, found := range askedFormat.FindAllStringSubmatch(args, -1) {
+// formatsOf returns the formats that the flags of a command line select.
+func formatsOf(args string) (names []string) {
+	for _, found := range formatFlag.FindAllStringSubmatch(args, -1) {
 		if name := found[1]; name != "" {
 			names = append(names, name)
 		} else if slices.Contains(output.Shorthands, found[2]) {

@@ -1,0 +1,156 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// A failed export prints an error, exits with its code, and leaves nothing on standard
+// output and no file or part of one.
+func TestFailedExportLeavesNoFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		invocation
+		code   int
+		stderr string
+	}{
+		"unreachable":  {invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}}, 3, "whctl: cannot reach http://127.0.0.1"},
+		"no reply":     {invocation{handler: noReply}, 8, "whctl: no answer from http://127.0.0.1"},
+		"HTML":         {invocation{handler: htmlReply(200)}, 1, "whctl: unexpected reply 200 OK as text/html; check that"},
+		"HTML 404":     {invocation{handler: htmlReply(404)}, 5, "whctl: unexpected reply 404 Not Found as text/html"},
+		"broken off":   {invocation{handler: truncatedReply}, 7, "whctl: incomplete reply: it broke off after 1 rows"},
+		"too few rows": {invocation{handler: wrongRowCount}, 7, "whctl: incomplete reply: 1 of 2 rows arrived"},
+		"unauthorized": {invocation{handler: status(401, "Unauthorized")}, 4, "whctl: Unauthorized: no good"},
+		"no rows":      {invocation{handler: rows(0)}, 0, "0 rows written to "},
+	} {
+		for _, format := range append(streaming(), "xlsx") {
+			t.Run(name+" "+format, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				file := filepath.Join(dir, "export."+format)
+				limit := "1m"
+				if c.code == 8 {
+					limit = "100ms" // is to be exceeded
+				}
+				got := c.run(t, "query", "DB_Class", "--all", "--timeout", limit, "--format", format, "-o", file)
+				if got.code != c.code || got.stdout != "" || !strings.HasPrefix(got.stderr, c.stderr) {
+					t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
+				}
+				if left := filesIn(t, dir); (c.code == 0) != (len(left) == 1) {
+					t.Errorf("left behind: %q", left)
+				}
+			})
+		}
+	}
+}
+
+// filesIn returns the names of all files of a directory.
+func filesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Name())
+	}
+	return all
+}
+
+// --all retries a request after a gateway error; other queries do not.
+func TestAllRetriesUnavailableService(t *testing.T) {
+	requests := 0
+	failsOnce := func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 1 {
+			htmlReply(502)(w, r)
+			return
+		}
+		rows(1, `{"Class":"A"}`)(w, r)
+	}
+	got := invocation{handler: failsOnce}.run(t, "query", "DB_Class", "--all", "--csv")
+	if got.code != 0 || got.stdout != "Class\nA\n" || requests != 2 || !strings.HasPrefix(got.stderr, "unexpected reply 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
+		t.Errorf("%d requests: %+v", requests, got)
+	}
+	requests = 0
+	if got := (invocation{handler: failsOnce}).run(t, "query", "DB_Class", "--csv"); got.code != 1 || requests != 1 {
+		t.Errorf("without --all, %d requests: %+v", requests, got)
+	}
+	requests = 0
+	unavailable := func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		status(503, "ServiceUnavailable")(w, r)
+	}
+	if got := (invocation{handler: unavailable}).run(t, "query", "DB_Class", "--all", "--csv", "-q"); got.code != 6 || requests != 1+profile.Retries || got.stdout != "" {
+		t.Errorf("%d requests: %+v", requests, got)
+	}
+}
+
+// A daemon is killed during --all.
+func TestDaemonKilledDuringExport(t *testing.T) {
+	dir := t.TempDir()
+	for _, format := range []string{"csv", "xlsx", "raw"} {
+		daemon, err := daemontest.Launch(dir, "--demo")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := daemon.Await(); err != nil {
+			t.Fatal(err)
+		}
+		to := t.TempDir()
+		cmd := process(t, proxyThatKills(t, daemon, 20_000), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(to, "totals"))
+		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
+		var stdout, stderr bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err = cmd.Run()
+		if code := exitOf(t, err); code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "whctl: incomplete reply: it broke off after ") {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q", format, code, &stdout, &stderr)
+		}
+		if left := filesIn(t, to); left != nil {
+			t.Errorf("%s: left behind: %q", format, left)
+		}
+	}
+}
+
+// proxyThatKills returns the URL of a proxy that kills the daemon after so many bytes of
+// a reply. Without the proxy, the kernel could still deliver bytes that the daemon sent
+// before.
+func proxyThatKills(t *testing.T, daemon *daemontest.Process, bytes int64) (url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer connection.Close()
+		backend, err := net.Dial("tcp", strings.TrimPrefix(daemon.URL, "http://"))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer backend.Close()
+		go io.Copy(backend, connection)
+		if _, err := io.CopyN(connection, backend, bytes); err != nil {
+			t.Errorf("the reply is too short for this test: %v", err)
+		}
+		if err := daemon.Kill(); err != nil {
+			t.Error(err)
+		}
+	}()
+	return "http://" + listener.Addr().String()
+}
