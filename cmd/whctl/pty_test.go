@@ -236,7 +236,7 @@ func TestLoginPromptsForPassword(t *testing.T) {
 	}
 }
 
-// typedLine returns a prompter whose keyboard has a line of input.
+// typedLine returns a prompter with a line of input on its keyboard.
 func typedLine(t *testing.T, line string) cmdline.Prompter {
 	t.Helper()
 	screen, keyboard, err := pty.Open()

@@ -58,10 +58,10 @@ func (h *secretsTest) run(allowed, stdin string, args ...string) string {
 		h.t.Fatalf("%q: exit %d\n%s", args, code, &stderr)
 	}
 	if found := h.secrets.in(stdout.String(), allowed); found != nil {
-		h.t.Errorf("%q: standard output tells: %q\n%s", args, found, &stdout)
+		h.t.Errorf("%q: secrets on standard output: %q\n%s", args, found, &stdout)
 	}
 	if found := h.secrets.in(stderr.String()); found != nil {
-		h.t.Errorf("%q: standard error tells: %q\n%s", args, found, &stderr)
+		h.t.Errorf("%q: secrets on standard error: %q\n%s", args, found, &stderr)
 	}
 	return strings.TrimSpace(stdout.String())
 }

@@ -17,7 +17,7 @@ const (
 	VersionFlag = "version"
 )
 
-// Decorate sets what all commands of a program have in common. It turns off the
+// Decorate sets the properties that all commands of a program share. It turns off the
 // help, version and suggestions of urfave/cli, which write to standard output.
 func Decorate(app *cli.App) {
 	app.HideHelp, app.HideVersion, app.DisableSliceFlagSeparator = true, true, true

@@ -1,4 +1,4 @@
-// Package cli has what the command lines of whd and whctl share: argument order,
+// Package cli has the parts that the command lines of whd and whctl share: argument order,
 // terminal prompts, exit codes, help and error output. It does not import the
 // client or its HTTP library, because whd must not link them.
 package cli

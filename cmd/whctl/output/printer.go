@@ -21,7 +21,7 @@ import (
 // Column is a column of the output.
 type Column = workbook.Column
 
-// layout holds what the writers of all formats need.
+// layout has the options of the writers of all formats.
 type layout struct {
 	out      *Sink
 	columns  []Column
