@@ -127,7 +127,7 @@ func TestServerFallsSilent(t *testing.T) {
 	works(t, i)
 	before := line.Made()
 	line.Freeze()
-	answers(t, i, classes, 504, "longer than its time limit")
+	answers(t, i, classes, 504, "exceeded its time limit")
 	if line.Made() != before {
 		t.Errorf("%d connections were made for it", line.Made()-before)
 	}
@@ -148,7 +148,7 @@ func TestServerFallsSilent(t *testing.T) {
 // TestAllConnectionsTaken: clients that read nothing hold all connections.
 // The others get an error in time, and the service is ready all the same.
 func TestAllConnectionsTaken(t *testing.T) {
-	i, _, _ := overLine(t, "--store-max-connections", "2", "--query-timeout", "2s")
+	i, _, _ := overLine(t, "--store-max-connections", "2", "--query-timeout", "10s")
 	works(t, i)
 	first, second := longResponse(t, i), longResponse(t, i)
 	answers(t, i, classes, 503, "all connections to the database are in use")
