@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// accounts has what the commands on users and keys share.
+// accounts contains the functions that commands on users and keys share.
 type accounts struct{ *base }
 
 // withAccounts opens the store's accounts. A daemon running on the same store
@@ -55,7 +55,7 @@ func editor(accounts *account.Service) *account.Editor {
 const roles = "reader|publisher|writer|admin"
 
 func roleFlag() urfave.Flag {
-	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`: " + roles + "; each includes the permissions of those before it"}
+	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin; each includes the permissions of those before it"}
 }
 
 // roleOf reads the flag --role. It has no default, so that permissions are always

@@ -12,44 +12,43 @@ import (
 	"time"
 )
 
-// office is a data directory with the commands that work on it.
-type office struct {
+// dataDir is a data directory to run commands on.
+type dataDir struct {
 	t   *testing.T
 	dir string
 }
 
-func newOffice(t *testing.T) office { return office{t, t.TempDir()} }
+func newDataDir(t *testing.T) dataDir { return dataDir{t, t.TempDir()} }
 
-// do runs a command that must end with the status.
-func (o office) do(status int, stdin, args string) ran {
-	o.t.Helper()
-	got := whd(stdin, args+" --data-dir "+o.dir)
+// run runs a command and checks its exit code.
+func (d dataDir) run(status int, stdin, args string) result {
+	d.t.Helper()
+	got := whd(stdin, args+" --data-dir "+d.dir)
 	if got.status != status {
-		o.t.Fatalf("whd %s: %+v, want status %d", args, got, status)
+		d.t.Fatalf("whd %s: %+v, want exit code %d", args, got, status)
 	}
 	return got
 }
 
-// steps is a story: each step's error, where it has one, is a part of what
-// standard error gets.
+// step is a command with its expected exit code and a part of its standard error.
 type step struct {
 	stdin, args string
 	status      int
-	says        string
+	stderr      string
 }
 
-func (o office) play(steps []step) {
-	o.t.Helper()
+func (d dataDir) runSteps(steps []step) {
+	d.t.Helper()
 	for _, s := range steps {
-		if got := o.do(s.status, s.stdin, s.args); !strings.Contains(got.stderr, s.says) {
-			o.t.Errorf("whd %s: standard error is %q, want %q in it", s.args, got.stderr, s.says)
+		if got := d.run(s.status, s.stdin, s.args); !strings.Contains(got.stderr, s.stderr) {
+			d.t.Errorf("whd %s: standard error is %q, want it to contain %q", s.args, got.stderr, s.stderr)
 		}
 	}
 }
 
-func TestUsers(t *testing.T) {
-	o := newOffice(t)
-	o.play([]step{
+func TestUserCommands(t *testing.T) {
+	d := newDataDir(t)
+	d.runSteps([]step{
 		{"erin-test-password\n", "user create erin --role reader --password-stdin", 0, "no user is an admin"},
 		{"", "user create adam --role admin --generate", 0, "not shown again"},
 		{"erin-test-password\n", "user create ERIN --role reader --password-stdin", 1, "ser"},
@@ -74,27 +73,27 @@ func TestUsers(t *testing.T) {
 		{"", "user remove sam", 0, ""},
 		{"", "user delete adam", 1, "last admin"},
 	})
-	list := o.do(0, "", "user list").stdout
+	list := d.run(0, "", "user list").stdout
 	if want := regexp.MustCompile(`(?s)^NAME +ROLE +ADDED\nadam +admin +20.*\nerin +writer +20.*Z\n$`); !want.MatchString(list) {
 		t.Errorf("list:\n%s", list)
 	}
-	o.play([]step{{"", "user delete erin", 0, ""}, {"", "user delete erin", 1, "no user"}})
+	d.runSteps([]step{{"", "user delete erin", 0, ""}, {"", "user delete erin", 1, "no user"}})
 }
 
-func TestGeneratedPasswordIsAllOfStdout(t *testing.T) {
-	got := newOffice(t).do(0, "", "user create adam --role admin --generate")
+func TestStdoutIsOnlyTheGeneratedPassword(t *testing.T) {
+	got := newDataDir(t).run(0, "", "user create adam --role admin --generate")
 	if !regexp.MustCompile(`^[A-Z2-7]{26}\n$`).MatchString(got.stdout) {
 		t.Errorf("standard output: %q", got.stdout)
 	}
 }
 
-func TestKeys(t *testing.T) {
-	o := newOffice(t)
-	made := o.do(0, "", "key create reports --role reader --expires never")
-	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(made.stdout) || !strings.Contains(made.stderr, "expires: never") {
-		t.Errorf("%+v", made)
+func TestKeyCommands(t *testing.T) {
+	d := newDataDir(t)
+	created := d.run(0, "", "key create reports --role reader --expires never")
+	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(created.stdout) || !strings.Contains(created.stderr, "expires: never") {
+		t.Errorf("%+v", created)
 	}
-	o.play([]step{
+	d.runSteps([]step{
 		{"", "key create sales --role publisher", 0, "expires: 20"},
 		{"", "key create reports --role reader", 1, ""},
 		{"", "key create other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d, nor never`},
@@ -104,12 +103,12 @@ func TestKeys(t *testing.T) {
 		{"", "key remove sales", 0, ""},
 		{"", "key delete sales", 1, "no API key"},
 	})
-	list := o.do(0, "", "key list").stdout
+	list := d.run(0, "", "key list").stdout
 	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {
 		t.Errorf("list:\n%s", list)
 	}
-	if strings.Contains(list, strings.TrimSpace(made.stdout)) {
-		t.Error("the list shows a key")
+	if strings.Contains(list, strings.TrimSpace(created.stdout)) {
+		t.Error("the list contains the secret of a key")
 	}
 }
 
@@ -121,7 +120,7 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeReached(t *testing.T) {
+func TestUnavailableStoreExitsWith3(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -133,17 +132,17 @@ func TestStoreThatCannotBeReached(t *testing.T) {
 	}
 }
 
-func TestMigrate(t *testing.T) {
-	o := newOffice(t)
+func TestMigratePrintsVersions(t *testing.T) {
+	d := newDataDir(t)
 	for _, want := range []string{`^whd\.db: version 0 -> [1-9]\d*\n$`, `^whd\.db: version [1-9]\d*, up to date\n$`} {
-		if got := o.do(0, "", "migrate"); !regexp.MustCompile(want).MatchString(got.stdout) {
+		if got := d.run(0, "", "migrate"); !regexp.MustCompile(want).MatchString(got.stdout) {
 			t.Errorf("got %q, want %s", got.stdout, want)
 		}
 	}
 }
 
-// TestServe is the program's life from its start to the signal that ends it.
-func TestServe(t *testing.T) {
+// Runs the daemon until a signal stops it.
+func TestServeStopsAtSignal(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	var stdout, stderr bytes.Buffer
 	banner := make(chan struct{})
@@ -164,11 +163,11 @@ func TestServe(t *testing.T) {
 		t.Fatalf("ended with status %d before the banner, standard error:\n%s", status, &stderr)
 	}
 	if strings.Contains(stdout.String()+stderr.String(), "admin-test-password") {
-		t.Error("the password is shown")
+		t.Error("the output contains the password")
 	}
 }
 
-// onWrite tells of the first write.
+// onWrite closes written at the first write.
 type onWrite struct {
 	w       io.Writer
 	written chan struct{}

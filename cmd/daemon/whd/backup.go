@@ -22,7 +22,7 @@ type backups struct{ *base }
 
 func (p backups) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a directory next to it"}
+	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a subdirectory of the data directory"}
 	return []*urfave.Command{
 		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; daemons can keep running", Action: p.backUp, Flags: settings},
 		{Name: "restore", ArgsUsage: "FILE", Usage: "restore the embedded store from a backup file", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
@@ -55,7 +55,7 @@ func (p backups) backUp(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.Stdout, "%s has %s of %s\n", target, m.Names(), conf.DataDir)
+	_, err = fmt.Fprintf(p.Stdout, "%s contains %s from %s\n", target, m.Names(), conf.DataDir)
 	return err
 }
 
@@ -70,7 +70,7 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "%s has %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
+	fmt.Fprintf(p.Stdout, "%s contains %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
 	if r.ReplacedDir != "" {
 		fmt.Fprintf(p.Stdout, "the previous files are in %s\n", r.ReplacedDir)
 	}

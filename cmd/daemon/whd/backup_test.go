@@ -8,23 +8,23 @@ import (
 )
 
 func TestBackupCommands(t *testing.T) {
-	o := newOffice(t)
+	d := newDataDir(t)
 	file := filepath.Join(t.TempDir(), "store.backup")
-	o.do(0, "", "demo")
-	o.do(0, "a password of ann\n", "user create ann --role reader --password-stdin")
-	if got := o.do(0, "", "backup "+file).stdout; !strings.HasPrefix(got, file+" has records.db, whd.db (version ") {
+	d.run(0, "", "demo")
+	d.run(0, "a password of ann\n", "user create ann --role reader --password-stdin")
+	if got := d.run(0, "", "backup "+file).stdout; !strings.HasPrefix(got, file+" contains records.db, whd.db (version ") {
 		t.Errorf("got %s", got)
 	}
-	o.do(0, "", "user remove ann") // which the backup knows nothing of
-	o.play([]step{
-		{"", "restore " + file, 1, o.dir + " already contains a store: records.db, whd.db; --force moves it to a subdirectory"},
+	d.run(0, "", "user remove ann") // after the backup
+	d.runSteps([]step{
+		{"", "restore " + file, 1, d.dir + " already contains a store: records.db, whd.db; --force moves it to a subdirectory"},
 		{"", "restore " + file + ".gone", 1, "no such file"},
-		{"", "restore " + filepath.Join(o.dir, "whd.db"), 1, "not a backup made by whd"},
+		{"", "restore " + filepath.Join(d.dir, "whd.db"), 1, "not a backup made by whd"},
 	})
-	if got := o.do(0, "", "restore --force "+file).stdout; !strings.Contains(got, o.dir+" has records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+o.dir) {
+	if got := d.run(0, "", "restore --force "+file).stdout; !strings.Contains(got, d.dir+" contains records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+d.dir) {
 		t.Errorf("got %s", got)
 	}
-	if got := o.do(0, "", "user list").stdout; !strings.Contains(got, "ann") {
+	if got := d.run(0, "", "user list").stdout; !strings.Contains(got, "ann") {
 		t.Errorf("got %s", got)
 	}
 	secret := filepath.Join(t.TempDir(), "dsn")
@@ -32,9 +32,9 @@ func TestBackupCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"backup", "restore"} {
-		got := whd("", command+" "+file+" --data-dir "+o.dir+" --store-file "+secret)
+		got := whd("", command+" "+file+" --data-dir "+d.dir+" --store-file "+secret)
 		if got.status != 2 || !strings.Contains(got.stderr, "whd "+command+" is for the embedded store") || strings.Contains(got.stderr, "canary") {
-			t.Errorf("%s of a server: %+v", command, got)
+			t.Errorf("%s of a store on a server: %+v", command, got)
 		}
 	}
 }

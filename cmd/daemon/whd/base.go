@@ -45,7 +45,7 @@ func isUsage(err error) bool {
 	return ofSettings || cli.IsUsage(err) || fault.Is(err, fault.Invalid)
 }
 
-// base holds what all commands use.
+// base contains the state and functions that all commands share.
 type base struct {
 	Process
 	flags config.Layer // settings from flags
@@ -123,7 +123,7 @@ func (p *base) settingFlags(names ...string) (flags []urfave.Flag) {
 	return flags
 }
 
-// settingFlag is a flag whose value is checked later, together with the settings
+// settingFlag is a flag of a setting. Its value is validated later, together with those
 // of all other sources.
 type settingFlag struct {
 	*urfave.GenericFlag

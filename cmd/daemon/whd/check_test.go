@@ -10,13 +10,13 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-func TestCheckEmbedded(t *testing.T) {
-	o := newOffice(t)
-	o.do(0, "", "migrate")
-	if got := o.do(0, "", "check").stdout; !strings.Contains(got, "14 of 14 kinds are complete\nbills: 5 of 5 tables are complete\n") || !strings.Contains(got, "whd.db: version ") || strings.Contains(got, "PROBLEM") {
+func TestCheckOfEmbeddedStore(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, "", "migrate")
+	if got := d.run(0, "", "check").stdout; !strings.Contains(got, "14 of 14 kinds are complete\nbills: 5 of 5 tables are complete\n") || !strings.Contains(got, "whd.db: version ") || strings.Contains(got, "PROBLEM") {
 		t.Errorf("got %s", got)
 	}
-	got := o.do(1, "", "check --erp-sources DB_Class=gone,SO_Totals=IN_Colours,bm_stages=BM_Main")
+	got := d.run(1, "", "check --erp-sources DB_Class=gone,SO_Totals=IN_Colours,bm_stages=BM_Main")
 	for _, want := range []string{"BM_Main_RecID", "bills: 4 of 5", "DB_Class", "there is no such table or view", "InvoiceTotal", "there is no such column", "12 of 14"} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("%q is missing in\n%s", want, got.stdout)
@@ -25,25 +25,25 @@ func TestCheckEmbedded(t *testing.T) {
 	if !strings.Contains(got.stderr, errIncomplete.Error()) {
 		t.Errorf("standard error: %s", got.stderr)
 	}
-	o.play([]step{{"", "check --format yaml", 2, `--format must be text or json, not "yaml"`}})
+	d.runSteps([]step{{"", "check --format yaml", 2, `--format must be text or json, not "yaml"`}})
 }
 
-func TestCheckJSON(t *testing.T) {
-	o := newOffice(t)
-	o.do(0, "", "migrate")
+func TestCheckAsJSON(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, "", "migrate")
 	var report struct {
 		Complete bool
 		Records  int
 		Own      struct{ Version, Needed int64 }
 		Findings []struct{ Record, Table, Field, Problem string }
 	}
-	if err := json.Unmarshal([]byte(o.do(0, "", "check --format json").stdout), &report); err != nil {
+	if err := json.Unmarshal([]byte(d.run(0, "", "check --format json").stdout), &report); err != nil {
 		t.Fatal(err)
 	}
 	if !report.Complete || report.Records != len(record.Builtin().Kinds()) || report.Own.Version == 0 || report.Own.Version != report.Own.Needed || report.Findings == nil {
 		t.Errorf("got %+v", report)
 	}
-	if err := json.Unmarshal([]byte(o.do(1, "", "check --format json --erp-sources DB_Class=gone").stdout), &report); err != nil {
+	if err := json.Unmarshal([]byte(d.run(1, "", "check --format json --erp-sources DB_Class=gone").stdout), &report); err != nil {
 		t.Fatal(err)
 	}
 	if report.Complete || len(report.Findings) != 1 || report.Findings[0].Table != "gone" || report.Findings[0].Field != "" {
@@ -51,30 +51,29 @@ func TestCheckJSON(t *testing.T) {
 	}
 }
 
-func TestDemoCommand(t *testing.T) {
-	newOffice(t).play([]step{
+func TestDemoNeedsEmptyStore(t *testing.T) {
+	newDataDir(t).runSteps([]step{
 		{"", "demo", 0, ""},
 		{"", "demo", 1, "the store has records"},
 	})
 }
 
-// TestVersionOfTheERP is what whd check says of it.
-func TestVersionOfTheERP(t *testing.T) {
-	o := newOffice(t)
-	o.do(0, "", "demo")
-	conn, err := sqlite.Open(filepath.Join(o.dir, "records.db"), sqlite.Options{})
+func TestCheckReportsERPVersion(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, "", "demo")
+	conn, err := sqlite.Open(filepath.Join(d.dir, "records.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	check := func(source, says string) {
+	check := func(source, want string) {
 		t.Helper()
-		if got := o.do(0, "", "check --erp-version-source "+source).stdout; !strings.Contains(got, "\nERP: "+says+" ("+source+")\n") {
-			t.Errorf("got %s\nwant %s", got, says)
+		if got := d.run(0, "", "check --erp-version-source "+source).stdout; !strings.Contains(got, "\nERP: "+want+" ("+source+")\n") {
+			t.Errorf("got %s\nwant %s", got, want)
 		}
 	}
 	check("SY_System.Version", "no version; warning: it cannot be read: no such table: SY_System")
-	for _, c := range []struct{ sql, says string }{
+	for _, c := range []struct{ sql, want string }{
 		{"CREATE TABLE SY_System (Version TEXT)", "no version; warning: it contains no version such as 07.02.01.00"},
 		{"INSERT INTO SY_System VALUES (NULL), ('beta'), ('7.2.1.0.0')", "no version; warning: it contains no version such as 07.02.01.00"},
 		{"INSERT INTO SY_System VALUES ('07.02.00.99')", "version 07.02.00.99; warning: webhooks require version 07.02.01.00 or later"},
@@ -84,14 +83,14 @@ func TestVersionOfTheERP(t *testing.T) {
 		if err := conn.Exec(c.sql); err != nil {
 			t.Fatal(err)
 		}
-		check("SY_System.Version", c.says)
+		check("SY_System.Version", c.want)
 	}
 	check("SY_System.Release", "no version; warning: it cannot be read: no such column: t.Release")
-	if got := o.do(0, "", "check --format json --erp-version-source SY_System.Version").stdout; !strings.Contains(got, `"Version": "07.10"`) {
+	if got := d.run(0, "", "check --format json --erp-version-source SY_System.Version").stdout; !strings.Contains(got, `"Version": "07.10"`) {
 		t.Errorf("got %s", got)
 	}
-	o.play([]step{{"", "check --erp-version-source Version", 2, `"Version" is not a table and a column such as dbo.SY_System.Version`}})
-	if got := o.do(0, "", "check --webhooks-host-url http://localhost:5050").stdout; strings.Contains(got, "ERP:") || !strings.Contains(got, "\nwarn  webhooks.host_url  http://localhost:5050 is a loopback address") {
+	d.runSteps([]step{{"", "check --erp-version-source Version", 2, `"Version" is not a table and a column such as dbo.SY_System.Version`}})
+	if got := d.run(0, "", "check --webhooks-host-url http://localhost:5050").stdout; strings.Contains(got, "ERP:") || !strings.Contains(got, "\nwarn  webhooks.host_url  http://localhost:5050 is a loopback address") {
 		t.Errorf("got %s", got)
 	}
 }

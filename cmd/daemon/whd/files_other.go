@@ -2,6 +2,5 @@
 
 package whd
 
-// keepFilesPrivate leaves it to the directory's access list, which files
-// inherit here.
+// keepFilesPrivate does nothing: files inherit the access control list of their directory.
 func keepFilesPrivate() {}

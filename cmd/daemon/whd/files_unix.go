@@ -4,6 +4,6 @@ package whd
 
 import "syscall"
 
-// keepFilesPrivate makes every file that the process creates its user's own:
-// the store holds password hashes and the company's records.
+// keepFilesPrivate sets the umask so that only the user of the process can access the files
+// that it creates: the store contains password hashes and business records.
 func keepFilesPrivate() { syscall.Umask(0o077) }

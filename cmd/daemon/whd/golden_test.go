@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// golden compares got with the file of that name under testdata.
+// golden compares got with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
@@ -27,6 +27,6 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs from what the code gives (go test -update rewrites it); got:\n%s", file, got)
+		t.Errorf("%s differs from the output (go test -update rewrites it); got:\n%s", file, got)
 	}
 }

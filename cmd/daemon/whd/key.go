@@ -21,7 +21,7 @@ type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION` until the key expires, such as 30d, or " + forever}}
+	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "lifetime of the key, a `DURATION` such as 30d, or " + forever}}
 	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
 		{

@@ -29,7 +29,7 @@ func (p users) newPassword(c *urfave.Context) (password string, err error) {
 	case c.Bool("password-stdin"):
 		password, err = cli.Interruptible(c.Context, func() (string, error) { return cli.FirstLine(p.Stdin) })
 	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
-		return "", cli.Usagef("cannot ask for the password without a terminal; use --password-stdin or --generate")
+		return "", cli.Usagef("cannot prompt for the password without a terminal; use --password-stdin or --generate")
 	default:
 		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.ReadTwice(c.Context, "Password: ")
 	}

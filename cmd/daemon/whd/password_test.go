@@ -14,17 +14,18 @@ import (
 	"golang.org/x/term"
 )
 
-// desk is a person at a terminal: what they type when a prompt comes.
-type desk struct {
-	mu      sync.Mutex
-	shown   bytes.Buffer
-	answers []string
-	keys    io.Writer
-	asked   func() // instead of an answer, where there is none left
+// typist answers prompts on a terminal.
+type typist struct {
+	mu         sync.Mutex
+	shown      bytes.Buffer
+	answers    []string
+	keys       io.Writer
+	unanswered func() // called for a prompt after the last answer
 }
 
-// Write takes what the program shows. A prompt ends with a colon and a space.
-func (d *desk) Write(b []byte) (int, error) {
+// Write records the output of the program. If it is a prompt, which ends with a colon and
+// a space, it types the next answer.
+func (d *typist) Write(b []byte) (int, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.shown.Write(b)
@@ -32,7 +33,7 @@ func (d *desk) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if len(d.answers) == 0 {
-		d.asked()
+		d.unanswered()
 		return len(b), nil
 	}
 	_, err := io.WriteString(d.keys, d.answers[0]+"\r")
@@ -40,15 +41,15 @@ func (d *desk) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-func TestPasswordPrompt(t *testing.T) {
+func TestPasswordPromptOnTerminal(t *testing.T) {
 	cases := []struct {
 		name    string
 		answers []string
 		status  int
-		says    string
+		stderr  string
 	}{
-		{"twice the same", []string{"pass-test-word", "pass-test-word"}, 0, ""},
-		{"twice another", []string{"pass-test-word", "pass-test-ward"}, 1, "the two passwords differ"},
+		{"equal passwords", []string{"pass-test-word", "pass-test-word"}, 0, ""},
+		{"different passwords", []string{"pass-test-word", "pass-test-ward"}, 1, "the two passwords differ"},
 		{"too short", []string{"short", "short"}, 2, "must have at least"},
 		{"Ctrl-C", []string{"\x03"}, 1, "interrupted"},
 		{"signal", nil, 1, "interrupted"},
@@ -66,23 +67,23 @@ func TestPasswordPrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			signals := make(chan os.Signal, 1)
-			d := &desk{answers: c.answers, keys: keys, asked: func() { signals <- os.Interrupt }}
+			d := &typist{answers: c.answers, keys: keys, unanswered: func() { signals <- os.Interrupt }}
 			var stdout bytes.Buffer
 			status := Main(Process{
 				Args:  []string{"user", "add", "erin", "--role", "admin", "--data-dir", t.TempDir()},
 				Stdin: terminal, Stdout: &stdout, Stderr: d, Signals: signals,
 			})
 			shown := d.shown.String()
-			if status != c.status || !strings.Contains(shown, c.says) || stdout.Len() > 0 {
+			if status != c.status || !strings.Contains(shown, c.stderr) || stdout.Len() > 0 {
 				t.Errorf("status %d, standard output %q, standard error %q", status, &stdout, shown)
 			}
 			for _, answer := range c.answers {
 				if strings.Contains(shown, answer) {
-					t.Errorf("shown while typed: %q", shown)
+					t.Errorf("the password is echoed: %q", shown)
 				}
 			}
 			if after, err := term.GetState(int(terminal.Fd())); err != nil || *after != *before {
-				t.Errorf("the terminal is left as %v, was %v, %v", after, before, err)
+				t.Errorf("the terminal state is %v, want %v as before (%v)", after, before, err)
 			}
 		})
 	}

@@ -17,11 +17,11 @@ type users struct{ accounts }
 
 func (p users) commands() []*urfave.Command {
 	settings := p.settingFlags(storing...)
-	newPassword := &urfave.BoolFlag{Name: "new-password", Usage: "ask for a new password on the terminal; ends the user's sessions"}
-	return []*urfave.Command{{Name: "user", Aliases: []string{"users"}, Usage: "manage users, who sign in with a password", Subcommands: []*urfave.Command{
+	newPassword := &urfave.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal; ends the user's sessions"}
+	return []*urfave.Command{{Name: "user", Aliases: []string{"users"}, Usage: "manage users, which sign in with a password", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list users", Action: p.listUsers, Flags: settings},
 		{
-			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a user; asks for the password on a terminal", Action: p.createUser,
+			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a user; prompts for the password on a terminal", Action: p.createUser,
 			Flags: slices.Concat([]urfave.Flag{roleFlag()}, passwordFlags(), settings),
 			Description: `whd user create jsmith --role reader
 whd user create erp --role publisher --generate`,
@@ -33,7 +33,7 @@ whd user create erp --role publisher --generate`,
 whd user update jsmith --new-password`,
 		},
 		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "NAME", Usage: "delete a user and end their sessions", Action: p.deleteUser, Flags: settings},
-		// Former commands, which are kept as aliases of update.
+		// Former commands, kept as aliases of update.
 		{Name: "role", Hidden: true, ArgsUsage: "NAME ROLE", Usage: "change the role of a user; same as user update --role", Action: p.updateRole, Flags: settings},
 		{Name: "password", Hidden: true, ArgsUsage: "NAME", Usage: "change the password of a user; same as user update --new-password", Action: p.updatePassword, Flags: append(passwordFlags(), settings...)},
 	}}}

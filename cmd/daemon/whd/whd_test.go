@@ -15,19 +15,19 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// ran is what a run of the program gave.
-type ran struct {
+// result is the result of running the program.
+type result struct {
 	status         int
 	stdout, stderr string
 }
 
-// whd runs the program in process; args are split at spaces.
-func whd(stdin, args string, env ...string) ran {
+// whd runs the program in this process. args are separated by spaces.
+func whd(stdin, args string, env ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := Main(Process{
 		Args: strings.Fields(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
 	})
-	return ran{status, stdout.String(), stderr.String()}
+	return result{status, stdout.String(), stderr.String()}
 }
 
 func TestHelp(t *testing.T) {
@@ -43,10 +43,10 @@ func TestHelp(t *testing.T) {
 		golden(t, c.golden, got.stdout)
 	}
 	if a, b := whd("", "help key list"), whd("", "key list --help"); a != b || a.stdout == "" {
-		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+		t.Errorf("help key list and key list --help differ:\n%+v\n%+v", a, b)
 	}
 	if a, b := whd("", "help"), whd("", "--help"); a != b {
-		t.Errorf("two ways to the same help differ:\n%+v\n%+v", a, b)
+		t.Errorf("help and --help differ:\n%+v\n%+v", a, b)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	}
 }
 
-func TestWrongUsage(t *testing.T) {
+func TestUsageErrors(t *testing.T) {
 	cases := []struct{ args, want string }{
 		{"--zzz", `unknown flag --zzz (see: whd help)`},
 		{"--listen :1", `no command given; did you mean whd serve --listen? (see: whd help)`},
@@ -104,8 +104,8 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// A group of commands without a subcommand prints its help, as does the program
-// without a command.
+// A command group without a subcommand prints its help, as does the program without a
+// command.
 func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 	for args, help := range map[string]string{"": "help", "user": "help user", "users": "help user", "key": "help key", "service": "help service"} {
 		if got, want := whd("", args), whd("", help); got != want || got.status != 0 || got.stdout == "" {
@@ -114,8 +114,7 @@ func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 	}
 }
 
-// Flags can precede the command and its subcommand, and are not lost there.
-func TestFlagsBeforeTheSubcommand(t *testing.T) {
+func TestFlagsCanPrecedeTheSubcommand(t *testing.T) {
 	dir := t.TempDir()
 	want := whd("", "user create erin --role admin --generate --data-dir "+dir)
 	if want.status != 0 {
@@ -128,7 +127,7 @@ func TestFlagsBeforeTheSubcommand(t *testing.T) {
 	}
 }
 
-func TestConfigCommand(t *testing.T) {
+func TestConfigPrintsSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "whd.toml")
 	if err := os.WriteFile(file, []byte("[query]\nmax_take = 500\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -138,23 +137,23 @@ func TestConfigCommand(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	if strings.Contains(got.stdout, "canary") {
-		t.Error("the password is shown")
+		t.Error("the output contains the password")
 	}
-	var plain strings.Builder // the directory's random name would move the columns
+	var plain strings.Builder // without column widths, which depend on the directory's random name
 	for line := range strings.Lines(got.stdout) {
 		plain.WriteString(strings.Join(strings.Fields(strings.ReplaceAll(line, file, "whd.toml")), " ") + "\n")
 	}
 	golden(t, "config.golden", plain.String())
 }
 
-func TestConfigSample(t *testing.T) {
+func TestConfigPrintsSample(t *testing.T) {
 	got := whd("", "config --format toml --data-dir x", "HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
 	if got.status != 0 || strings.Contains(got.stdout, "canary") || !strings.Contains(got.stdout, "# demo = false\n") {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestVersion(t *testing.T) {
+func TestVersionPrintsSQLiteVersion(t *testing.T) {
 	got := whd("", "version")
 	if got.status != 0 || !strings.HasPrefix(got.stdout, "whd ") || !strings.Contains(got.stdout, "\nSQLite 3.") {
 		t.Errorf("%+v", got)
@@ -164,7 +163,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestExitStatus(t *testing.T) {
+func TestExitCodes(t *testing.T) {
 	cases := []struct {
 		err  error
 		want int
@@ -187,7 +186,7 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
-func TestSecondSignalIsNotWaitedFor(t *testing.T) {
+func TestSecondSignalEndsImmediately(t *testing.T) {
 	signals := make(chan os.Signal, 2)
 	canceled := make(chan struct{})
 	result := make(chan error)
@@ -196,11 +195,11 @@ func TestSecondSignalIsNotWaitedFor(t *testing.T) {
 	<-canceled
 	signals <- os.Interrupt
 	if err := <-result; err == nil || cli.ExitCode(exits, err) != 1 {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want an error with exit code 1", err)
 	}
 }
 
-func TestFirstSignalWaits(t *testing.T) {
+func TestFirstSignalWaitsForTheCommand(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signals <- os.Interrupt
 	done := make(chan error, 1)
