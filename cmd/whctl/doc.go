@@ -6,7 +6,7 @@
 // command reads flags, connects and prints, and returns an error, which the table in
 // exit.go maps to an exit code.
 //
-// To add a noun, write a file with its name and a table of its commands,
+// To add a group of commands, write a file with its name and a table of its commands,
 //
 //	func subscriberCommands() []*cli.Command {
 //		return []*cli.Command{{

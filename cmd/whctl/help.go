@@ -72,7 +72,7 @@ func help(c *cli.Context) error {
 		return helpProgram(c.App)
 	}
 	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
-		return cmdline.HelpCommand(c.App, words, command, "whctl help lists the flags of every command.")
+		return cmdline.HelpCommand(c.App, words, command, "whctl help lists the flags that all commands have.")
 	}
 	var known []string
 	for _, t := range topics() {

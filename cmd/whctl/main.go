@@ -66,8 +66,8 @@ func newApp(s *session) *cli.App {
 	return app
 }
 
-// commands returns the table of commands. Each noun has its own table in the file
-// of its name.
+// commands returns the table of commands. Each group has its own table, in the
+// file of its name.
 func commands() []*cli.Command {
 	return slices.Concat(
 		queryCommands(),

@@ -28,7 +28,7 @@ func serviceCommands() []*cli.Command {
 			Name: "stats", Usage: "show webhook delivery statistics", Action: reads(showStats),
 			Flags: append(output.Flags(), keyFlag(),
 				&cli.DurationFlag{Name: "window", Usage: "statistics of the last `DURATION`, from 1m to 24h", Value: time.Hour},
-				&cli.BoolFlag{Name: "queues", Aliases: []string{"lanes"}, Usage: "list the queues of the subscriptions, those in trouble first"}),
+				&cli.BoolFlag{Name: "queues", Aliases: []string{"lanes"}, Usage: "list the queues of the subscriptions, those with problems first"}),
 			Description: `whctl stats
 whctl stats --queues --window 15m`,
 		},

@@ -55,8 +55,8 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 	}}
 }
 
-// userRequest reads the flags; unset flags leave their members nil. If prompt is set and no
-// flag has a password, it prompts for one.
+// userRequest reads the flags; unset flags leave their members nil. With prompt, it
+// prompts for a password if no flag has one.
 func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.UserRequest, err error) {
 	if c.IsSet("role") {
 		r.Role = new(c.String("role"))

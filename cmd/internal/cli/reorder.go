@@ -1,6 +1,6 @@
-// Package cli has the parts that the command lines of whd and whctl share: argument order,
-// terminal prompts, exit codes, help and error output. It does not import the
-// client or its HTTP library, because whd must not link them.
+// Package cli implements the parts of a command line that whd and whctl share:
+// argument order, terminal prompts, exit codes, help and error output. It does not
+// import the client or its HTTP library, because whd must not link them.
 package cli
 
 import (
