@@ -82,9 +82,9 @@ func (from sources) configFile(env []string, environment Layer) assignment {
 	}
 	config, _ := settingNamed("config")
 	named = assignment{setting: config, origin: byDefault}
-	if place := from.platform.configPath(env); place != "" {
-		if _, err := from.readFile(place); !errors.Is(err, fs.ErrNotExist) {
-			named.text = place // an unreadable file is reported later, with its name
+	if path := from.platform.configPath(env); path != "" {
+		if _, err := from.readFile(path); !errors.Is(err, fs.ErrNotExist) {
+			named.text = path // an unreadable file is reported later, with its name
 		}
 	}
 	return named

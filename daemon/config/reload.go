@@ -36,7 +36,7 @@ func (c Config) Reloaded(read Config) (next Config, changed, needRestart []strin
 	next.origins = make(map[string]Origin)
 	for _, s := range table {
 		from := c.Origin(s.Name)
-		value, newValue := s.place(&next), s.place(&read)
+		value, newValue := s.field(&next), s.field(&read)
 		switch {
 		case s.Live:
 			if s.text(&c) != s.text(&read) {

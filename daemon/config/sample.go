@@ -92,7 +92,7 @@ func (s Setting) literal(c *Config) string {
 	case reflect.Map:
 		return "{}"
 	}
-	switch text := s.text(c); s.place(c).Kind() {
+	switch text := s.text(c); s.field(c).Kind() {
 	case reflect.Int, reflect.Bool:
 		return text
 	default:

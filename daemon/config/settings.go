@@ -221,14 +221,14 @@ func (s Setting) secret() bool {
 	return false
 }
 
-// place returns the setting's field in c.
-func (s Setting) place(c *Config) reflect.Value { return reflect.ValueOf(s.into(c)).Elem() }
+// field returns the setting's field in c.
+func (s Setting) field(c *Config) reflect.Value { return reflect.ValueOf(s.into(c)).Elem() }
 
 // text returns the setting's value in c in the form that assign parses. Secrets are
 // masked.
-func (s Setting) text(c *Config) string { return textOf(s.place(c).Interface()) }
+func (s Setting) text(c *Config) string { return textOf(s.field(c).Interface()) }
 
-func (s Setting) kind() kind { return kinds[s.place(new(Config)).Type()] }
+func (s Setting) kind() kind { return kinds[s.field(new(Config)).Type()] }
 
 // settingNamed finds a setting by its name or key.
 func settingNamed(name string) (Setting, bool) {
@@ -252,7 +252,7 @@ func (s Setting) assign(c *Config, text string) error {
 	if err := setValue(s.into(c), text); err != nil {
 		return err
 	}
-	if v := s.place(c); v.CanInt() {
+	if v := s.field(c); v.CanInt() {
 		return s.bound(text, v.Int())
 	}
 	return nil
@@ -276,6 +276,6 @@ func (s Setting) bound(text string, n int64) error {
 // boundText formats a minimum or maximum as a value of the setting.
 func (s Setting) boundText(n int64) string {
 	var c Config
-	s.place(&c).SetInt(n)
+	s.field(&c).SetInt(n)
 	return s.text(&c)
 }

@@ -28,12 +28,12 @@ type tomlFile struct {
 func parseTOML(name string, data []byte) (Layer, []string) {
 	f := tomlFile{name: name, known: make(map[string]assignment), seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
-		place := name
+		position := name
 		if at, is := errors.AsType[*toml.DecodeError](err); is {
 			line, column := at.Position()
-			place = fmt.Sprintf("%s:%d:%d", name, line, column)
+			position = fmt.Sprintf("%s:%d:%d", name, line, column)
 		}
-		return nil, []string{fmt.Sprintf("file %s: %s", place, strings.TrimPrefix(err.Error(), "toml: "))}
+		return nil, []string{fmt.Sprintf("file %s: %s", position, strings.TrimPrefix(err.Error(), "toml: "))}
 	}
 	for _, g := range assignable() {
 		for _, key := range []string{g.setting.Name, g.setting.key} {

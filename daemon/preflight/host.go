@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	minFree     = 64 << 20 // bytes; with less, writes to the embedded store may fail soon
-	enoughFree  = 1 << 30  // bytes
-	clockOff    = 5 * time.Second
-	certExpires = 14 * 24 * time.Hour
+	minFree        = 64 << 20 // bytes; with less, the check of an embedded store fails
+	lowFree        = 1 << 30  // bytes; with less, the check warns
+	maxClockOffset = 5 * time.Second
+	certWarning    = 14 * 24 * time.Hour
 )
 
 // checkDirectory checks the permissions and the free space of the data directory.
@@ -44,7 +44,7 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 		all = append(all, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
 	case free < minFree && r.config.Store == config.Embedded:
 		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
-	case free < enoughFree:
+	case free < lowFree:
 		all = append(all, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
 	case all == nil:
 		all = result(check.OK, "%s, %s free", dir, roundSize(free))
@@ -79,18 +79,18 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 		return result(check.Failed, "cannot read the server's clock: %v", err)
 	}
 	took := time.Since(start)
-	off := at.Sub(start.Add(took / 2)).Round(time.Millisecond)
-	if off.Abs() > clockOff+took {
-		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ", lateBy(off))
+	offset := at.Sub(start.Add(took / 2)).Round(time.Millisecond)
+	if offset.Abs() > maxClockOffset+took {
+		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ", describeOffset(offset))
 	}
-	return result(check.OK, "%s the server's", lateBy(off))
+	return result(check.OK, "%s the server's", describeOffset(offset))
 }
 
-func lateBy(off time.Duration) string {
-	if off > 0 {
-		return fmt.Sprintf("%v behind", off)
+func describeOffset(offset time.Duration) string {
+	if offset > 0 {
+		return fmt.Sprintf("%v behind", offset)
 	}
-	return fmt.Sprintf("%v ahead of", -off)
+	return fmt.Sprintf("%v ahead of", -offset)
 }
 
 // checkCertificate checks that the certificate can be loaded, and its expiry.
@@ -106,7 +106,7 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 	switch left := time.Until(until); {
 	case left < 0:
 		return result(check.Failed, "expired at %s", until.Format(time.RFC3339))
-	case left < certExpires:
+	case left < certWarning:
 		return result(check.Warning, "expires at %s", until.Format(time.RFC3339))
 	}
 	return result(check.OK, "valid until %s", until.Format(time.RFC3339))

@@ -100,26 +100,26 @@ func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subs
 	key := u.Host + strconv.FormatBool(sub.MadeByAdmin)
 	problem, known := hosts[key]
 	if !known {
-		problem = unreachableName(ctx, guard, u, sub.MadeByAdmin)
+		problem = resolutionProblem(ctx, guard, u, sub.MadeByAdmin)
 		hosts[key] = problem
 	}
 	return problem
 }
 
-// unreachableName returns the reason why no address of a host name is allowed, "" if one
+// resolutionProblem returns the reason why no address of a host name is allowed, "" if one
 // is.
-func unreachableName(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
+func resolutionProblem(ctx context.Context, guard webhook.Guard, u *url.URL, private bool) string {
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
 	if err != nil {
 		return fmt.Sprintf("cannot resolve %s", u.Hostname())
 	}
-	var refusal error
+	var refused error
 	for _, at := range found {
-		if refusal = guard.Check(netip.AddrPortFrom(at, 0), private); refusal == nil {
+		if refused = guard.Check(netip.AddrPortFrom(at, 0), private); refused == nil {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%s: %v", u.Hostname(), refusal)
+	return fmt.Sprintf("%s: %v", u.Hostname(), refused)
 }
