@@ -93,7 +93,7 @@ func answer[T any](ctx context.Context, c *Client, req call, request any) (docum
 	return document, err
 }
 
-// confirm sends a request whose reply has no document.
+// confirm sends a request and ignores the body of the reply.
 func (c *Client) confirm(ctx context.Context, req call) error {
 	req.accept = mediaJSON
 	reply, err := c.do(ctx, req)

@@ -53,6 +53,8 @@ func (c *Client) renew(ctx context.Context, expired *string) error {
 	return err
 }
 
+var errNullReply = errors.New("the reply is null")
+
 func readDocument(reply *http.Response, document any) error {
 	if err := expect(reply, mediaJSON); err != nil {
 		return err
@@ -62,10 +64,10 @@ func readDocument(reply *http.Response, document any) error {
 		return err
 	}
 	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
-		return truncated(reply, errors.New("it is null"), "the reply cannot be read")
+		return truncated(reply, errNullReply, "the reply is null")
 	}
 	if err := json.Unmarshal(text, document); err != nil {
-		return truncated(reply, err, "the reply cannot be read")
+		return truncated(reply, err, "the reply is not valid")
 	}
 	return nil
 }

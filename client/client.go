@@ -108,11 +108,11 @@ func baseURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return "", errors.New("the address of the service must be like " + DefaultURL)
+		return "", errors.New("the address of the service must be a URL such as " + DefaultURL)
 	case u.User != nil:
-		return "", errors.New("the address of the service must not hold a user or password")
+		return "", errors.New("the address of the service must not contain a user or password")
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", errors.New("the address of the service must not hold a query string or fragment")
+		return "", errors.New("the address of the service must not contain a query string or fragment")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
@@ -179,7 +179,7 @@ func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
 		return nil, ErrNotSent
 	}
 	if c.options.ReadOnly && !req.isSafe() {
-		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, since it could change something"}
+		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, because the request could change something"}
 	}
 	session := c.session.Load()
 	reply, err := c.exchangeReads(ctx, req)
@@ -276,7 +276,7 @@ func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	case tooLarge:
 		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)}
 	case err != nil:
-		return nil, truncated(reply, err, fmt.Sprintf("the reply broke off after %d bytes", n))
+		return nil, truncated(reply, err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
 	}
 	return text.Bytes(), nil
 }

@@ -51,7 +51,7 @@ func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	n, err := io.Copy(io.MultiWriter(w, digest), body)
 	switch {
 	case body.err != nil:
-		return n, truncated(reply, body.err, fmt.Sprintf("incomplete reply: it broke off after %d bytes", n))
+		return n, truncated(reply, body.err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
 	case err != nil:
 		return n, err
 	}
@@ -85,7 +85,7 @@ func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, er
 	case text == "" && unverifiable(reply, wire.HeaderDigest):
 		return true, nil
 	case !ok:
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: it ended after %d bytes without its digest", n))
+		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: ended after %d bytes without a digest", n))
 	case hexSum != hex.EncodeToString(sum):
 		return false, truncated(reply, nil, "the reply does not have the digest that the service computed")
 	}

@@ -168,7 +168,7 @@ func expect(reply *http.Response, media string) error {
 	return &Error{Kind: Failed, Status: reply.StatusCode, Message: unexpectedReply(reply)}
 }
 
-// contextError returns the error of a call whose ctx is done; message is for a timeout.
+// contextError returns the error for a ctx that is done; message is for a timeout.
 func contextError(ctx context.Context, message string) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return &Error{Kind: Cancelled, Message: "cancelled", Err: context.Canceled}

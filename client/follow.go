@@ -62,7 +62,7 @@ func (f *follower) connect(parent context.Context) error {
 	case errors.Is(err, io.EOF):
 		return truncated(reply, err, "the service has ended the stream")
 	}
-	return truncated(reply, err, "the stream broke off: "+err.Error())
+	return truncated(reply, err, "the stream was aborted: "+err.Error())
 }
 
 func (f *follower) query() string {
@@ -137,7 +137,7 @@ func decodeEvent(e sourceEvent, id string) (event StreamEvent, err error) {
 		event = ResetEvent{Reason: reset.Reason}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the event %s cannot be read: %w", e.name, err)
+		return nil, fmt.Errorf("invalid event %s: %w", e.name, err)
 	}
 	return event, nil
 }

@@ -142,7 +142,7 @@ func (q Query) operands(f Filter) (any, error) {
 	case !field.Filter.Allows(f.Operator):
 		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
 	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
-		return nil, fmt.Errorf("the filter %s does not take %d values", f.Member(), count)
+		return nil, fmt.Errorf("the filter %s cannot have %d values", f.Member(), count)
 	case arity == record.One:
 		return f.Values[0], nil
 	case field.Type == record.Byte:

@@ -17,8 +17,7 @@ const (
 	maxReadPause = 10 * time.Second
 )
 
-// errClosed is the cause of the error of a request whose connection was closed before
-// the reply.
+// errClosed is the cause of an error if the connection was closed before the reply.
 var errClosed = errors.New("the connection was closed")
 
 // exchangeReads is exchange with retries of reads.

@@ -79,7 +79,7 @@ func (r *Rows) next() (bool, error) {
 		err = errLongLine
 	}
 	if err != nil {
-		return false, truncated(r.reply, err, fmt.Sprintf("incomplete reply: it broke off after %d rows", r.count))
+		return false, truncated(r.reply, err, fmt.Sprintf("incomplete reply: aborted after %d rows", r.count))
 	}
 	r.unverified, err = checkCount(r.reply, r.count)
 	return false, err

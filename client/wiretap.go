@@ -73,15 +73,15 @@ func (w wiretap) show(mark, text string, header http.Header, body []byte) {
 // tappedBody records the beginning of a body while it is read.
 type tappedBody struct {
 	io.ReadCloser
-	tap  wiretap
-	kept []byte
-	size int64
-	done bool
+	tap   wiretap
+	start []byte
+	size  int64
+	done  bool
 }
 
 func (b *tappedBody) Read(into []byte) (int, error) {
 	n, err := b.ReadCloser.Read(into)
-	b.kept = append(b.kept, into[:min(n, maxTapped-len(b.kept))]...)
+	b.start = append(b.start, into[:min(n, maxTapped-len(b.start))]...)
 	b.size += int64(n)
 	if err != nil {
 		b.finish(err)
@@ -101,11 +101,11 @@ func (b *tappedBody) finish(err error) {
 	}
 	b.done = true
 	text := fmt.Sprintf("(%d bytes", b.size)
-	if b.size > int64(len(b.kept)) {
-		text = fmt.Sprintf("(%d of %d bytes", len(b.kept), b.size)
+	if b.size > int64(len(b.start)) {
+		text = fmt.Sprintf("(%d of %d bytes", len(b.start), b.size)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		text += ", then " + err.Error()
 	}
-	b.tap.show("<", text+")\n", nil, b.kept)
+	b.tap.show("<", text+")\n", nil, b.start)
 }

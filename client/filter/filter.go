@@ -108,7 +108,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	}
 	field := f.Kind.Fields[member.Field]
 	if foreign, own, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
-		return client.Filter{}, fmt.Errorf("there is no %s: use %s", foreign, own)
+		return client.Filter{}, fmt.Errorf("unknown operator %s: use %s", foreign, own)
 	}
 	operator, value, ok := cutOperator(rest)
 	if !ok {
@@ -126,7 +126,7 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 		return f.checked(field, record.Between, []string{from, to})
 	}
 	if !field.Filter.Allows(operator) {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
 	}
 	values, err := operands(operator, value)
 	if err != nil {

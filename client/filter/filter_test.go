@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// now is a time whose date differs from its date in UTC.
+// now has another date in its zone than in UTC.
 var now = time.Date(2026, 7, 8, 1, 0, 0, 0, time.FixedZone("", 10*3600))
 
 func readerOf(t testing.TB, name string) Reader {
@@ -139,9 +139,9 @@ func TestParseReportsErrors(t *testing.T) {
 		`InvoiceTotal between a..b`:       "must be a number",
 		`InvoiceTotal=`:                   "must be a number",
 		`InvoiceTotal>=10,000`:            "without commas: 10000",
-		`InvoiceTotal<>3`:                 "there is no <>: use !=",
-		`InvoiceTotal == 3`:               "there is no ==: use =",
-		`InvoiceTotal=>3`:                 "there is no =>: use >=",
+		`InvoiceTotal<>3`:                 "unknown operator <>: use !=",
+		`InvoiceTotal == 3`:               "unknown operator ==: use =",
+		`InvoiceTotal=>3`:                 "unknown operator =>: use >=",
 		`InvoiceID^=`:                     `write "" for an empty text`,
 		`InvoiceID starts`:                `write "" for an empty text`,
 		`InvoiceID ends `:                 `write "" for an empty text`,

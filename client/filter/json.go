@@ -49,7 +49,7 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 	}
 	field := f.Kind.Fields[member.Field]
 	if !member.Allowed {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s (there is no %s)", field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
 	}
 	values, err := jsonValues(field, member.Operator, value)
 	if err != nil {

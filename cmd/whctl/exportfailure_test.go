@@ -28,7 +28,7 @@ func TestFailedExportLeavesNoFile(t *testing.T) {
 		"no reply":     {invocation{handler: noReply}, 8, "whctl: no answer from http://127.0.0.1"},
 		"HTML":         {invocation{handler: htmlReply(200)}, 1, "whctl: unexpected reply 200 OK as text/html; check that"},
 		"HTML 404":     {invocation{handler: htmlReply(404)}, 5, "whctl: unexpected reply 404 Not Found as text/html"},
-		"broken off":   {invocation{handler: truncatedReply}, 7, "whctl: incomplete reply: it broke off after 1 rows"},
+		"broken off":   {invocation{handler: truncatedReply}, 7, "whctl: incomplete reply: aborted after 1 rows"},
 		"too few rows": {invocation{handler: wrongRowCount}, 7, "whctl: incomplete reply: 1 of 2 rows arrived"},
 		"unauthorized": {invocation{handler: status(401, "Unauthorized")}, 4, "whctl: Unauthorized: no good"},
 		"no rows":      {invocation{handler: rows(0)}, 0, "0 rows written to "},
@@ -113,7 +113,7 @@ func TestDaemonKilledDuringExport(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err = cmd.Run()
-		if code := exitOf(t, err); code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "whctl: incomplete reply: it broke off after ") {
+		if code := exitOf(t, err); code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "whctl: incomplete reply: aborted after ") {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", format, code, &stdout, &stderr)
 		}
 		if left := filesIn(t, to); left != nil {
