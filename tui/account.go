@@ -59,7 +59,7 @@ func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 
 // promptSignIn opens the sign-in form if the session has just expired.
 func (a *account) promptSignIn(was bool) {
-	if a.link.signedOut && !was && a.overlay == nil && a.input == nil {
+	if a.conn.signedOut && !was && a.overlay == nil && a.input == nil {
 		a.overlay = a.App.signInForm()
 	}
 }
@@ -79,7 +79,7 @@ func (a *account) accountFetched(m accountMsg) tea.Cmd {
 	if m.user != nil {
 		a.user = m.user.UserName
 	}
-	if m.err == nil && a.link.canReconnect(a.Now) {
+	if m.err == nil && a.conn.canReconnect(a.Now) {
 		return a.listen()
 	}
 	return nil
@@ -97,7 +97,7 @@ func (a *account) setReadOnly() tea.Cmd {
 func (a *account) allowChanges(name string) tea.Cmd {
 	switch {
 	case !a.ReadOnly:
-		a.Notify(ui.Info, "changes are allowed already")
+		a.Notify(ui.Info, "changes are already allowed")
 	case a.options.Unlock == nil:
 		a.Notify(ui.Warning, "session is read-only; start whctl tui without --read-only to allow changes")
 	case a.Protected && name != a.Profile:
@@ -123,7 +123,7 @@ func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && a.pendingChange != nil {
 		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.link.signedOut, a.link.rejectedErr = m.user, false, nil
+	a.user, a.conn.signedOut, a.conn.rejectedErr = m.user, false, nil
 	a.Notify(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.listen(), a.fetchAccount(), a.refresh(), a.runPending())
 }
@@ -211,7 +211,7 @@ func (a *account) signInForm() ui.Overlay {
 		f.Notes = []string{"after sign-in: " + a.pendingChange.name}
 	}
 	f.Add("UserName", "User", a.user, "")
-	f.Add("Password", "Password", "", "not stored after this session").Masked = true
+	f.Add("Password", "Password", "", "kept only for this session").Masked = true
 	if a.user != "" {
 		f.At = 1
 	}
@@ -341,7 +341,7 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	s.begin(m.client, m.state, s.Theme)
 	s.Times = times
 	s.features, s.polling, s.pendingChange, s.quitPending = nil, false, nil, false
-	s.link = connection{session: s.link.session}
+	s.conn = connection{session: s.conn.session}
 	s.resize()
 	if m.stateErr != nil {
 		s.ShowError("loading saved settings of "+s.Profile, m.stateErr)

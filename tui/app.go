@@ -59,8 +59,8 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a.tabs, a.frame, a.keyboard, a.mouse = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &mouse{App: a, enabled: o.Appearance.Mouse}
 	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
 	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
-	kept, err := state.Open(o.State, o.Profile)
-	a.begin(c, kept, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
+	store, err := state.Open(o.State, o.Profile)
+	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
 		a.ShowError("loading saved settings", err)
 	}
@@ -68,11 +68,11 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 }
 
 // begin starts the session of the profile in the options.
-func (a *App) begin(c *client.Client, kept *state.Store, t *theme.Theme) {
+func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 	o := a.options
 	a.Session = &ui.Session{
-		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: kept,
-		History: map[string][]string{ui.CommandHistory: slices.Clone(kept.Commands)},
+		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: store,
+		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
 		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
 	}
 	a.Context, a.cancel = context.WithCancel(a.root)
@@ -91,7 +91,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	a.toasts.Expire(a.Now)
 	cmd := a.handle(m)
 	a.showSecret()
-	if a.link.isHealthy() {
+	if a.conn.isHealthy() {
 		a.toasts.ClearConnection()
 	}
 	if len(a.pendingCmds) > 0 {
@@ -138,7 +138,7 @@ func (a *App) tick() tea.Cmd {
 		cmds = append(cmds, t.Tick())
 	}
 	cmds = append(cmds, a.sendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
-	if a.polling || !a.link.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	if a.polling || !a.conn.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	a.polling = true
@@ -184,7 +184,7 @@ func (a *App) ShowFetchError(action string, err error) {
 	a.showError(action, err, isConnectionError(err))
 }
 
-func (a *App) showError(action string, err error, link bool) {
+func (a *App) showError(action string, err error, connection bool) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
@@ -193,7 +193,7 @@ func (a *App) showError(action string, err error, link bool) {
 		a.toasts.Log(text, a.Now) // the sign-in form shows the reason
 		return
 	}
-	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Connection: link})
+	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Connection: connection})
 }
 
 // Copy copies text to the clipboard and reports how.
@@ -214,13 +214,13 @@ func (a *App) Copy(text string) {
 
 // writeState writes unsaved settings.
 func (a *App) writeState() tea.Cmd {
-	k := a.State
-	if !k.Due() {
+	store := a.State
+	if !store.Due() {
 		return nil
 	}
 	return func() tea.Msg {
-		err := k.Write()
-		if reported := k.RecordWrite(err != nil); err != nil && !reported {
+		err := store.Write()
+		if reported := store.RecordWrite(err != nil); err != nil && !reported {
 			return savedMsg{responseBase{err: err}}
 		}
 		return nil

@@ -19,7 +19,7 @@ import (
 )
 
 // Screens that need no service, or show that it is unreachable.
-func TestScreensWithUnreachableService(t *testing.T) {
+func TestUnreachableServiceGoldens(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := tuitest.Drive(t, tuitest.Connect(t, i), o)
@@ -27,21 +27,21 @@ func TestScreensWithUnreachableService(t *testing.T) {
 		d.Press(":", "'IN_Colours", "enter")
 		away := &client.Error{Kind: client.Unreachable, Message: "cannot reach http://erp01:5050: connection refused"}
 		d.Live(tui.LiveMsg{Lost: away, Retry: 4 * time.Second})
-		d.Send(tui.WhoMsg(d.App.Session, away))
+		d.Send(tui.AccountMsg(d.App.Session, away))
 		d.Golden("S13-offline", appearance)
 		d.Press("R")
 		d.AwaitLive()
-		d.Send(tui.WhoMsg(d.App.Session, &client.Error{Kind: client.Unauthorized, Status: http.StatusUnauthorized, Code: "Unauthorized", Message: "not signed in"}))
+		d.Send(tui.AccountMsg(d.App.Session, &client.Error{Kind: client.Unauthorized, Status: http.StatusUnauthorized, Code: "Unauthorized", Message: "not signed in"}))
 		d.Press("'secret")
 		if strings.Contains(d.Text(), "secret") {
 			t.Error("the password is shown")
 		}
 		d.Golden("S14-login", appearance)
-		d.App.HoldRetry("retry of salesorder.created")
-		d.Golden("S14-login-held", appearance)
+		d.App.SetPendingChange("retry of salesorder.created")
+		d.Golden("S14-login-pending-change", appearance)
 		d.Press("esc")
 		d.App.ShowError("retry of salesorder.created", &client.Error{Kind: client.Rejected, Status: http.StatusConflict, Message: "Conflict: the message is being sent at this moment", RequestID: "7cc5e9c8cae49bb1"})
-		d.App.ShowError("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no answer within 30s"})
+		d.App.ShowError("fetching messages", &client.Error{Kind: client.TimedOut, Message: "no response within 30s"})
 		d.Press("ctrl+e")
 		d.Golden("S00-errors", appearance)
 		d.Press("esc", "esc")
@@ -49,7 +49,7 @@ func TestScreensWithUnreachableService(t *testing.T) {
 		d.Press("'dish")
 		d.Golden("S00-bill", appearance)
 		d.Press("ctrl+s")
-		d.Golden("S00-bill-question", appearance)
+		d.Golden("S00-bill-confirmation", appearance)
 		d.Press("esc", "esc")
 		d.GoldenIn([][2]int{{52, 12}, {59, 40}, {200, 14}, {20, 5}}, "S15-small", appearance)
 		d.Resize(1, 1)
@@ -102,7 +102,7 @@ func TestRandomKeysSendNoChanges(t *testing.T) {
 	if list := changes(); len(list) > 0 {
 		t.Errorf("changes were sent: %v", list)
 	}
-	if t.Logf("%d keys, %d of them before a question", *presses, questions); questions == 0 {
+	if t.Logf("%d keys, %d of them before a confirmation", *presses, questions); questions == 0 {
 		t.Error("no confirmation was opened")
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Options take precedence over the environment.
-func TestAppearanceOptions(t *testing.T) {
+func TestOptionsOverrideEnvironment(t *testing.T) {
 	env := func(terminal string) func(string) string {
 		return func(name string) string { return map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}[name] }
 	}
@@ -24,9 +24,9 @@ func TestAppearanceOptions(t *testing.T) {
 
 // Responses arrive in pieces, with different numbers of digits, mixed with keys, or not
 // at all.
-func TestParseBackgroundResponse(t *testing.T) {
+func TestParseThemeOfBackgroundResponse(t *testing.T) {
 	const da1 = "\x1b[?62;22c"
-	for answer, want := range map[string]string{
+	for response, want := range map[string]string{
 		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\" + da1:  theme.Light,
 		"\x1b]11;rgb:0000/0000/0000\a" + da1:      theme.Dark,
 		"\x1b]11;rgb:fd/f6/e3\a" + da1:            theme.Light,
@@ -37,8 +37,8 @@ func TestParseBackgroundResponse(t *testing.T) {
 		"\x1b]11;rgb:ff":          theme.Dark,
 		strings.Repeat("j", 5000): theme.Dark,
 	} {
-		if got := parseTheme(readResponse(iotest.OneByteReader(strings.NewReader(answer)))); got != want {
-			t.Errorf("%q: %s, want %s", answer, got, want)
+		if got := parseTheme(readResponse(iotest.OneByteReader(strings.NewReader(response)))); got != want {
+			t.Errorf("%q: %s, want %s", response, got, want)
 		}
 	}
 	if got := queryTheme(strings.NewReader(""), io.Discard); got != theme.Dark {

@@ -11,7 +11,7 @@ import (
 
 // The light theme does not use yellow and cyan, which are illegible on a light
 // background.
-func TestLightThemeColours(t *testing.T) {
+func TestLightThemeAvoidsPaleColours(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{Theme: theme.Light}})
 	for _, tab := range []string{"1", "2", "3", "4", "5", "6"} {
 		d.Press(tab)

@@ -68,8 +68,8 @@ func readResponse(r io.Reader) []byte {
 }
 
 // parseTheme returns the theme for a response.
-func parseTheme(answer []byte) string {
-	found := background.FindSubmatch(answer)
+func parseTheme(response []byte) string {
+	found := background.FindSubmatch(response)
 	if found == nil {
 		return theme.Dark
 	}

@@ -13,44 +13,44 @@ import (
 
 // The terminal responds with its background, or does not; afterwards its mode is
 // restored and keys arrive.
-func TestQueryTheme(t *testing.T) {
-	for _, test := range []struct{ name, answer, theme string }{
+func TestQueryThemeRestoresTerminal(t *testing.T) {
+	for _, test := range []struct{ name, response, theme string }{
 		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light},
 		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark},
 		{"device attributes only", "\x1b[?62c", theme.Dark},
 		{"no response", "", theme.Dark},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			near, far, err := pty.Open()
+			primary, tty, err := pty.Open()
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer near.Close()
-			defer far.Close()
-			before, err := term.GetState(int(far.Fd()))
+			defer primary.Close()
+			defer tty.Close()
+			before, err := term.GetState(int(tty.Fd()))
 			if err != nil {
 				t.Fatal(err)
 			}
 			theme := make(chan string, 1)
-			go func() { theme <- queryTheme(far, far) }()
+			go func() { theme <- queryTheme(tty, tty) }()
 			queried := make([]byte, len(backgroundQuery))
-			if _, err := io.ReadFull(near, queried); err != nil || string(queried) != backgroundQuery {
+			if _, err := io.ReadFull(primary, queried); err != nil || string(queried) != backgroundQuery {
 				t.Fatalf("%q, %v", queried, err)
 			}
-			if _, err := io.WriteString(near, test.answer); err != nil {
+			if _, err := io.WriteString(primary, test.response); err != nil {
 				t.Fatal(err)
 			}
 			if got := <-theme; got != test.theme {
 				t.Errorf("%s, want %s", got, test.theme)
 			}
-			if after, err := term.GetState(int(far.Fd())); err != nil || *after != *before {
+			if after, err := term.GetState(int(tty.Fd())); err != nil || *after != *before {
 				t.Errorf("the terminal mode is not restored, %v", err)
 			}
-			if _, err := near.WriteString("k\n"); err != nil {
+			if _, err := primary.WriteString("k\n"); err != nil {
 				t.Fatal(err)
 			}
 			key := make([]byte, 8)
-			if n, err := far.Read(key); err != nil || !bytes.Equal(key[:n], []byte("k\n")) {
+			if n, err := tty.Read(key); err != nil || !bytes.Equal(key[:n], []byte("k\n")) {
 				t.Errorf("received %q, %v", key[:n], err)
 			}
 		})

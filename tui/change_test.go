@@ -11,22 +11,22 @@ import (
 	"testing"
 )
 
-// reading are the methods of the client that change only the session. All other methods
-// are changes.
-var reading = []string{
+// readMethods are the methods of the client that change no data, except the session. All
+// other methods are changes.
+var readMethods = []string{
 	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Close", "Count", "CurrentSession", "Download", "Events", "Info", "KeepAlive",
 	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users",
 }
 
-// intoChange are the functions that wrap a function in a Change.
-var intoChange = []string{"changeMany", "save"}
+// changeWrappers are the functions that wrap a function in a Change.
+var changeWrappers = []string{"changeMany", "save"}
 
 // Every change of data is made by Do of a ui.Change, which Host.Change rejects in a
 // read-only session and repeats after a sign-in.
 func TestChangesGoThroughHost(t *testing.T) {
 	changing := make(map[string]bool)
 	for _, d := range declarations(t, "../client") {
-		if len(d.recv) > 0 && d.recv[0] == "Client" && ast.IsExported(d.name) && !slices.Contains(reading, d.name) {
+		if len(d.recv) > 0 && d.recv[0] == "Client" && ast.IsExported(d.name) && !slices.Contains(readMethods, d.name) {
 			changing[d.name] = true
 		}
 	}
@@ -65,8 +65,8 @@ func checkChanges(t *testing.T, all []declaration, changing map[string]bool) {
 	}
 	for _, d := range all {
 		ast.Inspect(d.body, func(n ast.Node) bool {
-			if lit := changeLiteral(n); lit != nil {
-				note(lit)
+			if literal := changeLiteral(n); literal != nil {
+				note(literal)
 			}
 			return true
 		})
@@ -104,7 +104,7 @@ func (d declaration) changes(is func(name string, selected bool) bool) (method s
 }
 
 // changeLiteral returns the function of a Change: the field Do, or an argument of
-// intoChange.
+// changeWrappers.
 func changeLiteral(n ast.Node) ast.Node {
 	switch n := n.(type) {
 	case *ast.KeyValueExpr:
@@ -112,7 +112,7 @@ func changeLiteral(n ast.Node) ast.Node {
 			return n.Value
 		}
 	case *ast.CallExpr:
-		if name, _ := nameOf(n.Fun); slices.Contains(intoChange, name) && len(n.Args) > 0 {
+		if name, _ := nameOf(n.Fun); slices.Contains(changeWrappers, name) && len(n.Args) > 0 {
 			return n.Args[len(n.Args)-1]
 		}
 	}

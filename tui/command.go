@@ -28,7 +28,7 @@ type command struct {
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"help", "keys of the current screen", func(p *palette, _ string) tea.Cmd { p.overlay = p.help(); return nil }},
+		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd { p.overlay = p.help(); return nil }},
 		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { p.overlay = p.equivalent(); return nil }},
 		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.allowChanges(rest) }},
 		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { return p.setReadOnly() }},
@@ -38,7 +38,7 @@ func commands() []command {
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
-		{"refresh", "fetch again", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
+		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
 		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.overlay = p.App.signInForm(); return nil }},
 		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
@@ -50,7 +50,7 @@ const maxViewName = 40
 // argument describes the argument of a command.
 type argument struct {
 	check       func(p *palette, rest string) error
-	completions func(p *palette) []string // completions
+	completions func(p *palette) []string
 }
 
 var arguments = map[string]argument{

@@ -28,7 +28,7 @@ func (c *crashLog) recordPanic() {
 	panic(fault)
 }
 
-// guard wraps a command so that its panics are noted.
+// guard wraps a command so that its panics are logged.
 func (c *crashLog) guard(cmd tea.Cmd) tea.Cmd {
 	if cmd == nil {
 		return nil

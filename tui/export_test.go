@@ -150,7 +150,7 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 
 // An existing file is replaced only after a second submit, and a missing directory is
 // shown as an error of the field.
-func TestExportPathValidation(t *testing.T) {
+func TestExportValidatesPath(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	dir := t.TempDir()
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
@@ -178,7 +178,7 @@ func TestExportPathValidation(t *testing.T) {
 
 // An export shows its progress, blocks quitting once, and is cancelled by D, which
 // removes its file.
-func TestCancelExport(t *testing.T) {
+func TestCancelExportRemovesFile(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	address, stalled := stallRows(t, i.URL)
 	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
@@ -244,7 +244,7 @@ func stallRows(t *testing.T, service string) (address string, stalled <-chan str
 }
 
 // Messages are exported with their bodies.
-func TestExportOfMessages(t *testing.T) {
+func TestMessageExportIncludesBodies(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "!", "e", "up", "up", "left", "left", "ctrl+s")

@@ -10,7 +10,7 @@ import (
 )
 
 // Each form labels its keys with its own verb, in the hint line too.
-func TestFormHints(t *testing.T) {
+func TestFormHintsNameTheVerb(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	for _, test := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// pastes detects pastes while no input is open: the pasted characters arrive as keys and
+// pasteDetector detects pastes while no input is open: the pasted characters arrive as keys and
 // would run actions.
 type pasteDetector struct {
 	recent [4]time.Time // times of the last keys
@@ -22,7 +22,7 @@ type pasteDetector struct {
 
 const (
 	pasteTimeout = 250 * time.Millisecond
-	pasteRunes   = 5 // in one message
+	pasteRunes   = 5 // characters in one message that are treated as a paste
 )
 
 // pasted reports whether a key is part of a paste. Navigation keys are allowed to
@@ -224,7 +224,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.PauseLive:
 		return k.pause()
 	case keymap.Refresh:
-		if k.link.signedOut {
+		if k.conn.signedOut {
 			k.overlay = k.App.signInForm()
 			return nil
 		}
@@ -326,8 +326,8 @@ func (k *keyboard) equivalent() ui.Overlay {
 	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied to the clipboard", Role: theme.Dim})
 	if d, ok := k.Front().(ui.Commander); ok {
 		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
-		for _, deed := range d.Commands() {
-			t.Lines = append(t.Lines, theme.Span{Text: deed + profile})
+		for _, command := range d.Commands() {
+			t.Lines = append(t.Lines, theme.Span{Text: command + profile})
 		}
 	}
 	k.Copy(command)
@@ -391,7 +391,7 @@ func (m *menu) Box(width, height int) []string {
 	return m.Theme.Frame("Actions", width, lines)
 }
 
-// input returns the key and description of a binding. If it is unavailable, the reason
+// line returns the key and description of a binding. If it is unavailable, the reason
 // is shown where it is always visible.
 func (m *menu) line(b keymap.Binding) string {
 	room := 0

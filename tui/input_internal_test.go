@@ -28,7 +28,7 @@ func TestCommandPanicIsLogged(t *testing.T) {
 	}
 }
 
-func TestPasteDetector(t *testing.T) {
+func TestDetectPaste(t *testing.T) {
 	var b pasteDetector
 	var clock time.Time
 	typed := func(text string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)} }

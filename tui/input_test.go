@@ -15,29 +15,29 @@ import (
 
 // Keys that arrive together on a slow connection are typed into the input that they
 // open, and are not submitted.
-func TestTypeAhead(t *testing.T) {
+func TestTypeAheadFillsInput(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	for keys, want := range map[string]string{":SO_Totals": ": SO_Totals", "2/tot": "tot", "2:events": ": events"} {
 		d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
-		if d.App.Line() == nil || !strings.Contains(strings.Split(d.Text(), "\n")[2], want) {
+		if d.App.Input() == nil || !strings.Contains(strings.Split(d.Text(), "\n")[2], want) {
 			t.Errorf("%s: the input does not show %q:\n%s", keys, want, d.Text())
 		}
 		d.Press("esc", "esc", "1")
 	}
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("D:abc")})
-	if d.App.Line() != nil {
+	if d.App.Input() != nil {
 		t.Error("keys that start with another key open an input")
 	}
-	d.Advance(tui.BurstPause)
+	d.Advance(tui.PasteTimeout)
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(":SO_Totals"), Paste: true})
-	if d.App.Line() != nil {
+	if d.App.Input() != nil {
 		t.Error("a paste opens an input")
 	}
 }
 
 // ctrl+z suspends the program during any input, and mouse events are enabled again
 // afterwards.
-func TestSuspendDuringInput(t *testing.T) {
+func TestSuspendWorksDuringInput(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{Mouse: true}})
 	for _, open := range [][]string{{}, {":"}, {"3", "n"}} {
 		d.Press(open...)
@@ -92,7 +92,7 @@ func TestHeldKeyDoesNotConfirm(t *testing.T) {
 // Later input of the user takes precedence over a late response.
 func TestLateResponsesAreIgnored(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{ReadOnly: true})
-	before := d.App.Forbidden()
+	before := d.App.ReadOnlyCount()
 	d.Press(":", "'ro", "enter")
 	d.Send(tui.UnlockedMsg(tuitest.Unreachable(t), d.App.Session, before))
 	if !d.App.ReadOnly {

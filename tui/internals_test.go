@@ -15,17 +15,17 @@ import (
 // Access of the external tests to internals of the app.
 
 const (
-	HomeTab     = homeTab
-	RecordsTab  = recordsTab
-	MessagesTab = messagesTab
-	BurstPause  = pasteTimeout
+	HomeTab      = homeTab
+	RecordsTab   = recordsTab
+	MessagesTab  = messagesTab
+	PasteTimeout = pasteTimeout
 )
 
 // TickMsg returns the message that is sent once a second.
 func TickMsg() tea.Msg { return tickMsg{} }
 
-// WhoMsg returns the response with the signed-in user; s is nil for another session.
-func WhoMsg(s *ui.Session, err error) tea.Msg {
+// AccountMsg returns the response with the signed-in user; s is nil for another session.
+func AccountMsg(s *ui.Session, err error) tea.Msg {
 	return accountMsg{session: s, responseBase: responseBase{err: err}}
 }
 
@@ -40,9 +40,9 @@ func UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
 	return unlockedMsg{client: c, session: s, count: count}
 }
 
-// HeldMsg returns a message about a change that was rejected because the session had
+// PendingChangeMsg returns a message about a change that was rejected because the session had
 // expired.
-func HeldMsg(s *ui.Session, name string, again tea.Cmd) tea.Msg {
+func PendingChangeMsg(s *ui.Session, name string, again tea.Cmd) tea.Msg {
 	return pendingMsg{change: pendingChange{name: name, cmd: again}, session: s}
 }
 
@@ -56,27 +56,27 @@ func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
 	return switchedMsg{client: c, options: o, state: a.State}
 }
 
-func (a *App) Line() *ui.InputLine           { return a.input }
+func (a *App) Input() *ui.InputLine          { return a.input }
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
 func (a *App) Watchers() []ui.Watcher        { return a.watchers }
 func (a *App) Jobs() []*export.Job           { return a.jobs.all }
 func (a *App) SetJobs(all ...*export.Job)    { a.jobs.all = all }
 func (a *App) DelayedCount() int             { return len(a.delayed) }
 func (a *App) Unread() int                   { return a.unread() }
-func (a *App) Forbidden() int                { return a.readOnlyCount }
+func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }
 func (a *App) User() string                  { return a.user }
 func (a *App) SetUser(name string)           { a.user = name }
-func (a *App) Refused() error                { return a.link.rejectedErr }
-func (a *App) IsLive(now time.Time) bool     { return a.link.isLive(now) }
-func (a *App) Clocks() string                { return a.link.clockDifference() }
+func (a *App) StreamRejectedErr() error      { return a.conn.rejectedErr }
+func (a *App) IsLive(now time.Time) bool     { return a.conn.isLive(now) }
+func (a *App) ClockDifference() string       { return a.conn.clockDifference() }
 func (a *App) IsOpen(s ui.Screen) bool       { return a.isOpen(s) }
 func (a *App) PushIn(tab int, s ui.Screen)   { a.pushIn(tab, s) }
 func (a *App) Depth() int                    { return len(a.stacks[a.tab]) }
 func (a *App) KeyPress(m tea.KeyMsg) tea.Cmd { return a.key(m) }
 func (a *App) Handle(m tea.Msg) tea.Cmd      { return a.handle(m) }
 
-// HoldRetry stores a pending change and opens the sign-in form.
-func (a *App) HoldRetry(name string) {
+// SetPendingChange stores a pending change and opens the sign-in form.
+func (a *App) SetPendingChange(name string) {
 	a.pendingChange = &pendingChange{name: name}
 	a.overlay = a.signInForm()
 }
@@ -94,8 +94,8 @@ func (a *App) Home() {
 	a.toasts.Dismiss()
 }
 
-// Verbs returns the names of the commands.
-func Verbs() (names []string) {
+// CommandNames returns the names of the commands.
+func CommandNames() (names []string) {
 	for _, one := range commands() {
 		names = append(names, one.name)
 	}
@@ -116,15 +116,15 @@ func (a *App) TypeCommand(text string) {
 	a.input.Set(text)
 }
 
-// ChooseAction selects a row of the open menu and reports whether it exists.
-func (a *App) ChooseAction(is func(keymap.Binding) bool) bool {
+// SelectAction selects a row of the open menu and reports whether it exists.
+func (a *App) SelectAction(is func(keymap.Binding) bool) bool {
 	m := a.overlay.(*menu)
 	m.at = slices.IndexFunc(m.rows, is)
 	return m.at >= 0
 }
 
-// Choosing reports whether the menu of actions is open.
-func (a *App) Choosing() bool {
+// MenuOpen reports whether the menu of actions is open.
+func (a *App) MenuOpen() bool {
 	_, open := a.overlay.(*menu)
 	return open
 }

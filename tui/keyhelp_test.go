@@ -10,14 +10,14 @@ import (
 )
 
 // A key is found by its hint, its help and its name.
-func TestHelpSearch(t *testing.T) {
+func TestHelpSearchFindsKeys(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
-	for sought, want := range map[string]string{
-		"retry": "retry: send the row", "rows, again": "retry: send the row", "ctrl+e": "list errors", "r": "retry: send the row", "space": "mark or unmark the row",
+	for words, want := range map[string]string{
+		"retry": "retry the message", "all marked": "retry the message", "ctrl+e": "list errors", "r": "retry the message", "space": "mark or unmark the row",
 	} {
-		d.Press("?", "/", "'"+sought, "enter")
+		d.Press("?", "/", "'"+words, "enter")
 		top := strings.Split(d.Text(), "\n")
 		found := -1
 		for i, line := range top {
@@ -26,19 +26,19 @@ func TestHelpSearch(t *testing.T) {
 			}
 		}
 		if d.App.Overlay().(*ui.Text).WrappedLines()[0].Text == "" || found < 0 || found > len(top)-3 {
-			t.Errorf("%s finds\n%s", sought, d.Text())
+			t.Errorf("search %q shows\n%s", words, d.Text())
 		}
 		d.Press("esc")
 	}
 	d.Press("?", "/", "'r", "enter")
 	if first := d.App.Overlay().(*ui.Text).WrappedLines()[0].Text; !strings.Contains(first, "retry") {
-		t.Errorf("r finds %q first", first)
+		t.Errorf("search r lists %q first", first)
 	}
 }
 
 // A key that is bound on other screens shows a message; a key that is never bound does
 // not.
-func TestUnboundKeys(t *testing.T) {
+func TestUnboundKeysShowMessage(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	for _, test := range []struct{ tab, key, want string }{
 		{"1", "s", "no s here: x lists the actions"},
@@ -107,12 +107,12 @@ func TestUnavailableReasonsAreVisible(t *testing.T) {
 }
 
 // All commands are listed while the input is empty.
-func TestCommandsAreListed(t *testing.T) {
+func TestEmptyCommandInputListsCommands(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	for _, size := range tuitest.Sizes {
 		d.Resize(size[0], size[1])
 		d.Press(":")
-		for _, one := range tui.Verbs() {
+		for _, one := range tui.CommandNames() {
 			d.WantText(" " + one)
 		}
 		d.CheckScreen()

@@ -26,7 +26,7 @@ func TestMenuIsCancelledIfScreenChanges(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Press("i", "x")
 	isToggle := func(b keymap.Binding) bool { return b.Action == keymap.ToggleEnabled }
-	d.App.ChooseAction(isToggle)
+	d.App.SelectAction(isToggle)
 	m, of := d.App.Overlay(), d.App.Front()
 	if err := s.Client.RemoveSubscription(t.Context(), s.Subscriber, gone); err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestMenuIsCancelledIfScreenChanges(t *testing.T) {
 	}
 	d.WantText("cancelled: the screen changed")
 	d.Press("x", "esc", "x")
-	d.App.ChooseAction(isToggle)
+	d.App.SelectAction(isToggle)
 	d.Press("enter")
 	d.WantText("Disable salesorder.created?")
 }

@@ -25,8 +25,8 @@ const wheelRows = 3
 // mouse handles the mouse.
 type mouse struct {
 	*App
-	enabled   bool  // mouse events are enabled
-	lastClick click // the last click
+	enabled   bool // mouse events are enabled
+	lastClick click
 }
 
 // enableMouse enables mouse events if configured, at startup and after the program was
@@ -50,7 +50,7 @@ func (p *mouse) toggleMouse() tea.Cmd {
 	return tea.DisableMouse
 }
 
-// handleMouse handles a mouse event. The mouse selects, scrolls and opens; it never answers a
+// handleMouse handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
 // confirmation.
 func (p *mouse) handleMouse(m tea.MouseMsg) tea.Cmd {
 	if p.tooSmall() || p.Front() == nil || p.input != nil {
@@ -76,14 +76,14 @@ func (p *mouse) handleMouse(m tea.MouseMsg) tea.Cmd {
 }
 
 // wheel scrolls the overlay or screen in front.
-func (p *mouse) wheel(way keymap.Action) tea.Cmd {
+func (p *mouse) wheel(action keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
 		switch overlay := p.overlay.(type) {
 		case nil:
-			cmds = append(cmds, p.Front().Do(keymap.Binding{Action: way}))
+			cmds = append(cmds, p.Front().Do(keymap.Binding{Action: action}))
 		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
-			cmds = append(cmds, overlay.Do(keymap.Binding{Action: way}))
+			cmds = append(cmds, overlay.Do(keymap.Binding{Action: action}))
 		}
 	}
 	return tea.Batch(cmds...)

@@ -37,23 +37,23 @@ func twoProfileOptions(t *testing.T, prod, test *daemontest.Instance) tui.Option
 
 // Another profile has its own rows and permissions, and no data or marks of the
 // previous one.
-func TestSwitchProfile(t *testing.T) {
+func TestSwitchProfileDropsPreviousData(t *testing.T) {
 	prod, test := tuitest.DemoDaemon(t), daemontest.Start(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfileOptions(t, prod, test))
 	d.AwaitLive()
 	d.WantText(" PROD ", "RW")
 	d.Press(":", "'DB_Class", "enter", "space", "space", "s")
-	former := d.App.Front().(*browse.Browser)
+	previous := d.App.Front().(*browse.Browser)
 	d.Press("@")
 	d.WantText("Profiles", "PROD", "TEST", "read-only")
 	d.Press("j", "enter")
 	d.WantText(" TEST ", "RO", "switched to test", ui.ShortURL(test.URL))
-	d.WaitUntil("the other stream is live", func() bool { return d.App.IsLive(d.Clock) })
-	if former.Ctx.Err() == nil || d.App.IsOpen(former) {
+	d.WaitUntil("the stream of the previous profile is still live", func() bool { return d.App.IsLive(d.Clock) })
+	if previous.Ctx.Err() == nil || d.App.IsOpen(previous) {
 		t.Error("a screen of the previous profile is still open")
 	}
-	d.Send(tui.WhoMsg(nil, errors.New("of the former one")))
-	d.Respond(former, nil, func(error) tea.Cmd {
+	d.Send(tui.AccountMsg(nil, errors.New("of the previous profile")))
+	d.Respond(previous, nil, func(error) tea.Cmd {
 		t.Error("a response to the previous profile was accepted")
 		return nil
 	})
@@ -63,7 +63,7 @@ func TestSwitchProfile(t *testing.T) {
 
 // Allowing changes applies to one profile until it is left, and requires the name of a
 // protected profile.
-func TestReadOnlyPerProfile(t *testing.T) {
+func TestAllowingChangesIsPerProfile(t *testing.T) {
 	prod, test := daemontest.Start(t), daemontest.Start(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, prod), twoProfileOptions(t, prod, test))
 	d.AwaitLive()
@@ -73,7 +73,7 @@ func TestReadOnlyPerProfile(t *testing.T) {
 	d.WantText("changes are allowed in this session", "RW")
 	d.Press(":", "up")
 	if strings.Contains(d.Text(), ": rw test") {
-		t.Error("the name is in the history")
+		t.Error("the profile name is in the history")
 	}
 	d.Press("esc")
 	d.Press(":", "'@prod", "enter")
@@ -85,7 +85,7 @@ func TestReadOnlyPerProfile(t *testing.T) {
 }
 
 // If a profile cannot be used, the current one remains.
-func TestSwitchProfileFails(t *testing.T) {
+func TestFailedSwitchKeepsProfile(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	o := twoProfileOptions(t, i, i)
 	o.Switch = func(string) (*client.Client, tui.Options, error) {
@@ -97,7 +97,7 @@ func TestSwitchProfileFails(t *testing.T) {
 }
 
 // "-" returns to the previous location, even if its screens were closed.
-func TestPreviousLocation(t *testing.T) {
+func TestPreviousLocationReopensScreens(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press("-")
@@ -120,8 +120,8 @@ func TestPreviousLocation(t *testing.T) {
 	d.WantText("Records › IN_Colours", "row 1 of")
 }
 
-// The mouse selects, sorts, opens and scrolls, but does not answer confirmations.
-func TestMouse(t *testing.T) {
+// The mouse selects, sorts, opens and scrolls, but does not accept confirmations.
+func TestMouseSelectsAndOpens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.ClickOn("2 Records")
@@ -140,7 +140,7 @@ func TestMouse(t *testing.T) {
 	}
 	d.Send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
 	if at := d.App.Front().(*messages.List).Grid.Index(); at < 3 {
-		t.Errorf("the wheel went to row %d", at)
+		t.Errorf("the wheel selects row %d", at)
 	}
 	d.Press("D")
 	d.ClickOn("delete it")

@@ -32,7 +32,7 @@ var (
 	restarts = flag.Int("restarts", 2, "how often the daemon is stopped and started again")
 )
 
-// terminal runs the screens on a pseudo-terminal and reads the output.
+// terminal runs the screens on a primary-terminal and reads the output.
 type terminal struct {
 	t     testing.TB
 	keys  *os.File
@@ -47,19 +47,19 @@ type terminal struct {
 // openTerminal runs the screens on a terminal until the test ends.
 func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Options) *terminal {
 	t.Helper()
-	master, slave, err := pty.Open()
+	primary, tty, err := pty.Open()
 	if err != nil {
 		t.Skip(err)
 	}
-	if err := pty.Setsize(master, &pty.Winsize{Rows: height, Cols: width}); err != nil {
+	if err := pty.Setsize(primary, &pty.Winsize{Rows: height, Cols: width}); err != nil {
 		t.Fatal(err)
 	}
-	m := &terminal{t: t, keys: master, ended: make(chan error, 1)}
-	o.Input, o.Output, o.Env = slave, slave, tuitest.Environment("WHCTL_CLIPBOARD=osc52")
+	m := &terminal{t: t, keys: primary, ended: make(chan error, 1)}
+	o.Input, o.Output, o.Env = tty, tty, tuitest.Environment("WHCTL_CLIPBOARD=osc52")
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		m.ended <- tui.Run(ctx, c, o)
-		_ = slave.Close()
+		_ = tty.Close()
 	}()
 	read := make(chan struct{})
 	go func() {
@@ -67,7 +67,7 @@ func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Op
 		m.read()
 	}()
 	t.Cleanup(func() {
-		_, _ = master.WriteString("\x03\x03") // ctrl+c, as a user ends it
+		_, _ = primary.WriteString("\x03\x03") // ctrl+c, as a user ends it
 		select {
 		case err := <-m.ended:
 			m.ended <- err
@@ -79,7 +79,7 @@ func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Op
 			t.Error(err)
 		}
 		<-read
-		_ = master.Close()
+		_ = primary.Close()
 	})
 	return m
 }
@@ -121,12 +121,12 @@ func (m *terminal) press(text string) {
 
 // await waits for output that matches, and returns all output and the time that it
 // took.
-func (m *terminal) await(description string, is *regexp.Regexp, timeout time.Duration) (text string, took time.Duration) {
+func (m *terminal) await(description string, pattern *regexp.Regexp, timeout time.Duration) (text string, took time.Duration) {
 	m.t.Helper()
 	began := time.Now()
 	for pause := time.NewTicker(time.Millisecond); ; <-pause.C {
 		text += m.drawn()
-		if is.MatchString(text) {
+		if pattern.MatchString(text) {
 			return text, time.Since(began)
 		}
 		if time.Since(began) > timeout {
@@ -136,10 +136,10 @@ func (m *terminal) await(description string, is *regexp.Regexp, timeout time.Dur
 }
 
 var (
-	isLive   = regexp.MustCompile(`LIVE`)
-	isAway   = regexp.MustCompile(`OFFLINE|STALE|POLL`)
-	isCopied = regexp.MustCompile(`\x1b\]52;c;([^\a]*)\a`)
-	isHelp   = regexp.MustCompile(`Everywhere|Messages`)
+	isLive    = regexp.MustCompile(`LIVE`)
+	isNotLive = regexp.MustCompile(`OFFLINE|STALE|POLL`)
+	isCopied  = regexp.MustCompile(`\x1b\]52;c;([^\a]*)\a`)
+	isHelp    = regexp.MustCompile(`Everywhere|Messages`)
 )
 
 // selected determines the selected message by a key press, and how long that takes.
@@ -196,7 +196,7 @@ func TestManyChangesPerSecond(t *testing.T) {
 	}
 	took := time.Since(began)
 	changes := 2 * <-raised // a message is added and delivered
-	t.Logf("%.0f changes a second for %s; %.1f KB a second drawn; %d keys answered within %s, 99 %% of them within %s, half of them within %s", float64(changes)/took.Seconds(), took.Round(time.Millisecond),
+	t.Logf("%.0f changes a second for %s; %.1f KB a second drawn; %d keys drawn within %s, 99 %% of them within %s, half of them within %s", float64(changes)/took.Seconds(), took.Round(time.Millisecond),
 		float64(m.total.Load()-before)/1024/took.Seconds(), len(keys), quantile(keys, 1), quantile(keys, 0.99), quantile(keys, 0.5))
 }
 
@@ -247,7 +247,7 @@ func TestReconnectAfterDaemonRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.drawn()
-		m.await("that it is away", isAway, tuitest.Timeout)
+		m.await("that it is away", isNotLive, tuitest.Timeout)
 		if i, err = daemontest.Open(dir, "--demo", "--listen", address); err != nil {
 			t.Fatal(err)
 		}

@@ -37,13 +37,13 @@ var screensWithActions = [][]string{
 // skippedKeys are not pressed, since they would only end the test.
 var skippedKeys = []keymap.Action{keymap.Quit, keymap.Suspend, keymap.Redraw}
 
-// at opens a screen from anywhere.
-func (w *walker) at(place []string) {
+// open closes all screens and opens another one by its keys.
+func (w *walker) open(keys []string) {
 	w.T.Helper()
 	w.Quit = false
 	w.App.Home()
-	w.Press(place...)
-	if m, ok := w.App.Front().(*messages.List); ok && !slices.Contains(place, "a") && !slices.Contains(place, "space") {
+	w.Press(keys...)
+	if m, ok := w.App.Front().(*messages.List); ok && !slices.Contains(keys, "a") && !slices.Contains(keys, "space") {
 		m.Unmark()
 	}
 }
@@ -53,13 +53,13 @@ func (w *walker) confirm() {
 	w.T.Helper()
 	for range 6 {
 		w.Clock = w.Clock.Add(time.Second)
-		switch over := w.App.Overlay().(type) {
+		switch overlay := w.App.Overlay().(type) {
 		case *ui.Confirm:
 			w.Press("y")
 		case *ui.TypedConfirm:
-			w.Press("'"+over.Word, "enter")
+			w.Press("'"+overlay.Word, "enter")
 		case *ui.Form:
-			w.fill(over)
+			w.fill(overlay)
 			w.Press("ctrl+s")
 		case nil:
 			return
@@ -87,7 +87,7 @@ func (w *walker) pressEverything() {
 	w.T.Helper()
 	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
 	for _, place := range screensWithActions {
-		w.at(place)
+		w.open(place)
 		scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
 		for _, s := range scopes {
 			for _, b := range keymap.Bindings.Within(scopes, s) {
@@ -95,10 +95,10 @@ func (w *walker) pressEverything() {
 					continue
 				}
 				w.done[b.Keys] = true
-				w.at(place)
-				w.Press(named(b.KeyNames()[0]))
+				w.open(place)
+				w.Press(driverKey(b.KeyNames()[0]))
 				w.confirm()
-				w.at(place)
+				w.open(place)
 				w.fromMenu(b)
 			}
 		}
@@ -112,15 +112,15 @@ func (w *walker) pressEverything() {
 		if one == "bill" {
 			rest = " B/S/F"
 		}
-		w.at([]string{"3", "enter"})
+		w.open([]string{"3", "enter"})
 		w.App.TypeCommand(one + rest)
 		w.Press("enter")
 		w.confirm()
 	}
 }
 
-// named returns a key by the name that the driver uses.
-func named(key string) string {
+// driverKey returns the name of a key for the driver.
+func driverKey(key string) string {
 	if key == " " {
 		return "space"
 	}
@@ -131,7 +131,7 @@ func named(key string) string {
 func (w *walker) fromMenu(b keymap.Binding) {
 	w.T.Helper()
 	w.Press("x")
-	if w.App.Choosing() && w.App.ChooseAction(func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys }) {
+	if w.App.MenuOpen() && w.App.SelectAction(func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys }) {
 		w.Press("enter")
 		w.confirm()
 	}
@@ -141,13 +141,13 @@ func (w *walker) fromMenu(b keymap.Binding) {
 func (w *walker) forms() {
 	w.T.Helper()
 	a := w.App
-	w.at([]string{"3"})
+	w.open([]string{"3"})
 	subscribers := a.Front().(*webhooks.Subscribers)
 	w.Press("enter")
 	subscriptions := a.Front().(*webhooks.Subscriptions)
-	w.at([]string{"5"})
+	w.open([]string{"5"})
 	events := a.Front().(*webhooks.Events)
-	w.at([]string{"4"})
+	w.open([]string{"4"})
 	list := a.Front().(*messages.List)
 	for _, f := range []ui.Overlay{
 		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),

@@ -11,7 +11,7 @@ import (
 )
 
 // Screens of records with the demo records of a daemon.
-func TestRecordScreenGoldens(t *testing.T) {
+func TestRecordGoldens(t *testing.T) {
 	i := daemontest.Start(t, "--demo") // not shared: the number of rows is shown
 	c := tuitest.Connect(t, i)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
@@ -43,7 +43,7 @@ func TestRecordScreenGoldens(t *testing.T) {
 		d.Press("esc", "x")
 		d.Golden("S00-actions", appearance)
 		d.Press("esc", "c")
-		d.Golden("S00-twin", appearance)
+		d.Golden("S00-equivalent-command", appearance)
 		d.Press("esc", "e")
 		d.Golden("S00-export", appearance)
 		d.Press("esc")

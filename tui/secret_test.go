@@ -92,23 +92,23 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	field := client.BillField{BillID: "b", StageID: "s", SettingID: "x"}
 	bills := records.NewBill(d.App)
-	answer := func(take func()) tea.Msg {
+	response := func(apply func()) tea.Msg {
 		return ui.Response{Apply: func() tea.Cmd {
-			take()
+			apply()
 			return nil
 		}}
 	}
 	late := []tea.Msg{
 		billValueResponse(d, field, &wire.CustomFieldValue{}),
-		answer(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
-		answer(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
+		response(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
+		response(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
 		tui.SignedInMsg(nil, d.App.Session, "admin", nil),
 	}
 	d.Press("n", "'debtor.created")
 	typed := d.App.Overlay()
 	for _, m := range late {
 		if d.Send(m); d.App.Overlay() != typed {
-			t.Fatalf("%T takes the place of a form:\n%s", m, d.Text())
+			t.Fatalf("%T replaces a form:\n%s", m, d.Text())
 		}
 	}
 	d.Press("esc")
@@ -128,12 +128,12 @@ func TestSignInFormOpensBelowSecret(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Send(secretRenewed(d, "one", "whsec_first"))
 	done := false
-	d.Send(tui.HeldMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
+	d.Send(tui.PendingChangeMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
 	d.WantText("whsec_first")
 	d.Press("esc")
 	d.WantText("Sign in to", "after sign-in: a change")
 	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if !done || d.App.Overlay() != nil {
-		t.Errorf("made: %v; open is %T", done, d.App.Overlay())
+		t.Errorf("change sent: %v; open overlay is %T", done, d.App.Overlay())
 	}
 }

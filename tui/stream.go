@@ -20,7 +20,7 @@ import (
 // stream handles live updates.
 type stream struct {
 	*App
-	link      connection
+	conn      connection
 	feed      *feed
 	stopFeed  context.CancelFunc
 	listenCtx context.Context // of the feed
@@ -29,11 +29,11 @@ type stream struct {
 
 // pause pauses or resumes live updates.
 func (s *stream) pause() tea.Cmd {
-	s.link.paused = !s.link.paused
-	s.Paused = s.link.paused
-	missed := s.link.missed
-	s.link.missed = 0
-	if !s.link.paused && missed > 0 {
+	s.conn.paused = !s.conn.paused
+	s.Paused = s.conn.paused
+	missed := s.conn.missed
+	s.conn.missed = 0
+	if !s.conn.paused && missed > 0 {
 		return s.refreshAll()
 	}
 	return nil
@@ -42,8 +42,8 @@ func (s *stream) pause() tea.Cmd {
 // refresh fetches the visible data again, and reconnects the stream if it was lost.
 func (s *stream) refresh() tea.Cmd {
 	var cmds []tea.Cmd
-	if !s.link.isLive(s.Now) && (s.link.lostErr != nil || s.link.rejectedErr != nil) {
-		s.link.rejectedErr = nil
+	if !s.conn.isLive(s.Now) && (s.conn.lostErr != nil || s.conn.rejectedErr != nil) {
+		s.conn.rejectedErr = nil
 		cmds = append(cmds, s.listen(), s.fetchAccount())
 	}
 	if p, ok := s.Front().(ui.Poller); ok {
@@ -62,8 +62,8 @@ func (s *stream) listen() tea.Cmd {
 		o.LastEventID = s.feed.last()
 	}
 	ctx, stop := context.WithCancel(s.Context)
-	s.link.session++
-	s.feed, s.stopFeed = newFeed(s.link.session, s.Client.Stream(ctx, o)), stop
+	s.conn.session++
+	s.feed, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), stop
 	return s.nextBatch(ctx)
 }
 
@@ -79,18 +79,18 @@ func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
 	})
 }
 
-// isLive handles a batch of events and waits for the next one.
+// handleLive handles a batch of events and waits for the next one.
 func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	if m.Fault != "" {
 		panic(m.Fault)
 	}
-	if m.Session != s.link.session {
+	if m.Session != s.conn.session {
 		return nil
 	}
-	wasAway := !s.link.isLive(s.Now)
-	was := s.link.signedOut
-	s.link.Update(m, s.Now)
-	s.ServerOffset = s.link.offset
+	wasAway := !s.conn.isLive(s.Now)
+	was := s.conn.signedOut
+	s.conn.addBatch(m, s.Now)
+	s.ServerOffset = s.conn.offset
 	s.promptSignIn(was)
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
@@ -102,7 +102,7 @@ func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	if m.Reset || m.Beat && wasAway {
 		cmds = append(cmds, s.refreshAll())
 	}
-	if !s.link.paused {
+	if !s.conn.paused {
 		for _, stack := range s.stacks {
 			for _, s := range stack {
 				if f, ok := s.(ui.Follower); ok {
@@ -190,9 +190,9 @@ func (f *feed) add(event client.StreamEvent, err error) {
 			b.Requests++
 		}
 	case client.StatsEvent:
-		var pulse wire.Pulse
-		if json.Unmarshal(e.Data, &pulse) == nil {
-			b.Throughput = &pulse
+		var throughput wire.Pulse
+		if json.Unmarshal(e.Data, &throughput) == nil {
+			b.Throughput = &throughput
 		}
 	case client.ResetEvent:
 		b.Reset = true
@@ -224,7 +224,7 @@ func (f *feed) last() string {
 	return f.lastID
 }
 
-// next waits for an event, collects events for batchEvery and returns the batch. It
+// next waits for an event, collects events for batchInterval and returns the batch. It
 // returns nil when ctx is done.
 func (f *feed) next(ctx context.Context) *LiveMsg {
 	select {
@@ -265,36 +265,36 @@ type connection struct {
 	missed       int // number of changes while paused
 }
 
-// Update updates the state from a batch.
-func (l *connection) Update(m LiveMsg, now time.Time) {
+// addBatch updates the state from a batch of events.
+func (c *connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
-		l.connected, l.lostErr, l.signedOut = true, nil, false
+		c.connected, c.lostErr, c.signedOut = true, nil, false
 	}
 	if m.Beat { // a stream can outlive its session for a moment
-		l.beat, l.lastResponse, l.lostErr, l.requestErr, l.offset = now, now, nil, nil, m.ServerOffset
+		c.beat, c.lastResponse, c.lostErr, c.requestErr, c.offset = now, now, nil, nil, m.ServerOffset
 	}
 	if m.Lost != nil {
-		l.connected, l.lostErr, l.lostAt, l.retryAt, l.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
+		c.connected, c.lostErr, c.lostAt, c.retryAt, c.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
 	}
 	if m.Final != nil {
-		l.connected, l.rejectedErr, l.beat = false, m.Final, time.Time{}
-		l.signedOut = l.signedOut || ui.SignedOut(m.Final)
+		c.connected, c.rejectedErr, c.beat = false, m.Final, time.Time{}
+		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
 	}
-	if l.paused {
-		l.missed += len(m.Changes) + m.Requests
+	if c.paused {
+		c.missed += len(m.Changes) + m.Requests
 	}
 }
 
-// update updates the state from the outcome of a request.
-func (l *connection) update(err error, now time.Time) {
+// addOutcome updates the state from the outcome of a request.
+func (c *connection) addOutcome(err error, now time.Time) {
 	switch {
 	case ui.SignedOut(err):
-		l.signedOut, l.lastResponse, l.requestErr = true, now, nil
+		c.signedOut, c.lastResponse, c.requestErr = true, now, nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
-		l.requestErr, l.failedAt = err, now
+		c.requestErr, c.failedAt = err, now
 	case err == nil:
-		l.lastResponse, l.requestErr, l.signedOut = now, nil, false
+		c.lastResponse, c.requestErr, c.signedOut = now, nil, false
 	}
 }
 
@@ -302,12 +302,12 @@ func (l *connection) update(err error, now time.Time) {
 const maxClockDifference = 2 * time.Second
 
 // clockDifference formats the difference between the clocks, "" if it is small.
-func (l *connection) clockDifference() string {
+func (c *connection) clockDifference() string {
 	switch {
-	case l.offset > maxClockDifference:
-		return " +" + ui.Age(l.offset) + " there"
-	case l.offset < -maxClockDifference:
-		return " -" + ui.Age(-l.offset) + " there"
+	case c.offset > maxClockDifference:
+		return " +" + ui.Age(c.offset) + " service"
+	case c.offset < -maxClockDifference:
+		return " -" + ui.Age(-c.offset) + " service"
 	}
 	return ""
 }
@@ -318,48 +318,48 @@ func isConnectionError(err error) bool {
 }
 
 // isHealthy reports whether the last request was successful.
-func (l *connection) isHealthy() bool {
-	return !l.signedOut && l.requestErr == nil && !l.lastResponse.IsZero()
+func (c *connection) isHealthy() bool {
+	return !c.signedOut && c.requestErr == nil && !c.lastResponse.IsZero()
 }
 
 // isLive reports whether the stream keeps the screen up to date.
-func (l *connection) isLive(now time.Time) bool {
-	return !l.beat.IsZero() && now.Sub(l.beat) < ui.HeartbeatLimit && l.lostErr == nil
+func (c *connection) isLive(now time.Time) bool {
+	return !c.beat.IsZero() && now.Sub(c.beat) < ui.HeartbeatLimit && c.lostErr == nil
 }
 
 // shouldPoll reports whether the screens have to poll, because there is no live stream.
-func (l *connection) shouldPoll(now time.Time) bool {
-	return !l.paused && !l.signedOut && !l.isLive(now)
+func (c *connection) shouldPoll(now time.Time) bool {
+	return !c.paused && !c.signedOut && !c.isLive(now)
 }
 
 // isOffline reports whether the service is unreachable.
-func (l *connection) isOffline(now time.Time) bool { return !l.isLive(now) && l.requestErr != nil }
+func (c *connection) isOffline(now time.Time) bool { return !c.isLive(now) && c.requestErr != nil }
 
 // canReconnect reports whether the stream is waiting to reconnect although the service responds
 // again.
-func (l *connection) canReconnect(now time.Time) bool {
-	return l.lostErr != nil && l.requestErr == nil && l.lastResponse.After(l.lostAt) && l.retryAt.After(now)
+func (c *connection) canReconnect(now time.Time) bool {
+	return c.lostErr != nil && c.requestErr == nil && c.lastResponse.After(c.lostAt) && c.retryAt.After(now)
 }
 
 // label returns the connection state for the header.
-func (l *connection) label(now time.Time) string {
+func (c *connection) label(now time.Time) string {
 	switch {
-	case l.signedOut:
+	case c.signedOut:
 		return "AUTH"
-	case l.paused:
-		return fmt.Sprintf("PAUSED +%d", l.missed)
-	case l.isLive(now):
+	case c.paused:
+		return fmt.Sprintf("PAUSED +%d", c.missed)
+	case c.isLive(now):
 		return "LIVE"
-	case l.requestErr != nil && !l.retryAt.IsZero() && l.retryAt.After(now):
-		return "OFFLINE retry " + ui.Age(l.retryAt.Sub(now)+time.Second-1)
-	case l.requestErr != nil:
+	case c.requestErr != nil && !c.retryAt.IsZero() && c.retryAt.After(now):
+		return "OFFLINE retry " + ui.Age(c.retryAt.Sub(now)+time.Second-1)
+	case c.requestErr != nil:
 		return "OFFLINE"
-	case !l.beat.IsZero():
-		return "STALE " + ui.Age(now.Sub(l.beat))
-	case l.lastResponse.IsZero():
+	case !c.beat.IsZero():
+		return "STALE " + ui.Age(now.Sub(c.beat))
+	case c.lastResponse.IsZero():
 		return "CONNECTING"
-	case now.Sub(l.lastResponse) > 5*ui.PollInterval:
-		return "STALE " + ui.Age(now.Sub(l.lastResponse))
+	case now.Sub(c.lastResponse) > 5*ui.PollInterval:
+		return "STALE " + ui.Age(now.Sub(c.lastResponse))
 	}
 	return "POLL " + ui.Age(ui.PollInterval)
 }

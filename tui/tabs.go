@@ -111,7 +111,7 @@ func (t *tabs) pop() (tea.Cmd, bool) {
 	return t.screenShown(), true
 }
 
-// location is a location: a tab and its screens, which may be closed by now.
+// location is a tab and its screens, which may be closed by now.
 type location struct {
 	tab   int
 	stack []ui.Screen

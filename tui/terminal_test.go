@@ -107,9 +107,9 @@ func TestTerminalIsRestored(t *testing.T) {
 	}
 }
 
-// runInTerminal runs the screens on a terminal, calls then once they are drawn, and
+// runInTerminal runs the screens on a terminal, calls act once they are drawn, and
 // returns the output and the exit code.
-func runInTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
+func runInTerminal(t *testing.T, dir string, act func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), tuitest.Timeout)
 	defer cancel()
@@ -147,7 +147,7 @@ func runInTerminal(t *testing.T, dir string, then func(screen *os.File, cmd *exe
 		}
 		if !checked && strings.Contains(out.String(), "Messages") {
 			checked = true
-			then(screen, cmd)
+			act(screen, cmd)
 		}
 	}
 	err = <-ended

@@ -12,7 +12,7 @@ import (
 
 // A delete is sent after five seconds, during which it can be undone; quitting requires
 // a second key.
-func TestUndoDelete(t *testing.T) {
+func TestDeleteCanBeUndone(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y")

@@ -43,7 +43,7 @@ func (f *frame) View() string {
 		return ""
 	}
 	body := strings.Split(f.Front().View(), "\n")
-	if f.link.isOffline(f.Now) {
+	if f.conn.isOffline(f.Now) {
 		body = f.faded(body)
 	}
 	if f.overlay != nil {
@@ -97,8 +97,8 @@ func (f *frame) headerLine() string {
 	if f.fetching() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
-	word := f.link.label(f.Now)
-	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.link.clockDifference() + " ", Role: theme.Dim}})
+	word := f.conn.label(f.Now)
+	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.conn.clockDifference() + " ", Role: theme.Dim}})
 }
 
 // fetching reports whether the screen in front has a request in progress.
@@ -171,17 +171,17 @@ func (f *frame) breadcrumbs() string {
 // statusLine draws the visible message, the connection error or the status of the
 // screen.
 func (f *frame) statusLine() string {
-	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.link.isOffline(f.Now)) {
+	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.conn.isOffline(f.Now)) {
 		right := append(f.undoSpans(), f.jobSpans()...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
 	}
-	if f.link.isOffline(f.Now) {
-		text := " " + ui.Describe(f.link.requestErr)
-		if !f.link.lastResponse.IsZero() {
-			text = " Data from " + f.TimeOfDay(f.link.lastResponse) + ", " + ui.Age(f.Now.Sub(f.link.lastResponse)) + " ago: " + ui.Cause(f.link.requestErr)
+	if f.conn.isOffline(f.Now) {
+		text := " " + ui.Describe(f.conn.requestErr)
+		if !f.conn.lastResponse.IsZero() {
+			text = " Data from " + f.TimeOfDay(f.conn.lastResponse) + ", " + ui.Age(f.Now.Sub(f.conn.lastResponse)) + " ago: " + ui.Cause(f.conn.requestErr)
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Role: theme.Key}})
 	}

@@ -29,7 +29,7 @@ func TestBreadcrumbsAreTruncated(t *testing.T) {
 }
 
 // The time zone is shown with the time.
-func TestTimeZoneIsShown(t *testing.T) {
+func TestHeaderShowsTimeZone(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	if first := strings.Split(d.Text(), "\n")[0]; strings.Contains(first, "UTC") {
 		t.Errorf("%q", first)

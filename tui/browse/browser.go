@@ -353,7 +353,7 @@ func (b *Browser) exportable() Exportable {
 func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool) {
 	var rows []client.Row
 	for _, row := range b.Pages.Loaded() {
-		if _, wanted := keys[row.ID]; !wanted {
+		if _, selected := keys[row.ID]; !selected {
 			continue
 		}
 		cached, known := b.Records[row]

@@ -43,7 +43,7 @@ func TestSaveBinaryField(t *testing.T) {
 	d.WantText("this record has no binary values")
 }
 
-func TestDescribeBytes(t *testing.T) {
+func TestDescribeBytesDetectsType(t *testing.T) {
 	for _, test := range []struct{ content, shown, end string }{
 		{"%PDF-1.7\n", "9 B of application/pdf", ".pdf"},
 		{"\x89PNG\r\n\x1a\n", "8 B of image/png", ".png"},
@@ -66,7 +66,7 @@ func TestDescribeBytes(t *testing.T) {
 }
 
 // Long values are shown on one line, or wrapped when enabled.
-func TestWrapLongValues(t *testing.T) {
+func TestLongValuesAreWrapped(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SY_Filters", "enter", "enter")
 	r := d.App.Front().(*browse.Record)

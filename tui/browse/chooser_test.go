@@ -11,7 +11,7 @@ import (
 )
 
 // Columns are found by a part of their name; keys apply to the listed columns.
-func TestSearchColumns(t *testing.T) {
+func TestChooserSearchFindsColumns(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "C")
 	d.WantText("8 of 8 shown", "/ searches fields")
@@ -39,7 +39,7 @@ func TestSearchColumns(t *testing.T) {
 }
 
 // One key chooses key fields and amounts.
-func TestKeysAndAmounts(t *testing.T) {
+func TestChooseKeysAndAmounts(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
 	b := d.App.Front().(*browse.Browser)

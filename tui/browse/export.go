@@ -70,7 +70,7 @@ func (e *Exportable) narrow(j *export.Job, scope string) {
 	for _, key := range keys {
 		j.Only[key] = struct{}{}
 	}
-	if rows, whole := e.Rows(j.Only); whole {
+	if rows, complete := e.Rows(j.Only); complete {
 		j.Fetched = rows
 	}
 }

@@ -279,8 +279,8 @@ func (r *Record) Retime() string {
 	if hasServiceTimes(r.Browser.Kind) {
 		return ""
 	}
-	dated := slices.ContainsFunc(r.Browser.Kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
-	return zonelessNote(dated)
+	hasRecordDates := slices.ContainsFunc(r.Browser.Kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
+	return zonelessNote(hasRecordDates)
 }
 
 // Tick implements ui.Ticker.

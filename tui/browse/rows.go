@@ -74,8 +74,8 @@ func (b *Browser) Retime() string {
 
 // zonelessNote returns the note that record dates do not depend on the time mode, if
 // any are displayed.
-func zonelessNote(dated bool) string {
-	if dated {
+func zonelessNote(hasRecordDates bool) string {
+	if hasRecordDates {
 		return "record dates have no time zone and do not change"
 	}
 	return ""

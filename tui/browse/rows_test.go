@@ -27,7 +27,7 @@ func TestInvalidFilterIsRejected(t *testing.T) {
 
 // The last row is reached without loading the rows between, and the selection stays on
 // its row after a refresh.
-func TestJumpToLastRow(t *testing.T) {
+func TestJumpToLastRowSkipsPages(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.Press(":", "'SO_Totals", "enter", "G")
@@ -35,7 +35,7 @@ func TestJumpToLastRow(t *testing.T) {
 	b := d.App.Front().(*browse.Browser)
 	last := b.Grid.Row().ID
 	if b.Pages.Row(6000) != nil {
-		t.Error("rows between were fetched")
+		t.Error("rows between the first and the last page were fetched")
 	}
 	d.Press("k", "k", "R", "j", "j")
 	if got := b.Grid.Row().ID; got != last {
@@ -44,7 +44,7 @@ func TestJumpToLastRow(t *testing.T) {
 }
 
 // The status shows the exact sum of the marked values.
-func TestSumOfMarkedRows(t *testing.T) {
+func TestStatusShowsSumOfMarkedRows(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, tui.Options{})

@@ -13,7 +13,7 @@ import (
 
 // Service times follow the time mode and columns become narrow again; record dates do
 // not change.
-func TestTimeModesInLists(t *testing.T) {
+func TestListsFollowTimeMode(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	d.App.Zone = time.FixedZone("AWST", 8*60*60)
@@ -49,12 +49,12 @@ func TestTimeModesInLists(t *testing.T) {
 	d.App.Now = d.App.Now.Add(5 * time.Minute)
 	b.Tick() // without a fetch
 	if cell() == age {
-		t.Errorf("the age stays %s", age)
+		t.Errorf("the age is still %s", age)
 	}
 }
 
 // If the time mode changes nothing, a message is shown.
-func TestTimeModeWithoutEffect(t *testing.T) {
+func TestTimeModeWithoutEffectShowsMessage(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	for name, test := range map[string]struct {
 		keys []string

@@ -47,26 +47,26 @@ func (g *Grid) line(out []byte, i int) []byte {
 		return g.loadingLine(out, i)
 	}
 	cells := g.cells(row)
-	under := g.under(row, i == g.index)
+	base := g.rowRole(row, i == g.index)
 	n := 0
-	return g.drawLine(out, g.rowPrefix(i == g.index, g.Marked(row.ID)), under, func(out []byte, p visibleColumn) []byte {
-		text, over := cells[n], theme.Plain
+	return g.drawLine(out, g.rowPrefix(i == g.index, g.Marked(row.ID)), base, func(out []byte, p visibleColumn) []byte {
+		text, override := cells[n], theme.Plain
 		n++
 		if p.column < len(row.Cells) {
-			over = row.Cells[p.column].Role
+			override = row.Cells[p.column].Role
 			if row.Cells[p.column].Null {
-				over = theme.Null
+				override = theme.Null
 			}
 		}
 		if i == g.index && p.column == g.column && !g.rowMode {
-			over = theme.Cursor
+			override = theme.Cursor
 		}
-		return g.theme.Append(out, under, over, text)
+		return g.theme.Append(out, base, override, text)
 	})
 }
 
-// under returns the style of a row.
-func (g *Grid) under(row *Row, selected bool) theme.Role {
+// rowRole returns the style of a row.
+func (g *Grid) rowRole(row *Row, selected bool) theme.Role {
 	switch {
 	case selected:
 		return theme.Selected
@@ -97,12 +97,12 @@ func (g *Grid) loadingLine(out []byte, i int) []byte {
 }
 
 // drawLine draws one line: a prefix, each visible column by cell, and padding.
-func (l *layout) drawLine(out []byte, before string, under theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
+func (l *layout) drawLine(out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
 	used := min(prefixWidth, l.width)
 	if used < prefixWidth {
 		before = theme.Spaces(used)
 	}
-	out = l.theme.Append(out, under, theme.Plain, before)
+	out = l.theme.Append(out, base, theme.Plain, before)
 	for i, p := range l.visible {
 		out = cell(out, p)
 		used += p.width
@@ -111,10 +111,10 @@ func (l *layout) drawLine(out []byte, before string, under theme.Role, cell func
 			used += separatorWidth - columnGap
 		}
 		gap := min(columnGap, l.width-used)
-		out = l.theme.Append(out, under, theme.Plain, theme.Spaces(gap))
+		out = l.theme.Append(out, base, theme.Plain, theme.Spaces(gap))
 		used += gap
 	}
-	return l.theme.Append(out, under, theme.Plain, theme.Spaces(l.width-used))
+	return l.theme.Append(out, base, theme.Plain, theme.Spaces(l.width-used))
 }
 
 // titles draws the title line.

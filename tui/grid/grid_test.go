@@ -49,7 +49,7 @@ func numberedRows(n, width int) []*Row {
 	return rows
 }
 
-func TestView(t *testing.T) {
+func TestGridView(t *testing.T) {
 	g := New(plainTheme, false)
 	g.SetColumns(columns("InvoiceID", "InvoiceTotal>", "Cartage1Total>", "Remark"), 1)
 	g.SetRows(NewList([]*Row{
@@ -79,7 +79,7 @@ func TestView(t *testing.T) {
                                         
                                         `)
 	if got, want := g.PositionText(), "row 2 of 3   < cols 3-4 of 4"; got != want {
-		t.Errorf("place %q, want %q", got, want)
+		t.Errorf("position %q, want %q", got, want)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestSelectionFollowsRow(t *testing.T) {
 	})
 }
 
-func TestFollow(t *testing.T) {
+func TestFollowSelectsNewRows(t *testing.T) {
 	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 5)
@@ -226,7 +226,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-func TestMarks(t *testing.T) {
+func TestMarkRange(t *testing.T) {
 	g := New(plainTheme, true)
 	g.SetColumns(columns("ID"), 1)
 	g.SetSize(20, 12)
@@ -239,14 +239,14 @@ func TestMarks(t *testing.T) {
 	}
 	g.SetRows(NewList(numberedRows(10, 1)[3:]))
 	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
-		t.Errorf("%d marked rows are here, want 3", len(rows))
+		t.Errorf("%d marked rows are loaded, want 3", len(rows))
 	}
 	if g.Unmark(); g.MarkCount() != 0 {
 		t.Error("marks remain")
 	}
 }
 
-func TestFieldColumn(t *testing.T) {
+func TestFieldColumnByType(t *testing.T) {
 	for _, typ := range record.Types() {
 		c := FieldColumn(record.Field{Name: "X", Type: typ})
 		if c.Name != "X" || c.Right != typ.Number() {
@@ -263,7 +263,7 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	g.SetSize(40, 4)
 	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
 	if _ = g.View(); !g.AllVisible() {
-		t.Error("narrow columns are not all seen")
+		t.Error("AllVisible is false although all columns fit")
 	}
 	g.SetSize(40, 10)
 	if view := g.View(); !strings.Contains(view, "a long one that is seen") {
@@ -276,7 +276,7 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 }
 
 // A column with MinGridWidth can be reached by moving the selection in a narrower grid.
-func TestMinGridWidth(t *testing.T) {
+func TestMinGridWidthColumnIsReachable(t *testing.T) {
 	g := New(&theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "…", Less: "‹", More: "›"}}, false)
 	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, MinGridWidth: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))

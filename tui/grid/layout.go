@@ -24,7 +24,7 @@ type layout struct {
 	sort    Sort
 
 	cellCache map[*Row][]string // drawn cells by row
-	visible   []visibleColumn   // visible columns
+	visible   []visibleColumn
 }
 
 // columnWidth is the width of a column in cells.

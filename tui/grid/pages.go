@@ -17,13 +17,13 @@ const (
 // Pages loads rows page by page and keeps the recently used pages in memory. A
 // generation number identifies responses to outdated requests.
 type Pages struct {
-	generation int           // -1 if unknown
-	total      int           // minimum number of rows
-	minRows    int           // rows that there are at least
-	pages      map[int]*page // requests in progress
-	requested  map[int]bool  // on their way
+	generation int
+	total      int           // -1 if unknown
+	minRows    int           // minimum number of rows while the total is unknown
+	pages      map[int]*page // by page number
+	requested  map[int]bool  // numbers of the pages with a request in progress
 	ids        map[string]int
-	clock      int
+	clock      int   // counts accesses, for page.lastUsed
 	bytes      int   // of all pages
 	last       *page // page of the row that was accessed last
 	lastNumber int
@@ -31,9 +31,9 @@ type Pages struct {
 
 type page struct {
 	rows     []*Row
-	bytes    int  // time of the last access, in ticks of clock
-	lastUsed int  // displayed until it is replaced
-	stale    bool // shown until the new one is here
+	bytes    int
+	lastUsed int  // time of the last access, in ticks of clock
+	stale    bool // displayed until it is replaced
 }
 
 // NewPages returns an empty Pages.

@@ -33,12 +33,12 @@ func TestPagesAreFetchedNearTheWindow(t *testing.T) {
 	} {
 		p.SetTotal(p.Generation(), 12000)
 		if got := p.Request(step.first, step.last); !slices.Equal(got, step.want) {
-			t.Errorf("rows %d to %d want pages %v, not %v", step.first, step.last, step.want, got)
+			t.Errorf("rows %d to %d: want requests for pages %v, got %v", step.first, step.last, step.want, got)
 		}
 	}
 }
 
-func TestPagesLen(t *testing.T) {
+func TestPagesDetermineTotal(t *testing.T) {
 	for _, n := range []int{0, 1, PageRows - 1, PageRows, PageRows + 1, 3 * PageRows} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			p, all := NewPages(), numberedRows(n, 1)
@@ -61,17 +61,17 @@ func TestPagesEvictUnusedPages(t *testing.T) {
 	for at := 0; at < len(all); at += 50 {
 		loadPages(p, all, at, at+50)
 		if p.Row(at) == nil {
-			t.Fatalf("row %d is not here", at)
+			t.Fatalf("row %d is not loaded", at)
 		}
 	}
 	if len(p.pages) > maxPages || len(p.ids) > maxPages*PageRows {
 		t.Errorf("%d pages with %d ids are kept", len(p.pages), len(p.ids))
 	}
 	if p.Row(0) != nil || p.Find("D00000") != -1 || p.Find("D11999") != 11999 {
-		t.Error("the first rows are kept, or the last ones are not")
+		t.Error("the first page was not evicted, or the last one was")
 	}
-	if wanted := p.Request(0, 10); !slices.Equal(wanted, []int{0}) {
-		t.Errorf("pages %v are wanted, want the first", wanted)
+	if requested := p.Request(0, 10); !slices.Equal(requested, []int{0}) {
+		t.Errorf("pages %v are requested, want the first", requested)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestPagesRequestAgainAfterFailure(t *testing.T) {
 	p := NewPages()
 	p.Request(0, 10)
 	p.RequestFailed(p.Generation(), 0)
-	if wanted := p.Request(0, 10); !slices.Equal(wanted, []int{0}) {
-		t.Errorf("pages %v are wanted, want the first", wanted)
+	if requested := p.Request(0, 10); !slices.Equal(requested, []int{0}) {
+		t.Errorf("pages %v are requested, want the first", requested)
 	}
 }

@@ -150,7 +150,7 @@ type Binding struct {
 
 // Bindings is the key table.
 var Bindings = Table{
-	{Everywhere, "? f1", ShowHelp, "help", "keys of the current screen", false},
+	{Everywhere, "? f1", ShowHelp, "help", "show the keys of the current screen", false},
 	{Everywhere, ":", OpenCommandLine, "go to", "open a record kind or tab, or run a command by name", false},
 	{Everywhere, "/", OpenFilter, "", "filter rows, or search text", false},
 	{Everywhere, "esc", GoBack, "", "back", false},
@@ -159,12 +159,12 @@ var Bindings = Table{
 	{Everywhere, "1 2 3 4 5 6", GoTab, "", "open a tab", false},
 	{Everywhere, "-", PreviousLocation, "", "switch to the previous location", false},
 	{Everywhere, "@", SwitchProfile, "", "switch profile", false},
-	{Everywhere, "t", SwitchTimeMode, "", "times: relative, local, UTC; record dates do not change", false},
+	{Everywhere, "t", SwitchTimeMode, "", "cycle times: relative, local, UTC; record dates do not change", false},
 	{Everywhere, "p", PauseLive, "", "pause or resume live updates", false},
 	{Everywhere, "R f5", Refresh, "", "refresh", false},
 	{Everywhere, "x", ShowActions, "actions", "list all actions of this screen", false},
-	{Everywhere, "U", Undo, "", "undo a delete that is not sent yet", false},
-	{Everywhere, "M", ToggleMouse, "", "mouse: click on the screen, or select text", false},
+	{Everywhere, "U", Undo, "", "undo a delete that has not been sent yet", false},
+	{Everywhere, "M", ToggleMouse, "", "toggle the mouse between clicking and selecting text", false},
 	{Everywhere, "ctrl+e", ShowErrors, "", "list errors", false},
 	{Everywhere, "J", ShowJobs, "", "list exports of this session", false},
 	{Everywhere, "ctrl+l", Redraw, "", "redraw the screen", false},
@@ -198,7 +198,7 @@ var Bindings = Table{
 	{InBrowser, "enter", Open, "open", "open the record", false},
 	{InBrowser, "s", SortColumn, "sort", "sort by this column: ascending, descending, off", false},
 	{InBrowser, "f", FilterColumn, "filter", "filter by this column", false},
-	{InBrowser, "=", FilterByValue, "this value", "filter rows with this value", false},
+	{InBrowser, "=", FilterByValue, "this value", "show only rows with this value", false},
 	{InBrowser, "F", ClearFilters, "", "clear filters", false},
 	{InBrowser, "C", ChooseColumns, "columns", "choose and order columns", false},
 	{InBrowser, "e", Export, "export", "write rows to a file", false},
@@ -211,7 +211,7 @@ var Bindings = Table{
 	{InRecord, "shift+tab left h", PreviousTab, "", "previous tab", false},
 	{InRecord, "[", PreviousPage, "previous", "previous record", false},
 	{InRecord, "]", NextPage, "next", "next record", false},
-	{InRecord, "w", WrapLines, "wrap", "wrap long values, or not", false},
+	{InRecord, "w", WrapLines, "wrap", "toggle wrapping of long values", false},
 	{InRecord, "o", SaveBinary, "", "save a binary field to a file", false},
 	{InRecord, "n", NextMatch, "", "next match", false},
 	{InRecord, "N", PreviousMatch, "", "previous match", false},
@@ -228,7 +228,7 @@ var Bindings = Table{
 	{InSubscribers, "E", Edit, "change", "rename", true},
 	{InSubscribers, "o", ToggleEnabled, "on/off", "enable or disable", true},
 	{InSubscribers, "D", Delete, "delete", "delete, including its subscriptions and messages", true},
-	{InSubscribers, "y", CopyCell, "copy id", "copy the SubscriberID, which is a secret", false},
+	{InSubscribers, "y", CopyCell, "copy ID", "copy the SubscriberID, which is a secret", false},
 
 	{InSubscriptions, "enter", Open, "messages", "open its messages", false},
 	{InSubscriptions, "i", ShowInfo, "info", "details and delivery statistics of the subscription", false},
@@ -238,7 +238,7 @@ var Bindings = Table{
 	{InSubscriptions, "o", ToggleEnabled, "on/off", "enable or disable", true},
 	{InSubscriptions, "W", NewSecret, "", "replace the signing secret", true},
 	{InSubscriptions, "D", Delete, "delete", "delete, and cancel pending messages", true},
-	{InSubscriptions, "y", CopyCell, "copy id", "copy the SubscriptionID", false},
+	{InSubscriptions, "y", CopyCell, "copy ID", "copy the SubscriptionID", false},
 
 	{InSubscription, "enter", Open, "messages", "open its messages", false},
 	{InSubscription, "E", Edit, "change", "change events, URL or delivery settings", true},
@@ -251,13 +251,13 @@ var Bindings = Table{
 	{InSubscription, "]", NextPage, "next", "next subscription", false},
 	{InSubscription, "n", NextMatch, "", "next match", false},
 	{InSubscription, "N", PreviousMatch, "", "previous match", false},
-	{InSubscription, "y", CopyCell, "copy id", "copy the SubscriptionID", false},
+	{InSubscription, "y", CopyCell, "copy ID", "copy the SubscriptionID", false},
 
 	{InMessages, "enter", Open, "detail", "open the message", false},
-	{InMessages, "r", Retry, "retry", "send the row, or all marked rows, again", true},
-	{InMessages, "D", Delete, "delete", "delete the row, or all marked rows", true},
-	{InMessages, "a", MarkAll, "all", "mark all that match the filter", false},
-	{InMessages, "!", ProblemsOnly, "problems", "failed; failed and pending; all", false},
+	{InMessages, "r", Retry, "retry", "retry the message, or all marked messages", true},
+	{InMessages, "D", Delete, "delete", "delete the message, or all marked messages", true},
+	{InMessages, "a", MarkAll, "all", "mark all messages that match the filter", false},
+	{InMessages, "!", ProblemsOnly, "problems", "cycle: failed, failed and pending, all", false},
 	{InMessages, "s", SortColumn, "", "sort by this column: ascending, descending, newest first", false},
 	{InMessages, "f", FilterColumn, "", "filter by this column", false},
 	{InMessages, "=", FilterByValue, "this value", "filter by this value; in column To, by subscription", false},
@@ -285,7 +285,7 @@ var Bindings = Table{
 	{InEvents, "/", OpenFilter, "search", "search events", false},
 	{InEvents, "y", CopyCell, "copy", "copy the name", false},
 
-	{InRequests, "!", ProblemsOnly, "failed", "failed requests, or all", false},
+	{InRequests, "!", ProblemsOnly, "failed", "toggle between failed and all requests", false},
 
 	{InText, "up k", GoUp, "", "up", false},
 	{InText, "down j", GoDown, "", "down", false},
@@ -302,18 +302,18 @@ var Bindings = Table{
 	{InSecret, "down j", GoDown, "", "scroll down", false},
 	{InSecret, "esc", GoBack, "close", "close; the secret is not shown again", false},
 
-	{InConfirm, "y", Accept, "", "yes", false},
+	{InConfirm, "y", Accept, "", "confirm", false},
 	{InConfirm, "up k", GoUp, "", "scroll up", false},
 	{InConfirm, "down j", GoDown, "", "scroll down", false},
-	{InConfirm, "enter esc n q", Decline, "", "no", false},
+	{InConfirm, "enter esc n q", Decline, "", "cancel", false},
 
 	{InRetryConfirm, "i", ToggleScheduled, "", "include or exclude scheduled messages", false},
 	{InTypedRetryConfirm, "tab", ToggleScheduled, "", "include or exclude scheduled messages", false},
 
-	{InTypedConfirm, "enter", Accept, "", "yes, if the word was typed; otherwise no", false},
+	{InTypedConfirm, "enter", Accept, "", "confirm if the typed text matches, otherwise cancel", false},
 	{InTypedConfirm, "up", GoUp, "", "scroll up", false},
 	{InTypedConfirm, "down", GoDown, "", "scroll down", false},
-	{InTypedConfirm, "esc", Decline, "", "no", false},
+	{InTypedConfirm, "esc", Decline, "", "cancel", false},
 
 	{InLine, "enter", Submit, "", "submit", false},
 	{InLine, "esc", GoBack, "", "cancel", false},
@@ -355,7 +355,7 @@ var Bindings = Table{
 
 	{InErrors, "up k", GoUp, "", "up", false},
 	{InErrors, "down j", GoDown, "", "down", false},
-	{InErrors, "y", CopyCell, "copy", "copy the error with its request id", false},
+	{InErrors, "y", CopyCell, "copy", "copy the error with its request ID", false},
 	{InErrors, "Y", CopyRow, "copy all", "copy all errors", false},
 	{InErrors, "esc q ctrl+e", GoBack, "close", "close", false},
 }

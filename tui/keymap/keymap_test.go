@@ -43,7 +43,7 @@ func TestBindingsAvoidReservedKeys(t *testing.T) {
 }
 
 // Actions that change data open a confirmation or a form.
-func TestWritingActions(t *testing.T) {
+func TestWritingActionsAreMarked(t *testing.T) {
 	asking := []Action{AddNew, Edit, NewSecret, Retry, Delete, Test, ToggleEnabled}
 	for _, b := range Bindings {
 		if b.Writes != slices.Contains(asking, b.Action) {
@@ -52,7 +52,7 @@ func TestWritingActions(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
+func TestLookupPrefersNarrowScope(t *testing.T) {
 	for _, test := range []struct {
 		scopes []Scope
 		key    string
@@ -71,17 +71,17 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A key that is pressed twice or held must not answer a confirmation: the accept key
+// A key that is pressed twice or held must not accept a confirmation: the accept key
 // differs from all keys that open one, submit or move.
 func TestAcceptKeyIsDistinct(t *testing.T) {
 	for _, b := range Bindings {
 		if b.Scope == InConfirm {
 			continue
 		}
-		asks := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
+		confirms := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
 		for _, key := range b.KeyNames() {
-			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); asks && is.Action == Accept {
-				t.Errorf("%q is yes to a question, and %s", key, b.help)
+			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); confirms && is.Action == Accept {
+				t.Errorf("%q accepts a confirmation, but is also bound to: %s", key, b.help)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestTextKeysAreNotBound(t *testing.T) {
 	}
 	for _, s := range []Scope{Everywhere, InText, InConfirm, InTypedConfirm, InLine, InColumns, InForm, InMenu, InJobs, InErrors, InSecret} {
 		if !out[s] {
-			t.Errorf("there is no way out of %s", ScopeNames[s])
+			t.Errorf("no key leaves %s", ScopeNames[s])
 		}
 	}
 }

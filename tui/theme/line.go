@@ -143,7 +143,7 @@ func Wrap(long string, width int) []Span {
 // maxLines is the number of lines of a text that are shown.
 const maxLines = 20000
 
-// HardWrap splits text at line breaks and wherever a line exceeds width.
+// HardWrap splits text at line breaks and where a line exceeds width.
 func HardWrap(text string, width int) []Span {
 	width = max(20, width)
 	var lines []Span

@@ -3,7 +3,7 @@ package theme
 import "testing"
 
 // The SGR parameters of every role in the mono, dark and light themes.
-func TestRoleStyles(t *testing.T) {
+func TestRoleStylesPerTheme(t *testing.T) {
 	themes := [...]*Theme{New(Full, Mono), New(Full, Dark), New(Full, Light)}
 	for role, want := range [...][3]string{
 		Plain:      {},

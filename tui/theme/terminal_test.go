@@ -17,7 +17,7 @@ func env(pairs ...string) func(string) string {
 }
 
 // The glyph set depends on the terminal.
-func TestGlyphSetByTerminal(t *testing.T) {
+func TestGlyphSetDependsOnTerminal(t *testing.T) {
 	for _, test := range []struct {
 		name, system, signs string
 		env                 []string
@@ -40,7 +40,7 @@ func TestGlyphSetByTerminal(t *testing.T) {
 	}
 }
 
-func TestThemeFromEnv(t *testing.T) {
+func TestThemeFromCOLORFGBG(t *testing.T) {
 	for value, want := range map[string]string{"": "", "15;0": Dark, "0;15": Light, "0;default;7": Light, "12;8": Dark, "nonsense": Dark} {
 		if got := ThemeFromEnv(env("COLORFGBG=" + value)); got != want {
 			t.Errorf("COLORFGBG=%s: %q, want %q", value, got, want)
@@ -49,7 +49,7 @@ func TestThemeFromEnv(t *testing.T) {
 }
 
 // Remote terminals are not queried: a late response would be read as key presses.
-func TestCanQueryBackground(t *testing.T) {
+func TestRemoteTerminalsAreNotQueried(t *testing.T) {
 	for _, test := range []struct {
 		env []string
 		may bool

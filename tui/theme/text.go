@@ -9,8 +9,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Record text can contain control characters, invisible characters and characters whose
-// width differs between terminals. All of these are replaced by visible characters of
+// Record text can contain control characters, invisible characters and characters with a
+// width that differs between terminals. All of these are replaced by visible characters of
 // known width.
 
 // maxMarks is the maximum number of combining marks on a character.
@@ -165,12 +165,12 @@ func (w *sanitizer) writeChar(text string) int {
 // prefix returns the start of text up to the maximum length of a character. It bounds
 // the cost of characters with many combining marks.
 func prefix(text string) string {
-	const enough = 64
-	if len(text) <= enough {
+	const maxBytes = 64
+	if len(text) <= maxBytes {
 		return text
 	}
-	end := enough
-	for end > enough-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	end := maxBytes
+	for end > maxBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return text[:end]

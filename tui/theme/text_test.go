@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSanitize(t *testing.T) {
+func TestSanitizeReplacesUnsafeCharacters(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		room       int
@@ -104,7 +104,7 @@ func hostileText() *rapid.Generator[string] {
 }
 
 // TruncateMiddle keeps both ends of an address, and leaves other text to Fit.
-func TestTruncateMiddle(t *testing.T) {
+func TestTruncateMiddleKeepsBothEnds(t *testing.T) {
 	g := &Glyphs{Ellipsis: "~"}
 	for _, test := range []struct {
 		text  string

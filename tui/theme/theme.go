@@ -4,7 +4,7 @@
 // Importing it also prevents bubbletea from querying the terminal for its colours at
 // startup, which would delay every command by five seconds on a terminal that does not
 // respond. Packages are initialized in the order of their import paths once their
-// imports are ready; this package imports only what bubbletea imports too, and is
+// imports are ready; this package imports only packages that bubbletea imports too, and is
 // therefore initialized before it.
 package theme
 
@@ -51,8 +51,8 @@ func New(glyphs, palette string) *Theme {
 }
 
 // Append appends text with the styles of two roles; the second overrides the first.
-func (t *Theme) Append(dst []byte, under, over Role, text string) []byte {
-	a, b := t.styles[under], t.styles[over]
+func (t *Theme) Append(dst []byte, base, override Role, text string) []byte {
+	a, b := t.styles[base], t.styles[override]
 	switch {
 	case text == "":
 		return dst

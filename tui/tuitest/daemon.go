@@ -53,7 +53,7 @@ func DemoDaemon(t testing.TB) *daemontest.Instance {
 
 // Main runs the tests of a package and fails if goroutines are left.
 func Main(m *testing.M) {
-	// bubbletea does not wait for its timers, which end within a second // bubbletea does not wait for its timers, which end within a second
+	// bubbletea does not wait for its timers, which end within a second
 	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"))
 }
 

@@ -125,10 +125,10 @@ func difference(want, got string) string {
 }
 
 // ForAppearances runs a test in each appearance.
-func ForAppearances(t *testing.T, story func(t *testing.T, appearance string, o tui.Options)) {
+func ForAppearances(t *testing.T, test func(t *testing.T, appearance string, o tui.Options)) {
 	for _, l := range appearances {
 		t.Run(l.name, func(t *testing.T) {
-			story(t, l.name, tui.Options{Appearance: tui.Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
+			test(t, l.name, tui.Options{Appearance: tui.Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
 		})
 	}
 }

@@ -6,9 +6,9 @@ import (
 )
 
 // screen limits the length of a sequence.
-func TestThroughScreen(t *testing.T) {
-	whole := strings.Repeat("a", 3*screenChunk+1)
-	pieces := strings.Split(throughScreen(whole), "\x1bP")
+func TestScreenSequencesAreSplit(t *testing.T) {
+	sequence := strings.Repeat("a", 3*screenChunk+1)
+	pieces := strings.Split(throughScreen(sequence), "\x1bP")
 	if len(pieces) != 5 {
 		t.Fatalf("%d pieces", len(pieces)-1)
 	}
@@ -20,7 +20,7 @@ func TestThroughScreen(t *testing.T) {
 		}
 		got.WriteString(text)
 	}
-	if got.String() != whole {
+	if got.String() != sequence {
 		t.Error("the pieces do not add up to the sequence")
 	}
 }

@@ -20,32 +20,32 @@ type Confirm struct {
 	Dialog
 	title    string
 	lines    []string
-	yes      string // label of the accept key
+	verb     string // label of the accept key
 	Run      func() tea.Cmd
 	openedAt time.Time
 	top      int     // index of the first visible line
 	Toggle   func()  // switches between two sets of objects; nil if there is only one
-	Below    Overlay // shown again if the answer is no; nil for none
+	Below    Overlay // shown again if the confirmation is declined; nil for none
 }
 
 const (
 	// ConfirmPause is how long a new confirmation ignores keys, so that a paste cannot
-	// answer it.
+	// accept it.
 	ConfirmPause = 250 * time.Millisecond
 	// typedCountMin is the number of objects from which the user must type the count.
 	typedCountMin = 21
 )
 
 // OpenConfirm opens a confirmation about one object.
-func OpenConfirm(h Host, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
-	return OpenConfirmMany(h, 1, title, yes, lines, run)
+func OpenConfirm(h Host, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
+	return OpenConfirmMany(h, 1, title, verb, lines, run)
 }
 
 // OpenConfirmMany opens a confirmation about count objects. The user must type the
 // count if it is large, or the name of a protected profile.
-func OpenConfirmMany(h Host, count int, title, yes string, lines []string, run func() tea.Cmd) *Confirm {
+func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
 	d := NewDialog(h)
-	one := Confirm{Dialog: d, title: title, lines: lines, yes: yes, Run: run, openedAt: d.Now}
+	one := Confirm{Dialog: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Now}
 	if !d.NeedsTypedAnswer(count) {
 		h.ShowOverlay(&one)
 		return &one
@@ -98,18 +98,18 @@ func (c *Confirm) Box(width, height int) []string {
 	width = min(width, maxConfirmWidth) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
 	return c.frame(width, height, c.Theme.Compose(width, nil, []theme.Span{
-		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key}, {Text: c.yes}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key}, {Text: "cancel"},
+		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key}, {Text: c.verb}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key}, {Text: "cancel"},
 	}))
 }
 
 // maxConfirmWidth is the maximum width of a confirmation, including the frame.
 const maxConfirmWidth = 72
 
-// frame draws the question and, always visible, how to answer it. The frame shows how
+// frame draws the text and, always visible, the keys. The frame shows how
 // many lines are scrolled out.
-func (c *Confirm) frame(width, height int, answer ...string) []string {
+func (c *Confirm) frame(width, height int, answerLines ...string) []string {
 	lines := c.wrapped(width)
-	room := max(1, height-2-len(answer))
+	room := max(1, height-2-len(answerLines))
 	if len(lines) < room {
 		lines = append(lines, "")
 	}
@@ -118,7 +118,7 @@ func (c *Confirm) frame(width, height int, answer ...string) []string {
 	for i, text := range shown {
 		shown[i] = c.Theme.Fit(text, width, false)
 	}
-	return c.Theme.ScrollFrame(c.title, width, append(shown, answer...), c.top, len(lines)-c.top-len(shown))
+	return c.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top, len(lines)-c.top-len(shown))
 }
 
 // sentenceLines is the maximum number of lines of a sentence.
@@ -163,10 +163,10 @@ func (c *Confirm) toggle(b keymap.Binding) bool {
 // TypedConfirm is a confirmation that requires a typed word.
 type TypedConfirm struct {
 	Confirm
-	Word        string
-	instruction string // is to be typed
+	Word        string // to be typed
+	instruction string // how to confirm
 	input       *textinput.Model
-	lastKey     time.Time // of the last key
+	lastKey     time.Time // time of the last key
 	wrong       bool
 }
 
@@ -178,7 +178,7 @@ func (c *TypedConfirm) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InTypedConfirm}
 }
 
-// HandleKey accepts single keys only: a paste is no answer.
+// HandleKey accepts single keys only: a paste is ignored.
 func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
 	if c.tooSoon() {
 		return nil
@@ -228,7 +228,7 @@ func (c *TypedConfirm) Box(width, height int) []string {
 	if c.input != nil {
 		input = *c.input
 	}
-	help := fmt.Sprintf("%s and %s to %s; %s cancels", c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.yes, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
+	help := fmt.Sprintf("%s, then %s to %s; %s cancels", c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	role := theme.Dim
 	if c.wrong {
 		help, role = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure

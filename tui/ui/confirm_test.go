@@ -16,14 +16,14 @@ import (
 func openConfirm(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, done func() bool) {
 	t.Helper()
 	d = tuitest.Drive(t, tuitest.Unreachable(t), o)
-	yes := false
-	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { yes = true; return nil })
-	return d, func() bool { return yes }
+	accepted := false
+	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { accepted = true; return nil })
+	return d, func() bool { return accepted }
 }
 
 // A confirmation about many objects requires their number, and a protected profile its
-// name; a paste, y or an empty answer is not accepted.
-func TestTypedConfirm(t *testing.T) {
+// name; a paste, y or an empty input is not accepted.
+func TestConfirmRequiresTypedWord(t *testing.T) {
 	protected := tui.Options{Protected: true, Profile: "prod"}
 	for _, test := range []struct {
 		name  string
@@ -53,7 +53,7 @@ func TestTypedConfirm(t *testing.T) {
 	}
 }
 
-// A paste does not answer a confirmation, whether it is bracketed or arrives as single
+// A paste does not accept a confirmation, whether it is bracketed or arrives as single
 // keys with enter.
 func TestPasteDoesNotConfirm(t *testing.T) {
 	d, done := openConfirm(t, 37, tui.Options{})
@@ -100,7 +100,7 @@ func TestConfirmIgnoresEarlyKeys(t *testing.T) {
 	}
 }
 
-// At every size, the whole question can be scrolled to and the answer keys are visible.
+// At every size, the whole text can be scrolled to and the keys are visible.
 func TestLongConfirmScrolls(t *testing.T) {
 	lines := []string{
 		" 1204  hooks.acme.test/erp/in   last 503", "   37  10.2.0.9:8080/notify   last timeout", "       and 4 others", "   12  on pages that are not loaded",

@@ -13,7 +13,7 @@ import (
 )
 
 // Each clipboard method copies the complete text and is named in the message.
-func TestCopyMethods(t *testing.T) {
+func TestCopyNamesMethod(t *testing.T) {
 	const text = "D100512\x1b[31m世"
 	sequence := "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\a"
 	for _, test := range []struct {
@@ -43,7 +43,7 @@ func TestCopyMethods(t *testing.T) {
 }
 
 // The clipboard program of the desktop is used; if it fails, OSC 52 is.
-func TestCopyByDesktopProgram(t *testing.T) {
+func TestCopyFallsBackToOSC52(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script(t, dir, "xclip", "cat > "+dir+"/copied")

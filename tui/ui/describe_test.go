@@ -12,7 +12,7 @@ import (
 )
 
 // The reason of an error comes before URLs and paths.
-func TestDescribe(t *testing.T) {
+func TestDescribePutsReasonFirst(t *testing.T) {
 	reach := func(address string) error {
 		c, err := client.New(client.Options{URL: address})
 		if err != nil {

@@ -130,10 +130,10 @@ type Dialog struct {
 func NewDialog(h Host) Dialog { return Dialog{h, h.CurrentSession()} }
 
 // Response is the message with the result of a fetch or a change.
-type Response struct { // the screen that made the request; nil for the app
-	To        Screen         // error of the service
-	Err       error          // called if the screen is still open
-	Apply     func() tea.Cmd // takes it
+type Response struct {
+	To        Screen         // the screen that made the request; nil for the app
+	Err       error          // error of the service
+	Apply     func() tea.Cmd // called if the screen is still open
 	ApplyLate func()         // called if the screen was closed; nil for nothing
 	Local     bool           // the response did not involve the service, and does not affect the connection state
 }

@@ -13,7 +13,7 @@ import (
 
 // Names, strings and other values have different styles, also on lines that were split;
 // the text is unchanged.
-func TestStyleJSON(t *testing.T) {
+func TestStyleJSONKeepsText(t *testing.T) {
 	for _, test := range []struct {
 		text  string
 		width int

@@ -7,10 +7,10 @@ import (
 
 // Errors of user actions take precedence over connection errors, and all errors are
 // logged.
-func TestToastPrecedence(t *testing.T) {
+func TestUserErrorsTakePrecedence(t *testing.T) {
 	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	var all Toasts
-	sees := func(want string) {
+	wantShown := func(want string) {
 		t.Helper()
 		got := ""
 		if one := all.Shown(); one != nil {
@@ -20,35 +20,35 @@ func TestToastPrecedence(t *testing.T) {
 			t.Errorf("%q is shown, want %q", got, want)
 		}
 	}
-	add := func(text string, l Level, link bool) {
-		all.Add(Toast{Level: l, Text: text, At: now, Connection: link})
+	add := func(text string, l Level, connection bool) {
+		all.Add(Toast{Level: l, Text: text, At: now, Connection: connection})
 	}
-	add("away", Failure, true)
-	sees("away")
+	add("unreachable", Failure, true)
+	wantShown("unreachable")
 	add("done", Info, false)
-	sees("done") // outcome of the last key
+	wantShown("done") // outcome of the last key
 	if all.Dismiss() {
 		t.Error("Dismiss removed an error that is not visible")
 	}
 	now = now.Add(ToastDuration[Info])
 	all.Expire(now)
-	sees("away")
+	wantShown("unreachable")
 	add("refused", Failure, false)
-	sees("refused")
-	add("away again", Failure, true)
-	sees("refused") // requested by the user
+	wantShown("refused")
+	add("unreachable again", Failure, true)
+	wantShown("refused") // requested by the user
 	all.ClearConnection()
-	sees("refused")
+	wantShown("refused")
 	now = now.Add(time.Hour)
 	all.Expire(now)
-	sees("refused")
+	wantShown("refused")
 	if !all.Dismiss() {
 		t.Error("Dismiss removed nothing")
 	}
-	sees("")
-	add("away", Failure, true)
+	wantShown("")
+	add("unreachable", Failure, true)
 	all.ClearConnection()
-	sees("")
+	wantShown("")
 	if len(all.Errors) != 4 {
 		t.Errorf("%d errors are logged", len(all.Errors))
 	}

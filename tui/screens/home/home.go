@@ -24,14 +24,14 @@ import (
 type Screen struct {
 	ui.Base
 	Overview
-	busy        bool
-	due         bool // messages have changed since the last request
-	RequestedAt time.Time
-	err         error
-	At          int               // index of the selected entry
-	SelectedKey string            // key of the selected entry
-	views       map[string]string // number of rows by view name
-	countedAt   time.Time
+	busy          bool
+	due           bool // messages have changed since the last request
+	RequestedAt   time.Time
+	err           error
+	SelectedIndex int               // index of the selected entry
+	SelectedKey   string            // key of the selected entry
+	views         map[string]string // number of rows by view name
+	countedAt     time.Time
 }
 
 // Overview is the fetched content of the screen.
@@ -110,9 +110,9 @@ func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
 func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
-		h.selectEntry(h.At - 1)
+		h.selectEntry(h.SelectedIndex - 1)
 	case keymap.GoDown:
-		h.selectEntry(h.At + 1)
+		h.selectEntry(h.SelectedIndex + 1)
 	case keymap.GoTop:
 		h.selectEntry(0)
 	case keymap.GoBottom:
@@ -122,8 +122,8 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
-		if all := h.Entries(); h.At < len(all) {
-			return all[h.At].open()
+		if all := h.Entries(); h.SelectedIndex < len(all) {
+			return all[h.SelectedIndex].open()
 		}
 	}
 	return nil
@@ -158,7 +158,7 @@ func (h *Screen) View() string {
 	case h.err != nil && ui.SignedOut(h.err):
 		lines = h.fitLines("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
 	case h.err != nil && client.Is(h.err, client.Unauthorized):
-		lines = append(h.fitLines("  Deliveries require the role admin.", "", "  Press 2 for records.", ""), h.viewLines(h.Width, 0)...)
+		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""), h.viewLines(h.Width, 0)...)
 	case h.err != nil:
 		lines = h.fitLines("  "+ui.Describe(h.err), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
 	default:
@@ -252,10 +252,10 @@ func (h *Screen) openSubscription() tea.Cmd {
 // selectedQueue returns the queue of the selected entry, false if it has none.
 func (h *Screen) selectedQueue() (wire.Queue, bool) {
 	queues, views := h.problemQueues(), h.shownViews()
-	if h.At < len(queues) {
-		return queues[h.At], true
+	if h.SelectedIndex < len(queues) {
+		return queues[h.SelectedIndex], true
 	}
-	if i := h.At - len(queues) - len(views); i >= 0 && i < len(h.shownFailures()) {
+	if i := h.SelectedIndex - len(queues) - len(views); i >= 0 && i < len(h.shownFailures()) {
 		queue, known := h.Queues.Known[h.Failures[i].SubscriptionID]
 		return queue, known
 	}
@@ -270,8 +270,8 @@ func (h *Screen) openFailure(m wire.Message) tea.Cmd {
 // selectEntry selects the entry at an index, limited to the entries.
 func (h *Screen) selectEntry(at int) {
 	all := h.Entries()
-	if h.At = max(0, min(at, len(all)-1)); len(all) > 0 {
-		h.SelectedKey = all[h.At].Key
+	if h.SelectedIndex = max(0, min(at, len(all)-1)); len(all) > 0 {
+		h.SelectedKey = all[h.SelectedIndex].Key
 	}
 }
 
@@ -281,12 +281,12 @@ func (h *Screen) RestoreSelection() {
 	all := h.Entries()
 	for i, e := range all {
 		if e.Key == h.SelectedKey {
-			h.At = i
+			h.SelectedIndex = i
 			return
 		}
 	}
-	if h.At = max(0, min(h.At, len(all)-1)); h.SelectedKey == "" {
-		h.At = 0
+	if h.SelectedIndex = max(0, min(h.SelectedIndex, len(all)-1)); h.SelectedKey == "" {
+		h.SelectedIndex = 0
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // The overview is fetched again after changes, at most every two seconds, and after
 // a minute without changes.
-func TestHomeRefresh(t *testing.T) {
+func TestHomeRefreshIsLimited(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
@@ -60,18 +60,18 @@ func TestHomeOpensFailure(t *testing.T) {
 	d.Press("G")
 	last := h.Failures[3].MessageID
 	if h.SelectedKey != "message "+last {
-		t.Errorf("%s is chosen", h.SelectedKey)
+		t.Errorf("%s is selected", h.SelectedKey)
 	}
 	d.Press("R")
-	if h.At != 5 {
-		t.Errorf("a refresh without changes selects entry %d", h.At)
+	if h.SelectedIndex != 5 {
+		t.Errorf("a refresh without changes selects entry %d", h.SelectedIndex)
 	}
 	d.Press("enter")
 	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.Press("esc")
 	d.WantText("[problems]")
 	if one, ok := d.App.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
-		t.Errorf("the list is at %s, not at %s:\n%s", one.MessageID, last, d.Text())
+		t.Errorf("the list selects %s, want %s:\n%s", one.MessageID, last, d.Text())
 	}
 	d.Press("-", "-", "1")
 	d.WantText("Recent failures")
@@ -79,7 +79,7 @@ func TestHomeOpensFailure(t *testing.T) {
 
 // If the selected entry disappears, the index is kept; if it is back, it is selected
 // again.
-func TestHomeSelectionAfterRefresh(t *testing.T) {
+func TestHomeKeepsSelection(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
@@ -88,23 +88,23 @@ func TestHomeSelectionAfterRefresh(t *testing.T) {
 	failures := h.Failures
 	h.Failures = failures[2:]
 	h.RestoreSelection()
-	if h.SelectedKey != kept || h.Entries()[h.At].Key != kept {
-		t.Errorf("entry %d of %d, %s for %s", h.At, len(h.Entries()), h.SelectedKey, kept)
+	if h.SelectedKey != kept || h.Entries()[h.SelectedIndex].Key != kept {
+		t.Errorf("entry %d of %d, %s for %s", h.SelectedIndex, len(h.Entries()), h.SelectedKey, kept)
 	}
 	h.Failures = nil
 	h.RestoreSelection()
-	if h.At != 1 {
-		t.Errorf("entry %d of %d", h.At, len(h.Entries()))
+	if h.SelectedIndex != 1 {
+		t.Errorf("entry %d of %d", h.SelectedIndex, len(h.Entries()))
 	}
 	h.Failures = failures
 	h.RestoreSelection()
-	if h.Entries()[h.At].Key != kept {
-		t.Errorf("%s is not chosen again", kept)
+	if h.Entries()[h.SelectedIndex].Key != kept {
+		t.Errorf("%s is not selected again", kept)
 	}
 }
 
 // The share bar shows small shares of failures too.
-func TestShareBar(t *testing.T) {
+func TestShareBarShowsSmallShares(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
 	h := d.App.Front().(*home.Screen)
 	for want, queue := range map[string]wire.Queue{
@@ -132,14 +132,14 @@ func TestHomeOpensSubscription(t *testing.T) {
 	d.WantText("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
 	d.Press("esc")
 	if one, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.Failing {
-		t.Errorf("the list is not at the subscription:\n%s", d.Text())
+		t.Errorf("the subscription is not selected in the list:\n%s", d.Text())
 	}
 	d.Press("1", "G", "i")
 	d.WantText("Subscribers › acme-shop › debtor.*")
 }
 
 // Missing or shorter series of the chart are padded.
-func TestChartPadsSeries(t *testing.T) {
+func TestChartPadsShortSeries(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	d.Respond(h, nil, func(error) tea.Cmd {

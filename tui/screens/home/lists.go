@@ -72,35 +72,35 @@ func (h *Screen) nextRetry(status int) string {
 }
 
 // endpointColumns are the widths of the endpoint columns in cells.
-type endpointColumns struct{ failed, waits, answer int }
+type endpointColumns struct{ failed, queued, result int }
 
 // endpointColumns returns the widths that fit.
 func (h *Screen) endpointColumns() endpointColumns {
 	if narrow(h.Width) {
-		return endpointColumns{6, 6, 4}
+		return endpointColumns{6, 7, 4}
 	}
-	return endpointColumns{6, 7, 9}
+	return endpointColumns{6, 8, 9}
 }
 
 // line aligns three texts to the columns.
-func (f endpointColumns) line(t *theme.Theme, failed, waits, answer string) string {
-	return t.Fit(failed, f.failed, true) + t.Fit(waits, f.waits, true) + "  " + t.Fit(answer, f.answer, false) + " "
+func (f endpointColumns) line(t *theme.Theme, failed, queued, result string) string {
+	return t.Fit(failed, f.failed, true) + t.Fit(queued, f.queued, true) + "  " + t.Fit(result, f.result, false) + " "
 }
 
 // endpoints draws the endpoints with failures in the last hour.
 func (h *Screen) endpoints() []string {
 	t := h.Theme
 	width, f := h.Width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failed", "waits", "last"), Role: theme.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failed", "queued", "last"), Role: theme.Label}})}
 	queues := h.problemQueues()
 	if len(queues) == 0 {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("none", width, false)))
 	}
 	for i, queue := range queues {
-		pointer, role := h.Theme.RowPrefix(i == h.At)
-		answer, state := h.lastAnswer(queue)
-		right := []theme.Span{{Text: f.line(t, display.Thousands(queue.Failed+queue.GivenUp), display.Thousands(queue.Pending), answer), Role: state}}
-		room := width - f.failed - f.waits - f.answer - 6 // pointer and spaces
+		pointer, role := h.Theme.RowPrefix(i == h.SelectedIndex)
+		result, state := h.lastResult(queue)
+		right := []theme.Span{{Text: f.line(t, display.Thousands(queue.Failed+queue.GivenUp), display.Thousands(queue.Pending), result), Role: state}}
+		room := width - f.failed - f.queued - f.result - 6 // pointer and spaces
 		if width >= shareMinWidth {
 			right = append(h.Share(queue), right...)
 			room -= shareCells
@@ -145,8 +145,8 @@ func (h *Screen) Share(queue wire.Queue) []theme.Span {
 	return []theme.Span{{Text: strings.Repeat(block, shareCells-bad), Role: theme.Success}, {Text: strings.Repeat(cmp.Or(t.FailedBar, block), bad), Role: theme.Failure}}
 }
 
-// lastAnswer returns the last failure of an endpoint, or ok if it works again.
-func (h *Screen) lastAnswer(queue wire.Queue) (string, theme.Role) {
+// lastResult returns the last failure of an endpoint, or ok if it works again.
+func (h *Screen) lastResult(queue wire.Queue) (string, theme.Role) {
 	t := h.Theme
 	failure := queue.LastFailure
 	switch {
@@ -175,7 +175,7 @@ func (h *Screen) recent() []string {
 	}
 	for i, m := range h.shownFailures() {
 		word, role := t.StatusText(m.Status)
-		pointer, chosen := h.Theme.RowPrefix(before+i == h.At)
+		pointer, chosen := h.Theme.RowPrefix(before+i == h.SelectedIndex)
 		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
 			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 8, false), Role: role},
 			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastResult(m)))},

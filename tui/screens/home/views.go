@@ -68,7 +68,7 @@ func (h *Screen) viewLines(width, before int) []string {
 	}
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
 	for i, v := range h.shownViews() {
-		pointer, role := h.Theme.RowPrefix(before+i == h.At)
+		pointer, role := h.Theme.RowPrefix(before+i == h.SelectedIndex)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)

@@ -19,7 +19,7 @@ func TestRetryManyRequiresTypedCount(t *testing.T) {
 	s := startFailures(t, 30)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a", "r")
-	d.WantText("Retry 30 failed messages?", "type 30 and enter to retry 30")
+	d.WantText("Retry 30 failed messages?", "type 30, then enter to retry 30")
 	d.Press("y", "enter")
 	d.WantText("that is not 30")
 	d.Press("backspace", "'30", "enter")
@@ -63,13 +63,13 @@ func TestConfirmationKeepsMarkedSet(t *testing.T) {
 	d.Press("1")
 	d.Send(count)
 	if d.App.Overlay() != nil {
-		t.Errorf("a confirmation for a list that was left:\n%s", d.Text())
+		t.Errorf("a confirmation is open for a closed list:\n%s", d.Text())
 	}
 	d.Press("n", "y")
 }
 
 // The result of a bulk action is shown after its screen was left.
-func TestBulkResultOnOtherScreen(t *testing.T) {
+func TestBulkResultIsShownOnOtherScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("!", "a", "D", "y", "esc", "esc")
@@ -80,14 +80,14 @@ func TestBulkResultOnOtherScreen(t *testing.T) {
 
 // Enter does not confirm a delete, and a y immediately after the dialog opens is
 // ignored.
-func TestDeleteConfirmation(t *testing.T) {
+func TestDeleteRequiresY(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D")
 	d.WantText("Delete this message?")
 	d.Press("enter")
 	if d.App.Overlay() != nil {
-		t.Error("enter does not leave the question")
+		t.Error("enter does not decline the confirmation")
 	}
 	d.Press("D")
 	d.Clock = d.Clock.Add(-500 * time.Millisecond) // the next key is 0 ms behind
@@ -97,7 +97,7 @@ func TestDeleteConfirmation(t *testing.T) {
 	d.WantText("in 5s", "U undo")
 	d.Advance(ui.UndoDelay)
 	d.WantText("done")
-	d.WaitUntil("the message is gone", func() bool {
+	d.WaitUntil("the message is deleted", func() bool {
 		page, err := s.Client.AllMessages(t.Context(), nil)
 		return err == nil && page.Total == 7
 	})

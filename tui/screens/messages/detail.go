@@ -359,7 +359,7 @@ func (s *Detail) headed(label, text, end string) string {
 	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
 }
 
-// subscriberText returns the name and id of the subscriber. The id is a key and is
+// subscriberText returns the name and ID of the subscriber. The ID is a key and is
 // masked unless it is revealed.
 func (s *Detail) subscriberText() string {
 	id := s.secret(s.Message.SubscriberID)

@@ -20,29 +20,29 @@ import (
 // list is the list of messages in front.
 func list(d *tuitest.Driver) *messages.List { return d.App.Front().(*messages.List) }
 
-// copies returns the text that a key copies.
-func copies(d *tuitest.Driver, key string) string {
+// copiedBy returns the text that a key copies.
+func copiedBy(d *tuitest.Driver, key string) string {
 	d.T.Helper()
 	d.Copied.Reset()
 	d.Press(key)
 	return d.LastCopied()
 }
 
-// to goes to a column by its name.
-func to(d *tuitest.Driver, column string) {
+// selectColumn selects a column by name.
+func selectColumn(d *tuitest.Driver, column string) {
 	d.T.Helper()
 	d.Press("0")
 	for list(d).Column().Name != column {
 		at := list(d).Grid.ColumnIndex()
 		d.Press("l")
 		if list(d).Grid.ColumnIndex() == at {
-			d.T.Fatalf("there is no way to %s", column)
+			d.T.Fatalf("column %s cannot be selected", column)
 		}
 	}
 }
 
 // All columns can be selected on the smallest screen, except the marker column.
-func TestMessageColumnNavigation(t *testing.T) {
+func TestAllMessageColumnsAreSelectable(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
 	d.Resize(60, 15)
@@ -65,10 +65,10 @@ func TestMessageColumnNavigation(t *testing.T) {
 }
 
 // Rows are sorted by the selected column, and followed while the newest come first.
-func TestMessageSort(t *testing.T) {
+func TestMessagesAreSortedBySelectedColumn(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
-	to(d, "Status")
+	selectColumn(d, "Status")
 	statuses := func() (all []int) {
 		m := list(d)
 		for i := range m.Grid.Len() {
@@ -85,23 +85,23 @@ func TestMessageSort(t *testing.T) {
 	if all := statuses(); all[0] != 3 {
 		t.Errorf("ordered by status downwards: %v", all)
 	}
-	if twin := list(d).Equivalent(); !strings.HasSuffix(twin, "--order-by -Status") {
-		t.Errorf("the same is %s", twin)
+	if command := list(d).Equivalent(); !strings.HasSuffix(command, "--order-by -Status") {
+		t.Errorf("the equivalent command is %s", command)
 	}
 	if by := list(d).Exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
 		t.Errorf("exported by %v", by)
 	}
 	d.Press("s")
 	d.WantText("following")
-	to(d, messages.AgeColumn)
+	selectColumn(d, messages.AgeColumn)
 	d.Press("s", "s")
 	d.WantText("Age ▼", "following")
 	d.Press("0")
 	d.Send(tea.MouseMsg{X: 5, Y: ui.HeaderHeight, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 	d.WantText("Status ▲")
-	to(d, "Subscriber")
+	selectColumn(d, "Subscriber")
 	d.Press("s")
-	d.WantText("cannot sort by subscriber: the service has ids only")
+	d.WantText("cannot sort by subscriber: messages contain only the ID")
 	d.Press("f")
 	d.WantText("cannot filter by subscriber name; = filters by this one")
 }
@@ -123,7 +123,7 @@ func TestFilterByCellValue(t *testing.T) {
 	} {
 		d.Press("4", "F", "g", "j", "j")
 		one, _ := list(d).Selected()
-		to(d, test.column)
+		selectColumn(d, test.column)
 		d.Press("=")
 		d.WantText(test.badge)
 		m := list(d)
@@ -138,32 +138,32 @@ func TestFilterByCellValue(t *testing.T) {
 		}
 	}
 	d.Press("F")
-	to(d, "Next")
+	selectColumn(d, "Next")
 	d.Press("=")
 	d.WantText("each message has a different next; f filters by a range")
-	to(d, "HTTP")
+	selectColumn(d, "HTTP")
 	d.Press("f")
 	d.WantText("/ LastMessageResponseHTTPCode")
 }
 
-// Copy returns the cell (the id for the status), the row as JSON, or the cells of
+// Copy returns the cell (the ID for the status), the row as JSON, or the cells of
 // marked rows.
-func TestMessageCopy(t *testing.T) {
+func TestCopyCellAndRows(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "j")
 	one, _ := list(d).Selected()
 	for column, want := range map[string]string{"Status": one.MessageID, "Event": one.EventName, "To": one.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
-		to(d, column)
-		if got := copies(d, "y"); got != want {
+		selectColumn(d, column)
+		if got := copiedBy(d, "y"); got != want {
 			t.Errorf("of %s %q is copied, want %q", column, got, want)
 		}
 	}
 	var row map[string]any
-	if err := json.Unmarshal([]byte(copies(d, "Y")), &row); err != nil || row["MessageID"] != one.MessageID || row["Body"] != nil {
+	if err := json.Unmarshal([]byte(copiedBy(d, "Y")), &row); err != nil || row["MessageID"] != one.MessageID || row["Body"] != nil {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.Press("0", "space", "space")
-	if lines := strings.Split(copies(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }
@@ -179,7 +179,7 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
 	}
-	to(d, "Event")
+	selectColumn(d, "Event")
 	d.Press(">", "z", "s", "!")
 	d.Wait(1500 * time.Millisecond)
 	again := s.Open(t, o)
@@ -201,11 +201,11 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 func TestMessageViewSavesOrder(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{State: t.TempDir(), Profile: "test"})
 	d.Press("4", "!", "!")
-	to(d, "HTTP")
+	selectColumn(d, "HTTP")
 	d.Press("s", "s", ":", "'save stuck", "enter", "F", ":", "'stuck", "enter")
 	d.WantText("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
-	if twin := list(d).Equivalent(); twin != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
-		t.Errorf("the same is %s", twin)
+	if command := list(d).Equivalent(); command != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
+		t.Errorf("the equivalent command is %s", command)
 	}
 }
 

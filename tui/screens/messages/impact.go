@@ -195,22 +195,22 @@ func (s *bulk) pace(m Impact, minStatus int) string {
 // others describes the scheduled and the skipped messages.
 func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 	var lines []string
-	waiting, left := int(m.Done-m.failed), int(m.Matched-m.Done)
+	scheduledCount, skipped := int(m.Done-m.failed), int(m.Matched-m.Done)
 	key := keymap.KeyFor(keymap.InRetryConfirm, keymap.ToggleScheduled)
 	if s.NeedsTypedAnswer(int(m.Done)) {
 		key = keymap.KeyFor(keymap.InTypedRetryConfirm, keymap.ToggleScheduled)
 	}
 	switch {
-	case waiting == 0 || m.Of.failed == nil:
+	case scheduledCount == 0 || m.Of.failed == nil:
 	case !scheduled:
-		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (%s includes them).", display.Count(waiting, "more is", "more are"), key))
+		lines = append(lines, fmt.Sprintf("%s already scheduled and will be skipped (%s includes them).", display.Count(scheduledCount, "more is", "more are"), key))
 	case m.failed == 0:
-		lines = append(lines, "All are already scheduled; they become due now.")
+		lines = append(lines, "All are already scheduled; they will be sent now.")
 	default:
-		lines = append(lines, fmt.Sprintf("%s already scheduled and become due now (%s skips them).", display.Count(waiting, "of them is", "of them are"), key))
+		lines = append(lines, fmt.Sprintf("%s already scheduled and will be sent now (%s skips them).", display.Count(scheduledCount, "of them is", "of them are"), key))
 	}
-	if left > 0 {
-		lines = append(lines, fmt.Sprintf("%s delivered or not sent yet, and skipped.", display.Count(left, "is", "are")))
+	if skipped > 0 {
+		lines = append(lines, fmt.Sprintf("%s skipped: delivered or not sent yet.", display.Count(skipped, "message is", "messages are")))
 	}
 	return lines
 }
@@ -229,8 +229,8 @@ func (s *bulk) confirmDelete(m Impact) {
 
 // receiver is an endpoint with the number of its messages.
 type receiver struct {
-	name, answer, still string
-	count               int
+	name, lastResult, failing string
+	count                     int
 }
 
 // targetsShown is the maximum number of endpoints in a confirmation.
@@ -248,7 +248,7 @@ func (s *bulk) targets(m Impact, count, minStatus int) []string {
 	for i, one := range all {
 		count -= one.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.TruncateMiddle(one.name, room), room, false), one.answer, one.still))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.TruncateMiddle(one.name, room), room, false), one.lastResult, one.failing))
 		}
 	}
 	if more := len(all) - targetsShown; more > 0 {
@@ -294,7 +294,7 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 		}
 		one := byName[ui.ShortURL(m.URL)]
 		if one == nil {
-			one = &receiver{name: ui.ShortURL(m.URL), answer: ui.LastResult(m), still: s.failing(m.SubscriptionID)}
+			one = &receiver{name: ui.ShortURL(m.URL), lastResult: ui.LastResult(m), failing: s.failing(m.SubscriptionID)}
 			byName[one.name] = one
 			all = append(all, one)
 		}

@@ -19,7 +19,7 @@ import (
 
 // Messages queued behind a failing endpoint are counted in the list of problems, and
 // listed by the next press of the key.
-func TestQueuedMessagesInProblems(t *testing.T) {
+func TestProblemsCountQueuedMessages(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
@@ -38,7 +38,7 @@ func TestQueuedMessagesInProblems(t *testing.T) {
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "WAIT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
-		t.Errorf("exported is %v", c)
+		t.Errorf("exported query is %v", c)
 	}
 	d.Press("r")
 	d.WantText("no attempt yet, not sent: the subscription is disabled")
@@ -54,7 +54,7 @@ func TestQueuedMessagesInProblems(t *testing.T) {
 
 // A retry of a delivered message is rejected with the reason, without a
 // confirmation.
-func TestRetryOfDeliveredMessage(t *testing.T) {
+func TestRetryRejectsDeliveredMessage(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "r")
 	if d.App.Overlay() != nil {
@@ -67,15 +67,15 @@ func TestRetryOfDeliveredMessage(t *testing.T) {
 
 // The confirmation of a retry of all matches shows endpoints and skipped messages, and
 // can include scheduled ones.
-func TestRetryOfAllMatches(t *testing.T) {
+func TestRetryAllShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
 	d.WantText("8 marked: all matches", "▸● ✓ OK", " ● ~ RETRY")
 	d.Press("r")
-	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and skipped (i includes them)", "4 are delivered or not sent yet, and skipped")
+	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and will be skipped (i includes them)", "4 messages are skipped: delivered or not sent yet")
 	d.Press("i")
-	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are already scheduled and become due now (i skips")
+	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are already scheduled and will be sent now (i skips")
 	d.Press("i")
 	d.WantText("Retry 1 failed message?")
 	d.Press("y")
@@ -86,15 +86,15 @@ func TestRetryOfAllMatches(t *testing.T) {
 }
 
 // A count in flight is shown and can be cancelled; no confirmation is opened then.
-func TestCancelOfCount(t *testing.T) {
+func TestCountIsCancelled(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	count := list(d).Act(keymap.Retry)
 	d.WantText("counting messages for retry ...   esc cancels", "admin  ...")
-	answer := count() // which has been on its way already
+	response := count() // already in flight when the count is cancelled
 	d.Press("esc")
 	d.WantText("cancelled, nothing was changed")
-	d.Send(answer)
+	d.Send(response)
 	if d.App.Overlay() != nil || !list(d).AllMarks {
 		t.Error("a confirmation is shown after the cancel, or the marks are gone")
 	}
@@ -109,7 +109,7 @@ func TestCancelOfCount(t *testing.T) {
 }
 
 // The error of a request that was not sent includes the name of the change.
-func TestNotSentError(t *testing.T) {
+func TestNotSentErrorNamesChange(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	d.App.Client = tuitest.Unreachable(t)
@@ -118,19 +118,19 @@ func TestNotSentError(t *testing.T) {
 	d.WantText("retry of 4 messages: not sent: cannot reach")
 	d.Press("esc")
 	d.WantText("8 marked")
-	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no answer"}); strings.Contains(err.Error(), "not sent") {
+	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no response"}); strings.Contains(err.Error(), "not sent") {
 		t.Error("a timeout does not mean that the request was not sent")
 	}
 }
 
 // Before the first response the status line shows no count.
-func TestStatusBeforeFirstResponse(t *testing.T) {
+func TestStatusWithoutResponseHasNoCount(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4")
 	m := list(d)
 	m.Reload()
 	d.WantText("loading messages ...")
-	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no answer"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
+	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no response"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
 	d.Press("esc")
 	d.WantText("no response yet: R retries")
 	d.Press("R")
@@ -138,7 +138,7 @@ func TestStatusBeforeFirstResponse(t *testing.T) {
 }
 
 // The full URL is shown when revealed, and the curl command uses the saved file.
-func TestMessageHead(t *testing.T) {
+func TestRevealShowsFullURL(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte("upstream is down\nsecond line"))
@@ -150,7 +150,7 @@ func TestMessageHead(t *testing.T) {
 	d.Press("4", "enter", "v")
 	d.CheckScreen()
 	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
-		t.Errorf("all of it is not shown:\n%s", d.Text())
+		t.Errorf("the URL is not shown completely:\n%s", d.Text())
 	}
 	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.Press("v", "shift+tab")

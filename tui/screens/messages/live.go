@@ -16,9 +16,9 @@ import (
 // live updates the rows of a list.
 type live struct {
 	*List
-	Known     map[string]wire.Message // loaded messages by id
-	changed   map[string]time.Time    // time of the last change of marked rows, by id
-	unseenIDs map[string]struct{}     // ids of new messages that are not shown
+	Known     map[string]wire.Message // loaded messages by ID
+	changed   map[string]time.Time    // time of the last change of marked rows, by ID
+	unseenIDs map[string]struct{}     // IDs of new messages that are not shown
 	fetchedAt time.Time               // time of the last fetch
 	due       bool                    // the rows must be fetched again
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Changes of the stream update the rows, and the selection is kept.
-func TestLiveChanges(t *testing.T) {
+func TestLiveChangesUpdateRows(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "j", "j", "j")

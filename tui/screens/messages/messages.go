@@ -80,7 +80,7 @@ type List struct {
 	*names
 	*bulk
 	Pages    *grid.Pages
-	SelectID string // id of the message to select once it is loaded
+	SelectID string // ID of the message to select once it is loaded
 }
 
 // ChangedFor is the time for which a change stays marked, and for which a row that
@@ -210,7 +210,7 @@ func (s *List) Put(generation, number int, list []wire.Message, total int) tea.C
 	}
 	s.markMore()
 	s.forget()
-	return tea.Batch(s.want(), s.wantNames(list))
+	return tea.Batch(s.want(), s.fetchMissingNames(list))
 }
 
 // seek selects the message that the list was opened for.
@@ -355,7 +355,7 @@ func (s *List) Status() string {
 	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
-	text += s.heldText() + s.newer()
+	text += s.blockedText() + s.newer()
 	if columns != "" {
 		text += statusGap + columns
 	}
@@ -365,26 +365,26 @@ func (s *List) Status() string {
 // statusGap separates the parts of the status line.
 const statusGap = "   "
 
-// heldCount returns the number of messages without an attempt because their
+// blockedCount returns the number of messages without an attempt because their
 // subscription is disabled or its circuit breaker is open. It returns 0 for a list
 // with conditions, where only the service can count.
-func (s *List) heldCount() int64 {
+func (s *List) blockedCount() int64 {
 	if !s.Filter.Problems || s.Filter.Undelivered || len(s.Filter.Conditions) > 0 {
 		return 0
 	}
 	var n int64
 	for _, queue := range s.Queues.Known {
-		stuck := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if stuck && s.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		if blocked && s.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
 			n += queue.NotSent
 		}
 	}
 	return n
 }
 
-// heldText returns the status text for heldCount.
-func (s *List) heldText() string {
-	n := s.heldCount()
+// blockedText returns the status text for blockedCount.
+func (s *List) blockedText() string {
+	n := s.blockedCount()
 	if n == 0 {
 		return ""
 	}

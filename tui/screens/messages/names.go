@@ -12,16 +12,16 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// names resolves the names of subscribers. Messages have subscriber ids only, which
+// names resolves the names of subscribers. Messages have subscriber IDs only, which
 // are keys. The names are part of the queue statistics; missing ones are fetched
 // once.
 type names struct {
 	*List
-	Subscribers map[string]string // fetched names by id
+	Subscribers map[string]string // fetched names by ID
 	requested   bool
 }
 
-// subscriberOf returns the subscriber's name, or its short id if the name is
+// subscriberOf returns the subscriber's name, or its short ID if the name is
 // unknown.
 func (s *names) subscriberOf(m wire.Message) string {
 	name, known := s.nameOf(m)
@@ -47,8 +47,8 @@ func (s *names) subscriberCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: name}
 }
 
-// wantNames fetches the names once if one is missing.
-func (s *names) wantNames(list []wire.Message) tea.Cmd {
+// fetchMissingNames fetches the names once if one is missing.
+func (s *names) fetchMissingNames(list []wire.Message) tea.Cmd {
 	if s.requested {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (s *names) wantNames(list []wire.Message) tea.Cmd {
 	return nil
 }
 
-// onNames shows fetched names. On an error the ids stay.
+// onNames shows fetched names. On an error the IDs stay.
 func (s *names) onNames(names map[string]string, err error) tea.Cmd {
 	if err == nil {
 		s.Subscribers = names
@@ -70,7 +70,7 @@ func (s *names) onNames(names map[string]string, err error) tea.Cmd {
 	return nil
 }
 
-// fetchSubscriberNames fetches the names of all subscribers, by id.
+// fetchSubscriberNames fetches the names of all subscribers, by ID.
 func fetchSubscriberNames(ctx context.Context, c *client.Client) (map[string]string, error) {
 	list, _, err := ui.Subscribers(ctx, c)
 	names := make(map[string]string, len(list))

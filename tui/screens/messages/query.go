@@ -78,7 +78,7 @@ func (s *query) members() url.Values {
 func (s *query) sort() tea.Cmd {
 	c := s.Column()
 	if c.field == "" {
-		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": the service has ids only")
+		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": messages contain only the ID")
 		return nil
 	}
 	s.Order = s.Order.Next(c.Name)
@@ -131,7 +131,7 @@ func (s *query) filterByResult(one wire.Message) tea.Cmd {
 	case one.LastMessageResponseMessage != "":
 		return s.addCondition(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
 	}
-	s.Notify(ui.Warning, "no attempt yet, which cannot be filtered by; filter by Status=0 instead")
+	s.Notify(ui.Warning, "the message has no result yet; filter by Status=0 instead")
 	return nil
 }
 
@@ -193,7 +193,7 @@ func (s *query) Equivalent() string {
 func (s *query) conditionArguments() string {
 	text := ""
 	if s.Filter.Subscriber != "" {
-		// by its first and last characters, since the id is a key
+		// by its first and last characters, since the ID is a key
 		first, last, _ := strings.Cut(ui.ShortID(s.Filter.Subscriber), "..")
 		text += " --where " + ui.Quote("SubscriberID^="+first) + " --where " + ui.Quote("SubscriberID$="+last)
 	}

@@ -26,7 +26,7 @@ var MessageTabs = []messageTab{
 	{"Attempts", (*Detail).attempts, true},
 	{"Body", (*Detail).body, false},
 	{"Headers", (*Detail).headerLines, false},
-	{"Response", (*Detail).answers, false},
+	{"Response", (*Detail).responses, false},
 	{"cURL", (*Detail).curl, false},
 }
 
@@ -67,7 +67,7 @@ func (s *content) sentHeaders() []wire.Header {
 	return all
 }
 
-// headerLines lists the headers and ids of a delivery.
+// headerLines lists the headers and IDs of a delivery.
 func (s *content) headerLines() []theme.Span {
 	t := s.Theme
 	width := 20
@@ -103,7 +103,7 @@ func (s *content) revealHint() theme.Span {
 	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and the query string of the URL", Role: theme.Dim}
 }
 
-// secret returns an id that is a key: shortened unless it is revealed.
+// secret returns an ID that is a key: shortened unless it is revealed.
 func (s *content) secret(id string) string {
 	if s.revealed {
 		return id
@@ -120,8 +120,8 @@ func (s *content) address() string {
 	return ui.MaskURL(s.Message.URL)
 }
 
-// answers lists the responses of the receiver, newest first.
-func (s *content) answers() []theme.Span {
+// responses lists the responses of the receiver, newest first.
+func (s *content) responses() []theme.Span {
 	var lines []theme.Span
 	for i := len(s.Responses) - 1; i >= 0; i-- {
 		r := s.Responses[i]
@@ -132,7 +132,7 @@ func (s *content) answers() []theme.Span {
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
 			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", after " + strings.TrimSpace(ui.DurationText(r.Duration))})
-		lines = append(lines, s.answerText(r)...)
+		lines = append(lines, s.responseText(r)...)
 		lines = append(lines, theme.Span{})
 	}
 	if len(lines) == 0 {
@@ -141,8 +141,8 @@ func (s *content) answers() []theme.Span {
 	return lines
 }
 
-// answerText returns the response body, or the error if there was no response.
-func (s *content) answerText(r wire.Attempt) []theme.Span {
+// responseText returns the response body, or the error if there was no response.
+func (s *content) responseText(r wire.Attempt) []theme.Span {
 	text := r.AnswerText
 	if text == nil {
 		text = r.Detail
@@ -187,11 +187,11 @@ func (s *content) bodyName() string {
 }
 
 // attemptColumns are the widths of the columns of attempts in cells.
-type attemptColumns struct{ when, result, answer int }
+type attemptColumns struct{ when, result, response int }
 
 const (
-	durationWidth  = 11 // width of the duration
-	minAnswerWidth = 12 // minimum width of a response
+	durationWidth    = 11 // width of the duration
+	minResponseWidth = 12 // minimum width of a response
 )
 
 // attemptColumns returns the widths that fit. The response is hidden if it does
@@ -201,8 +201,8 @@ func (s *content) attemptColumns() attemptColumns {
 	if s.Width < 76 {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	if c.answer = s.Width - c.when - c.result - durationWidth - 10; c.answer < minAnswerWidth {
-		c.answer = 0
+	if c.response = s.Width - c.when - c.result - durationWidth - 10; c.response < minResponseWidth {
+		c.response = 0
 	}
 	return c
 }
@@ -211,7 +211,7 @@ func (s *content) attemptColumns() attemptColumns {
 func (s *content) attempts() []theme.Span {
 	t, c := s.Theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", durationWidth, true)
-	if c.answer > 0 {
+	if c.response > 0 {
 		title += "   response"
 	}
 	lines := []theme.Span{{Text: title, Role: theme.Title}}
@@ -222,13 +222,13 @@ func (s *content) attempts() []theme.Span {
 			role = theme.Success
 		}
 		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
-		if line := firstLine(r); c.answer > 0 && line != "" {
+		if line := firstLine(r); c.response > 0 && line != "" {
 			shown := line
 			if line == before {
 				shown = "(same)"
 			}
 			before = line
-			text += "   " + t.Fit(shown, c.answer, false)
+			text += "   " + t.Fit(shown, c.response, false)
 		}
 		lines = append(lines, theme.Span{Text: text, Role: role})
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // The tabs of a message show its data; secrets are hidden until revealed.
-func TestMessageTabs(t *testing.T) {
+func TestMessageTabsMaskSecrets(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "upstream is down")
@@ -46,7 +46,7 @@ func TestMessageTabs(t *testing.T) {
 	d.WantText("key=of-the-receiver", s.Subscriber, "Authorization", ui.SecretMask, "v hides them again")
 	d.Press("v")
 	if strings.Contains(d.Text(), "of-the-receiver") {
-		t.Error("v does not hide it again")
+		t.Error("v does not mask it again")
 	}
 	d.Press("e", "enter")
 	d.WantText("17 B written to")

@@ -23,7 +23,7 @@ type Bill struct{ ui.Dialog }
 // NewBill returns a Bill of a host.
 func NewBill(h ui.Host) Bill { return Bill{ui.NewDialog(h)} }
 
-// Open opens the form of a field, or the form for the ids if text is empty. The
+// Open opens the form of a field, or the form for the IDs if text is empty. The
 // text must pass CheckBill.
 func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {
@@ -80,11 +80,11 @@ func CheckBill(text string) error {
 	return err
 }
 
-// readBillField parses the ids of a bill, its stage and, optionally, a custom field.
+// readBillField parses the IDs of a bill, its stage and, optionally, a custom field.
 func readBillField(text string) (client.BillField, error) {
 	ids := strings.Split(strings.TrimSpace(text), "/")
 	if len(ids) < 2 || len(ids) > 3 || slices.Contains(ids, "") {
-		return client.BillField{}, errors.New("bill needs two or three ids: BILL/STAGE or BILL/STAGE/SETTING")
+		return client.BillField{}, errors.New("bill needs two or three IDs: BILL/STAGE or BILL/STAGE/SETTING")
 	}
 	ids = append(ids, "")
 	return client.BillField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}, nil
@@ -94,12 +94,12 @@ func billName(f client.BillField) string {
 	return strings.TrimSuffix(f.BillID+"/"+f.StageID+"/"+f.SettingID, "/")
 }
 
-// choice returns the form for the ids.
+// choice returns the form for the IDs.
 func (b Bill) choice() ui.Overlay {
 	f := ui.NewForm(b.Host, "Custom field of a bill", "show")
-	f.Add("BillID", "Bill", "", "id of the bill, or all ids as BILL/STAGE/SETTING")
-	f.Add("StageID", "Stage", "", "id of the stage")
-	f.Add("SettingID", "Setting", "", "id of the custom field; leave empty to list all")
+	f.Add("BillID", "Bill", "", "ID of the bill, or all IDs as BILL/STAGE/SETTING")
+	f.Add("StageID", "Stage", "", "ID of the stage")
+	f.Add("SettingID", "Setting", "", "ID of the custom field; leave empty to list all")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		if field, err := readBillField(values["BillID"]); err == nil {
 			return b.show(field, f)
@@ -157,7 +157,7 @@ func (b Bill) Fetched(field client.BillField, value *wire.CustomFieldValue, err 
 	}
 }
 
-// billTitle returns the name of a field, or its id if it has no name.
+// billTitle returns the name of a field, or its ID if it has no name.
 func billTitle(field client.BillField, v wire.CustomFieldValue) string {
 	if v.SettingName != nil && *v.SettingName != "" {
 		return *v.SettingName
@@ -187,7 +187,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
 		switch {
 		case b.ReadOnly:
-			b.Notify(ui.Warning, "read-only session; :rw enables changes")
+			b.Notify(ui.Warning, "session is read-only (:rw allows changes)")
 			return nil
 		case now == was && stored:
 			f.Fields[0].Error = "contents are unchanged"

@@ -20,7 +20,7 @@ import (
 
 // A custom field of a bill is shown, changed after a confirmation with old and new
 // contents, and shown with the new contents.
-func TestBillChange(t *testing.T) {
+func TestBillChangeIsConfirmed(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, tui.Options{})
@@ -31,10 +31,10 @@ func TestBillChange(t *testing.T) {
 		t.Fatal(before, err)
 	}
 	was := *before.Contents
-	holds := func(want string) {
+	wantContents := func(want string) {
 		t.Helper()
 		if now, err := c.BillValue(t.Context(), field); err != nil || *now.Contents != want {
-			t.Errorf("it holds %q, want %q (%v)", *now.Contents, want, err)
+			t.Errorf("the field contains %q, want %q (%v)", *now.Contents, want, err)
 		}
 	}
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
@@ -44,13 +44,13 @@ func TestBillChange(t *testing.T) {
 	d.Press("'x", "ctrl+s")
 	d.WantText("Change ", "old  "+was, "new  "+was+"x")
 	d.Press("enter")
-	holds(was)
+	wantContents(was)
 	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
 		t.Errorf("a cancelled confirmation does not keep the typed value:\n%s", d.Text())
 	}
 	d.Press("ctrl+s", "y")
 	d.WantText(" changed")
-	holds(was + "x")
+	wantContents(was + "x")
 
 	d.Press(":", "'bill "+one+"/"+stage, "enter")
 	d.WantText("Custom fields of bill "+one, was+"x")
@@ -86,19 +86,19 @@ func TestBillShowsFieldErrors(t *testing.T) {
 	d.App.Update(tuitest.Letter("y")) // the response is injected below
 	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
 	d.WantText("submitting")
-	refusal := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
-	d.Send(ui.SentMsg{Form: f, Response: ui.Response{Err: refusal, Apply: func() tea.Cmd {
-		billForm.Changed(client.BillField{}, nil, refusal, f)
+	rejection := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
+	d.Send(ui.SentMsg{Form: f, Response: ui.Response{Err: rejection, Apply: func() tea.Cmd {
+		billForm.Changed(client.BillField{}, nil, rejection, f)
 		return nil
 	}}})
 	d.WantText("must be shorter", "new", "current")
 	if strings.Contains(d.Text(), "Change ") {
-		t.Error("the question is still there")
+		t.Error("the confirmation is still open")
 	}
 }
 
 // A read-only session shows a field and rejects changes.
-func TestBillInReadOnlySession(t *testing.T) {
+func TestBillChangeIsRejectedIfReadOnly(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{ReadOnly: true})
 	one, stage, setting := demo.BillExample()

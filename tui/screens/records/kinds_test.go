@@ -31,6 +31,6 @@ func TestKindsShowTimeSinceOpened(t *testing.T) {
 	again.Press("/", "'bills of", "enter")
 	again.WantText("Bills of materials", "[bills of]", "/ search")
 	if strings.Contains(again.Text(), "IN_Colours") {
-		t.Errorf("others are listed too:\n%s", again.Text())
+		t.Errorf("kinds that do not match are listed:\n%s", again.Text())
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // The request log is filtered and opened like records.
-func TestRequests(t *testing.T) {
+func TestRequestsAreFilteredAndOpened(t *testing.T) {
 	i := daemontest.Start(t)
 	c := tuitest.Connect(t, i)
 	for range 2 {
@@ -23,7 +23,7 @@ func TestRequests(t *testing.T) {
 	}
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("6", "!")
-	d.WaitUntil("the failed requests are there", func() bool {
+	d.WaitUntil("the failed requests are listed", func() bool {
 		if strings.Count(d.Text(), "404") < 2 {
 			d.Press("R")
 		}
@@ -80,12 +80,12 @@ func TestRequestColumnsAreSaved(t *testing.T) {
 	again.Resize(200, 60)
 	again.WantText("Referer")
 	if strings.Contains(again.Text(), "Address") {
-		t.Errorf("a column is shown that was taken away:\n%s", again.Text())
+		t.Errorf("a removed column is shown:\n%s", again.Text())
 	}
 }
 
 // A request is loaded completely although the log has new rows.
-func TestRequestDetailWithNewRows(t *testing.T) {
+func TestRequestDetailIsComplete(t *testing.T) {
 	c := tuitest.Connect(t, tuitest.DemoDaemon(t))
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("6", "j", "j", "j")
@@ -95,6 +95,6 @@ func TestRequestDetailWithNewRows(t *testing.T) {
 	d.Press("enter")
 	r := d.App.Front().(*browse.Record)
 	if r.Partial || r.Full.Text("Id") != r.Row.ID || r.Full.Text("IpAddress") == "" {
-		t.Errorf("it is not whole:\n%s", d.Text())
+		t.Errorf("the record is incomplete:\n%s", d.Text())
 	}
 }

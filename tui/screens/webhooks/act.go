@@ -77,7 +77,7 @@ func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea
 	}})
 }
 
-// impact counts what is deleted with a subscriber or a subscription.
+// impact counts the objects deleted with a subscriber or a subscription.
 type impact struct {
 	subscriber    wire.Subscriber
 	subscription  *wire.Subscription // nil if the subscriber is deleted
@@ -155,7 +155,7 @@ func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
 	}})
 }
 
-// lines describes what is deleted too.
+// lines describes the objects that are deleted too.
 func (i impact) lines() []string {
 	if i.err != nil {
 		return []string{"Its messages and responses are deleted too, and pending messages are not sent. They could not be counted: " + ui.Describe(i.err)}

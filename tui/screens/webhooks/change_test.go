@@ -16,7 +16,7 @@ import (
 
 // A new subscription has several headers, rejects duplicate names, and is sent with
 // its values.
-func TestNewSubscriptionWithHeaders(t *testing.T) {
+func TestNewSubscriptionSendsHeaders(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp", "tab", "'Authorization", "tab", "'Bearer one")
@@ -27,7 +27,7 @@ func TestNewSubscriptionWithHeaders(t *testing.T) {
 	d.Press("'X-Tenant", "enter", "'7", "enter", "enter", "'y", "enter", "'5s, 30s", "ctrl+t")
 	d.WantText("Created", "salesorder.created to", "whsec_")
 	if shown := d.Text(); strings.Contains(shown, "Bearer") {
-		t.Errorf("a value is shown:\n%s", shown)
+		t.Errorf("a header value is shown:\n%s", shown)
 	}
 	got := <-received
 	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
@@ -40,7 +40,7 @@ func TestNewSubscriptionWithHeaders(t *testing.T) {
 }
 
 // The error of a rejected header is shown at its field.
-func TestRejectedHeaderField(t *testing.T) {
+func TestRejectedHeaderShowsError(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
@@ -100,7 +100,7 @@ func TestOnlyChangedFieldsAreSent(t *testing.T) {
 
 // A subscription is changed and tested, and the list shows its current state,
 // including changes made elsewhere.
-func TestChangeSubscription(t *testing.T) {
+func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	id := s.Subscribe(t, "salesorder.created", s.Receiver+"/old")
 	d := s.OpenSubscriptions(t)
@@ -132,7 +132,7 @@ func TestChangeSubscription(t *testing.T) {
 }
 
 // Messages are signed with the new and, for a time, the previous secret.
-func TestRotateSecret(t *testing.T) {
+func TestRotatedSecretSignsMessages(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/in")
 	d := s.OpenSubscriptions(t)
@@ -153,7 +153,7 @@ func TestRotateSecret(t *testing.T) {
 }
 
 // A subscriber is renamed; a rejected name stays in its form.
-func TestChangeSubscriber(t *testing.T) {
+func TestSubscriberIsRenamed(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "enter", "esc", "E", "ctrl+s")
@@ -174,13 +174,13 @@ func TestChangeSubscriber(t *testing.T) {
 	d.WantText("▸ erp")
 	d.Press("esc", "k", "enter")
 	d.WantText("Subscribers › ACME online")
-	if twin := d.App.Front().Equivalent(); !strings.Contains(twin, "ACME online") {
-		t.Errorf("the command is %s", twin)
+	if command := d.App.Front().Equivalent(); !strings.Contains(command, "ACME online") {
+		t.Errorf("the equivalent command is %s", command)
 	}
 }
 
 // Goldens of the forms that change subscribers and subscriptions.
-func TestChangeScreens(t *testing.T) {
+func TestChangeFormGoldens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := s.Open(t, o)

@@ -12,13 +12,13 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// fittedColumn is a column that is hidden in a narrow list.
-type fittedColumn struct {
+// responsiveColumn is a column that is hidden in a narrow list.
+type responsiveColumn struct {
 	grid.Column
 	minWidth int // minimum width of the list in cells
 }
 
-var subscriptionColumns = []fittedColumn{
+var subscriptionColumns = []responsiveColumn{
 	{grid.Column{Name: "Event", Min: 14, Flex: true}, 0},
 	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, TruncateMiddle: true}, 0},
 	{grid.Column{Name: "State", Min: 8}, 0},
@@ -29,7 +29,7 @@ var subscriptionColumns = []fittedColumn{
 	{grid.Column{Name: "Headers", Min: 8, Flex: true}, 100},
 }
 
-var subscriberColumns = []fittedColumn{
+var subscriberColumns = []responsiveColumn{
 	{grid.Column{Name: "Name", Min: 16, Max: 80, Flex: true}, 0},
 	{grid.Column{Name: "SubscriberID", Min: 12}, 56},
 	{grid.Column{Name: "State", Min: 8}, 0},
@@ -37,15 +37,15 @@ var subscriberColumns = []fittedColumn{
 	{grid.Column{Name: "Wait", Right: true, Min: 4}, 0},
 }
 
-// fitted selects the columns of a list that fit its width.
-type fitted struct {
-	all   []fittedColumn
+// responsiveColumns selects the columns of a list that fit its width.
+type responsiveColumns struct {
+	all   []responsiveColumn
 	width int
 	count int
 }
 
 // fit sets the columns of a list. It reports whether they have changed.
-func (f *fitted) fit(g *grid.Grid, width int) bool {
+func (f *responsiveColumns) fit(g *grid.Grid, width int) bool {
 	f.width = width
 	var columns []grid.Column
 	for _, c := range f.all {
@@ -62,7 +62,7 @@ func (f *fitted) fit(g *grid.Grid, width int) bool {
 }
 
 // cells returns the cells of the shown columns; all has one cell per column.
-func (f *fitted) cells(all ...grid.Cell) []grid.Cell {
+func (f *responsiveColumns) cells(all ...grid.Cell) []grid.Cell {
 	var cells []grid.Cell
 	for i, c := range f.all {
 		if f.width >= c.minWidth {

@@ -45,7 +45,7 @@ type Events struct {
 type eventList struct {
 	list          []wire.Event
 	subscriptions []wire.Subscription
-	names         map[string]string    // of subscribers by id
+	names         map[string]string    // of subscribers by ID
 	last          map[string]time.Time // last occurrence by event
 	sampled       int                  // number of messages that last is based on
 }
@@ -116,7 +116,7 @@ func (e *Events) Tick() tea.Cmd {
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
 	if e.hidden {
-		return text + "   subscriptions and times require the role admin"
+		return text + "   subscriptions and times require the admin role"
 	}
 	if e.sampled >= eventSample {
 		text += fmt.Sprintf("   last seen: newest %s messages", display.Thousands(eventSample))
@@ -193,7 +193,7 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 		e.ShowInput(e.Find())
 	case row == nil:
 	case e.hidden && (b.Action == keymap.ShowSubscriptions || b.Action == keymap.AddNew):
-		e.Notify(ui.Warning, "subscriptions require the role admin")
+		e.Notify(ui.Warning, "subscriptions require the admin role")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
@@ -249,7 +249,7 @@ func (e *Events) NewForm(event string) ui.Overlay {
 	f := SubscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
 		return e.FindSubscriber(values[SubscriberField])
 	})
-	subscriber := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "name or id of the subscriber", Input: ui.NewInput("")}
+	subscriber := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "name or ID of the subscriber", Input: ui.NewInput("")}
 	if len(e.names) == 1 {
 		for _, name := range e.names {
 			subscriber.Input.SetValue(name)
@@ -260,7 +260,7 @@ func (e *Events) NewForm(event string) ui.Overlay {
 	return f
 }
 
-// FindSubscriber returns the id of the subscriber with a name, an id or a short id.
+// FindSubscriber returns the ID of the subscriber with a name, an ID or a short ID.
 // An ambiguous name is an error.
 func (e *Events) FindSubscriber(text string) (id string, err error) {
 	if _, known := e.names[text]; known {
@@ -278,10 +278,10 @@ func (e *Events) FindSubscriber(text string) (id string, err error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%d subscribers have this name; enter an id or short id: %s", len(found), strings.Join(ends, " or "))
+	return "", fmt.Errorf("%d subscribers have this name; enter an ID or short ID: %s", len(found), strings.Join(ends, " or "))
 }
 
-// displayName returns the name of a subscriber, with its short id if the name is
+// displayName returns the name of a subscriber, with its short ID if the name is
 // not unique.
 func (e *Events) displayName(id string) string {
 	for other, name := range e.names {

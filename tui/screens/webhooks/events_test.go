@@ -16,7 +16,7 @@ import (
 
 // The list shows last occurrence and subscriptions of events, and subscriptions can
 // be added.
-func TestEvents(t *testing.T) {
+func TestEventsShowSubscriptions(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
@@ -49,8 +49,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An ambiguous subscriber name requires a short id.
-func TestAmbiguousSubscriberNames(t *testing.T) {
+// An ambiguous subscriber name requires a short ID.
+func TestAmbiguousSubscriberRequiresID(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	var ids []string
 	for _, name := range []string{"Twin", "TWIN"} {
@@ -82,8 +82,8 @@ func TestAmbiguousSubscriberNames(t *testing.T) {
 	}
 }
 
-// Without the role admin, subscriptions are shown as unknown instead of zero.
-func TestEventsWithoutRole(t *testing.T) {
+// Without the admin role, subscriptions are shown as unknown instead of zero.
+func TestEventsHideCountsWithoutRole(t *testing.T) {
 	i := daemontest.Start(t)
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
 	if err != nil {
@@ -92,12 +92,12 @@ func TestEventsWithoutRole(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("5")
-	d.WantText("require the role admin")
+	d.WantText("require the admin role")
 	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	if d.WantText("subscriptions require the role admin"); d.App.Overlay() != nil {
+	if d.WantText("subscriptions require the admin role"); d.App.Overlay() != nil {
 		t.Errorf("the event is shown without subscriptions:\n%s", d.Text())
 	}
 }

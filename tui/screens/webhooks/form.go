@@ -30,7 +30,7 @@ const (
 // s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
-	f.Add("URL", "URL", s.URL, "must be reachable from the service, not from this computer")
+	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
@@ -61,7 +61,7 @@ func shortSchedule(schedule string) string {
 }
 
 // SubscriptionForm returns the form for a new subscription. subscriberID returns the
-// subscriber id for the form values.
+// subscriber ID for the form values.
 func SubscriptionForm(s Polling, title, event string, subscriberID func(values map[string]string) (id string, err error)) *ui.Form {
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true

@@ -55,7 +55,7 @@ func TestFormIsSentOnce(t *testing.T) {
 
 // On every screen size the edited field is visible with its help or error, and the
 // number of hidden lines is shown.
-func TestFormScrolls(t *testing.T) {
+func TestFormShowsEditedField(t *testing.T) {
 	for _, size := range tuitest.Sizes {
 		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 		d.Resize(size[0], size[1])
@@ -69,16 +69,16 @@ func TestFormScrolls(t *testing.T) {
 			d.Press("tab")
 		}
 		for at, one := range f.Fields {
-			for _, wrong := range []string{"", "it is wrong for a reason that takes more than one line of any of these boxes, whatever their size"} {
+			for _, wrong := range []string{"", "an error that is longer than one line of the form at any of these screen sizes"} {
 				f.At, one.Error = at, wrong
 				d.CheckScreen()
 				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())), " ")
-				if said := one.Error + one.Help; wrong == "" && !strings.Contains(shown, said) || wrong != "" && !strings.Contains(shown, wrong) {
-					t.Fatalf("%v: of field %d is not said %q:\n%s", size, at, said, d.Text())
+				if text := one.Error + one.Help; wrong == "" && !strings.Contains(shown, text) || wrong != "" && !strings.Contains(shown, wrong) {
+					t.Fatalf("%v: field %d does not show %q:\n%s", size, at, text, d.Text())
 				}
 				lines, _, _ := f.Lines(min(size[0]-4, ui.MaxFormWidth)-4, size[1]-ui.ChromeHeight-2)
 				if more := furtherLines.MatchString(d.Text()); more != (len(lines) > size[1]-ui.ChromeHeight-2) {
-					t.Fatalf("%v: %d lines, and there is said to be more: %v\n%s", size, len(lines), more, d.Text())
+					t.Fatalf("%v: %d lines, hidden lines are indicated: %v\n%s", size, len(lines), more, d.Text())
 				}
 				one.Error = ""
 			}
@@ -99,7 +99,7 @@ func TestLongPasteIsRejected(t *testing.T) {
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(long), Paste: true})
 	f := d.App.Overlay().(*ui.Form)
 	if got := f.Fields[1].Text(); got != long {
-		t.Errorf("%d of %d characters are there", len(got), len(long))
+		t.Errorf("the field contains %d of %d characters", len(got), len(long))
 	}
 	d.CheckScreen()
 	d.Press("ctrl+s")
@@ -107,18 +107,18 @@ func TestLongPasteIsRejected(t *testing.T) {
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
 	d.WantText("too long: a field holds")
 	if got := f.Fields[1].Text(); got != long {
-		t.Errorf("it holds %d characters now", len(got))
+		t.Errorf("the field contains %d characters", len(got))
 	}
 }
 
 // A form cannot be submitted again after its response.
-func TestFormClosesWithResponse(t *testing.T) {
+func TestFormIsNotSentAfterResponse(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
 	_, cmd := d.App.Update(tuitest.Keys["ctrl+s"])
-	answer := cmd()
-	d.App.Update(answer)
+	response := cmd()
+	d.App.Update(response)
 	d.WantText("Created")
 	d.Press("ctrl+s")
 	if list, err := s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || len(list) != 1 {
@@ -127,7 +127,7 @@ func TestFormClosesWithResponse(t *testing.T) {
 }
 
 // A secret is shown even if the list was left before the response.
-func TestSecretAfterScreenChange(t *testing.T) {
+func TestSecretIsShownAfterScreenChange(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("wms")}); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestSecretAfterScreenChange(t *testing.T) {
 }
 
 // The values of a chooser are selected by arrow keys, space and first letter.
-func TestChooser(t *testing.T) {
+func TestFormChooserKeys(t *testing.T) {
 	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
 	ordered := f.Fields[len(f.Fields)-2]
 	for _, test := range []struct {
@@ -181,7 +181,7 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 
 // Only a scheme typed after the one of the form is removed, and an unchanged URL is
 // not changed.
-func TestDuplicateScheme(t *testing.T) {
+func TestDuplicateSchemeIsRemoved(t *testing.T) {
 	for typed, want := range map[string]string{
 		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
 		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",

@@ -98,7 +98,7 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{"Next try", s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds", theme.Plain})
+		lines = append(lines, detailLine{"Next attempt", s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds", theme.Plain})
 	}
 	if queue.LastFailure != nil {
 		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), theme.Plain})

@@ -10,7 +10,7 @@ import (
 
 // On a wide screen subscriptions are shown next to their subscriber, with keys to
 // switch sides.
-func TestSplitView(t *testing.T) {
+func TestSplitViewOnWideScreen(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 30)

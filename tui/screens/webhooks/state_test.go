@@ -43,7 +43,7 @@ func TestSubscriberStateIsRefreshed(t *testing.T) {
 }
 
 // A subscription opened from the first screen shows the state of its subscriber.
-func TestSubscriberStateFromHome(t *testing.T) {
+func TestSubscriptionFromHomeHasSubscriberState(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	s.EnableSubscriber(t, false)
 	d := s.Open(t, tui.Options{})
@@ -54,7 +54,7 @@ func TestSubscriberStateFromHome(t *testing.T) {
 }
 
 // In the split view the subscriber is updated on the left.
-func TestSubscriberStateInSplitView(t *testing.T) {
+func TestSplitViewUpdatesSubscriberState(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 30)
@@ -102,7 +102,7 @@ func TestFailingSinceIsCleared(t *testing.T) {
 
 // The statistics of a daemon that runs for less than an hour are labelled with its
 // start.
-func TestStatisticsPeriod(t *testing.T) {
+func TestStatisticsAreLabelledWithStart(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()

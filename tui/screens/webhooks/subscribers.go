@@ -38,17 +38,17 @@ type Subscribers struct {
 	total              int
 	loaded             bool
 	busy               bool
-	subscriptionCounts map[string]int // subscriptions by subscriber id; nil if unknown
-	selectID           string         // id of the subscriber to select once it is loaded
+	subscriptionCounts map[string]int // subscriptions by subscriber ID; nil if unknown
+	selectID           string         // ID of the subscriber to select once it is loaded
 	detail             *Subscriptions // subscriptions of the selected subscriber; nil on a narrow screen
-	fitted             fitted
+	columns            responsiveColumns
 }
 
 // NewSubscribers returns the list of subscribers.
 func NewSubscribers(h ui.Host) *Subscribers {
-	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"), fitted: fitted{all: subscriberColumns}}
+	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"), columns: responsiveColumns{all: subscriberColumns}}
 	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.showDetail(false) }
-	s.fitted.fit(s.Grid, ui.MinWidth)
+	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
@@ -127,7 +127,7 @@ func (s *Subscribers) fill() {
 			continue
 		}
 		waiting, known := s.Queues.PendingOf(one.RecID)
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.columns.cells(
 			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[one.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
 		)})
 	}
@@ -216,7 +216,7 @@ func (s *Subscribers) NewForm() ui.Overlay {
 // ChangeForm returns the form that renames a subscriber.
 func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 	f := ui.NewForm(s.Host, "Change "+one.Name, "change")
-	f.Add("Name", "Name", one.Name, "the id, which is the key, does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables and disables it")
+	f.Add("Name", "Name", one.Name, "the SubscriberID does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables or disables the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
@@ -272,7 +272,7 @@ func (s *Subscribers) replace(one wire.Subscriber) {
 type subscriberList struct {
 	list          []wire.Subscriber
 	total         int
-	subscriptions map[string]int // by subscriber id; nil if unknown
+	subscriptions map[string]int // by subscriber ID; nil if unknown
 }
 
 // fetchSubscribers fetches the subscribers and their counts. If the subscriptions
@@ -314,7 +314,7 @@ func (s *Subscribers) SetSize(width, height int) {
 
 // fit sets the size of the list and the columns that fit.
 func (s *Subscribers) fit(width, height int) {
-	if s.fitted.fit(s.Grid, width) {
+	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
 	s.Grid.SetSize(width, height)
@@ -391,7 +391,7 @@ func (s *Subscriptions) SetSize(width, height int) {
 		s.master.fit(splitLeftWidth, height)
 		width -= splitLeftWidth + 1
 	}
-	if s.fitted.fit(s.Grid, width) {
+	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
 	s.Grid.SetSize(width, height)

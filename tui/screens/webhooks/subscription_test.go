@@ -14,15 +14,15 @@ import (
 )
 
 // The screen of a subscription shows all its data, live, and has its actions.
-func TestSubscriptionScreen(t *testing.T) {
+func TestSubscriptionShowsAllData(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/gone?token=canary99")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
 	d.WantText("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
-	if twin := d.App.Front().Equivalent(); twin != "whctl subscriptions show "+id {
-		t.Errorf("the command is %s", twin)
+	if command := d.App.Front().Equivalent(); command != "whctl subscriptions show "+id {
+		t.Errorf("the equivalent command is %s", command)
 	}
 	d.Press("v")
 	d.WantText("?token=canary99")
@@ -35,7 +35,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.Press("E", "tab", "'&x=1", "ctrl+s")
 	d.WantText("x="+ui.SecretMask, "change of debtor.*: done")
 	d.Press("o", "y")
-	d.WaitUntil("it is on", func() bool { return strings.Contains(d.Text(), "enabled debtor.*: done") })
+	d.WaitUntil("the subscription is enabled", func() bool { return strings.Contains(d.Text(), "enabled debtor.*: done") })
 	d.Press("W", "y")
 	d.WantText("New secret", "?token="+ui.SecretMask)
 	d.Press("esc", "D")
@@ -47,7 +47,7 @@ func TestSubscriptionScreen(t *testing.T) {
 	d.Wait(ui.ToastDuration[ui.Info])
 	d.WantText("no subscriptions; press n")
 	if strings.Contains(d.Text(), "canary99") {
-		t.Errorf("a key is shown:\n%s", d.Text())
+		t.Errorf("the SubscriberID is shown:\n%s", d.Text())
 	}
 }
 
@@ -62,7 +62,7 @@ func TestListsShowStatistics(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("3")
 	if got := strings.Fields(d.LineWith("acme-shop")); strings.Join(got[len(got)-3:], " ") != "enabled 3 3" {
-		t.Errorf("the subscriber's row is %q", got)
+		t.Errorf("the row of the subscriber is %q", got)
 	}
 	d.Press("enter")
 	for event, want := range map[string]string{"salesorder.created": "enabled 4 0 0", "debtor.*": "disabled 0 3 3", "inventory.stockl": "enabled 0 1 0"} {
@@ -100,28 +100,28 @@ func TestDeleteSubscriberShowsImpact(t *testing.T) {
 	d.WantText("Delete wms?", "It has no subscriptions.")
 }
 
-// The messages of a subscriber are listed; its id, a key, is neither copied nor
+// The messages of a subscriber are listed; its ID, a key, is neither copied nor
 // saved.
-func TestMessagesOfSubscriber(t *testing.T) {
+func TestMessagesOfSubscriberHideID(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "j", "m")
 	d.WantText("Messages  [wms]", "no messages")
 	d.Press("3", "k", "m")
 	d.WantText("Messages  [acme-shop]", "salesorder.", "debtor.updated", "row 1 of 8")
-	if twin := d.App.Front().Equivalent(); strings.Contains(twin, s.Subscriber) || !strings.Contains(twin, "SubscriberID^="+s.Subscriber[:4]) {
-		t.Errorf("the command is %s", twin)
+	if command := d.App.Front().Equivalent(); strings.Contains(command, s.Subscriber) || !strings.Contains(command, "SubscriberID^="+s.Subscriber[:4]) {
+		t.Errorf("the equivalent command is %s", command)
 	}
 	d.Press(":", "'save mine", "enter")
 	d.WantText("its SubscriberID is a secret")
 	if len(d.App.State.Views) != 0 {
-		t.Error("it was kept")
+		t.Error("the filter was saved")
 	}
 }
 
 // Custom events are suggested and selected with keys, and only enter submits after
 // the last field.
-func TestEventSuggestions(t *testing.T) {
+func TestCustomEventsAreSuggested(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", "job.created,job.closed")
 	s := &tuitest.Deliveries{Instance: i, Client: tuitest.Connect(t, i)}
 	name := "acme-shop"
@@ -154,7 +154,7 @@ func TestEventSuggestions(t *testing.T) {
 }
 
 // Goldens of a failing and of a disabled subscription.
-func TestSubscriptionScreens(t *testing.T) {
+func TestSubscriptionGoldens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	off := wire.SubscriptionRequest{IsEnabled: new(bool)}
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, s.Failing, off); err != nil {

@@ -29,17 +29,17 @@ type Subscriptions struct {
 	Subscriber wire.Subscriber
 	master     *Subscribers // the list on the left; nil if opened elsewhere
 	List       []wire.Subscription
-	fitted     fitted
+	columns    responsiveColumns
 	loaded     bool
 	busy       bool
-	SelectID   string // id of the subscription to select once it is loaded
+	SelectID   string // ID of the subscription to select once it is loaded
 }
 
 // NewSubscriptions returns the list of a subscriber's subscriptions.
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
-	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, fitted: fitted{all: subscriptionColumns}}
+	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, columns: responsiveColumns{all: subscriptionColumns}}
 	s.Refill = s.fill
-	s.fitted.fit(s.Grid, ui.MinWidth)
+	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
@@ -145,7 +145,7 @@ func (s *Subscriptions) fill() {
 		if !s.ContainsWords(one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
 			continue
 		}
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.fitted.cells(subscriptionCells(one, state, s.Session)...)})
+		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.columns.cells(subscriptionCells(one, state, s.Session)...)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }

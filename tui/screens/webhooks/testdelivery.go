@@ -19,7 +19,7 @@ import (
 type testDelivery struct {
 	ui.Dialog
 	of        wire.Subscription
-	message   string   // its id
+	message   string   // its ID
 	before    string   // prefix of the result in notifications
 	box       *ui.Text // shows the result too; nil for none
 	below     int      // number of lines of the box without the result
@@ -30,13 +30,13 @@ type testDelivery struct {
 }
 
 const (
-	testTimeout     = 10 * time.Second // maximum wait for the result of a test
-	TestHeldTimeout = 3 * time.Second  // the same while the circuit breaker of the endpoint is open
+	testTimeout        = 10 * time.Second // maximum wait for the result of a test
+	BreakerTestTimeout = 3 * time.Second  // the same while the circuit breaker of the endpoint is open
 )
 
 // acceptedTest is the response of the service to a test request.
 type acceptedTest struct {
-	message string // its id
+	message string // its ID
 	off     string // the disabled item that keeps the message queued; empty for none
 	err     error
 }
@@ -190,7 +190,7 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // ends the wait at the timeout.
 func (t *testDelivery) Tick() tea.Cmd {
 	switch old := t.Now.Sub(t.since); {
-	case old >= testTimeout, old >= TestHeldTimeout && t.Queues.BreakerOpen(t.of.RecID):
+	case old >= testTimeout, old >= BreakerTestTimeout && t.Queues.BreakerOpen(t.of.RecID):
 		t.conclude(ui.Warning, t.timeoutText())
 	case !t.requested:
 		return t.fetch()
@@ -209,15 +209,15 @@ func (t *testDelivery) timeoutText() string {
 // outcomeText describes the result of the first attempt and the next attempt, if
 // any.
 func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
-	answer := ui.AttemptResult(*r)
+	outcome := ui.AttemptResult(*r)
 	switch {
 	case r.Status == 1:
-		return ui.Info, answer + " in " + strings.TrimSpace(ui.DurationText(r.Duration))
+		return ui.Info, outcome + " in " + strings.TrimSpace(ui.DurationText(r.Duration))
 	case r.Status == 2 && m != nil && m.Status == 2:
 		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
-		return ui.Warning, fmt.Sprintf("%s; next attempt in %s", answer, ui.Age(wait.Round(time.Second)))
+		return ui.Warning, fmt.Sprintf("%s; next attempt in %s", outcome, ui.Age(wait.Round(time.Second)))
 	case r.Status == 2:
-		return ui.Warning, answer + "; it will be retried"
+		return ui.Warning, outcome + "; it will be retried"
 	}
-	return ui.Warning, answer + "; it will not be retried"
+	return ui.Warning, outcome + "; it will not be retried"
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A test delivery shows the response and the next attempt.
-func TestTestDeliveryResult(t *testing.T) {
+func TestTestDeliveryShowsResult(t *testing.T) {
 	var code atomic.Int64
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		if code.Load() == 400 {
@@ -39,12 +39,12 @@ func TestTestDeliveryResult(t *testing.T) {
 		d.WaitFor(test.want)
 	}
 	if strings.Contains(d.Text(), "canary99") {
-		t.Errorf("a key is shown:\n%s", d.Text())
+		t.Errorf("the SubscriberID is shown:\n%s", d.Text())
 	}
 }
 
 // With an open circuit breaker the wait for the result is short.
-func TestTestDeliveryWithOpenBreaker(t *testing.T) {
+func TestTestDeliveryWithOpenBreakerEndsEarly(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
@@ -54,12 +54,12 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.WantText("held")
 	d.Press("T", "y")
-	d.Advance(webhooks.TestHeldTimeout + time.Second)
+	d.Advance(webhooks.BreakerTestTimeout + time.Second)
 	d.WantText("test: message queued, circuit breaker open; next attempt")
 }
 
 // The result of a test requested in a form is shown in the box of the secret too.
-func TestTestDeliveryFromForm(t *testing.T) {
+func TestTestDeliveryFromFormShowsResult(t *testing.T) {
 	s, _ := tuitest.StartListening(t)
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
@@ -68,6 +68,6 @@ func TestTestDeliveryFromForm(t *testing.T) {
 	d.WaitFor(`Test: 200 OK in`)
 	d.WaitFor(`created; test: 200 OK in`)
 	if strings.Contains(d.Text(), "canary99") {
-		t.Errorf("a key is shown:\n%s", d.Text())
+		t.Errorf("the SubscriberID is shown:\n%s", d.Text())
 	}
 }

@@ -11,15 +11,15 @@ import (
 
 // A test delivery does not block keys, reports a missing response after a while, and is
 // also shown by the screen of the subscription.
-func TestDeliveryWithoutResponse(t *testing.T) {
-	enough := make(chan struct{})
+func TestTestDeliveryWithoutResponseTimesOut(t *testing.T) {
+	release := make(chan struct{})
 	s := tuitest.StartReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {
-		case <-enough:
+		case <-release:
 		case <-r.Context().Done():
 		}
 	})
-	t.Cleanup(func() { close(enough) })
+	t.Cleanup(func() { close(release) })
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/slow")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)

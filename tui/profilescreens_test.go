@@ -10,18 +10,18 @@ import (
 )
 
 // Screens with saved data: views on the home screen, and profiles.
-func TestViewAndProfileScreens(t *testing.T) {
+func TestViewAndProfileGoldens(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		with := twoProfileOptions(t, i, i)
 		with.Appearance.ASCII, with.Appearance.Theme = o.Appearance.ASCII, o.Appearance.Theme
-		k, err := state.Open(with.State, "prod")
+		store, err := state.Open(with.State, "prod")
 		if err != nil {
 			t.Fatal(err)
 		}
-		k.SetView(state.View{Name: "big-invoices", Record: "SO_Totals", Arrangement: state.Arrangement{Where: []string{"InvoiceTotal>=50000"}}})
-		k.SetView(state.View{Name: "failed", Record: ui.MessageRecord, Problems: true})
-		if err := k.Write(); err != nil {
+		store.SetView(state.View{Name: "big-invoices", Record: "SO_Totals", Arrangement: state.Arrangement{Where: []string{"InvoiceTotal>=50000"}}})
+		store.SetView(state.View{Name: "failed", Record: ui.MessageRecord, Problems: true})
+		if err := store.Write(); err != nil {
 			t.Fatal(err)
 		}
 		d := tuitest.Drive(t, tuitest.Connect(t, i), with)

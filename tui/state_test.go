@@ -30,16 +30,16 @@ func TestArrangementIsRestored(t *testing.T) {
 		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.MarkCount(), len(before.Fields), before.Grid.Frozen())
 	}
 	d.Press("0", "l", "z")
-	kept := before.Arrangement()
+	saved := before.Arrangement()
 	d.Advance(1000 * time.Millisecond) // until it is saved
 
 	for name, again := range map[string]*tuitest.Driver{"this session": d, "the next": tuitest.Drive(t, c, o)} {
 		again.Press(":", "'SO_Totals", "enter")
 		b := again.App.Front().(*browse.Browser)
 		now := b.Arrangement()
-		if b == before || !slices.Equal(now.Fields, kept.Fields) || now.Widths["InvoiceTotal"] != kept.Widths["InvoiceTotal"] || now.Frozen != 2 ||
+		if b == before || !slices.Equal(now.Fields, saved.Fields) || now.Widths["InvoiceTotal"] != saved.Widths["InvoiceTotal"] || now.Frozen != 2 ||
 			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
-			t.Errorf("in %s the rows look as %+v, want %+v", name, now, kept)
+			t.Errorf("arrangement in %s is %+v, want %+v", name, now, saved)
 		}
 		again.WantText("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
 		if b.Grid.MarkCount() != 0 {
@@ -53,7 +53,7 @@ func TestArrangementIsRestored(t *testing.T) {
 
 // A file that cannot be parsed is renamed with a message, and a newer one is not
 // modified.
-func TestInvalidStateFile(t *testing.T) {
+func TestInvalidStateFileIsRenamed(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	c := tuitest.Connect(t, i)
 	for text, want := range map[string]string{
@@ -73,16 +73,16 @@ func TestInvalidStateFile(t *testing.T) {
 		}
 		d.Press("esc", "esc", ":", "'DB_Class", "enter", "s")
 		d.Advance(1000 * time.Millisecond)
-		kept, readErr := state.Open(dir, "prod")
-		aside, asideErr := os.ReadFile(path + ".unreadable")
-		if newer := strings.Contains(text, "99"); newer && (readErr == nil || asideErr == nil) || !newer && (string(aside) != text || kept.Grids["DB_Class"].OrderBy == "") {
-			t.Errorf("%s: state %+v (%v), renamed file %q", text, kept.Grids, readErr, aside)
+		saved, readErr := state.Open(dir, "prod")
+		renamed, renamedErr := os.ReadFile(path + ".unreadable")
+		if newer := strings.Contains(text, "99"); newer && (readErr == nil || renamedErr == nil) || !newer && (string(renamed) != text || saved.Grids["DB_Class"].OrderBy == "") {
+			t.Errorf("%s: state %+v (%v), renamed file %q", text, saved.Grids, readErr, renamed)
 		}
 	}
 }
 
 // Saved filters and views that are no longer valid are skipped.
-func TestInvalidSavedFiltersAndViews(t *testing.T) {
+func TestInvalidSavedFiltersAreSkipped(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	dir := t.TempDir()
 	k, _ := state.Open(dir, "")
@@ -101,7 +101,7 @@ func TestInvalidSavedFiltersAndViews(t *testing.T) {
 
 // Lists of records and messages are saved as views, counted on the home screen, opened
 // from there and by name, and deleted.
-func TestSavedViews(t *testing.T) {
+func TestViewsAreSavedAndDeleted(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	o := tui.Options{State: t.TempDir()}
 	c := tuitest.Connect(t, i)

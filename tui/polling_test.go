@@ -21,8 +21,8 @@ func TestPollingWithoutStream(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
-	d.WaitUntil("the stream is refused", func() bool { return d.App.Refused() != nil })
-	d.WantText("Deliveries require the role admin", "POLL 2s")
+	d.WaitUntil("the stream is rejected", func() bool { return d.App.StreamRejectedErr() != nil })
+	d.WantText("Deliveries require the admin role", "POLL 2s")
 	d.Press(":", "'DB_Class", "enter")
 	before := d.App.Front().(*browse.Browser).Pages.Generation()
 	d.Advance(3000 * time.Millisecond)

@@ -10,12 +10,12 @@ import (
 )
 
 // A clock difference is shown, and ages are computed with the clock of the service.
-func TestClockDifference(t *testing.T) {
+func TestClockDifferenceIsShown(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	at := d.Clock.Add(-time.Minute)
-	for ahead, want := range map[time.Duration]string{0: "", 1900 * time.Millisecond: "", 3 * time.Second: " +3s there", -2 * time.Hour: " -2h there"} {
+	for ahead, want := range map[time.Duration]string{0: "", 1900 * time.Millisecond: "", 3 * time.Second: " +3s service", -2 * time.Hour: " -2h service"} {
 		d.Live(tui.LiveMsg{Connected: true, Beat: true, ServerOffset: ahead})
-		if got := d.App.Clocks(); got != want {
+		if got := d.App.ClockDifference(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
 		if got, want := d.App.TimeText(at), ui.Age(time.Minute+ahead); got != want {
@@ -23,5 +23,5 @@ func TestClockDifference(t *testing.T) {
 		}
 	}
 	d.Live(tui.LiveMsg{Connected: true, Beat: true, ServerOffset: 3 * time.Second})
-	d.WantText("+3s there")
+	d.WantText("+3s service")
 }

@@ -22,8 +22,8 @@ func (a *App) handleResponse(m tea.Msg) tea.Cmd {
 		}
 		return nil
 	}
-	if was := a.link.signedOut; isFromService(m) && !errors.Is(r.err, errReadOnly) {
-		a.link.update(r.err, a.Now)
+	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errReadOnly) {
+		a.conn.addOutcome(r.err, a.Now)
 		a.promptSignIn(was)
 	}
 	switch {
@@ -154,7 +154,7 @@ type (
 		responseBase
 		client  *client.Client
 		session *ui.Session // that made the request
-		count   int         // value of account.forbidden when requested
+		count   int         // value of account.readOnlyCount when requested
 	}
 
 	// savedMsg reports the outcome of saving settings.

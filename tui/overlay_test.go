@@ -10,7 +10,7 @@ import (
 
 // The help shows only matching lines while searching; cancelling the search restores
 // the lines.
-func TestHelpFilter(t *testing.T) {
+func TestHelpSearchFiltersLines(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	d.Press("?", "/", "'list err")
 	d.WantText("list errors", "ctrl+e")
@@ -44,7 +44,7 @@ func TestCancelledSearchIsReset(t *testing.T) {
 }
 
 // The equivalent command uses the same profile.
-func TestEquivalentCommandHasProfile(t *testing.T) {
+func TestEquivalentCommandNamesProfile(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "test"})
 	d.Press("4", "c")
 	d.WantText("whctl messages list --order-by -AddedDateTime --profile", `"test"`)

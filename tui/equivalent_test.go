@@ -50,14 +50,14 @@ func TestEquivalentCommandsRun(t *testing.T) {
 			d.Press("esc")
 		}
 		d.Press(keys...)
-		twin := d.App.Front().Equivalent()
-		lines := []string{twin}
-		if does, ok := d.App.Front().(ui.Commander); ok {
-			for _, deed := range does.Commands() {
-				if !strings.Contains(deed, " --output ") {
-					deed = placeholders.Replace(deed) + " --yes --read-only || test $? -ne 2" // it is parsed, and rejected
+		command := d.App.Front().Equivalent()
+		lines := []string{command}
+		if commander, ok := d.App.Front().(ui.Commander); ok {
+			for _, action := range commander.Commands() {
+				if !strings.Contains(action, " --output ") {
+					action = placeholders.Replace(action) + " --yes --read-only || test $? -ne 2" // it is parsed, and rejected
 				}
-				lines = append(lines, deed)
+				lines = append(lines, action)
 			}
 		}
 		for _, line := range lines {

@@ -15,16 +15,16 @@ import (
 func TestStateWriteFailureIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "state")
-	k, err := state.Open(blocked, "")
+	store, err := state.Open(blocked, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &App{Session: &ui.Session{State: k}}
+	a := &App{Session: &ui.Session{State: store}}
 	for i, want := range []bool{true, false} {
-		k.AddCommand(fmt.Sprint("command ", i))
+		store.AddCommand(fmt.Sprint("command ", i))
 		if reported := a.writeState()() != nil; reported != want {
 			t.Errorf("write %d: reported %v", i, reported)
 		}
@@ -32,10 +32,10 @@ func TestStateWriteFailureIsReportedOnce(t *testing.T) {
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
-	if m := a.writeState()(); m != nil || k.Due() {
-		t.Errorf("%v, due %v", m, k.Due())
+	if m := a.writeState()(); m != nil || store.Due() {
+		t.Errorf("%v, due %v", m, store.Due())
 	}
-	if had, err := state.Open(blocked, ""); err != nil || len(had.Commands) != 2 {
-		t.Errorf("%v holds %q", err, had.Commands)
+	if read, err := state.Open(blocked, ""); err != nil || len(read.Commands) != 2 {
+		t.Errorf("%v holds %q", err, read.Commands)
 	}
 }
