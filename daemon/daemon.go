@@ -343,7 +343,7 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 // receives either a complete response or none.
 func (d *Daemon) Stop(ctx context.Context) error {
 	if d.rest != nil {
-		d.rest.Leave()
+		d.rest.MarkStopping()
 	}
 	return d.stop(ctx)
 }

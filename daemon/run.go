@@ -131,7 +131,7 @@ func (r Run) applySettings(d *Daemon) error {
 func (r Run) stop(ctx context.Context, d *Daemon, delay time.Duration) error {
 	grace := r.Config.HTTP.ShutdownGrace
 	d.log.Info("stopping", "delay", delay, "grace", grace)
-	d.rest.Leave()
+	d.rest.MarkStopping()
 	r.Supervisor.Stopping(delay + grace + stopMargin)
 	time.Sleep(delay) // a second signal ends the process during this
 	graceCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)

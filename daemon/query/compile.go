@@ -188,7 +188,7 @@ func (b *builder) match(c Condition) {
 	}
 }
 
-// units returns the length of text in UTF-16 code units.
+// utf16Length returns the length of text in UTF-16 code units.
 func utf16Length(text string) int {
 	n := 0
 	for _, r := range text {

@@ -121,7 +121,7 @@ func TestHostZone(t *testing.T) {
 	}
 }
 
-// TestNonsenseIsCheap checks that a megabyte of unknown members produces a small
+// TestUnknownMembersAreBounded checks that a megabyte of unknown members produces a small
 // error.
 func TestUnknownMembersAreBounded(t *testing.T) {
 	kind, _ := registry.Lookup("CR_Classification")

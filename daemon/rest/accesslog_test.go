@@ -41,7 +41,7 @@ func TestOneLineForEachRequest(t *testing.T) {
 }
 
 func TestRequestIDs(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	made := make(map[string]bool)
 	for range 3 {
 		id := c.do("GET /healthz", "").header.Get("X-Request-Id")
@@ -73,7 +73,7 @@ var canaries = []string{"canary-password", "canary-user", "canary-key", "canary-
 func TestNoSecretReachesTheLog(t *testing.T) {
 	i := daemontest.Start(t)
 	key := i.Key(t, "reader")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	for _, test := range []struct {
 		line, body string
 		headers    []string

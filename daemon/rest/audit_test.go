@@ -8,22 +8,22 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// entry is a row of the audit trail.
-type entry struct{ UserName, Via, Address, Action, Subject, Detail string }
+// auditEntry is a row of the audit trail.
+type auditEntry struct{ UserName, Via, Address, Action, Subject, Detail string }
 
 func TestAuditTrail(t *testing.T) {
 	i := daemontest.Start(t)
 	boss := asAdmin(t, i)
-	ann := hire(t, i, "reader")
+	ann := addUser(t, i, "reader")
 	i.Key(t, "writer") // with the command line
 	ann.do("PATCH /Users/ann", `{"DisplayName":"A.; Role=admin"}`).want(t, 200)
 	boss.do("PATCH /Users/ann", `{"Password":"another password"}`).want(t, 200)
 	boss.do("PATCH /Users/admin", `{"Role":"reader"}`).want(t, 409)
 
 	e := boss.do("GET /json/reply/WH_AuditQuery?Fields=UserName,Via,Address,Action,Subject,Detail", "").want(t, 200).envelope(t)
-	var got []entry
+	var got []auditEntry
 	for _, row := range e.Results {
-		var one entry
+		var one auditEntry
 		if err := json.Unmarshal(row, &one); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestAuditTrail(t *testing.T) {
 	if command.Via != "command" || command.UserName == "" || command.Action != "key add" || !strings.HasSuffix(command.Detail, "Role=writer") && !strings.Contains(command.Detail, "Role=writer;") {
 		t.Errorf("%+v", command)
 	}
-	for n, want := range map[int]entry{
+	for n, want := range map[int]auditEntry{
 		0: {"admin", "basic", "127.0.0.1", "user change", "ann", "Password=***"},
 		1: {"Ann", "basic", "127.0.0.1", "user change", "ann", "DisplayName=A.; Role=admin"},
 		3: {"admin", "basic", "127.0.0.1", "user add", "Ann", "Role=reader; DisplayName=Ann Other"},
@@ -52,8 +52,8 @@ func TestAuditTrail(t *testing.T) {
 	boss.do("POST /json/oneway/WH_AuditQuery", "").want(t, 204)
 	boss.do("GET /Queries/WH_Audit?EntryNoGreaterThan=x", "").want(t, 400)
 	for _, line := range []string{"GET /Queries/WH_Audit", "GET /json/reply/WH_AuditQuery", "GET /api/WH_AuditQuery"} {
-		stranger(t, i).do(line, "").want(t, 401)
-		stranger(t, i).do(line, "", "Authorization: Bearer "+i.Key(t, "writer")).want(t, 403)
+		anonymous(t, i).do(line, "").want(t, 401)
+		anonymous(t, i).do(line, "", "Authorization: Bearer "+i.Key(t, "writer")).want(t, 403)
 	}
 }
 
@@ -61,6 +61,6 @@ func TestAuditTrail(t *testing.T) {
 // queries are anonymous.
 func TestAuditTrailRequiresLogin(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
-	stranger(t, i).do("GET /Queries/WH_Audit", "").want(t, 401)
-	stranger(t, i).do("GET /json/reply/WH_AuditQuery", "").want(t, 401)
+	anonymous(t, i).do("GET /Queries/WH_Audit", "").want(t, 401)
+	anonymous(t, i).do("GET /json/reply/WH_AuditQuery", "").want(t, 401)
 }

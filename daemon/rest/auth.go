@@ -15,8 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// access authenticates and authorizes requests.
-type access struct {
+// accessControl authenticates and authorizes requests.
+type accessControl struct {
 	accounts    *account.Service
 	hosts       *edge.HostCheck
 	limiter     *edge.Limiter
@@ -27,7 +27,7 @@ type access struct {
 // admit authenticates a request and rejects it if it may not be served. The rate
 // limit of the address applies before any work is done, that of the account after
 // authentication.
-func (h *access) admit(x *edge.Context) error {
+func (h *accessControl) admit(x *edge.Context) error {
 	limited := x.Options.Rate.PerSecond != 0
 	if limited {
 		h.limiter.SetRate(x.Options.Rate)
@@ -61,7 +61,7 @@ func credentials(x *edge.Context) account.Credentials {
 }
 
 // authorise authenticates the request and checks that the user may use the route.
-func (h *access) authorise(x *edge.Context) error {
+func (h *accessControl) authorise(x *edge.Context) error {
 	need := x.Route.Role
 	if need == account.NoRole {
 		return nil
@@ -79,7 +79,7 @@ func (h *access) authorise(x *edge.Context) error {
 }
 
 // requireRole authenticates the request and rejects users without the required role.
-func (h *access) requireRole(x *edge.Context, need account.Role) error {
+func (h *accessControl) requireRole(x *edge.Context, need account.Role) error {
 	if err := h.identify(x, credentials(x)); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func onlyCookie(c account.Credentials) bool {
 }
 
 // identify authenticates the request.
-func (h *access) identify(x *edge.Context, given account.Credentials) (err error) {
+func (h *accessControl) identify(x *edge.Context, given account.Credentials) (err error) {
 	if x.Identity, err = h.accounts.Authenticate(x.Request.Context(), given); err == nil {
 		renewCookie(x, given)
 	}
@@ -102,7 +102,7 @@ func (h *access) identify(x *edge.Context, given account.Credentials) (err error
 }
 
 // checkHost rejects an anonymous request if its Host is not a name of the service.
-func (h *access) checkHost(x *edge.Context) error {
+func (h *accessControl) checkHost(x *edge.Context) error {
 	err := h.hosts.Check(x)
 	if err != nil {
 		h.misdirected.Inc()
@@ -112,19 +112,19 @@ func (h *access) checkHost(x *edge.Context) error {
 
 // recognise sets the user of a public page from the session, if there is one, and
 // adds the frame of the page. Invalid sessions are ignored.
-func (h *access) recognise(x *edge.Context) {
+func (h *accessControl) recognise(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
 		if identity, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
 			x.Identity = identity
 		}
 	}
-	addFrame(x)
+	addSite(x)
 }
 
 // mayPublish reports whether the request's address may publish events without a
 // login.
-func (h *access) mayPublish(x *edge.Context) bool {
+func (h *accessControl) mayPublish(x *edge.Context) bool {
 	if !x.Options.AnonymousPublish || x.Route.Role != account.Publisher {
 		return false
 	}
@@ -140,7 +140,7 @@ func (h *access) mayPublish(x *edge.Context) bool {
 // isAdmin reports whether a request to a route without a login is from an admin.
 // Invalid credentials are an error, so that a client does not mistake failed
 // authentication for a rule about addresses.
-func (h *access) isAdmin(x *edge.Context) (bool, error) {
+func (h *accessControl) isAdmin(x *edge.Context) (bool, error) {
 	given := credentials(x)
 	if given.Empty() {
 		return false, nil

@@ -49,7 +49,7 @@ func loginJSON() string {
 }
 
 func TestLoginRoutes(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	seen := make(map[string]bool)
 	for _, path := range []string{"/auth", "/auth/credentials", "/authenticate", "/json/reply/Authenticate", "/JSON/Reply/authenticate/", "/Auth.json"} {
 		for _, a := range []answer{
@@ -73,7 +73,7 @@ func TestLoginRoutes(t *testing.T) {
 }
 
 func TestRememberMe(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	expires := c.do("GET /auth?"+loginForm("RememberMe", "True"), "").want(t, 200).cookie(t).Expires
 	if left := time.Until(expires); left < 13*24*time.Hour || left > 15*24*time.Hour {
 		t.Errorf("the session is remembered for %v", left)
@@ -88,7 +88,7 @@ func TestRememberMe(t *testing.T) {
 
 func TestAuthenticationMethods(t *testing.T) {
 	i := demo.start(t)
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	key := i.Key(t, "reader")
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	for _, test := range []struct {
@@ -133,7 +133,7 @@ func TestAuthenticationMethods(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	for _, line := range []string{"GET /auth/logout", "POST /auth/logout", "GET /Auth/Logout.json/"} {
 		for _, name := range []string{"Cookie: ss-id=", "X-ss-id: "} {
 			header := name + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
@@ -170,7 +170,7 @@ var foreign = [][]string{
 
 func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
 	i := demo.start(t)
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	key := i.Key(t, "writer")
 	for _, page := range foreign {
@@ -204,7 +204,7 @@ func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
 
 func TestTooManyFailedLogins(t *testing.T) {
 	i := demo.start(t)
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	eve := "eve " + rand.Text() // unique, since the daemon is shared by all tests
 	for range 5 {
 		a := c.do("POST /auth", `{"UserName":"`+eve+`","Password":"guess"}`).want(t, 401)
@@ -222,7 +222,7 @@ func TestTooManyFailedLogins(t *testing.T) {
 
 func TestAnonymousQueries(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	for _, line := range []string{"GET /json/reply/DB_ClassQuery", "POST /Queries/DB_Class", "GET /json/reply/DB_ClassQuery?callback=f", "POST /json/oneway/DB_ClassQuery"} {
 		a := c.do(line, "", "Cookie: ss-id=of+a+session+that+has+ended", "Sec-Fetch-Site: same-origin")
 		if a.status != 200 && a.status != 204 {
@@ -236,7 +236,7 @@ func TestAnonymousQueries(t *testing.T) {
 
 func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	for proto, secure := range map[string]bool{"https": true, "HTTPS": true, "http": false, "https, http": true, "": false} {
 		cookie := c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: "+proto, "X-Forwarded-For: 10.1.2.3").want(t, 200).cookie(t)
 		if cookie.Secure != secure {
@@ -259,7 +259,7 @@ func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 
 	// X-Forwarded headers of other clients are ignored.
 	i = demo.start(t)
-	c = stranger(t, i)
+	c = anonymous(t, i)
 	if c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t).Secure {
 		t.Error("X-Forwarded-Proto of an untrusted client is used")
 	}

@@ -19,10 +19,10 @@ import (
 	business "github.com/bizhook/whd/daemon/demo"
 )
 
-func bills(t *testing.T, w workshop) {
+func bills(t *testing.T, w billsFixture) {
 	for _, test := range []struct {
 		name string
-		test func(*testing.T, workshop)
+		test func(*testing.T, billsFixture)
 	}{
 		{"ReadAndChange", readAndChange},
 		{"NotFound", billNotFound},
@@ -64,7 +64,7 @@ func (a answer) failure(t *testing.T) wire.ResponseStatus {
 
 const storedValue = "SELECT RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents FROM BM_StageCustomValues WHERE "
 
-func readAndChange(t *testing.T, w workshop) {
+func readAndChange(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	path := billPath(billID, stageID, settingID)
@@ -126,7 +126,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 // oddIDs are arbitrary texts in the path.
 var oddIDs = []string{"nope", " ", "  x  ", "a/b", "..", ".", "%", "100%25", "日本", "👩‍🔧", "\xff", "a\x00b", "a\r\nb", `"`, "'; DROP TABLE BM_Main; --", "?x=1", "#f", "+", strings.Repeat("x", 10<<10)}
 
-func billNotFound(t *testing.T, w workshop) {
+func billNotFound(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	rows := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues")
@@ -159,7 +159,7 @@ func billNotFound(t *testing.T, w workshop) {
 	}
 }
 
-func billRoles(t *testing.T, w workshop) {
+func billRoles(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	path := billPath(billID, stageID, settingID)
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func billRoles(t *testing.T, w workshop) {
 	}{
 		{"", 401, 401, 401}, {"reader", 200, 403, 403}, {"publisher", 200, 403, 403}, {"writer", 200, 200, 404}, {"admin", 200, 200, 404},
 	} {
-		user := stranger(t, w.Instance)
+		user := anonymous(t, w.Instance)
 		if c.role != "" {
 			user = user.with("Authorization: Bearer " + w.keyOf(t, c.role))
 		}
@@ -183,7 +183,7 @@ func billRoles(t *testing.T, w workshop) {
 }
 
 // keyOf creates an API key over HTTP, which works with every store.
-func (w workshop) keyOf(t *testing.T, role string) string {
+func (w billsFixture) keyOf(t *testing.T, role string) string {
 	t.Helper()
 	a := asAdmin(t, w.Instance).do("POST /ApiKeys", `{"Name":"`+role+" "+rand.Text()+`","Role":"`+role+`"}`).want(t, 201)
 	var made wire.APIKey
@@ -193,7 +193,7 @@ func (w workshop) keyOf(t *testing.T, role string) string {
 	return made.Key
 }
 
-func billMembers(t *testing.T, w workshop) {
+func billMembers(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	path := billPath(billID, stageID, settingID)
@@ -250,7 +250,7 @@ func billMembers(t *testing.T, w workshop) {
 	c.do("PATCH "+billPath(billID, stageID, strings.Repeat("x", 70<<10)), `{"Contents":"x"}`).want(t, 431)
 }
 
-func billFormats(t *testing.T, w workshop) {
+func billFormats(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	one, all := billPath(billID, stageID, settingID), billPath(billID, stageID)
@@ -306,7 +306,7 @@ func billFormats(t *testing.T, w workshop) {
 	}
 }
 
-func billMethods(t *testing.T, w workshop) {
+func billMethods(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
 	one, all := billPath(billID, stageID, settingID), strings.TrimSuffix(billPath(billID, stageID), "/")
@@ -324,7 +324,7 @@ func billMethods(t *testing.T, w workshop) {
 
 // billWriters writes one value concurrently through both daemons. All writes must
 // succeed, and one row with the value of one of them must remain.
-func billWriters(t *testing.T, w workshop) {
+func billWriters(t *testing.T, w billsFixture) {
 	stageID, settingID := "", ""
 	free := w.sql(t, "SELECT s.RecID, f.RecID, s.BM_Main_RecID FROM BM_Stages s CROSS JOIN BM_StageCustomFields f WHERE NOT EXISTS"+
 		" (SELECT 1 FROM BM_StageCustomValues v WHERE v.BM_Stages_RecID = s.RecID) ORDER BY s.RecID, f.RecID")[0]

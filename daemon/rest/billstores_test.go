@@ -13,9 +13,9 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// workshop is a daemon with the demo bills for tests that change them, optionally
+// billsFixture is a daemon with the demo bills for tests that change them, optionally
 // with a second daemon on the same store.
-type workshop struct {
+type billsFixture struct {
 	*daemontest.Instance
 	other *daemontest.Instance
 	sql   func(t *testing.T, query string) [][]string // runs a query in the store
@@ -23,7 +23,7 @@ type workshop struct {
 
 func TestBills(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	bills(t, workshop{i, i, func(t *testing.T, query string) [][]string { return queryFile(t, i.Dir, query) }})
+	bills(t, billsFixture{i, i, func(t *testing.T, query string) [][]string { return queryFile(t, i.Dir, query) }})
 }
 
 // TestBillsOnAServer runs two daemons on one database.
@@ -35,7 +35,7 @@ func TestBillsOnAServer(t *testing.T) {
 			t.Fatalf("whd %s: %s", command, &out)
 		}
 	}
-	w := workshop{sql: func(t *testing.T, query string) [][]string { return queryServer(t, dsn, query) }}
+	w := billsFixture{sql: func(t *testing.T, query string) [][]string { return queryServer(t, dsn, query) }}
 	w.Instance = daemontest.Start(t, "--store", dsn)
 	w.other = daemontest.Start(t, "--store", dsn)
 	bills(t, w)

@@ -13,14 +13,14 @@ import (
 	demodata "github.com/bizhook/whd/daemon/demo"
 )
 
-// sending is a way to send a filter: a list of values as In, and an order.
-type sending struct {
+// filterRequest is a way to send a filter: a list of values as In, and an order.
+type filterRequest struct {
 	name    string
 	headers []string
 	request func(field string, values []string) (query, body string)
 }
 
-var sendings = []sending{
+var sendings = []filterRequest{
 	{"JSON", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
 		list, _ := json.Marshal(values)
 		return "", fmt.Sprintf(`{"%sIn":%s,"OrderByDesc":"%s"}`, field, list, field)
@@ -30,31 +30,31 @@ var sendings = []sending{
 		return "", fmt.Sprintf("\ufeff\r\n {\"%sIn\":%s,\"orderbydesc\":\"%s\"}\n", strings.ToUpper(field), list, field)
 	}},
 	{"query string", nil, func(field string, values []string) (string, string) {
-		return url.Values{field + "In": {list(values)}, "OrderByDesc": {field}}.Encode(), ""
+		return url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode(), ""
 	}},
 	{"query string with repeated names", nil, func(field string, values []string) (string, string) {
 		v := url.Values{"OrderByDesc": {field}}
 		for _, one := range values {
-			v.Add(field+"In", list([]string{one}))
+			v.Add(field+"In", listText([]string{one}))
 		}
 		return v.Encode(), ""
 	}},
 	{"form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
-		return "", url.Values{field + "In": {list(values)}, "OrderByDesc": {field}}.Encode()
+		return "", url.Values{field + "In": {listText(values)}, "OrderByDesc": {field}}.Encode()
 	}},
 	{"CSV", []string{"Content-Type: text/csv; charset=utf-8"}, func(field string, values []string) (string, string) {
 		var b strings.Builder
 		w := csv.NewWriter(&b)
-		_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {list(values), field}})
+		_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {listText(values), field}})
 		return "", b.String()
 	}},
 	{"both", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
-		return url.Values{field + "In": {list(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
+		return url.Values{field + "In": {listText(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
 	}},
 }
 
-// list returns the text form of a list.
-func list(values []string) string {
+// listText returns the text form of a list.
+func listText(values []string) string {
 	var quoted []string
 	for _, v := range values {
 		quoted = append(quoted, `"`+strings.ReplaceAll(v, `"`, `""`)+`"`)
@@ -68,7 +68,7 @@ func TestFilterInEveryRequestFormat(t *testing.T) {
 		t.Run(kind.Name, func(t *testing.T) {
 			c := c
 			c.t = t
-			field, values := kind.Fields[0].Name, someValues(t, kind)
+			field, values := kind.Fields[0].Name, firstValues(t, kind)
 			want := ""
 			for _, way := range sendings {
 				query, body := way.request(field, values)
@@ -98,8 +98,8 @@ func TestFilterInEveryRequestFormat(t *testing.T) {
 	}
 }
 
-// someValues returns two values of the kind's first field in the demo records.
-func someValues(t *testing.T, kind *record.Kind) []string {
+// firstValues returns two values of the kind's first field in the demo records.
+func firstValues(t *testing.T, kind *record.Kind) []string {
 	var values []string
 	n := 0
 	for row := range demodata.Rows(kind) {
@@ -146,8 +146,8 @@ func sampleValue(t record.Type) string {
 	return `"String"`
 }
 
-// sample returns an object with every member of the kind's queries.
-func sample(kind *record.Kind) string {
+// sampleRequest returns an object with every member of the kind's queries.
+func sampleRequest(kind *record.Kind) string {
 	var members []string
 	for _, f := range kind.Fields {
 		one := sampleValue(f.Type)
@@ -171,7 +171,7 @@ func sample(kind *record.Kind) string {
 func TestAllMembersAreAccepted(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	for _, kind := range record.Builtin().Kinds() {
-		body := sample(kind)
+		body := sampleRequest(kind)
 		a := c.do("POST /json/reply/"+kind.Operation(), body, "Content-Type: application/json", "Accept: application/json").
 			want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "Content-Type", "application/json; charset=utf-8")
 		if e := a.envelope(t); e.Offset == nil || e.Total == nil || e.Results == nil || e.Meta == nil {

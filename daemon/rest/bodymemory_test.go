@@ -33,22 +33,22 @@ func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 		}
 		return w
 	}
-	stranger := client{t: t, url: server.URL}
+	unauthenticated := client{t: t, url: server.URL}
 	large, path := strings.Repeat(" ", 100<<10)+"{}", "POST /json/reply/DB_ClassQuery"
 	for range 8 { // the announced length does not count
 		begin(4<<10 - 1)
 	}
-	stranger.do(path, large).want(t, 200)
+	unauthenticated.do(path, large).want(t, 200)
 	var slow []*socket
 	for range 4 { // a quarter of 16 times the largest body
 		slow = append(slow, begin(1<<20-1))
 	}
 	held := fmt.Sprintf("\nwhd_http_body_bytes %v\n", float64(4*(1<<20-4<<10)))
-	for !strings.Contains(stranger.do("GET /metrics", "").body, held) { // until all of it has arrived
+	for !strings.Contains(unauthenticated.do("GET /metrics", "").body, held) { // until all of it has arrived
 	}
-	stranger.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").wantMessage(t, "ServiceUnavailable")
-	stranger.do(path, strings.Repeat(" ", 4000)+"{}").want(t, 200)
-	stranger.do(path, large, "Authorization: Bearer "+key).want(t, 200)
+	unauthenticated.do(path, large).want(t, 503).wantHeader(t, "Retry-After", "1").wantMessage(t, "ServiceUnavailable")
+	unauthenticated.do(path, strings.Repeat(" ", 4000)+"{}").want(t, 200)
+	unauthenticated.do(path, large, "Authorization: Bearer "+key).want(t, 200)
 	for _, w := range slow { // they may still be completed
 		if _, err := io.WriteString(w.conn, "\n"); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestUnauthenticatedBodiesAreBounded(t *testing.T) {
 			t.Errorf("%v, %+v", err, a)
 		}
 	}
-	for !strings.Contains(stranger.do("GET /metrics", "").body, "\nwhd_http_body_bytes 0\n") {
+	for !strings.Contains(unauthenticated.do("GET /metrics", "").body, "\nwhd_http_body_bytes 0\n") {
 	}
-	stranger.do(path, large).want(t, 200)
+	unauthenticated.do(path, large).want(t, 200)
 }

@@ -12,10 +12,10 @@ import (
 // SubscriberID only, on all routes. Administrators have no limit.
 func TestChangesBySubscriberID(t *testing.T) {
 	rest.LimitChanges(t, edge.Rate{PerSecond: 1.0 / 3600, Burst: 5})
-	s := newShop(t) // creates one of them
+	s := newSubscriptionFixture(t) // creates one of them
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]
-	c := stranger(t, s.Instance)
+	c := anonymous(t, s.Instance)
 	c.do("PATCH /Webhooks/Subscribers/00000000-0000-4000-8000-000000000000/Subscriptions/"+id, `{"Ordered":true}`).want(t, 404)
 	c.do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
 	c.do("PATCH "+list, `{"SubscriptionID":"`+id+`","Ordered":false}`).want(t, 200)
@@ -36,11 +36,11 @@ func TestChangesBySubscriberID(t *testing.T) {
 // TestHeadersOfAnotherOrigin checks that the headers of a subscription are not sent
 // to another origin after a change of its URL, on both routes.
 func TestHeadersOfAnotherOrigin(t *testing.T) {
-	s := newShop(t)
+	s := newSubscriptionFixture(t)
 	list := s.path[:len(s.path)-len("/00000000-0000-0000-0000-000000000000")]
 	id := s.path[len(list)+1:]
 	asAdmin(t, s.Instance).do("PATCH "+s.path, `{"Headers":[{"Name":"Authorization","Value":"Bearer s"}]}`).want(t, 200)
-	c := stranger(t, s.Instance)
+	c := anonymous(t, s.Instance)
 	for _, tt := range []struct {
 		line, body string
 		status     int

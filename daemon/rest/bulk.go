@@ -65,7 +65,7 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	b.read()
 	selection := admin.Selection{Filter: b.detail, Max: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
 	all := or(read(b.form, memberAll, asBool), false)
-	if err := refused(b.wrong); err != nil {
+	if err := invalidMembers(b.wrong); err != nil {
 		return none, err
 	}
 	if len(b.where) == 0 && !all {
@@ -101,9 +101,9 @@ var bulkControls = []string{query.Format, query.Callback, query.Strict, query.Me
 func (b *bulkForm) read() {
 	for _, m := range b.members {
 		_, isFilter := b.kind.Member(m.Name)
-		own := named(bulkMembers, m.Name)
+		own := hasName(bulkMembers, m.Name)
 		switch {
-		case named(bulkControls, m.Name):
+		case hasName(bulkControls, m.Name):
 		case !isFilter && !own:
 			b.refuse(shownName(m.Name), b.unknown(m.Name))
 		case m.Empty || len(m.Texts) == 0 && !m.Other:

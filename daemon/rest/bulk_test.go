@@ -19,13 +19,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// firstAdded is the time when the first message of mail was added. The others were
+// firstAdded is the time when the first message of messagesFixture was added. The others were
 // added one hour apart.
 var firstAdded = time.Now().UTC().Add(-48 * time.Hour).Truncate(time.Minute)
 
-// hours returns the time n hours after firstAdded in one of the accepted formats:
+// hoursLater returns the time n hours after firstAdded in one of the accepted formats:
 // with a zone, with all digits, or in milliseconds.
-func hours(n int, form string) string {
+func hoursLater(n int, form string) string {
 	at := firstAdded.Add(time.Duration(n) * time.Hour)
 	if form == "/Date/" {
 		return url.QueryEscape(fmt.Sprintf("/Date(%d)/", at.UnixMilli()))
@@ -33,10 +33,10 @@ func hours(n int, form string) string {
 	return url.QueryEscape(at.Format(form))
 }
 
-// mail is a daemon with messages of two subscriptions. Each has one message not
+// messagesFixture is a daemon with messages of two subscriptions. Each has one message not
 // sent, one delivered, one waiting for a retry and two failed. None is sent
 // automatically.
-type mail struct {
+type messagesFixture struct {
 	*daemontest.Instance
 	admin client
 	shops [2]webhook.Subscription
@@ -47,18 +47,18 @@ var mailStates = []webhook.State{
 	{Status: webhook.Failed, Attempts: 3}, {Status: webhook.Failed, Attempts: 1},
 }
 
-func newMail(t *testing.T, args ...string) *mail {
+func newMessagesFixture(t *testing.T, args ...string) *messagesFixture {
 	t.Helper()
-	m := &mail{}
+	m := &messagesFixture{}
 	dir := t.TempDir()
-	m.fill(t, dir)
+	m.addMessages(t, dir)
 	m.Instance = daemontest.StartIn(t, dir, args...)
 	m.admin = asAdmin(t, m.Instance)
 	return m
 }
 
-// fill adds the messages to a store before its daemon is started.
-func (m *mail) fill(t *testing.T, dir string) {
+// addMessages adds the messages to a store before its daemon is started.
+func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 	t.Helper()
 	check := func(err error) {
 		t.Helper()
@@ -95,8 +95,8 @@ func (m *mail) fill(t *testing.T, dir string) {
 	check(kept.Write(t.Context(), b))
 }
 
-// statuses returns the statuses of a shop's messages, oldest first.
-func (m *mail) statuses(t *testing.T, shop int) string {
+// statuses returns the statuses of a subscription's messages, oldest first.
+func (m *messagesFixture) statuses(t *testing.T, shop int) string {
 	t.Helper()
 	e := m.admin.do("GET /Webhooks/Messages?OrderBy=ItemNo&Fields=Status&SubscriptionID="+m.shops[shop].GUID, "").want(t, 200).envelope(t)
 	var all []string
@@ -113,7 +113,7 @@ func (m *mail) statuses(t *testing.T, shop int) string {
 const asFilled = "01233"
 
 func TestInvalidBulkRequests(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	for _, tt := range []struct {
 		query, body, field, message string
 	}{
@@ -171,18 +171,18 @@ func TestInvalidBulkRequests(t *testing.T) {
 			t.Errorf("the statuses are %s", got)
 		}
 	}
-	if trail := m.trail(t); len(trail) > 0 {
+	if trail := m.auditTrail(t); len(trail) > 0 {
 		t.Errorf("unexpected audit trail %+v", trail)
 	}
 }
 
-// trail returns the audit trail of bulk operations, oldest first.
-func (m *mail) trail(t *testing.T) []entry {
+// auditTrail returns the audit trail of bulk operations, oldest first.
+func (m *messagesFixture) auditTrail(t *testing.T) []auditEntry {
 	t.Helper()
 	e := m.admin.do("GET /Queries/WH_Audit?ActionStartsWith=messages&OrderBy=EntryNo&Fields=UserName,Via,Address,Action,Subject,Detail", "").want(t, 200).envelope(t)
-	var all []entry
+	var all []auditEntry
 	for _, row := range e.Results {
-		var one entry
+		var one auditEntry
 		if err := json.Unmarshal(row, &one); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func (m *mail) trail(t *testing.T) []entry {
 }
 
 func TestBulkRetry(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	one := "SubscriptionID=" + m.shops[0].GUID
 	for _, tt := range []struct {
 		query string
@@ -201,9 +201,9 @@ func TestBulkRetry(t *testing.T) {
 		{one + "&DryRun=true", wire.MessagesRetried{Matched: 5, Retried: 3, Skipped: 2, DryRun: true}},
 		{"All=true&DryRun=true", wire.MessagesRetried{Matched: 10, Retried: 6, Skipped: 4, DryRun: true}},
 		{"All=true&DryRun=true&Take=4", wire.MessagesRetried{Matched: 4, Retried: 2, Skipped: 2, DryRun: true}},
-		{"Status=3&DryRun=1&Until=" + hours(4, time.RFC3339), wire.MessagesRetried{Matched: 1, Retried: 1, DryRun: true}},
-		{"All=true&DryRun=true&Since=" + hours(4, "2006-01-02T15:04"), wire.MessagesRetried{Matched: 6, Retried: 4, Skipped: 2, DryRun: true}},
-		{"DryRun=true&Since=" + hours(4, "/Date/") + "&Until=" + hours(6, wire.DateLayout), wire.MessagesRetried{Matched: 2, Retried: 1, Skipped: 1, DryRun: true}},
+		{"Status=3&DryRun=1&Until=" + hoursLater(4, time.RFC3339), wire.MessagesRetried{Matched: 1, Retried: 1, DryRun: true}},
+		{"All=true&DryRun=true&Since=" + hoursLater(4, "2006-01-02T15:04"), wire.MessagesRetried{Matched: 6, Retried: 4, Skipped: 2, DryRun: true}},
+		{"DryRun=true&Since=" + hoursLater(4, "/Date/") + "&Until=" + hoursLater(6, wire.DateLayout), wire.MessagesRetried{Matched: 2, Retried: 1, Skipped: 1, DryRun: true}},
 		{"Status=3&Take=0", wire.MessagesRetried{}},
 		{"StatusIn=0,1", wire.MessagesRetried{Matched: 4, Skipped: 4}},
 		{"MessageID=missing", wire.MessagesRetried{}},
@@ -228,7 +228,7 @@ func TestBulkRetry(t *testing.T) {
 }
 
 func TestBulkDelete(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	remove := func(line, body string, headers ...string) wire.MessagesDeleted {
 		t.Helper()
 		return read[wire.MessagesDeleted](t, m.admin.do("POST /Webhooks/Messages/Delete"+line, body, headers...).want(t, 200))
@@ -258,20 +258,20 @@ func TestBulkDelete(t *testing.T) {
 	m.Log.Await(t, "messages delete", "by=admin", "matched=2", "done=2", "whole=true")
 	mark := m.shops[1].Subscriber[:8] + "***"
 	want := []string{"Status=3; SubscriptionID=" + m.shops[0].GUID, "All=true; Take=1", "SubscriberIDStartsWith=" + mark, "All=true"}
-	for i, e := range m.trail(t) {
-		if i >= len(want) || e != (entry{"admin", "basic", "127.0.0.1", "messages delete", "messages", want[i]}) {
+	for i, e := range m.auditTrail(t) {
+		if i >= len(want) || e != (auditEntry{"admin", "basic", "127.0.0.1", "messages delete", "messages", want[i]}) {
 			t.Errorf("entry %d is %+v", i, e)
 		}
 	}
-	if len(m.trail(t)) != len(want) {
-		t.Errorf("the trail has %d entries", len(m.trail(t)))
+	if len(m.auditTrail(t)) != len(want) {
+		t.Errorf("the trail has %d entries", len(m.auditTrail(t)))
 	}
 }
 
 // TestAuditTrailOfALongFilter checks that the audit trail shortens a filter that is
 // too long.
 func TestAuditTrailOfALongFilter(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	ids, long := make([]string, 300), strings.Repeat("é", 99)
 	for i := range ids {
 		ids[i] = m.shops[0].Subscriber
@@ -281,7 +281,7 @@ func TestAuditTrailOfALongFilter(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.admin.do("POST /Webhooks/Messages/Retry", string(body)).want(t, 200)
-	trail := m.trail(t)
+	trail := m.auditTrail(t)
 	mark := m.shops[0].Subscriber[:8] + "***"
 	for _, part := range []string{"SubscriberIDIn=" + strings.Repeat(mark+",", 5) + "... 300 in total", "BodyContains=" + strings.Repeat("é", 50) + "...", "MessageIDIn=x,x,x,x,x,... 7 in total"} {
 		if len(trail) != 1 || !strings.Contains(trail[0].Detail, part) {
@@ -293,10 +293,10 @@ func TestAuditTrailOfALongFilter(t *testing.T) {
 // TestRolesOfBulkOperations checks that bulk operations require an admin and cannot
 // be sent by pages of other origins.
 func TestRolesOfBulkOperations(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	for _, path := range []string{"POST /Webhooks/Messages/Retry?All=true", "POST /Webhooks/Messages/Delete?All=true"} {
-		stranger(t, m.Instance).do(path, "").want(t, 401)
-		stranger(t, m.Instance).do(path, "", "Authorization: Bearer "+m.Key(t, "writer")).want(t, 403)
+		anonymous(t, m.Instance).do(path, "").want(t, 401)
+		anonymous(t, m.Instance).do(path, "", "Authorization: Bearer "+m.Key(t, "writer")).want(t, 403)
 		m.admin.do(path, "", "Origin: https://evil.example").want(t, 403)
 		m.admin.do(path, "", "Sec-Fetch-Site: cross-site").want(t, 403)
 		m.admin.do(strings.Replace(path, "POST", "GET", 1), "").want(t, 405)
@@ -309,16 +309,16 @@ func TestRolesOfBulkOperations(t *testing.T) {
 }
 
 func TestMessagesOfAPeriod(t *testing.T) {
-	m := newMail(t)
+	m := newMessagesFixture(t)
 	own := "/Webhooks/Subscribers/" + m.shops[1].Subscriber + "/Messages"
 	for query, want := range map[string]int{
-		"/Webhooks/Messages?Since=" + hours(1, time.RFC3339):                                          9,
-		"/Webhooks/Messages?until=" + hours(1, "2006-01-02T15:04"):                                    1,
-		"/Webhooks/Messages?Since=" + hours(1, "2006-01-02T15:04") + "&Until=" + hours(2, "/Date/"):   1,
-		"/Webhooks/Messages?Since=&Until=":                                                            10,
-		own + "?Until=" + hours(6, wire.DateLayout) + "&Strict=true":                                  1,
-		own + "?Since=" + hours(6, "/Date/"):                                                          4,
-		own + "?Since=" + hours(1, time.RFC3339) + "&AddedDateTimeLessThan=" + hours(6, time.RFC3339): 1,
+		"/Webhooks/Messages?Since=" + hoursLater(1, time.RFC3339):                                               9,
+		"/Webhooks/Messages?until=" + hoursLater(1, "2006-01-02T15:04"):                                         1,
+		"/Webhooks/Messages?Since=" + hoursLater(1, "2006-01-02T15:04") + "&Until=" + hoursLater(2, "/Date/"):   1,
+		"/Webhooks/Messages?Since=&Until=":                                                                      10,
+		own + "?Until=" + hoursLater(6, wire.DateLayout) + "&Strict=true":                                       1,
+		own + "?Since=" + hoursLater(6, "/Date/"):                                                               4,
+		own + "?Since=" + hoursLater(1, time.RFC3339) + "&AddedDateTimeLessThan=" + hoursLater(6, time.RFC3339): 1,
 	} {
 		if e := m.admin.do("GET "+query, "").want(t, 200).envelope(t); len(e.Results) != want {
 			t.Errorf("%s: %d messages, want %d", query, len(e.Results), want)
@@ -328,7 +328,7 @@ func TestMessagesOfAPeriod(t *testing.T) {
 		m.admin.do("GET /Webhooks/Messages?"+query, "").want(t, 400).wantMessage(t, query[:5])
 	}
 	m.admin.do("GET "+own+"/Responses?Strict=true&Since=2024-05-01", "").want(t, 400)
-	since := hours(1, time.RFC3339)
+	since := hoursLater(1, time.RFC3339)
 	page := m.admin.do("GET /Webhooks/Messages.html?Since="+since+"&Take=2", "").want(t, 200).body
 	if !strings.Contains(page, "Since="+since) {
 		t.Error("the links of the page lack Since")

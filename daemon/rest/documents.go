@@ -42,7 +42,7 @@ const (
 
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access *access
+	access *accessControl
 	closed description
 	open   description // the same for anonymous queries
 }
@@ -86,15 +86,15 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 			kinds[0] = kind
 		}
 		for _, kind := range kinds {
-			d.Operations = append(d.Operations, described(one, kind, o.routes))
+			d.Operations = append(d.Operations, completeOperation(one, kind, o.routes))
 		}
 	}
 	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
 	return &d
 }
 
-// described completes an operation with its kind and routes.
-func described(o metadata.Operation, kind *record.Kind, routes []edge.Route) metadata.Operation {
+// completeOperation completes an operation with its kind and routes.
+func completeOperation(o metadata.Operation, kind *record.Kind, routes []edge.Route) metadata.Operation {
 	path := func(pattern string) string { return pattern }
 	if kind != nil {
 		if o.Name == anyQuery {

@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// failing is a request that fails for one of the causes in contract.md, section 6.
-type failing struct {
+// failingRequest is a request that fails for one of the causes in contract.md, section 6.
+type failingRequest struct {
 	name    string
 	line    string
 	body    string
@@ -29,7 +29,7 @@ type failing struct {
 	bare    bool   // without the query envelope
 }
 
-var failures = []failing{
+var failures = []failingRequest{
 	{name: "a value that is no number", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":"x"}`,
 		status: 400, code: "ArgumentException", fields: []string{"ItemNo"}, message: "ItemNo "},
 	{name: "a number too large for its type", line: "GET /json/reply/BM_InputsQuery?SubAssemblyExplodePolicy=256",
@@ -49,11 +49,11 @@ var failures = []failing{
 	{name: "a malformed body", line: "POST /json/reply/SY_FiltersQuery", body: `{"ItemNo":`, status: 400, code: "SerializationException"},
 	{name: "a login without a password", line: "POST /json/reply/Authenticate", body: `{"UserName":"x"}`, bare: true,
 		status: 400, code: "NotEmpty", fields: []string{"Password"}},
-	{name: "no credentials", line: "GET /json/reply/SY_FiltersQuery", as: stranger,
+	{name: "no credentials", line: "GET /json/reply/SY_FiltersQuery", as: anonymous,
 		status: 401, code: "Unauthorized", also: `Www-Authenticate: credentials realm="/auth/credentials"`},
-	{name: "a wrong key", line: "GET /json/reply/SY_FiltersQuery", as: stranger, headers: []string{"Authorization: Bearer whd_wrong"},
+	{name: "a wrong key", line: "GET /json/reply/SY_FiltersQuery", as: anonymous, headers: []string{"Authorization: Bearer whd_wrong"},
 		status: 401, code: "Unauthorized", also: `Www-Authenticate: credentials realm="/auth/credentials"`},
-	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", as: stranger, bare: true,
+	{name: "a wrong login", line: "GET /auth?UserName=mallory&Password=x", as: anonymous, bare: true,
 		status: 401, code: "Unauthorized", message: "Invalid Username or Password"},
 	{name: "a callback for a foreign page", line: "GET /json/reply/SY_FiltersQuery?callback=f", headers: []string{"Sec-Fetch-Site: cross-site"},
 		status: 403, code: "Forbidden"},
@@ -76,8 +76,8 @@ func startFailing(t *testing.T, args ...string) *daemontest.Instance {
 	return startWithView(t, "IN_Colours", broken, append(args, "--erp-sources", "SO_Totals=gone")...)
 }
 
-// in returns the request line for another format, if it names one.
-func (f failing) in(format string) string {
+// lineFor returns the request line for another format, if it names one.
+func (f failingRequest) lineFor(format string) string {
 	line := strings.Replace(f.line, "/json/", "/"+format+"/", 1)
 	if line != f.line || strings.Contains(line, "?callback=") {
 		return line
@@ -88,23 +88,23 @@ func (f failing) in(format string) string {
 	return line + "?format=" + format
 }
 
-func (f failing) send(t testing.TB, i *daemontest.Instance, format string) answer {
+func (f failingRequest) send(t testing.TB, i *daemontest.Instance, format string) answer {
 	t.Helper()
 	as := f.as
 	if as == nil {
 		as = asAdmin
 	}
 	c := as(t, i).with("Sec-Fetch-Mode: cors") // a browser would be redirected to the login page
-	a := c.do(f.in(format), f.body, f.headers...).want(t, f.status)
+	a := c.do(f.lineFor(format), f.body, f.headers...).want(t, f.status)
 	if name, value, some := strings.Cut(f.also, ": "); some {
 		a.wantHeader(t, name, value)
 	}
-	checkHarmless(t, a)
+	checkNoInternals(t, a)
 	return a
 }
 
-// checkHarmless checks that a response contains no internal information.
-func checkHarmless(t testing.TB, a answer) {
+// checkNoInternals checks that a response contains no internal information.
+func checkNoInternals(t testing.TB, a answer) {
 	t.Helper()
 	text := strings.ToLower(strings.ReplaceAll(a.body, "<select ", "") + fmt.Sprint(a.header)) // of a form
 	for _, secret := range []string{"select ", "sqlite", "the_view", "gone", "integer overflow", "/tmp", ".go:", "goroutine", strings.ToLower(daemontest.AdminPassword)} {
@@ -169,7 +169,7 @@ func TestErrorsInOtherFormats(t *testing.T) {
 	}
 }
 
-func checkCSVFailure(t *testing.T, f failing, a answer) {
+func checkCSVFailure(t *testing.T, f failingRequest, a answer) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(a.body, "\r\n"), "\r\n")
 	if lines[0] != "ErrorCode,Message,FieldName" || len(lines) != 1+max(1, len(f.fields)) {
@@ -187,7 +187,7 @@ func checkCSVFailure(t *testing.T, f failing, a answer) {
 	}
 }
 
-func checkXMLFailure(t *testing.T, f failing, a answer) {
+func checkXMLFailure(t *testing.T, f failingRequest, a answer) {
 	t.Helper()
 	var root struct {
 		XMLName        xml.Name

@@ -111,7 +111,7 @@ func (f *form) done(x *edge.Context) error {
 	strict := or(read(f, query.Strict, asBool), false)
 	var ignored []string
 	for _, m := range f.members {
-		if named(f.known, m.Name) {
+		if hasName(f.known, m.Name) {
 			continue
 		}
 		if len(ignored) == maxUnknown {
@@ -136,21 +136,21 @@ func (f *form) done(x *edge.Context) error {
 	return nil
 }
 
-// refused returns an error for invalid members, nil if there are none.
-func refused(wrong []fault.Field) error {
+// invalidMembers returns an error for invalid members, nil if there are none.
+func invalidMembers(wrong []fault.Field) error {
 	if len(wrong) == 0 {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
 }
 
-// named reports whether a list has the name, ignoring letter case.
-func named(names []string, name string) bool {
+// hasName reports whether a list has the name, ignoring letter case.
+func hasName(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
-// given reports whether a member has a value.
-func given(members query.Members, name string) bool {
+// hasMember reports whether a member has a value.
+func hasMember(members query.Members, name string) bool {
 	m, ok := members.Get(name)
 	return ok && !m.Empty
 }

@@ -39,7 +39,7 @@ func TestAmbiguousFraming(t *testing.T) {
 					}
 				}
 			}
-			go send(sprintf(before, auth))
+			go send(formatWithAuth(before, auth))
 			for range strings.Count(before, "localhost") {
 				if a, err := w.readResponse(); err != nil || a.status != 200 {
 					t.Fatalf("%s: %+v (%v)", name, a, err)
@@ -58,7 +58,7 @@ func TestAmbiguousFraming(t *testing.T) {
 	}
 }
 
-func sprintf(format, auth string) string {
+func formatWithAuth(format, auth string) string {
 	if format == "" {
 		return ""
 	}

@@ -74,11 +74,11 @@ func FuzzRouter(f *testing.F) {
 			}
 		}
 		for _, same := range []string{"/" + path, strings.ReplaceAll(path, "/", "//"), path + "/"} {
-			if again, _, _ := plain.Find(method, same); !alike(again, m) {
+			if again, _, _ := plain.Find(method, same); !sameMatch(again, m) {
 				t.Errorf("%q and %q differ: %v, %v", path, same, m, again)
 			}
 		}
-		if again, _, _ := based.Find(method, "/ERP//"+path); !alike(again, m) {
+		if again, _, _ := based.Find(method, "/ERP//"+path); !sameMatch(again, m) {
 			t.Errorf("below a base path: %v, not %v", again, m)
 		}
 		if again, _, _ := plain.Find(method, asciiUpper(path)); again.Route != nil && m.Route != nil && again.Route.Pattern != m.Route.Pattern {
@@ -97,8 +97,8 @@ func asciiUpper(path string) string {
 	}, path)
 }
 
-// alike compares matches of different routers.
-func alike(a, b edge.Match) bool {
+// sameMatch compares matches of different routers.
+func sameMatch(a, b edge.Match) bool {
 	if (a.Route == nil) != (b.Route == nil) || a.Route != nil && a.Route.Pattern != b.Route.Pattern || a.Suffix != b.Suffix || len(a.Params) != len(b.Params) {
 		return false
 	}

@@ -15,7 +15,7 @@ var changing = []string{
 
 func TestCrossOriginChangesAreRejected(t *testing.T) {
 	i := demo.start(t)
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	for _, page := range foreign {
 		for _, proof := range []string{cookie, basic("admin", daemontest.AdminPassword)} {
@@ -46,7 +46,7 @@ func (a answer) wantMessage(t testing.TB, part string) {
 
 func TestPagesOfListedOrigins(t *testing.T) {
 	i := daemontest.Start(t, "--http-cors-origins", "https://shop.example,http://localhost:3000")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	for _, page := range [][]string{
 		{"Origin: https://shop.example"},
 		{"Origin: https://shop.example", "Sec-Fetch-Site: cross-site", "Referer: https://shop.example/basket"},
@@ -68,7 +68,7 @@ func TestPagesOfListedOrigins(t *testing.T) {
 		a := c.do("OPTIONS /Users/ann", "", "Origin: "+origin, "Access-Control-Request-Method: PATCH").want(t, 204)
 		a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Access-Control-Allow-Methods", "").wantHeader(t, "Vary", "Accept, Origin")
 	}
-	a := stranger(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
+	a := anonymous(t, demo.start(t)).do("OPTIONS /Users", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
 	a.wantHeader(t, "Access-Control-Allow-Origin", "").wantHeader(t, "Vary", "Accept")
 }
 
@@ -76,7 +76,7 @@ func TestPagesOfListedOrigins(t *testing.T) {
 // callbacks to read anonymous queries.
 func TestAnonymousQueriesRejectCrossOriginCallbacks(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous", "--http-hosts", "whd.example")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	for _, page := range foreign {
 		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=steal", "").want(t, 403)
 	}
@@ -87,7 +87,7 @@ func TestAnonymousQueriesRejectCrossOriginCallbacks(t *testing.T) {
 // TestManyUnknownMembers checks that the number of reported unknown members is
 // limited.
 func TestManyUnknownMembers(t *testing.T) {
-	c := stranger(t, daemontest.Start(t))
+	c := anonymous(t, daemontest.Start(t))
 	body := strings.Repeat("x", 1)
 	for n := range 5000 {
 		body += "&y" + strings.Repeat("z", n%7) + string(rune('a'+n%26)) + strings.Repeat("q", n/182) + "=1"

@@ -80,7 +80,7 @@ func TestHostBehindAProxy(t *testing.T) {
 func TestHostOfEventsAndLogins(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--http-hosts", "erp.example", "--http-hosts", "ERP")
 	const event = `{"EventName":"debtor.created","Body":"x"}`
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	c.do("POST /Webhooks/Events", event, "Host: attacker.example").want(t, 421)
 	c.do("POST /Webhooks/Events", event, "Host: attacker.example", "Cookie: ss-id=ended").want(t, 421)
 	c.do("POST /Webhooks/Events", event, "Host: erp:5050").want(t, 201)

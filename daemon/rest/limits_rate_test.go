@@ -8,7 +8,7 @@ import (
 
 func TestRateOfAddressesAndAccounts(t *testing.T) {
 	i := daemontest.Start(t, "--http-rate", "1/h+4", "--http-trusted-proxies", "127.0.0.0/8")
-	from := func(address string) client { return stranger(t, i).with("X-Forwarded-For: " + address) }
+	from := func(address string) client { return anonymous(t, i).with("X-Forwarded-For: " + address) }
 	for range 4 {
 		from("2001:db8:1:2::1").do("GET /auth", "").want(t, 401)
 	}

@@ -38,8 +38,8 @@ func TestMaxRequests(t *testing.T) {
 // concurrent requests.
 func TestIncompleteBodyTakesNoSlot(t *testing.T) {
 	i := daemontest.Start(t, "--http-max-requests", "1")
-	first, _ := hold(t, i, "/json/reply/DB_ClassQuery", "{}")
-	second, _ := hold(t, i, "/auth", "{}")
+	first, _ := holdSlot(t, i, "/json/reply/DB_ClassQuery", "{}")
+	second, _ := holdSlot(t, i, "/auth", "{}")
 	asAdmin(t, i).do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	for _, finish := range []func() (answer, error){first, second} {
 		if a, err := finish(); err != nil || a.status != 200 {
@@ -88,7 +88,7 @@ func TestHeadAboveTheLimitOfNetHTTP(t *testing.T) {
 
 func TestTwoCredentials(t *testing.T) {
 	i := demo.start(t)
-	c, good, bad := stranger(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
+	c, good, bad := anonymous(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
 	session := asAdmin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
 	session, _, _ = strings.Cut(session, ";")
 	id := strings.TrimPrefix(session, "ss-id=")

@@ -41,7 +41,7 @@ func (h *streams) serve(x *edge.Context) error {
 		return err
 	}
 	if x.Request.Method == http.MethodHead {
-		beginLive(x)
+		startStream(x)
 		return nil
 	}
 	reader, err := h.hub.Open(topics, lastID)
@@ -53,14 +53,14 @@ func (h *streams) serve(x *edge.Context) error {
 	h.inFlight.Dec() // a stream is idle most of the time
 	defer h.inFlight.Inc()
 	x.Response.Stall = h.stall
-	beginLive(x)
-	logEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.mayStay(x)))
+	startStream(x)
+	logEnd(x, reader.Run(x.Request.Context(), x.Response.Push, h.accessCheck(x)))
 	return nil
 }
 
-// beginLive sends the head of a stream. It is never compressed, and proxies are
+// startStream sends the head of a stream. It is never compressed, and proxies are
 // instructed not to buffer it.
-func beginLive(x *edge.Context) {
+func startStream(x *edge.Context) {
 	h := x.Response.Header()
 	h.Set("Content-Type", wire.MediaEventStream)
 	h.Set("X-Accel-Buffering", "no")
@@ -71,10 +71,10 @@ func beginLive(x *edge.Context) {
 // shorter than the time after which clients consider a heartbeat lost.
 const checkTimeout = 3 * time.Second
 
-// mayStay returns a check that the reader may still read the stream. Readers stay
+// accessCheck returns a check that the reader may still read the stream. Readers stay
 // only while the store is unavailable: any other error ends the stream, so that it
 // does not outlive a changed password.
-func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
+func (h *streams) accessCheck(x *edge.Context) func(context.Context) error {
 	given := credentials(x)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -90,7 +90,7 @@ func (h *streams) mayStay(x *edge.Context) func(context.Context) error {
 	}
 }
 
-// noteEnd logs the end of a stream. The usual cause is that the client disconnected.
+// logEnd logs the end of a stream. The usual cause is that the client disconnected.
 func logEnd(x *edge.Context, reason error) {
 	level := slog.LevelInfo
 	if x.Request.Context().Err() != nil || errors.Is(reason, live.ErrClosed) {

@@ -29,8 +29,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// streaming is a service with live streams of events that a test publishes.
-type streaming struct {
+// streamsFixture is a service with live streams of events that a test publishes.
+type streamsFixture struct {
 	client
 	key      string // of the client
 	hub      *live.Hub
@@ -39,9 +39,9 @@ type streaming struct {
 	http     *httptest.Server
 }
 
-// startStreaming starts a service with two slots for concurrent requests, frequent
+// startStreams starts a service with two slots for concurrent requests, frequent
 // checks of rights, and the given time limit for clients that do not read.
-func startStreaming(t testing.TB, stall time.Duration) *streaming {
+func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	t.Helper()
 	registry := record.Builtin()
 	kept, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: registry, Connections: 2})
@@ -49,7 +49,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { kept.Close() })
-	s := &streaming{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
+	s := &streamsFixture{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
 	if s.accounts, err = account.New(account.Config{Store: kept.AppDB.Accounts()}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func startStreaming(t testing.TB, stall time.Duration) *streaming {
 	return s
 }
 
-func (s *streaming) addKey(t testing.TB, name string) (key string) {
+func (s *streamsFixture) addKey(t testing.TB, name string) (key string) {
 	t.Helper()
 	key, _, err := s.accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: name, Role: account.Admin})
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *streaming) addKey(t testing.TB, name string) (key string) {
 }
 
 // publish publishes numbered changes: Retries is the number.
-func (s *streaming) publish(from, n int) {
+func (s *streamsFixture) publish(from, n int) {
 	all := make([]webhook.Change, n)
 	for i := range all {
 		all[i] = webhook.Change{Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "debtor.updated", Retries: from + i, At: time.Now()}
@@ -87,7 +87,7 @@ func (s *streaming) publish(from, n int) {
 }
 
 // follow returns the events of a stream until the test ends.
-func (s *streaming) follow(t testing.TB, key string, topics ...string) <-chan goclient.StreamEvent {
+func (s *streamsFixture) follow(t testing.TB, key string, topics ...string) <-chan goclient.StreamEvent {
 	t.Helper()
 	c, err := goclient.New(goclient.Options{URL: s.url, Token: key})
 	if err != nil {
@@ -129,7 +129,7 @@ func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEve
 }
 
 func TestLiveStreamHead(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	reply, err := transport.RoundTrip(s.request("GET /webhooks/stream", "", "Accept: text/event-stream", "Accept-Encoding: gzip, zstd"))
 	if err != nil {
 		t.Fatal(err)
@@ -160,14 +160,14 @@ func TestLiveStreamHead(t *testing.T) {
 		}
 	}
 	s.do("POST /Webhooks/Stream", "").want(t, 405)
-	stranger := client{t: t, url: s.url}
-	stranger.do("GET /Webhooks/Stream", "").want(t, 401)
+	unauthenticated := client{t: t, url: s.url}
+	unauthenticated.do("GET /Webhooks/Stream", "").want(t, 401)
 }
 
 // The header has precedence over the member, which browsers repeat unchanged on
 // reconnect.
 func TestLiveStreamResume(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	events := s.follow(t, s.key)
 	next[goclient.HeartbeatEvent](t, events)
 	s.publish(1, 3)
@@ -209,7 +209,7 @@ func TestLiveStreamResume(t *testing.T) {
 // TestLiveStreamReconnect checks that a stream that is interrupted repeatedly shows
 // every change once and in order.
 func TestLiveStreamReconnect(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
 	got := 0
@@ -235,7 +235,7 @@ func TestLiveStreamReconnect(t *testing.T) {
 // TestSlotsOfLiveStreams checks that streams use their own slots, not those of
 // requests.
 func TestSlotsOfLiveStreams(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	var open []*http.Response
 	for range 64 {
 		reply, err := transport.RoundTrip(s.request("GET /Webhooks/Stream", ""))
@@ -257,12 +257,12 @@ func TestSlotsOfLiveStreams(t *testing.T) {
 		}
 	}
 	open[9].Body.Close()
-	for s.glance("GET /Webhooks/Stream") != 200 { // until the slot is released
+	for s.statusOf("GET /Webhooks/Stream") != 200 { // until the slot is released
 	}
 }
 
 func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	till := s.addKey(t, "till")
 	mine, others := s.follow(t, s.key), s.follow(t, till)
 	next[goclient.HeartbeatEvent](t, mine)
@@ -281,19 +281,19 @@ func TestLiveStreamEndsWhenAccessIsRevoked(t *testing.T) {
 // TestLiveStreamEndsDuringLockout checks that a stream ends after a change of the
 // password even while its user is locked out by failed logins.
 func TestLiveStreamEndsDuringLockout(t *testing.T) {
-	s, us := startStreaming(t, time.Minute), audit.System()
+	s, us := startStreams(t, time.Minute), audit.System()
 	const before, after = "the-old-password", "the-new-password"
 	if _, err := s.accounts.As(us).AddUser(t.Context(), account.NewUser{Name: "eve", Role: account.Admin, Password: before}); err != nil {
 		t.Fatal(err)
 	}
-	stranger := client{t: t, url: s.url}
-	reply, err := transport.RoundTrip(stranger.request("GET /Webhooks/Stream", "", basic("eve", before)))
+	unauthenticated := client{t: t, url: s.url}
+	reply, err := transport.RoundTrip(unauthenticated.request("GET /Webhooks/Stream", "", basic("eve", before)))
 	if err != nil || reply.StatusCode != 200 {
 		t.Fatal(err, reply)
 	}
 	defer reply.Body.Close()
 	for n := range 5 {
-		stranger.do("GET /Sessions/Current", "", basic("eve", fmt.Sprint("wrong-", n))).want(t, 401)
+		unauthenticated.do("GET /Sessions/Current", "", basic("eve", fmt.Sprint("wrong-", n))).want(t, 401)
 	}
 	if err := s.accounts.As(us).SetPassword(t.Context(), "eve", after); err != nil {
 		t.Fatal(err)
@@ -301,11 +301,11 @@ func TestLiveStreamEndsDuringLockout(t *testing.T) {
 	if _, err := io.Copy(io.Discard, reply.Body); err != nil {
 		t.Error(err)
 	}
-	stranger.do("GET /Sessions/Current", "", basic("eve", after)).want(t, 429) // and was all the while
+	unauthenticated.do("GET /Sessions/Current", "", basic("eve", after)).want(t, 429) // and was all the while
 }
 
-// stuck opens a stream without reading it.
-func (s *streaming) stuck() *socket {
+// openStalled opens a stream without reading it.
+func (s *streamsFixture) openStalled() *socket {
 	s.t.Helper()
 	w := dialURL(s.t, s.url)
 	if err := w.conn.SetReadBuffer(4 << 10); err != nil {
@@ -319,10 +319,10 @@ func (s *streaming) stuck() *socket {
 }
 
 func TestStalledLiveStreamIsDropped(t *testing.T) {
-	s := startStreaming(t, time.Second) // the other stream, which is read, never reaches the limit
+	s := startStreams(t, time.Second) // the other stream, which is read, never reaches the limit
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
-	s.stuck()
+	s.openStalled()
 	n := 0
 	for s.hub.Counts().Stalled == 0 {
 		s.publish(n+1, 100)
@@ -343,10 +343,10 @@ func TestStalledLiveStreamIsDropped(t *testing.T) {
 // TestDrainEndsLiveStreams checks that neither active nor stalled streams delay
 // Drain.
 func TestDrainEndsLiveStreams(t *testing.T) {
-	s := startStreaming(t, time.Hour)
+	s := startStreams(t, time.Hour)
 	events := s.follow(t, s.key, wire.TopicMessages)
 	next[goclient.HeartbeatEvent](t, events)
-	s.stuck()
+	s.openStalled()
 	s.publish(1, 10_000) // more than the system's buffers hold
 	for next[goclient.MessageEvent](t, events).Retries < 10_000 {
 	}
@@ -364,7 +364,7 @@ func TestDrainEndsLiveStreams(t *testing.T) {
 // TestLiveStreamHTTP10 checks HTTP/1.0, which has no chunks and closes
 // connections after responses without a length.
 func TestLiveStreamHTTP10(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	w := dialURL(t, s.url)
 	fmt.Fprintf(w.conn, "GET /Webhooks/Stream?Topics=messages HTTP/1.0\r\nConnection: keep-alive\r\nAuthorization: Bearer %s\r\n\r\n", s.key)
 	for _, want := range []string{"HTTP/1.0 200 OK", "retry: 2000", "event: heartbeat"} {
@@ -384,14 +384,14 @@ func TestLiveStreamHTTP10(t *testing.T) {
 }
 
 func TestLiveStreamOfRequests(t *testing.T) {
-	s := startStreaming(t, time.Minute)
+	s := startStreams(t, time.Minute)
 	events := s.follow(t, s.key, wire.TopicRequests)
 	next[goclient.HeartbeatEvent](t, events)
 	s.do("GET /healthz", "").want(t, 200)
 	a := s.do("GET /Sessions/Current?Password=x", "").want(t, 200)
-	stranger := client{t: t, url: s.url}
-	stranger.do("GET /Sessions/Current", "").want(t, 401)
-	stranger.do("GET /nothing/token=hidden", "").want(t, 404)
+	unauthenticated := client{t: t, url: s.url}
+	unauthenticated.do("GET /Sessions/Current", "").want(t, 401)
+	unauthenticated.do("GET /nothing/token=hidden", "").want(t, 404)
 	var got []string
 	for range 3 {
 		e := next[goclient.RequestEvent](t, events)

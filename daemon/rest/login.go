@@ -18,7 +18,7 @@ import (
 // sessions has the handlers of logins and sessions.
 type sessions struct {
 	accounts *account.Service
-	access   *access
+	access   *accessControl
 }
 
 // The members of a login.
@@ -77,7 +77,7 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 	return x.Write(status, []byte(page.String()))
 }
 
-// landing returns the page to show after a login or logout. It is always a page of
+// redirectTarget returns the page to show after a login or logout. It is always a page of
 // this service.
 func redirectTarget(x *edge.Context, members query.Members) string {
 	const attack = "\\\t\r\n"
@@ -177,7 +177,7 @@ func (h *sessions) authenticate(x *edge.Context) error {
 		return h.logout(x)
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
 		return fault.New(fault.NotFound, "unknown provider %s; use credentials", edge.Clean(provider))
-	case x.Request.Method == http.MethodHead || !given(f.members, memberUser) && !given(f.members, memberPassword):
+	case x.Request.Method == http.MethodHead || !hasMember(f.members, memberUser) && !hasMember(f.members, memberPassword):
 		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
 		if err := f.done(x); err != nil {
 			return err

@@ -86,7 +86,7 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 
 func (v logView) where(x *edge.Context, members query.Members, now time.Time) (where []query.Condition, err error) {
 	var wrong []fault.Field
-	if day := v.oneDay(x, members, now, &wrong); day != nil {
+	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
 		where = append(where,
 			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
 			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
@@ -94,12 +94,12 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 	if v.errors || or(valueOf(members, memberViewErrors, &wrong, asBool), false) {
 		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
-	return where, refused(wrong)
+	return where, invalidMembers(wrong)
 }
 
-// oneDay returns the start of the requested day from the path or else from a member,
+// parseRequestedDay returns the start of the requested day from the path or else from a member,
 // nil if there is none.
-func (v logView) oneDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
+func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
 	if v.day != nil {
 		day := v.day(now.UTC()).Truncate(24 * time.Hour)
 		return &day

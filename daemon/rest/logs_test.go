@@ -16,8 +16,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// logged is an entry of the request log in JSON.
-type logged struct {
+// logEntry is an entry of the request log in JSON.
+type logEntry struct {
 	ID                int64 `json:"Id"`
 	DateTime          string
 	StatusCode        int
@@ -44,12 +44,12 @@ type logged struct {
 }
 
 // logs returns the entries for a path of the log's routes.
-func (c client) logs(path string) []logged {
+func (c client) logs(path string) []logEntry {
 	c.t.Helper()
 	a := c.do("GET "+path, "").want(c.t, 200)
-	var all []logged
+	var all []logEntry
 	for _, row := range a.envelope(c.t).Results {
-		var one logged
+		var one logEntry
 		decoder := json.NewDecoder(strings.NewReader(string(row)))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&one); err != nil {
@@ -61,7 +61,7 @@ func (c client) logs(path string) []logged {
 }
 
 // entry returns the entry of the request with the id.
-func (c client) entry(id string) logged {
+func (c client) entry(id string) logEntry {
 	c.t.Helper()
 	found := c.logs("/Logs?ItemsContains=" + id)
 	if len(found) != 1 {
@@ -78,30 +78,30 @@ func TestEveryRequestIsLogged(t *testing.T) {
 	form := "Content-Type: application/x-www-form-urlencoded"
 	for _, test := range []struct {
 		line, body string
-		asker      client
+		client     client
 		headers    []string
-		want       logged
+		want       logEntry
 	}{
-		{line: "POST /json/reply/DB_ClassQuery?Take=1", body: `{"Class":"x","ClassIn":["a","b"]}`, asker: c,
-			want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "1", "Class": "x", "ClassIn": []any{"a", "b"}}}},
-		{line: "GET /csv/reply/DB_ClassQuery?Class=a%20b&Skip=1", asker: c,
-			want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Class": "a b", "Skip": "1"}}},
-		{line: "HEAD /Queries/DB_Class", asker: c, want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin"}},
-		{line: "POST /Queries/DB_Class?Take=2", body: "Class=x&Skip=1", asker: c, headers: []string{form},
-			want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "2", "Class": "x", "Skip": "1"}, FormData: map[string]string{"Class": "x", "Skip": "1"}}},
-		{line: "POST /json/oneway/DB_ClassQuery", body: "{}", asker: c, want: logged{StatusCode: 204, StatusDescription: "No Content", UserAuthID: "admin"}},
-		{line: "GET /json/reply/DB_ClassQuery?Take=x", asker: c,
-			want: logged{StatusCode: 400, StatusDescription: "Bad Request", UserAuthID: "admin", RequestDto: map[string]any{"Take": "x"}}},
-		{line: "GET /csv/reply/DB_ClassQuery", asker: stranger(t, i), want: logged{StatusCode: 401, StatusDescription: "Unauthorized"}},
-		{line: "GET /json/reply/NopeQuery", asker: c, want: logged{StatusCode: 404, StatusDescription: "Not Found"}},
-		{line: "DELETE /auth", asker: c, want: logged{StatusCode: 405, StatusDescription: "Method Not Allowed"}},
-		{line: "GET /xml/reply/IN_ColoursQuery", asker: c, want: logged{StatusCode: 500, StatusDescription: "Internal Server Error", UserAuthID: "admin", ExceptionSource: "InternalError"}},
-		{line: "GET /Queries/DB_Class", asker: stranger(t, i).with("Cookie: ss-id=" + session), headers: []string{"X-Forwarded-For: 192.0.2.1", "Referer: http://erp.example/page?Password=s3cret", "User-Agent: tests/1"},
-			want: logged{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", SessionID: hex.EncodeToString(mark[:])[:8], ForwardedFor: "192.0.2.1", Referer: "http://erp.example/page?Password=***"}},
-		{line: "GET /auth?UserName=missing&Password=wrong", asker: stranger(t, i), want: logged{StatusCode: 401, StatusDescription: "Unauthorized"}},
+		{line: "POST /json/reply/DB_ClassQuery?Take=1", body: `{"Class":"x","ClassIn":["a","b"]}`, client: c,
+			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "1", "Class": "x", "ClassIn": []any{"a", "b"}}}},
+		{line: "GET /csv/reply/DB_ClassQuery?Class=a%20b&Skip=1", client: c,
+			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Class": "a b", "Skip": "1"}}},
+		{line: "HEAD /Queries/DB_Class", client: c, want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin"}},
+		{line: "POST /Queries/DB_Class?Take=2", body: "Class=x&Skip=1", client: c, headers: []string{form},
+			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", RequestDto: map[string]any{"Take": "2", "Class": "x", "Skip": "1"}, FormData: map[string]string{"Class": "x", "Skip": "1"}}},
+		{line: "POST /json/oneway/DB_ClassQuery", body: "{}", client: c, want: logEntry{StatusCode: 204, StatusDescription: "No Content", UserAuthID: "admin"}},
+		{line: "GET /json/reply/DB_ClassQuery?Take=x", client: c,
+			want: logEntry{StatusCode: 400, StatusDescription: "Bad Request", UserAuthID: "admin", RequestDto: map[string]any{"Take": "x"}}},
+		{line: "GET /csv/reply/DB_ClassQuery", client: anonymous(t, i), want: logEntry{StatusCode: 401, StatusDescription: "Unauthorized"}},
+		{line: "GET /json/reply/NopeQuery", client: c, want: logEntry{StatusCode: 404, StatusDescription: "Not Found"}},
+		{line: "DELETE /auth", client: c, want: logEntry{StatusCode: 405, StatusDescription: "Method Not Allowed"}},
+		{line: "GET /xml/reply/IN_ColoursQuery", client: c, want: logEntry{StatusCode: 500, StatusDescription: "Internal Server Error", UserAuthID: "admin", ExceptionSource: "InternalError"}},
+		{line: "GET /Queries/DB_Class", client: anonymous(t, i).with("Cookie: ss-id=" + session), headers: []string{"X-Forwarded-For: 192.0.2.1", "Referer: http://erp.example/page?Password=s3cret", "User-Agent: tests/1"},
+			want: logEntry{StatusCode: 200, StatusDescription: "OK", UserAuthID: "admin", SessionID: hex.EncodeToString(mark[:])[:8], ForwardedFor: "192.0.2.1", Referer: "http://erp.example/page?Password=***"}},
+		{line: "GET /auth?UserName=missing&Password=wrong", client: anonymous(t, i), want: logEntry{StatusCode: 401, StatusDescription: "Unauthorized"}},
 	} {
 		began := time.Now()
-		reply := test.asker.do(test.line, test.body, test.headers...)
+		reply := test.client.do(test.line, test.body, test.headers...)
 		took := time.Since(began)
 		got := c.entry(reply.header.Get("X-Request-Id"))
 		checkCommon(t, i, test.line, got, began, took)
@@ -117,7 +117,7 @@ func TestEveryRequestIsLogged(t *testing.T) {
 				t.Errorf("%s: the header %s is logged", test.line, name)
 			}
 		}
-		shown := logged{
+		shown := logEntry{
 			StatusCode: got.StatusCode, StatusDescription: got.StatusDescription, UserAuthID: got.UserAuthID, SessionID: got.SessionID,
 			RequestDto: got.RequestDto, FormData: got.FormData, ForwardedFor: got.ForwardedFor, Referer: got.Referer, ExceptionSource: got.ExceptionSource,
 		}
@@ -128,7 +128,7 @@ func TestEveryRequestIsLogged(t *testing.T) {
 }
 
 // checkCommon checks the members that all entries have.
-func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logged, began time.Time, took time.Duration) {
+func checkCommon(t *testing.T, i *daemontest.Instance, line string, got logEntry, began time.Time, took time.Duration) {
 	t.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	path, _, _ = strings.Cut(path, "?")
@@ -255,9 +255,9 @@ func TestInvalidLogQueries(t *testing.T) {
 // TestLogRoles checks that only admins can read the log.
 func TestLogRoles(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
-	writer := stranger(t, i).with("Authorization: Bearer " + i.Key(t, "writer"))
+	writer := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "writer"))
 	for _, path := range []string{"/Logs", "/Logs/Today", "/Logs/2026-01-01", "/json/reply/QueryRequestLogsGETManyRequest", "/api/QueryRequestLogsGETManyRequest"} {
-		stranger(t, i).do("GET "+path, "").want(t, 401)
+		anonymous(t, i).do("GET "+path, "").want(t, 401)
 		writer.do("GET "+path, "").want(t, 403)
 		asAdmin(t, i).do("GET "+path, "").want(t, 200)
 	}
@@ -281,7 +281,7 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 			}
 		}()
 		if view == noRows {
-			for inWork(c) < 2 { // this request and the aborted one
+			for concurrentRequests(c) < 2 { // this request and the aborted one
 			}
 			leave()
 		}
@@ -298,8 +298,8 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// inWork returns the number of concurrent requests from the metrics.
-func inWork(c client) (n int) {
+// concurrentRequests returns the number of concurrent requests from the metrics.
+func concurrentRequests(c client) (n int) {
 	_, rest, _ := strings.Cut(c.do("GET /metrics", "").body, "\nwhd_http_requests_in_work ")
 	_, _ = fmt.Sscan(rest, &n)
 	return n

@@ -34,7 +34,7 @@ func TestNoSecretReachesTheRequestLog(t *testing.T) {
 	for _, bodies := range []string{"false", "true"} {
 		i := daemontest.Start(t, "--requestlog-bodies="+bodies)
 		key := i.Key(t, "admin")
-		c := stranger(t, i).with("Authorization: Bearer " + key)
+		c := anonymous(t, i).with("Authorization: Bearer " + key)
 		session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 		secrets := append([]string{"canary", key, session, daemontest.AdminPassword, id, "c0ffee000001"}, canaries...)
 		for _, test := range []struct {

@@ -80,11 +80,11 @@ type client struct {
 
 // asAdmin returns a client with the credentials of the user admin.
 func asAdmin(t testing.TB, i *daemontest.Instance) client {
-	return stranger(t, i).with(basic("admin", daemontest.AdminPassword))
+	return anonymous(t, i).with(basic("admin", daemontest.AdminPassword))
 }
 
-// stranger returns a client without credentials.
-func stranger(t testing.TB, i *daemontest.Instance) client { return client{t: t, url: i.URL} }
+// anonymous returns a client without credentials.
+func anonymous(t testing.TB, i *daemontest.Instance) client { return client{t: t, url: i.URL} }
 
 func (c client) with(headers ...string) client {
 	c.headers = append(c.headers[:len(c.headers):len(c.headers)], headers...)

@@ -19,7 +19,7 @@ import (
 // messages has the handlers of messages and their attempts.
 type messages struct {
 	admin         *admin.Service
-	access        *access
+	access        *accessControl
 	queries       *queries
 	subscriptions *subscriptions
 }

@@ -45,16 +45,16 @@ func operationOf(t testing.TB, c client, name string) wire.Operation {
 // in every way.
 func TestMetadataOfEveryOperation(t *testing.T) {
 	i := demo.start(t)
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	doc := metadataOf(t, c)
 	if doc.URL != i.URL || doc.Version == "" {
 		t.Errorf("%+v", doc)
 	}
-	index := browser(c).do("GET /metadata", "").want(t, 200)
+	index := asBrowser(c).do("GET /metadata", "").want(t, 200)
 	for _, o := range doc.Operations {
 		index.wantText(t, ">"+o.Name+"</a>")
-		page := browser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).wantText(t, "<h1>"+o.Name+"</h1>")
-		again := browser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
+		page := asBrowser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).wantText(t, "<h1>"+o.Name+"</h1>")
+		again := asBrowser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
 		if withoutQuery(again.body) != withoutQuery(page.body) {
 			t.Errorf("%s: the page at /csv/metadata differs", o.Name)
 		}
@@ -66,7 +66,7 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 		}
 	}
 	for _, kind := range record.Builtin().Kinds() {
-		page := browser(c).do("GET /metadata?op="+kind.Name, "").want(t, 200)
+		page := asBrowser(c).do("GET /metadata?op="+kind.Name, "").want(t, 200)
 		for _, f := range kind.Fields {
 			page.wantText(t, `<th scope="row">`+f.Name+"</th><td>"+f.TypeName()+"</td>")
 		}
@@ -76,7 +76,7 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 		t.Error(a.body)
 	}
 	c.do("GET /", "").want(t, 404)
-	browser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
+	asBrowser(c).do("GET /", "").want(t, 302).wantHeader(t, "Location", "/metadata")
 }
 
 // withoutQuery removes the return URL of the login link from a page.
@@ -91,7 +91,7 @@ func TestSamplesWork(t *testing.T) {
 	key, remove := makeKey(t, i)
 	defer remove()
 	for _, name := range []string{"SO_TotalsQuery", "CR_BatchTransDocumentsQuery", "DB_ClassQuery", "QueryRequestLogsGETManyRequest", "Users", "GetSession", "OpenAPI", "Health", "Events"} {
-		for _, s := range operationOf(t, stranger(t, i), name).Samples {
+		for _, s := range operationOf(t, anonymous(t, i), name).Samples {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --silent --show-error --fail-with-body")
 			cmd.Env = append(os.Environ(), "KEY="+key)
 			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
@@ -131,7 +131,7 @@ func openAPI(t *testing.T, c client) (libopenapi.Document, validator.Validator) 
 // TestOpenAPIIsValid validates the document with an independent parser and the
 // official schema of OpenAPI 3.1.
 func TestOpenAPIIsValid(t *testing.T) {
-	doc, v := openAPI(t, stranger(t, demo.start(t)))
+	doc, v := openAPI(t, anonymous(t, demo.start(t)))
 	if ok, wrong := v.ValidateDocument(); !ok {
 		for _, w := range wrong {
 			t.Errorf("%s: %s %v", w.Message, w.Reason, w.SchemaValidationErrors)
@@ -168,7 +168,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 
 // TestOpenAPIHasEveryMember compares the numbers of members with the registry.
 func TestOpenAPIHasEveryMember(t *testing.T) {
-	doc, _ := openAPI(t, stranger(t, demo.start(t)))
+	doc, _ := openAPI(t, anonymous(t, demo.start(t)))
 	model, err := doc.BuildV3Model()
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ var aMember = regexp.MustCompile(`^    public (([A-Za-z_][A-Za-z0-9_]*|"[^"]+")[
 // TestTypeScriptIsWellFormed checks every member, including those of settings, whose
 // names have a dot.
 func TestTypeScriptIsWellFormed(t *testing.T) {
-	for line := range strings.Lines(stranger(t, demo.start(t)).do("GET /types/typescript", "").want(t, 200).body) {
+	for line := range strings.Lines(anonymous(t, demo.start(t)).do("GET /types/typescript", "").want(t, 200).body) {
 		if strings.HasPrefix(line, "    public ") && !aMember.MatchString(line) {
 			t.Errorf("not a member: %s", line)
 		}
@@ -264,7 +264,7 @@ func TestTypeScriptIsWellFormed(t *testing.T) {
 // TestTypeScriptHasEveryClass checks that the request and the rows of each kind have
 // one class each.
 func TestTypeScriptHasEveryClass(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	text := c.do("GET /types/typescript", "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
 	var classes []string
 	for _, m := range regexp.MustCompile(`(?m)^export class (\w+)`).FindAllStringSubmatch(text, -1) {
@@ -315,7 +315,7 @@ func TestTypesCompileAndWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"dtos.ts": stranger(t, i).do("GET /types/typescript", "").body, "openapi.json": stranger(t, i).do("GET /openapi.json", "").body,
+		"dtos.ts": anonymous(t, i).do("GET /types/typescript", "").body, "openapi.json": anonymous(t, i).do("GET /openapi.json", "").body,
 		"program.ts": clientProgram, "package.json": `{"type":"commonjs"}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

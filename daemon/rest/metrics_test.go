@@ -12,7 +12,7 @@ import (
 // TestMetricsFollowTheConvention checks names, units and help of all metrics with
 // promtool check metrics.
 func TestMetricsFollowTheConvention(t *testing.T) {
-	c := stranger(t, daemontest.Start(t))
+	c := anonymous(t, daemontest.Start(t))
 	c.do("GET /Info", "").want(t, 200)
 	text := c.do("GET /metrics", "").want(t, 200).body
 	problems, err := promlint.New(strings.NewReader(text)).Lint()

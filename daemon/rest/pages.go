@@ -18,8 +18,8 @@ const pageTake = 100
 
 const htmlType = "text/html; charset=utf-8"
 
-// addFrame adds the site of the request to a page.
-func addFrame(x *edge.Context) {
+// addSite adds the site of the request to a page.
+func addSite(x *edge.Context) {
 	if x.HTML() {
 		x.Format.Format = x.Format.Format.For(siteOf(x))
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// browser returns a client that sends the headers of a browser following a link.
-func browser(c client) client {
+// asBrowser returns a client that sends the headers of a browser following a link.
+func asBrowser(c client) client {
 	return c.with("Accept: "+browserAccept, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate")
 }
 
 // signIn posts the login form and returns a client with the session.
 func signIn(t testing.TB, i *daemontest.Instance) client {
 	t.Helper()
-	c := browser(stranger(t, i))
+	c := asBrowser(anonymous(t, i))
 	form := url.Values{"UserName": {"admin"}, "Password": {daemontest.AdminPassword}, "redirect": {"/metadata"}}
 	a := c.do("POST /auth/credentials", form.Encode(), "Content-Type: application/x-www-form-urlencoded").want(t, 303)
 	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
@@ -129,7 +129,7 @@ func TestPagesOfPostedQueries(t *testing.T) {
 // TestLinksStayBelowTheBasePath follows every link of the main pages.
 func TestLinksStayBelowTheBasePath(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp/whd")
-	c := browser(asAdmin(t, i))
+	c := asBrowser(asAdmin(t, i))
 	c.url = strings.TrimSuffix(i.URL, "/erp/whd")
 	seen := make(map[string]bool)
 	for _, page := range []string{
@@ -190,7 +190,7 @@ func TestPagesNeedNoScript(t *testing.T) {
 }
 
 func TestLoginPage(t *testing.T) {
-	c := browser(stranger(t, demo.start(t)))
+	c := asBrowser(anonymous(t, demo.start(t)))
 	post := func(form url.Values) answer {
 		return c.do("POST /auth/credentials", form.Encode(), "Content-Type: application/x-www-form-urlencoded")
 	}

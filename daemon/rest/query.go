@@ -68,7 +68,7 @@ func (h *queries) serveOneway(x *edge.Context) error {
 func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
 	if x.Kind.Name == messageKind {
 		period, wrong := periodOf(x.Kind, members)
-		if err := refused(wrong); err != nil {
+		if err := invalidMembers(wrong); err != nil {
 			return nil, err
 		}
 		members, where = without(members, memberSince, memberUntil), append(where, period...)
@@ -99,7 +99,7 @@ func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Co
 
 // without returns the members except those with the names, ignoring letter case.
 func without(members query.Members, names ...string) query.Members {
-	return slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return named(names, m.Name) })
+	return slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return hasName(names, m.Name) })
 }
 
 // kind returns the record kind of the route or in the path, nil if there is none.

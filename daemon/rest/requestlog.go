@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// shown returns the request's path and query for logs.
+// loggedURL returns the request's path and query for logs.
 func loggedURL(x *edge.Context) (path, query string) {
 	if x.Logged.Path == "" {
 		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.RawQuery)
@@ -30,7 +30,7 @@ func loggedURL(x *edge.Context) (path, query string) {
 // logPath returns the path as the daemon's own log shows it.
 func logPath(x *edge.Context) string {
 	path, _ := loggedURL(x)
-	return bounded(path)
+	return truncate(path)
 }
 
 // observer reports finished requests: to metrics, traces, both logs, and the live
@@ -43,7 +43,7 @@ type observer struct {
 	trace    func(ctx context.Context, part string, from, to time.Time) // nil for none
 }
 
-// ended reports a finished request.
+// finished reports a finished request.
 func (o *observer) finished(x *edge.Context) {
 	operation := "unknown"
 	if x.Route != nil {
@@ -219,8 +219,8 @@ func (o *observer) logAccess(x *edge.Context) {
 	o.log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.ID),
 		slog.String("method", x.Request.Method),
-		slog.String("path", bounded(path)),
-		slog.String("query", bounded(query)),
+		slog.String("path", truncate(path)),
+		slog.String("query", truncate(query)),
 		slog.Int("status", x.Response.FinalStatus()),
 		slog.Int64("bytes", x.Response.Bytes),
 		slog.Bool("aborted", x.Response.Aborted),
@@ -229,8 +229,8 @@ func (o *observer) logAccess(x *edge.Context) {
 		slog.String("address", x.Origin.Address))
 }
 
-// bounded limits the length of a text in a log line.
-func bounded(text string) string {
+// truncate limits the length of a text in a log line.
+func truncate(text string) string {
 	const most = 2000
 	if len(text) > most {
 		return text[:most] + "..."
@@ -238,7 +238,7 @@ func bounded(text string) string {
 	return text
 }
 
-// showRequest sends a finished request to the readers of its topic.
+// broadcastRequest sends a finished request to the readers of its topic.
 func (o *observer) broadcastRequest(x *edge.Context) {
 	if !o.streams.Wanted(live.Requests) || x.Route != nil && x.Route.Always {
 		return
@@ -250,7 +250,7 @@ func (o *observer) broadcastRequest(x *edge.Context) {
 	})
 }
 
-// reported returns the error as the client may see it. The log has the details of
+// publicError returns the error as the client may see it. The log has the details of
 // internal errors, with the request's id.
 func publicError(x *edge.Context, err error) *fault.Error {
 	f := fault.From(err)
@@ -264,7 +264,7 @@ func publicError(x *edge.Context, err error) *fault.Error {
 	return f
 }
 
-// abortReply aborts a response that cannot be completed.
+// abortResponse aborts a response that cannot be completed.
 func abortResponse(x *edge.Context, err error) {
 	level := slog.LevelWarn
 	if x.Request.Context().Err() != nil {

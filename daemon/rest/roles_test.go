@@ -37,7 +37,7 @@ var roleOf = map[string]string{
 // TestRolesOfOperations compares the documented roles with roleOf.
 func TestRolesOfOperations(t *testing.T) {
 	said := make(map[string]string)
-	for _, o := range metadataOf(t, stranger(t, demo.start(t))).Operations {
+	for _, o := range metadataOf(t, anonymous(t, demo.start(t))).Operations {
 		said[o.Name] = o.Role
 		want, known := roleOf[o.Name]
 		if _, isKind := record.Builtin().Lookup(o.Name); isKind {
@@ -54,32 +54,32 @@ func TestRolesOfOperations(t *testing.T) {
 	}
 }
 
-// asker is a client with a role, or without credentials.
-type asker struct {
+// roleClient is a client with a role, or without credentials.
+type roleClient struct {
 	client
 	role string
 }
 
-// may reports whether the client's role includes another.
-func (a asker) may(role string) bool {
+// includes reports whether the client's role includes another.
+func (a roleClient) includes(role string) bool {
 	order := []string{"", "reader", "publisher", "writer", "admin"}
 	return slices.Index(order, a.role) >= slices.Index(order, role)
 }
 
-// askers returns a client for each role, and one without credentials. Users are
+// roleClients returns a client for each role, and one without credentials. Users are
 // named like their role.
-func askers(t *testing.T, i *daemontest.Instance) []asker {
-	all := []asker{{stranger(t, i), ""}, {asAdmin(t, i), "admin"}}
+func roleClients(t *testing.T, i *daemontest.Instance) []roleClient {
+	all := []roleClient{{anonymous(t, i), ""}, {asAdmin(t, i), "admin"}}
 	for _, role := range []string{"reader", "publisher", "writer"} {
 		asAdmin(t, i).do("POST /Users", `{"UserName":"`+role+`","Password":"`+annPassword+`","Role":"`+role+`"}`).want(t, 201)
-		all = append(all, asker{stranger(t, i).with(basic(role, annPassword)), role})
+		all = append(all, roleClient{anonymous(t, i).with(basic(role, annPassword)), role})
 	}
 	return all
 }
 
 // pathFor fills in the parameters of a path: ids that do not exist, except for the
 // client's own user name, since users may read themselves.
-func (a asker) pathFor(path, method string) string {
+func (a roleClient) pathFor(path, method string) string {
 	name := a.role
 	if name == "" || method == http.MethodDelete {
 		name = "missing"
@@ -95,11 +95,11 @@ func (a asker) pathFor(path, method string) string {
 // anything.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	i := daemontest.Start(t)
-	for _, a := range askers(t, i) {
-		for _, o := range metadataOf(t, stranger(t, i)).Operations {
+	for _, a := range roleClients(t, i) {
+		for _, o := range metadataOf(t, anonymous(t, i)).Operations {
 			for _, r := range o.Routes {
 				for _, method := range r.Methods {
-					a.knock(t, o, method, r.Path)
+					a.checkAccess(t, o, method, r.Path)
 				}
 			}
 		}
@@ -110,19 +110,19 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 	}
 }
 
-// knock sends one request.
-func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
+// checkAccess sends one request.
+func (a roleClient) checkAccess(t *testing.T, o wire.Operation, method, path string) {
 	t.Helper()
 	line := method + " " + a.pathFor(path, method)
 	if strings.ContainsAny(line, "{}") {
 		t.Fatalf("%s %s: the test has no value for a parameter", method, path)
 	}
-	status := a.glance(line)
+	status := a.statusOf(line)
 	want := 0 // any status that is not a refusal
 	switch {
 	case o.Name == "Authenticate" && a.role == "": // returns the current session
 		want = http.StatusUnauthorized
-	case a.may(o.Role):
+	case a.includes(o.Role):
 	case a.role == "":
 		want = http.StatusUnauthorized
 	default:
@@ -134,8 +134,8 @@ func (a asker) knock(t *testing.T, o wire.Operation, method, path string) {
 	}
 }
 
-// glance returns the status without reading the body, since live streams do not end.
-func (c client) glance(line string) (status int) {
+// statusOf returns the status without reading the body, since live streams do not end.
+func (c client) statusOf(line string) (status int) {
 	c.t.Helper()
 	reply, err := transport.RoundTrip(c.request(line, ""))
 	if err != nil {
@@ -149,7 +149,7 @@ func (c client) glance(line string) (status int) {
 // users.
 func TestUsersSeeOnlyThemselves(t *testing.T) {
 	i := daemontest.Start(t)
-	for _, a := range askers(t, i) {
+	for _, a := range roleClients(t, i) {
 		for _, method := range []string{"GET", "HEAD", "PATCH"} {
 			for _, name := range []string{"admin", "reader", "no such user"} {
 				status := a.do(method+" /Users/"+strings.ReplaceAll(name, " ", "%20"), "").status
@@ -171,13 +171,13 @@ func TestAnonymousSettings(t *testing.T) {
 		"--webhooks-publish": func(o wire.Operation) bool { return o.Name == "RaiseEvent" },
 	} {
 		i := daemontest.Start(t, flag, "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
-		for _, o := range metadataOf(t, stranger(t, demo.start(t))).Operations { // as without the setting
+		for _, o := range metadataOf(t, anonymous(t, demo.start(t))).Operations { // as without the setting
 			if opens(o) {
 				o.Role = ""
 			}
 			for _, r := range o.Routes {
 				for _, method := range r.Methods {
-					asker{stranger(t, i), ""}.knock(t, o, method, r.Path)
+					roleClient{anonymous(t, i), ""}.checkAccess(t, o, method, r.Path)
 				}
 			}
 		}

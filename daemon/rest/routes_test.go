@@ -123,13 +123,13 @@ func TestUnknownOperationSuggestions(t *testing.T) {
 		{"/Queries/x%0d%0ay%C3%A9", "unknown record kind x??y?; known: CR_BatchTransDocuments,"},
 	} {
 		// The names of operations are not secret.
-		a := stranger(t, demo.start(t)).do("GET "+test.path, "").want(t, 404)
+		a := anonymous(t, demo.start(t)).do("GET "+test.path, "").want(t, 404)
 		e := a.envelope(t).ResponseStatus
 		if e.ErrorCode != "NotFound" || !strings.Contains(e.Message, test.message) {
 			t.Errorf("%s: %s", test.path, a.body)
 		}
 	}
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	c.do("GET /yaml/reply/SO_TotalsQuery", "").want(t, 404)
 	c.do("GET /yaml/reply/SO_TotalsQuery?format=json", "").want(t, 404)
 	if a := c.do("GET /csv/reply/SO_TotalQuery", "").want(t, 404); !strings.HasPrefix(a.body, "ErrorCode,Message,FieldName\r\nNotFound,") {
@@ -161,7 +161,7 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	for path, allow := range map[string]string{
 		"/json/reply/DB_ClassQuery":  "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS",
 		"/Queries/DB_Class":          "GET, HEAD, POST, OPTIONS",

@@ -17,14 +17,14 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// signed is a delivery as its receiver sees it.
-type signed struct {
+// signedDelivery is a delivery as its receiver sees it.
+type signedDelivery struct {
 	header http.Header
 	body   string
 }
 
-// by reports whether one of the signatures was made with the secret.
-func (d signed) by(t *testing.T, secret string) bool {
+// signedBy reports whether one of the signatures was made with the secret.
+func (d signedDelivery) signedBy(t *testing.T, secret string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
@@ -35,31 +35,31 @@ func (d signed) by(t *testing.T, secret string) bool {
 	return strings.Contains(" "+d.header.Get("Webhook-Signature")+" ", " v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))+" ")
 }
 
-// shop is a subscription with its receiver.
-type shop struct {
+// subscriptionFixture is a subscription with its receiver.
+type subscriptionFixture struct {
 	*daemontest.Instance
 	path   string // of the subscription
 	secret string
-	got    chan signed
+	got    chan signedDelivery
 }
 
-func newShop(t *testing.T, args ...string) *shop {
+func newSubscriptionFixture(t *testing.T, args ...string) *subscriptionFixture {
 	t.Helper()
-	s := &shop{Instance: daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...), got: make(chan signed, 16)}
+	s := &subscriptionFixture{Instance: daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...), got: make(chan signedDelivery, 16)}
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		s.got <- signed{r.Header, string(body)}
+		s.got <- signedDelivery{r.Header, string(body)}
 	}))
 	t.Cleanup(receiver.Close)
 	subscriber := read[wire.Subscriber](t, asAdmin(t, s.Instance).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
 	s.path = "/Webhooks/Subscribers/" + subscriber.RecID + "/Subscriptions"
-	made := read[wire.Subscription](t, stranger(t, s.Instance).do("POST "+s.path, `{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
+	made := read[wire.Subscription](t, anonymous(t, s.Instance).do("POST "+s.path, `{"URL":"`+receiver.URL+`","EventName":"*"}`).want(t, 201))
 	s.path, s.secret = s.path+"/"+made.RecID, made.Secret
 	return s
 }
 
-// delivery sends a message to the shop and returns the delivery.
-func (s *shop) delivery(t *testing.T) signed {
+// deliver sends a message to the subscription and returns the delivery.
+func (s *subscriptionFixture) deliver(t *testing.T) signedDelivery {
 	t.Helper()
 	asAdmin(t, s.Instance).do("POST "+s.path+"/Test", "").want(t, 202)
 	select {
@@ -67,15 +67,15 @@ func (s *shop) delivery(t *testing.T) signed {
 		return d
 	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was delivered")
-		return signed{}
+		return signedDelivery{}
 	}
 }
 
 // TestRotationOfASecret replaces a secret three times: by a generated one, by a
 // given one immediately, and by a given one with a transition period.
 func TestRotationOfASecret(t *testing.T) {
-	s := newShop(t)
-	c := stranger(t, s.Instance)
+	s := newSubscriptionFixture(t)
+	c := anonymous(t, s.Instance)
 	rotate := func(body string) wire.RotatedSecret {
 		t.Helper()
 		return read[wire.RotatedSecret](t, c.do("POST "+s.path+"/Secret", body).want(t, 200))
@@ -86,9 +86,9 @@ func TestRotationOfASecret(t *testing.T) {
 	}
 	expect := func(signs bool, secrets ...string) {
 		t.Helper()
-		d := s.delivery(t)
+		d := s.deliver(t)
 		for _, secret := range secrets {
-			if d.by(t, secret) != signs {
+			if d.signedBy(t, secret) != signs {
 				t.Errorf("signed by %d secrets; by %.10s...: %v", len(strings.Fields(d.header.Get("Webhook-Signature"))), secret, !signs)
 			}
 		}
@@ -118,7 +118,7 @@ func TestRotationOfASecret(t *testing.T) {
 }
 
 func TestInvalidRotations(t *testing.T) {
-	s := newShop(t)
+	s := newSubscriptionFixture(t)
 	boss := asAdmin(t, s.Instance)
 	for _, tt := range []struct{ query, body, field string }{
 		{"", `{"Secret":"` + s.secret + `"}`, "Secret"}, // the current secret
@@ -145,7 +145,7 @@ func TestInvalidRotations(t *testing.T) {
 			t.Errorf("%s %s: %s, want %s", tt.query, tt.body, a.body, tt.field)
 		}
 	}
-	if d := s.delivery(t); !d.by(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
+	if d := s.deliver(t); !d.signedBy(t, s.secret) || strings.Contains(d.header.Get("Webhook-Signature"), " ") {
 		t.Error("the secret has changed")
 	}
 	const unknownID = "00000000-0000-4000-8000-000000000000"
@@ -155,17 +155,17 @@ func TestInvalidRotations(t *testing.T) {
 		other[place] = unknownID
 		boss.do("POST "+strings.Join(other, "/")+"/Secret", "").want(t, 404)
 	}
-	stranger(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)
-	stranger(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
+	anonymous(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)
+	anonymous(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
 }
 
 // TestRotationLimit checks that clients with the SubscriberID only are limited,
 // since each rotation drops a secret that a receiver may still use.
 func TestRotationLimit(t *testing.T) {
-	s := newShop(t)
+	s := newSubscriptionFixture(t)
 	refused := 0
 	for range 12 {
-		if stranger(t, s.Instance).do("POST "+s.path+"/Secret", "").status == http.StatusTooManyRequests {
+		if anonymous(t, s.Instance).do("POST "+s.path+"/Secret", "").status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
@@ -182,7 +182,7 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 		return "whsec_" + base64.StdEncoding.EncodeToString([]byte("canary "+n+strings.Repeat("!", 24)))
 	}
 	for _, bodies := range []string{"false", "true"} {
-		s := newShop(t, "--requestlog-bodies="+bodies)
+		s := newSubscriptionFixture(t, "--requestlog-bodies="+bodies)
 		boss := asAdmin(t, s.Instance)
 		secrets := []string{s.secret, strings.TrimPrefix(s.secret, "whsec_"), "Y2FuYXJ5", "canary"}
 		rotated := func(a answer) {

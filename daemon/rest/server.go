@@ -100,7 +100,7 @@ func New(c Config) *Server {
 type handlers struct {
 	table []operation
 
-	access        access
+	access        accessControl
 	sessions      sessions
 	users         users
 	keys          keys
@@ -121,7 +121,7 @@ type handlers struct {
 
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access: access{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
+		access: accessControl{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
 		queries: queries{c.Store, c.Registry, record.System()},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
@@ -153,9 +153,9 @@ func Describe() *metadata.Service {
 	return newHandlers(Config{Registry: record.Builtin()}, new(metrics.Metrics)).documents.closed.service()
 }
 
-// Leave makes /readyz report that the service is stopping, so that load balancers
+// MarkStopping makes /readyz report that the service is stopping, so that load balancers
 // stop sending requests to it. Requests are still served.
-func (s *Server) Leave() { s.leaving.Store(true) }
+func (s *Server) MarkStopping() { s.leaving.Store(true) }
 
 // CloseStreams ends live streams, which would otherwise not end.
 func (s *Server) CloseStreams() { s.config.Streams.Close() }
@@ -203,10 +203,10 @@ func (s *Server) serve(x *edge.Context) error {
 // work runs the handler of a route. Authentication and reading of the body come
 // before admission, so that slow clients do not occupy a slot.
 func (s *Server) work(x *edge.Context) error {
-	if err := s.admission.Arrive(); err != nil {
+	if err := s.admission.BeginRequest(); err != nil {
 		return err
 	}
-	defer s.admission.Depart()
+	defer s.admission.EndRequest()
 	if x.Route.Webhooks && s.config.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
 	}
@@ -218,15 +218,15 @@ func (s *Server) work(x *edge.Context) error {
 		return err
 	}
 	if !x.Route.Streaming {
-		if err := s.admission.Enter(); err != nil {
+		if err := s.admission.TakeSlot(); err != nil {
 			return err
 		}
-		defer s.admission.Leave()
+		defer s.admission.ReleaseSlot()
 	}
 	if to := formAddress(x.Request.URL); to != "" && x.Kind != nil && x.Request.Method == http.MethodGet {
 		return x.Redirect(http.StatusSeeOther, to)
 	}
-	addFrame(x)
+	addSite(x)
 	return x.Route.Serve(x)
 }
 

@@ -18,7 +18,7 @@ import (
 
 func TestKeepAlive(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	c.do("GET /KeepAlive", "").want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials"`)
 	c.do("GET /Sessions/Current", "").want(t, 401)
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
@@ -73,8 +73,8 @@ func TestRememberedSessionCookieSlides(t *testing.T) {
 
 func TestCurrentSession(t *testing.T) {
 	i := daemontest.Start(t)
-	hire(t, i, "publisher")
-	c := stranger(t, i)
+	addUser(t, i, "publisher")
+	c := anonymous(t, i)
 	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
 	for proof, via := range map[string]string{"Cookie: ss-id=" + id: "cookie", "X-ss-id: " + id: "header", basic("ann", annPassword): "basic"} {
 		s := read[wire.CurrentSession](t, c.do("GET /Sessions/Current", "", proof).want(t, 200))
@@ -97,8 +97,8 @@ func TestCurrentSession(t *testing.T) {
 // logged in.
 func TestChangedWhileSignedIn(t *testing.T) {
 	i := daemontest.Start(t)
-	hire(t, i, "reader")
-	boss, c := asAdmin(t, i), stranger(t, i)
+	addUser(t, i, "reader")
+	boss, c := asAdmin(t, i), anonymous(t, i)
 	cookie := "Cookie: ss-id=" + c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
 	for _, proof := range []string{cookie, basic("ann", annPassword)} {
 		c.do("GET /Users", "", proof).want(t, 403)
@@ -120,8 +120,8 @@ func TestChangedWhileSignedIn(t *testing.T) {
 // TestPrecedenceOfCredentials checks which of several credentials is used.
 func TestPrecedenceOfCredentials(t *testing.T) {
 	i := daemontest.Start(t)
-	hire(t, i, "reader")
-	c := stranger(t, i)
+	addUser(t, i, "reader")
+	c := anonymous(t, i)
 	id := c.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t).Value
 	key := i.Key(t, "writer")
 	right := map[string]string{"cookie": "Cookie: ss-id=" + id, "header": "X-ss-id: " + id, "basic": basic("admin", daemontest.AdminPassword), "bearer": "Authorization: Bearer " + key}
@@ -144,7 +144,7 @@ func TestPrecedenceOfCredentials(t *testing.T) {
 }
 
 func TestProviders(t *testing.T) {
-	c := stranger(t, demo.start(t))
+	c := anonymous(t, demo.start(t))
 	for _, line := range []string{"GET /auth?provider=Credentials&", "GET /Authenticate/Credentials?", "GET /authenticate?Provider=credentials&"} {
 		c.do(line+loginForm("State", "x", "UseTokenCookie", "false", "nonce", "1"), "").want(t, 200).wantHeader(t, "X-Ignored-Members", "")
 	}
@@ -170,7 +170,7 @@ func TestProviders(t *testing.T) {
 // login page, and back to pages of this service only.
 func TestRedirectToTheLoginPage(t *testing.T) {
 	i := daemontest.Start(t, "--http-base-path", "/erp")
-	c := stranger(t, i)
+	c := anonymous(t, i)
 	page := []string{"Accept: text/html,application/xhtml+xml,*/*;q=0.8"}
 	for path, back := range map[string]string{
 		"/Queries/DB_Class":              "/erp/Queries/DB_Class",
@@ -194,7 +194,7 @@ func TestRedirectToTheLoginPage(t *testing.T) {
 }
 
 func TestLoginRedirectTarget(t *testing.T) {
-	c := stranger(t, daemontest.Start(t))
+	c := anonymous(t, daemontest.Start(t))
 	for to, want := range map[string]string{
 		"/Queries/DB_Class?Take=1": "/Queries/DB_Class?Take=1",
 		"//evil.example":           "/metadata",

@@ -63,9 +63,9 @@ func TestSettings(t *testing.T) {
 // TestQuerySettings checks that the next query uses changed settings.
 func TestQuerySettings(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	anonymous := stranger(t, i)
+	anonymous := anonymous(t, i)
 	anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
-	if role := roleSaid(t, anonymous, "DB_Class"); role != "reader" {
+	if role := documentedRole(t, anonymous, "DB_Class"); role != "reader" {
 		t.Errorf("role %q", role)
 	}
 	i.Set(t, "auth.queries", "anonymous")
@@ -76,7 +76,7 @@ func TestQuerySettings(t *testing.T) {
 			t.Errorf("total %d, want %d", *e.Total, total)
 		}
 	}
-	if role := roleSaid(t, anonymous, "DB_Class"); role != "" {
+	if role := documentedRole(t, anonymous, "DB_Class"); role != "" {
 		t.Errorf("role %q", role)
 	}
 	total := *anonymous.do("GET /Queries/DB_Class", "").envelope(t).Total
@@ -99,8 +99,8 @@ func TestQuerySettings(t *testing.T) {
 	anonymous.do("GET /Queries/DB_Class?Take=3", "").want(t, 401)
 }
 
-// roleSaid returns the documented role of a kind's query.
-func roleSaid(t *testing.T, c client, kind string) string {
+// documentedRole returns the documented role of a kind's query.
+func documentedRole(t *testing.T, c client, kind string) string {
 	t.Helper()
 	k, _ := record.Builtin().Lookup(kind)
 	for _, o := range metadataOf(t, c).Operations {
@@ -146,8 +146,8 @@ func TestSessionSettings(t *testing.T) {
 	i := daemontest.Start(t)
 	expiry := func(remember string) time.Duration {
 		t.Helper()
-		session := read[wire.AuthenticateResponse](t, stranger(t, i).do("POST /auth", `{"UserName":"admin","Password":"`+daemontest.AdminPassword+`","RememberMe":`+remember+`}`).want(t, 200)).SessionID
-		current := read[wire.CurrentSession](t, stranger(t, i).with("X-ss-id: "+session).do("GET /Sessions/Current", "").want(t, 200))
+		session := read[wire.AuthenticateResponse](t, anonymous(t, i).do("POST /auth", `{"UserName":"admin","Password":"`+daemontest.AdminPassword+`","RememberMe":`+remember+`}`).want(t, 200)).SessionID
+		current := read[wire.CurrentSession](t, anonymous(t, i).with("X-ss-id: "+session).do("GET /Sessions/Current", "").want(t, 200))
 		at, err := time.Parse(wire.DateLayout, current.ExpiryDateTime)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestSessionSettings(t *testing.T) {
 // TestEventSettings checks the settings of published events and of retries.
 func TestEventSettings(t *testing.T) {
 	i := daemontest.Start(t)
-	boss, erp := asAdmin(t, i), stranger(t, i)
+	boss, erp := asAdmin(t, i), anonymous(t, i)
 	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Shop","IsEnabled":false}`).want(t, 201)).RecID
 	const event = `{"EventName":"job.created","Body":"x"}`
 	erp.do("POST /Webhooks/Events", event).want(t, 401)
@@ -211,7 +211,7 @@ func TestLogSettings(t *testing.T) {
 func TestInfo(t *testing.T) {
 	i := daemontest.Start(t, "--query-max-take", "500", "--query-time-zone", "Australia/Perth", "--http-max-body", "2KiB")
 	began := time.Now().Add(-time.Second)
-	info := read[wire.Info](t, stranger(t, i).do("GET /info.json", "").want(t, 200))
+	info := read[wire.Info](t, anonymous(t, i).do("GET /info.json", "").want(t, 200))
 	at, err := time.Parse(time.RFC3339, info.ServerTime)
 	if err != nil || at.Before(began) || !at.Equal(time.Time(info.ServerDateTime)) || !strings.HasSuffix(info.ServerTime, "+08:00") {
 		t.Errorf("unexpected time %s and %v (%v)", info.ServerTime, time.Time(info.ServerDateTime), err)
@@ -219,7 +219,7 @@ func TestInfo(t *testing.T) {
 	if want := (wire.Limits{MaxTake: 500, MaxIn: 2000, MaxBody: 2048, MaxEventBody: 8192, MaxStreams: 64, MaxHead: 65536}); info.Limits != want || info.Version == "" {
 		t.Errorf("%+v, want %+v", info, want)
 	}
-	bare := read[wire.Info](t, stranger(t, daemontest.Start(t, "--webhooks-enabled=false", "--requestlog-enabled=false")).do("GET /Info", "").want(t, 200))
+	bare := read[wire.Info](t, anonymous(t, daemontest.Start(t, "--webhooks-enabled=false", "--requestlog-enabled=false")).do("GET /Info", "").want(t, 200))
 	for feature, there := range map[string]bool{"settings": true, "bills": true, "webhooks": false, "requestlog": false, "stream": false} {
 		has := func(i wire.Info) bool {
 			return strings.Contains(","+strings.Join(i.Features, ",")+",", ","+feature+",")
@@ -238,12 +238,12 @@ func TestInfo(t *testing.T) {
 func TestLoopbackHostURLWarning(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-host-url", "http://localhost:5050")
 	i.Log.Await(t, "level=WARN", "webhooks.host_url is a loopback address")
-	body := stranger(t, i).do("GET /readyz", "").want(t, 200).body
+	body := anonymous(t, i).do("GET /readyz", "").want(t, 200).body
 	if !strings.HasPrefix(body, "ready\nwarning: webhooks.host_url is a loopback address") || strings.Contains(body, "5050") {
 		t.Errorf("got %s", body)
 	}
 	for _, request := range []string{"GET /Info", "GET /metadata.json"} {
-		if body := stranger(t, i).do(request, "").want(t, 200).body; !strings.Contains(body, `"WebhooksHostURL":"http://localhost:5050"`) {
+		if body := anonymous(t, i).do(request, "").want(t, 200).body; !strings.Contains(body, `"WebhooksHostURL":"http://localhost:5050"`) {
 			t.Errorf("%s: %s", request, body)
 		}
 	}

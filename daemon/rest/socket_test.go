@@ -69,9 +69,9 @@ func (w *socket) readResponse() (answer, error) {
 	return answer{r.StatusCode, r.Header, r, string(body)}, err
 }
 
-// hold starts a query that waits for its body: the server sends 100 Continue after
+// holdSlot starts a query that waits for its body: the server sends 100 Continue after
 // the request has got its slot.
-func hold(t testing.TB, i *daemontest.Instance, path, body string) (finish func() (answer, error), w *socket) {
+func holdSlot(t testing.TB, i *daemontest.Instance, path, body string) (finish func() (answer, error), w *socket) {
 	t.Helper()
 	w = dial(t, i)
 	w.send("", "POST "+path+" HTTP/1.1", fmt.Sprintf("Content-Length: %d", len(body)), "Expect: 100-continue")

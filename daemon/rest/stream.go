@@ -47,7 +47,7 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 			buffers.Put(buf)
 		}
 	}()
-	out := &sender{x: x, buf: (*buf)[:0]}
+	out := &responseWriter{x: x, buf: (*buf)[:0]}
 	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
 	switch {
@@ -60,8 +60,8 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 	return err
 }
 
-// sender writes one streamed response.
-type sender struct {
+// responseWriter writes one streamed response.
+type responseWriter struct {
 	x          *edge.Context
 	buf        []byte
 	digest     hash.Hash
@@ -71,7 +71,7 @@ type sender struct {
 }
 
 // rows sends the rows of a plan with the envelope around them.
-func (o *sender) rows(plan *query.Plan, rows *executor.Result) error {
+func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
 	h, sh := x.Response.Header(), shapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
@@ -132,7 +132,7 @@ func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 // flush sends the buffer, compressed if the client accepts that. The first flush
 // also sends the head with the names of the trailers, and flushes the connection so
 // that the client sees progress.
-func (o *sender) flush() error {
+func (o *responseWriter) flush() error {
 	x, first := o.x, !o.sent
 	if first {
 		h := x.Response.Header()
@@ -169,7 +169,7 @@ func (o *sender) flush() error {
 }
 
 // announceTrailers sets the names of the trailers. HTTP/1.0 has none.
-func (o *sender) announceTrailers(h http.Header) {
+func (o *responseWriter) announceTrailers(h http.Header) {
 	x := o.x
 	if !x.Request.ProtoAtLeast(1, 1) {
 		return
@@ -184,7 +184,7 @@ func (o *sender) announceTrailers(h http.Header) {
 }
 
 // finish completes the response: buffered with a length, or streamed with trailers.
-func (o *sender) finish(tail executor.Tail) (err error) {
+func (o *responseWriter) finish(tail executor.Tail) (err error) {
 	x := o.x
 	h, streamed := x.Response.Header(), o.sent
 	if streamed {

@@ -20,9 +20,9 @@ func digestOf(body string) string {
 	return "sha-256=" + hex.EncodeToString(sum[:])
 }
 
-// everything returns the query string for all rows; HTML pages limit them by
+// allRows returns the query string for all rows; HTML pages limit them by
 // default.
-func everything(format string) string {
+func allRows(format string) string {
 	if format == "html" {
 		return "?Take=2147483647"
 	}
@@ -52,7 +52,7 @@ func TestLargeResponsesEndWithTrailers(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	rows := fmt.Sprint(demodata.Count("SO_Totals"))
 	for _, format := range []string{"json", "csv", "xml", "jsv", "html", "ndjson"} {
-		a := c.do("GET /"+format+"/reply/SO_TotalsQuery"+everything(format), "", "Want-Digest: sha-256").want(t, 200).
+		a := c.do("GET /"+format+"/reply/SO_TotalsQuery"+allRows(format), "", "Want-Digest: sha-256").want(t, 200).
 			wantHeader(t, "Content-Length", "").wantHeader(t, "X-Row-Count", "").wantHeader(t, "X-Digest", "")
 		if a.http.Trailer.Get("X-Row-Count") != rows || a.http.Trailer.Get("X-Digest") != digestOf(a.body) {
 			t.Errorf("%s: trailers %v", format, a.http.Trailer)

@@ -22,7 +22,7 @@ const (
 // subscriptions has the handlers of a subscriber's subscriptions.
 type subscriptions struct {
 	admin   *admin.Service
-	access  *access
+	access  *accessControl
 	retries *edge.Limiter // of messages, by subscription
 	changes *edge.Limiter // of subscriptions, by subscriber
 }

@@ -25,11 +25,11 @@ func read[T any](t testing.TB, a answer) (v T) {
 
 const annPassword = "a password of ann"
 
-// hire adds the user ann and returns a client with her credentials.
-func hire(t testing.TB, i *daemontest.Instance, role string) client {
+// addUser adds the user ann and returns a client with her credentials.
+func addUser(t testing.TB, i *daemontest.Instance, role string) client {
 	t.Helper()
 	asAdmin(t, i).do("POST /Users", `{"UserName":"Ann","DisplayName":"Ann Other","Role":"`+role+`","Password":"`+annPassword+`"}`).want(t, 201)
-	return stranger(t, i).with(basic("ann", annPassword))
+	return anonymous(t, i).with(basic("ann", annPassword))
 }
 
 // fieldNames returns the members named in an error.
@@ -72,7 +72,7 @@ func TestAddUserByHTTP(t *testing.T) {
 func TestInvalidUsers(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
-	hire(t, i, "reader")
+	addUser(t, i, "reader")
 	for _, test := range []struct {
 		body   string
 		status int
@@ -109,7 +109,7 @@ func TestInvalidUsers(t *testing.T) {
 func TestChangeUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
-	ann := hire(t, i, "reader")
+	ann := addUser(t, i, "reader")
 	was := c.do("PATCH /Users/ANN", `{"UserName":"other","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
 	if u := read[wire.User](t, was); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
 		t.Errorf("%s", was.body)
@@ -131,9 +131,9 @@ func TestChangeUserByHTTP(t *testing.T) {
 
 func TestOwnEntry(t *testing.T) {
 	i := daemontest.Start(t)
-	ann := hire(t, i, "writer")
+	ann := addUser(t, i, "writer")
 	session := ann.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t)
-	browser := stranger(t, i).with("Cookie: ss-id=" + session.Value)
+	browser := anonymous(t, i).with("Cookie: ss-id=" + session.Value)
 	if u := read[wire.User](t, browser.do("GET /Users/ANN", "").want(t, 200)); u.UserName != "Ann" {
 		t.Errorf("%+v", u)
 	}
@@ -157,16 +157,16 @@ func TestOwnEntry(t *testing.T) {
 		t.Errorf("the cookie is not deleted: %v", gone)
 	}
 	browser.do("GET /KeepAlive", "").want(t, 401)
-	stranger(t, i).do("GET /auth", "", basic("ann", "another password")).want(t, 200)
+	anonymous(t, i).do("GET /auth", "", basic("ann", "another password")).want(t, 200)
 
 	// An API key with the name of a user is not that user.
 	key := read[wire.APIKey](t, asAdmin(t, i).do("POST /ApiKeys", `{"Name":"Ann","Role":"writer"}`).want(t, 201))
-	stranger(t, i).do("GET /Users/Ann", "", "Authorization: Bearer "+key.Key).want(t, 403)
+	anonymous(t, i).do("GET /Users/Ann", "", "Authorization: Bearer "+key.Key).want(t, 403)
 }
 
 func TestGuessesAtTheCurrentPasswordAreCounted(t *testing.T) {
 	i := daemontest.Start(t)
-	ann := hire(t, i, "reader")
+	ann := addUser(t, i, "reader")
 	ann.do("GET /auth", "").want(t, 200)
 	for range 5 {
 		ann.do("PATCH /Users/Ann", `{"Password":"another password","CurrentPassword":"a guess"}`).want(t, 400)
@@ -180,7 +180,7 @@ func TestKeysByHTTP(t *testing.T) {
 	a := c.do("POST /ApiKeys", `{"Name":"till","Role":"publisher"}`).want(t, 201)
 	made := read[wire.APIKey](t, a)
 	a.wantHeader(t, "Location", "/ApiKeys/"+made.KeyID)
-	till := stranger(t, i).with("Authorization: Bearer " + made.Key)
+	till := anonymous(t, i).with("Authorization: Bearer " + made.Key)
 	till.do("GET /KeepAlive", "").want(t, 204)
 	expires, err := time.Parse(wire.DateLayout, made.ExpiryDateTime)
 	if days := time.Until(expires).Hours() / 24; err != nil || days < 89 || days > 91 {

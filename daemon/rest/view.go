@@ -55,7 +55,7 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		if isFilter {
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
-		} else if named([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
+		} else if hasName([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
@@ -90,7 +90,7 @@ func pairs(m query.Member) []encode.Pair {
 // sortLinks returns a link for each column to sort by it, or to reverse the current
 // order.
 func sortLinks(a address, plan *query.Plan, members query.Members) []encode.SortLink {
-	condition := given(members, query.OrderBy) || given(members, query.OrderByDesc)
+	condition := hasMember(members, query.OrderBy) || hasMember(members, query.OrderByDesc)
 	links := make([]encode.SortLink, len(plan.Columns))
 	for i, c := range plan.Columns {
 		by := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}

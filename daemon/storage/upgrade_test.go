@@ -107,7 +107,7 @@ func used(t *testing.T, s *Store, from int64) {
 	if err != nil || !slices.ContainsFunc(leases, func(l delivery.Lease) bool { return l.Partition == 2 }) {
 		t.Errorf("%+v, %v", leases, err)
 	}
-	open, err := w.Page(ctx, delivery.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
+	open, err := w.OpenMessages(ctx, delivery.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
 	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 {
 		t.Fatalf("%+v, %v", open, err)
 	}
@@ -159,7 +159,7 @@ var seeds = []seed{
 // firstWebhooks is the first version with webhook tables.
 const firstWebhooks = 5
 
-// table is a table with its rows before the upgrade.
+// tableRows is a table with its rows before the upgrade.
 type tableRows struct {
 	name    string
 	columns []string

@@ -21,8 +21,8 @@ type Admission struct {
 // NewAdmission returns an Admission for at most size concurrent requests.
 func NewAdmission(size int) *Admission { return &Admission{slots: make(chan struct{}, size)} }
 
-// Arrive registers a request. It fails if the service is stopping.
-func (a *Admission) Arrive() error {
+// BeginRequest registers a request. It fails if the service is stopping.
+func (a *Admission) BeginRequest() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.empty != nil {
@@ -36,8 +36,8 @@ func (a *Admission) Arrive() error {
 // stopping.
 func StoppingError() error { return fault.New(fault.Unavailable, "the service is stopping") }
 
-// Depart ends a request registered by Arrive.
-func (a *Admission) Depart() {
+// EndRequest ends a request registered by BeginRequest.
+func (a *Admission) EndRequest() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.arrived--; a.empty != nil && a.arrived == 0 {
@@ -45,9 +45,9 @@ func (a *Admission) Depart() {
 	}
 }
 
-// Enter acquires a slot, which Leave releases. If there is none, it fails at once
+// TakeSlot acquires a slot, which ReleaseSlot releases. If there is none, it fails at once
 // instead of queueing: the client decides whether to retry.
-func (a *Admission) Enter() error {
+func (a *Admission) TakeSlot() error {
 	select {
 	case a.slots <- struct{}{}:
 		return nil
@@ -56,8 +56,8 @@ func (a *Admission) Enter() error {
 	}
 }
 
-// Leave releases a slot acquired by Enter.
-func (a *Admission) Leave() { <-a.slots }
+// ReleaseSlot releases a slot acquired by TakeSlot.
+func (a *Admission) ReleaseSlot() { <-a.slots }
 
 // Stopping reports whether Drain has been called.
 func (a *Admission) Stopping() bool {

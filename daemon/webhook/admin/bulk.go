@@ -55,7 +55,7 @@ const (
 
 // RetryMessages makes selected messages due now that have failed or await a retry.
 func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.Due, notifyInterval: time.Second,
+	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
 		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
 		stale:    func(Changed) bool { return true }}
 	return b.run(ctx, by)
@@ -64,7 +64,7 @@ func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Act
 // RemoveMessages removes selected messages in any state and cancels their pending
 // attempts.
 func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, notifyQueue: svc.notifier.Forget,
+	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, notifyQueue: svc.notifier.Invalidate,
 		eligible: func(webhook.Status) bool { return true },
 		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
 	return b.run(ctx, by)

@@ -51,10 +51,10 @@ type Notifier interface {
 	Now() time.Time
 	// Reload reads changed subscriptions, if possible before it returns.
 	Reload(ctx context.Context)
-	// Due reports that messages of a subscription were made due now.
-	Due(subscription int64)
-	// Forget reports that messages of a subscription were deleted.
-	Forget(subscription int64)
+	// MarkDue reports that messages of a subscription were made due now.
+	MarkDue(subscription int64)
+	// Invalidate reports that messages of a subscription were deleted.
+	Invalidate(subscription int64)
 	// Announce sends changes of messages to the live streams.
 	Announce(changes []webhook.Change)
 	// SendTest sends a message to one subscription regardless of its event pattern.
@@ -339,7 +339,7 @@ func (svc *Service) RemoveMessage(ctx context.Context, a Address) error {
 	}
 	m, err := svc.store.RemoveMessage(ctx, a)
 	if err == nil && m != nil {
-		svc.notifier.Forget(m.Subscription)
+		svc.notifier.Invalidate(m.Subscription)
 		change := svc.changeOf(a, m)
 		change.Deleted, change.Next = true, time.Time{}
 		svc.notifier.Announce([]webhook.Change{change})
@@ -355,7 +355,7 @@ func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Messa
 	}
 	m, err := svc.store.RetryMessage(ctx, a, svc.notifier.Now())
 	if err == nil {
-		svc.notifier.Due(m.Subscription)
+		svc.notifier.MarkDue(m.Subscription)
 		svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
 	}
 	return m, err

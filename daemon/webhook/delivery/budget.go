@@ -86,8 +86,8 @@ func (t *tier) nextPage(now time.Time) (*queue, Page) {
 		q.needsRefill = false
 		if c := q.refillFrom(now); c != nil {
 			q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
-			c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Place{}
-			return q, Page{Partition: c.partition, Subscription: q.id, After: c.place, Until: now, InOrder: q.ordered(), Limit: q.pageSize(bytes)}
+			c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
+			return q, Page{Partition: c.partition, Subscription: q.id, After: c.position, Until: now, InOrder: q.ordered(), Limit: q.pageSize(bytes)}
 		}
 	}
 	return nil, Page{}

@@ -28,9 +28,9 @@ func (s *memoryStore) add(m *webhook.Message) {
 	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
 }
 
-func (s *memoryStore) Page(_ context.Context, p Page) (page []*webhook.Message, err error) {
+func (s *memoryStore) OpenMessages(_ context.Context, p Page) (page []*webhook.Message, err error) {
 	for _, m := range s.open {
-		at := Place{m.Next, m.ID}
+		at := Position{m.Next, m.ID}
 		if m.Subscription == p.Subscription && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
 			read, event := *m, *m.Event
 			read.Event = &event
@@ -55,9 +55,9 @@ func (s *memoryStore) Bodies(_ context.Context, events []int64) (map[int64][]byt
 	return found, nil
 }
 
-func (s *memoryStore) Due(_ context.Context, p Page) (due time.Time, err error) {
+func (s *memoryStore) NextDue(_ context.Context, p Page) (due time.Time, err error) {
 	for _, m := range s.open {
-		if m.Subscription == p.Subscription && p.After.before(Place{m.Next, m.ID}, false) {
+		if m.Subscription == p.Subscription && p.After.before(Position{m.Next, m.ID}, false) {
 			due = earliest(due, m.Next)
 		}
 	}
@@ -318,9 +318,9 @@ func TestBudgetMatchesMemory(t *testing.T) {
 			case n < 94:
 				e.advance(time.Duration(r.IntN(20)) * time.Second)
 			case n == 94:
-				e.Forget(pick())
+				e.Invalidate(pick())
 			case n == 95:
-				e.Due(pick())
+				e.MarkDue(pick())
 			case n == 96:
 				if sub := e.subs[pick()]; sub != nil {
 					sub.Enabled = !sub.Enabled

@@ -253,7 +253,7 @@ func TestBulkRetryReadsMessagesOnce(t *testing.T) {
 		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 5000)
 		const page, again = 128, 1000
-		if n := x.faultyStore.Calls(deliverytest.Page); n > 2*(5000+3*again)/page {
+		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(5000+3*again)/page {
 			t.Errorf("%d pages were read", n)
 		}
 	})

@@ -162,10 +162,10 @@ func TestFailingReads(t *testing.T) {
 		call deliverytest.Call
 		rule func(*deliverytest.Gate) deliverytest.Rule
 	}{
-		{"Page fails", deliverytest.Page, fail},
-		{"Page hangs", deliverytest.Page, hang},
-		{"Due fails", deliverytest.Due, fail},
-		{"Due hangs", deliverytest.Due, hang},
+		{"Page fails", deliverytest.OpenMessages, fail},
+		{"Page hangs", deliverytest.OpenMessages, hang},
+		{"Due fails", deliverytest.NextDue, fail},
+		{"Due hangs", deliverytest.NextDue, hang},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
@@ -199,7 +199,7 @@ func TestFailingReads(t *testing.T) {
 // TestFailingSubscriptionReads changes subscriptions while the store cannot be read. No
 // event may be matched with outdated subscriptions.
 func TestFailingSubscriptionReads(t *testing.T) {
-	for _, call := range []deliverytest.Call{deliverytest.Version, deliverytest.Changed} {
+	for _, call := range []deliverytest.Call{deliverytest.Version, deliverytest.ChangedSubscriptions} {
 		t.Run(string(call), func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/one", "*")
@@ -330,7 +330,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 		})
 	}
 	var gates []*deliverytest.Gate
-	calls := []deliverytest.Call{deliverytest.Write, deliverytest.Write, deliverytest.Page, deliverytest.Due, deliverytest.Version, deliverytest.Changed, deliverytest.AllocateIDs}
+	calls := []deliverytest.Call{deliverytest.Write, deliverytest.Write, deliverytest.OpenMessages, deliverytest.NextDue, deliverytest.Version, deliverytest.ChangedSubscriptions, deliverytest.AllocateIDs}
 	for time.Now().Before(end) {
 		gate := deliverytest.NewGate()
 		gates = append(gates, gate)

@@ -75,7 +75,7 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 			kept = append(kept, l)
 			continue
 		}
-		open, err := k.Store.Open(ctx, l.Partition)
+		open, err := k.Store.OpenSubscriptions(ctx, l.Partition)
 		switch {
 		case err != nil:
 			return err

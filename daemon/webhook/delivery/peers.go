@@ -91,7 +91,7 @@ func (p *peers) pollChanges(ctx context.Context, positions map[int64]int64, watc
 		}
 		*watchedAt = time.Now()
 	}
-	changes, err := p.Store.Changes(ctx, home.Partition, positions)
+	changes, err := p.Store.PeerChanges(ctx, home.Partition, positions)
 	if err == nil && len(changes) > 0 && p.OnChanges != nil {
 		p.OnChanges(changes)
 	}

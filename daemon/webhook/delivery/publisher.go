@@ -80,14 +80,14 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 		return wire.EventReceipt{}, false, err
 	}
 	defer unlock()
-	known, err := p.Store.Key(ctx, k.Hash)
+	known, err := p.Store.IdempotencyKey(ctx, k.Hash)
 	if err == nil && known == nil {
 		event := newPublication(name, body, p.Now())
 		event.key = k
 		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
 			return r, false, err
 		}
-		known, err = p.Store.Key(ctx, k.Hash) // used by another daemon concurrently
+		known, err = p.Store.IdempotencyKey(ctx, k.Hash) // used by another daemon concurrently
 	}
 	switch {
 	case err != nil:

@@ -274,7 +274,7 @@ func (q *queue) evict(m *webhook.Message) {
 	if c == nil {
 		return // the partition was lost in the meantime
 	}
-	at := Place{m.Next, m.ID}
+	at := Position{m.Next, m.ID}
 	c.rewindTo(at, q.ordered())
 	if q.settledSinceRead != nil && (c.firstEvicted.ID == 0 || at.before(c.firstEvicted, q.ordered())) {
 		c.firstEvicted = at
@@ -317,7 +317,7 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 		}
 		q.admit(m)
 	}
-	c.place = p.after(messages).After
+	c.position = p.after(messages).After
 	c.atEnd, c.wake = whole, earliest(c.wake, due)
 	if c.firstEvicted.ID != 0 { // the page may have been read before the message was written
 		c.atEnd = false

@@ -69,7 +69,7 @@ func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 		q.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
 		q.settledSinceRead = nil
 		now := noon.Add(time.Minute)
-		if f := q.refillFrom(now); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, ordered) {
+		if f := q.refillFrom(now); f == nil || !f.position.before(Position{noon.Add(10 * time.Second), 5}, ordered) {
 			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, q.cursors[0])
 		}
 	}
@@ -79,12 +79,12 @@ func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 // position.
 func TestCursorRewindsForEarlierMessage(t *testing.T) {
 	q := testQueue(false)
-	q.cursors[0].place = Place{noon.Add(20 * time.Second), 7}
+	q.cursors[0].position = Position{noon.Add(20 * time.Second), 7}
 	for id := range int64(windowMessages / 2) {
 		q.settled(asRetry(waitingMessage(100+id, time.Hour)))
 	}
 	q.settled(asRetry(waitingMessage(5, 10*time.Second)))
-	if f := q.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.place.before(Place{noon.Add(10 * time.Second), 5}, false) {
+	if f := q.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.position.before(Position{noon.Add(10 * time.Second), 5}, false) {
 		t.Errorf("the message stays in the store: %+v", q.cursors[0])
 	}
 }

@@ -222,11 +222,11 @@ func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 }
 
 // Forget reports that messages of a subscription were deleted.
-func (s *queueSet) Forget(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
+func (s *queueSet) Invalidate(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
 
 // Due reports that messages of a subscription were made due now. It closes the circuit
 // breaker, so that the requested attempts are made.
-func (s *queueSet) Due(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
+func (s *queueSet) MarkDue(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 
 // rewindDelays are the times after a failed write at which all queues read the store
 // again. A server may commit a write late that it did not confirm.

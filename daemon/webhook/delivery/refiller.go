@@ -45,11 +45,11 @@ func (r *refiller) nextPage() (*queue, Page) {
 
 // readPage reads messages, then the bodies of those that fit into memory.
 func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
-	messages, err := r.Store.Page(ctx, p)
+	messages, err := r.Store.OpenMessages(ctx, p)
 	whole := len(messages) < p.Limit
 	var due time.Time
 	if err == nil && whole && !p.InOrder {
-		due, err = r.Store.Due(ctx, p.after(messages))
+		due, err = r.Store.NextDue(ctx, p.after(messages))
 	}
 	var t *tier
 	if err == nil {

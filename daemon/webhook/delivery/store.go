@@ -25,7 +25,7 @@ type Store interface {
 	// Changed returns the subscriptions that changed after one version up to another,
 	// or later, by ID: nil for a deleted one. If the store cannot determine the
 	// changes, it returns all subscriptions, and whole is true.
-	Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
+	ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
 
 	// Write writes a batch in one transaction. It fails with ErrStale if subscriptions
 	// have changed since the batch's version, and with ErrFenced if one of its leases
@@ -33,12 +33,12 @@ type Store interface {
 	Write(ctx context.Context, b Batch) error
 	// Page returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
-	Page(ctx context.Context, p Page) ([]*webhook.Message, error)
+	OpenMessages(ctx context.Context, p Page) ([]*webhook.Message, error)
 	// Bodies returns the bodies of events, by event ID.
 	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
 	// Due returns when the first open message of a subscription after the place is due,
 	// zero if there is none.
-	Due(ctx context.Context, p Page) (time.Time, error)
+	NextDue(ctx context.Context, p Page) (time.Time, error)
 	// Sweep removes up to limit messages of deleted subscriptions, and expired secrets
 	// and idempotency keys. It may stop early so as not to block other writers;
 	// Removed.More is then true.
@@ -56,13 +56,13 @@ type Store interface {
 	// RefuseOutbox records why a row of the outbox is invalid. It is not read again.
 	RefuseOutbox(ctx context.Context, id int64, reason string) error
 	// Open returns the subscriptions that have open messages in a partition.
-	Open(ctx context.Context, partition int64) ([]int64, error)
+	OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error)
 	// Succeeded reports whether a subscription has received a message since a time.
 	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
 	// Backlog counts open messages, for each subscription that has any.
 	Backlog(ctx context.Context) ([]stats.Backlog, error)
 	// Key returns the record of an idempotency key, nil if the key is unused.
-	Key(ctx context.Context, hash [32]byte) (*Key, error)
+	IdempotencyKey(ctx context.Context, hash [32]byte) (*Key, error)
 
 	// The methods below coordinate daemons that share a store.
 
@@ -84,7 +84,7 @@ type Store interface {
 	// Changes returns changes that other daemons have written after the given
 	// positions, by partition, and advances the positions. An empty map is only filled:
 	// later changes will be returned.
-	Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
+	PeerChanges(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error)
 	// PrunePeerEvents removes events and changes that all daemons have read.
 	PrunePeerEvents(ctx context.Context) error
 }
@@ -264,7 +264,7 @@ type Key struct {
 type Page struct {
 	Partition    int64
 	Subscription int64
-	After        Place
+	After        Position
 	Until        time.Time // excludes messages that are due later
 	InOrder      bool      // ordered by ID, regardless of due times: Until and After.Next are ignored
 	Limit        int
@@ -273,19 +273,19 @@ type Page struct {
 // after returns the page that follows the messages, which need not be due.
 func (p Page) after(messages []*webhook.Message) Page {
 	if n := len(messages); n > 0 {
-		p.After = Place{messages[n-1].Next, messages[n-1].ID}
+		p.After = Position{messages[n-1].Next, messages[n-1].ID}
 	}
 	return p
 }
 
-// Place is a position in the order in which messages are due.
-type Place struct {
+// Position is a position in the order in which messages are due.
+type Position struct {
 	Next time.Time
 	ID   int64
 }
 
 // before compares places in the order of due times, or of IDs.
-func (p Place) before(other Place, byNumber bool) bool {
+func (p Position) before(other Position, byNumber bool) bool {
 	if byNumber || p.Next.Equal(other.Next) {
 		return p.ID < other.ID
 	}

@@ -43,7 +43,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	if err != nil || version == before.Version {
 		return err
 	}
-	changed, whole, err := c.Store.Changed(ctx, before.Version, version)
+	changed, whole, err := c.Store.ChangedSubscriptions(ctx, before.Version, version)
 	if err != nil {
 		return err
 	}

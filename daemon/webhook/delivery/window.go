@@ -99,20 +99,20 @@ func pop(all *[]*webhook.Message) *webhook.Message {
 // cursor is the position up to which a queue has read one partition in the store.
 type cursor struct {
 	partition    int64
-	place        Place
+	position     Position
 	atEnd        bool      // no due messages after place
 	wake         time.Time // when a later message is due, zero for never
-	firstEvicted Place     // the first message evicted while a page is read; ID 0 for none
+	firstEvicted Position  // the first message evicted while a page is read; ID 0 for none
 }
 
 // rewind restarts at the first message.
-func (c *cursor) rewind() { c.place, c.atEnd, c.wake = Place{}, false, time.Time{} }
+func (c *cursor) rewind() { c.position, c.atEnd, c.wake = Position{}, false, time.Time{} }
 
 // rewindTo moves the cursor back, if necessary, to read the message at a place.
-func (c *cursor) rewindTo(at Place, byNumber bool) {
+func (c *cursor) rewindTo(at Position, byNumber bool) {
 	c.wake = earliest(c.wake, at.Next)
-	if !c.place.before(at, byNumber) {
-		c.place = Place{at.Next, at.ID - 1}
+	if !c.position.before(at, byNumber) {
+		c.position = Position{at.Next, at.ID - 1}
 	}
 }
 

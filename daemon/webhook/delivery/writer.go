@@ -174,7 +174,7 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 		if p.key == nil {
 			continue
 		}
-		known, err := w.Store.Key(ctx, p.key.Hash)
+		known, err := w.Store.IdempotencyKey(ctx, p.key.Hash)
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ import (
 // Admin is the storage for administration: subscribers, subscriptions and messages.
 type Admin struct{ tables }
 
-// Note adds an entry to the audit trail without another change.
+// AddAuditEntry adds an entry to the audit trail without another change.
 func (a *Admin) AddAuditEntry(ctx context.Context, e audit.Entry) error {
 	_, err := a.db.Run(ctx, appdb.AuditStep(e))
 	return a.fault(err, "writing the audit trail")

@@ -71,12 +71,12 @@ func BenchmarkWebhookPage(b *testing.B) {
 	}
 	p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: hookNoon, Limit: 128}
 	for b.Loop() {
-		page, err := w.Page(b.Context(), p)
+		page, err := w.OpenMessages(b.Context(), p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p.After = (delivery.Place{}); len(page) == p.Limit {
-			p.After = delivery.Place{Next: page[127].Next, ID: page[127].ID}
+		if p.After = (delivery.Position{}); len(page) == p.Limit {
+			p.After = delivery.Position{Next: page[127].Next, ID: page[127].ID}
 		}
 	}
 }

@@ -58,9 +58,9 @@ func (e *Engine) Version(ctx context.Context) (int64, error) {
 	return e.queryInt(ctx, "reading the version of the subscriptions", `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
 }
 
-// Changed implements delivery.Store. A version without rows was made by an older
+// ChangedSubscriptions implements delivery.Store. A version without rows was made by an older
 // program, or its rows were pruned; then all subscriptions are read.
-func (e *Engine) Changed(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, complete bool, err error) {
+func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, complete bool, err error) {
 	type change struct{ version, id int64 }
 	changes, err := appdb.QueryAll(ctx, e.db, scanInto(func(c *change) []any { return []any{&c.version, &c.id} }),
 		`SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
@@ -91,7 +91,7 @@ func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, _, err := e.Changed(ctx, version, version)
+	changed, _, err := e.ChangedSubscriptions(ctx, version, version)
 	return webhook.NewSnapshot(version, changed), err
 }
 
@@ -146,8 +146,8 @@ func duplicateKeys(keys []delivery.Key) bool {
 	return len(seen) < len(keys)
 }
 
-// Key implements delivery.Store.
-func (e *Engine) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
+// IdempotencyKey implements delivery.Store.
+func (e *Engine) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	k, err := appdb.QueryOne(ctx, e.db, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.db.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, e.fault(err, "finding an idempotency key")
@@ -188,10 +188,10 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 
 const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
 
-// Page implements delivery.Store. Messages that are due at the time of the last one
+// OpenMessages implements delivery.Store. Messages that are due at the time of the last one
 // but have a higher ID are queried separately from those that are due later: with
 // one condition for both, the database would scan all that are due at that time.
-func (e *Engine) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
+func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
 	case p.InOrder:
 		return e.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
@@ -233,8 +233,8 @@ func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, 
 	return bodies, e.fault(err, "reading the bodies of events")
 }
 
-// Due implements delivery.Store.
-func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
+// NextDue implements delivery.Store.
+func (e *Engine) NextDue(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,
@@ -251,8 +251,8 @@ func (e *Engine) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Open implements delivery.Store.
-func (e *Engine) Open(ctx context.Context, partition int64) ([]int64, error) {
+// OpenSubscriptions implements delivery.Store.
+func (e *Engine) OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error) {
 	open, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL) ORDER BY s.ID`,

@@ -111,7 +111,7 @@ func TestOutboxInABatch(t *testing.T) {
 		if err := w.Write(t.Context(), batch); !errors.Is(err, want) {
 			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
 		}
-		open, err := w.Page(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
+		open, err := w.OpenMessages(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
 		if is := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 }); err != nil || is != (want == nil) {
 			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, is, err)
 		}

@@ -175,9 +175,9 @@ const maxChangeBatches = 200
 // read before.
 const scanned = 0
 
-// Changes implements delivery.Store. The batches of one partition are written one
+// PeerChanges implements delivery.Store. The batches of one partition are written one
 // after another, so a reader of one has not missed an earlier one.
-func (p *Peers) Changes(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+func (p *Peers) PeerChanges(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
 	firstRead := len(marks) == 0
 	marks[scanned] = 0
 	partitions, err := appdb.QueryAll(ctx, p.db, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))

@@ -346,7 +346,7 @@ func TestFileWriterRecovers(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Error(err)
 	}
-	if all, err := w.Page(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
+	if all, err := w.OpenMessages(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
 		t.Errorf("%d messages (%v)", len(all), err)
 	}
 }

@@ -19,29 +19,29 @@ type Call string
 
 // The methods.
 const (
-	Lease           Call = "Lease"
-	TakeOver        Call = "TakeOver"
-	Renew           Call = "Renew"
-	Release         Call = "Release"
-	Now             Call = "Now"
-	AllocateIDs     Call = "AllocateIDs"
-	Version         Call = "Version"
-	Changed         Call = "Changed"
-	Write           Call = "Write"
-	Page            Call = "Page"
-	Bodies          Call = "Bodies"
-	Due             Call = "Due"
-	Open            Call = "Open"
-	Key             Call = "Key"
-	Sweep           Call = "Sweep"
-	Prune           Call = "Prune"
-	Reclaim         Call = "Reclaim"
-	Outbox          Call = "Outbox"
-	RefuseOutbox    Call = "RefuseOutbox"
-	PeerEvents      Call = "PeerEvents"
-	Watch           Call = "Watch"
-	Changes         Call = "Changes"
-	PrunePeerEvents Call = "PrunePeerEvents"
+	Lease                Call = "Lease"
+	TakeOver             Call = "TakeOver"
+	Renew                Call = "Renew"
+	Release              Call = "Release"
+	Now                  Call = "Now"
+	AllocateIDs          Call = "AllocateIDs"
+	Version              Call = "Version"
+	ChangedSubscriptions Call = "ChangedSubscriptions"
+	Write                Call = "Write"
+	OpenMessages         Call = "OpenMessages"
+	Bodies               Call = "Bodies"
+	NextDue              Call = "NextDue"
+	OpenSubscriptions    Call = "OpenSubscriptions"
+	IdempotencyKey       Call = "IdempotencyKey"
+	Sweep                Call = "Sweep"
+	Prune                Call = "Prune"
+	Reclaim              Call = "Reclaim"
+	Outbox               Call = "Outbox"
+	RefuseOutbox         Call = "RefuseOutbox"
+	PeerEvents           Call = "PeerEvents"
+	Watch                Call = "Watch"
+	PeerChanges          Call = "PeerChanges"
+	PrunePeerEvents      Call = "PrunePeerEvents"
 
 	Succeeded Call = "Succeeded"
 	Backlog   Call = "Backlog"
@@ -257,11 +257,11 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 	return doResult(ctx, s, Version, s.store.Version)
 }
 
-// Changed is delivery.Store's.
-func (s *Store) Changed(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
+// ChangedSubscriptions is delivery.Store's.
+func (s *Store) ChangedSubscriptions(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
 	whole := new(atomic.Bool)
-	changed, err := doResult(ctx, s, Changed, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
-		changed, is, err := s.store.Changed(ctx, after, version)
+	changed, err := doResult(ctx, s, ChangedSubscriptions, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
+		changed, is, err := s.store.ChangedSubscriptions(ctx, after, version)
 		if whole.Store(is); is {
 			s.fullReads.Add(1)
 		}
@@ -278,9 +278,9 @@ func (s *Store) Write(ctx context.Context, b delivery.Batch) error {
 	return s.do(ctx, Write, func(ctx context.Context) error { return s.store.Write(ctx, b) })
 }
 
-// Page is delivery.Store's.
-func (s *Store) Page(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
-	return doResult(ctx, s, Page, func(ctx context.Context) ([]*webhook.Message, error) { return s.store.Page(ctx, p) })
+// OpenMessages is delivery.Store's.
+func (s *Store) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
+	return doResult(ctx, s, OpenMessages, func(ctx context.Context) ([]*webhook.Message, error) { return s.store.OpenMessages(ctx, p) })
 }
 
 // Bodies is delivery.Store's.
@@ -288,19 +288,19 @@ func (s *Store) Bodies(ctx context.Context, events []int64) (map[int64][]byte, e
 	return doResult(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) { return s.store.Bodies(ctx, events) })
 }
 
-// Due is delivery.Store's.
-func (s *Store) Due(ctx context.Context, p delivery.Page) (time.Time, error) {
-	return doResult(ctx, s, Due, func(ctx context.Context) (time.Time, error) { return s.store.Due(ctx, p) })
+// NextDue is delivery.Store's.
+func (s *Store) NextDue(ctx context.Context, p delivery.Page) (time.Time, error) {
+	return doResult(ctx, s, NextDue, func(ctx context.Context) (time.Time, error) { return s.store.NextDue(ctx, p) })
 }
 
-// Open is delivery.Store's.
-func (s *Store) Open(ctx context.Context, partition int64) ([]int64, error) {
-	return doResult(ctx, s, Open, func(ctx context.Context) ([]int64, error) { return s.store.Open(ctx, partition) })
+// OpenSubscriptions is delivery.Store's.
+func (s *Store) OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error) {
+	return doResult(ctx, s, OpenSubscriptions, func(ctx context.Context) ([]int64, error) { return s.store.OpenSubscriptions(ctx, partition) })
 }
 
-// Key is delivery.Store's.
-func (s *Store) Key(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	return doResult(ctx, s, Key, func(ctx context.Context) (*delivery.Key, error) { return s.store.Key(ctx, hash) })
+// IdempotencyKey is delivery.Store's.
+func (s *Store) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
+	return doResult(ctx, s, IdempotencyKey, func(ctx context.Context) (*delivery.Key, error) { return s.store.IdempotencyKey(ctx, hash) })
 }
 
 // Sweep is delivery.Store's.
@@ -338,9 +338,9 @@ func (s *Store) Watch(ctx context.Context, home delivery.Lease, term time.Durati
 	return s.do(ctx, Watch, func(ctx context.Context) error { return s.store.Watch(ctx, home, term) })
 }
 
-// Changes is delivery.Store's.
-func (s *Store) Changes(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
-	return doResult(ctx, s, Changes, func(ctx context.Context) ([]webhook.Change, error) { return s.store.Changes(ctx, home, marks) })
+// PeerChanges is delivery.Store's.
+func (s *Store) PeerChanges(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
+	return doResult(ctx, s, PeerChanges, func(ctx context.Context) ([]webhook.Change, error) { return s.store.PeerChanges(ctx, home, marks) })
 }
 
 // PrunePeerEvents is delivery.Store's.

@@ -23,7 +23,7 @@ func changedSubscriptions(h hooks) {
 	expect := func(name string, want ...int64) map[int64]*webhook.Subscription {
 		h.t.Helper()
 		now := h.version()
-		got, complete, err := other.Changed(ctx, before, now)
+		got, complete, err := other.ChangedSubscriptions(ctx, before, now)
 		h.check(err)
 		if ids := slices.Sorted(maps.Keys(got)); complete || !slices.Equal(ids, want) {
 			h.t.Errorf("%s: changed are %v, want %v", name, ids, want)
@@ -73,7 +73,7 @@ func changedSubscriptions(h hooks) {
 	h.check(err)
 	expect("the removal of a subscriber", b.ID)
 	for _, after := range []int64{0, before - 2000, before + 1} {
-		if got, complete, err := h.Changed(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
+		if got, complete, err := h.ChangedSubscriptions(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
 			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, complete, err)
 		}
 	}

@@ -190,7 +190,7 @@ func (n *naiveHooks) drawPage(t *rapid.T) delivery.Page {
 		InOrder: rapid.Bool().Draw(t, "in order"), Limit: rapid.IntRange(1, 5).Draw(t, "limit"),
 	}
 	if len(n.messages) > 0 && rapid.Bool().Draw(t, "from a place") {
-		p.After = delivery.Place{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
+		p.After = delivery.Position{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
 	}
 	return p
 }
@@ -219,7 +219,7 @@ func described(m *webhook.Message) string {
 func (n *naiveHooks) due(t *rapid.T) {
 	p := n.drawPage(t)
 	p.InOrder = false
-	due, err := n.h.Due(n.h.t.Context(), p)
+	due, err := n.h.NextDue(n.h.t.Context(), p)
 	var want time.Time
 	if all := n.listed(p); len(all) > 0 {
 		want = all[0].Next
@@ -227,8 +227,8 @@ func (n *naiveHooks) due(t *rapid.T) {
 	if err != nil || !due.Equal(want) {
 		t.Fatalf("%+v: due %v (%v), want %v", p, due, err, want)
 	}
-	open, err := n.h.Open(n.h.t.Context(), n.lease.Partition)
-	p.After = delivery.Place{}
+	open, err := n.h.OpenSubscriptions(n.h.t.Context(), n.lease.Partition)
+	p.After = delivery.Position{}
 	if listed, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || listed != has {
 		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, listed, err, has)
 	}

@@ -68,40 +68,40 @@ func pagesInOrder(h hooks) {
 	}
 	h.check(h.Write(h.t.Context(), b))
 	m := b.Messages
-	at := func(s int, id int64) delivery.Place {
-		return delivery.Place{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
+	at := func(s int, id int64) delivery.Position {
+		return delivery.Position{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
 	}
 	for _, c := range []struct {
 		name    string
-		after   delivery.Place
+		after   delivery.Position
 		until   int
 		inOrder bool
 		limit   int
 		want    []*webhook.Message
 		due     int // -1: none is due
 	}{
-		{"from the start", delivery.Place{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
-		{"a limit", delivery.Place{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
-		{"until", delivery.Place{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
-		{"none is due", delivery.Place{}, -1, false, 10, nil, 0},
+		{"from the start", delivery.Position{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
+		{"a limit", delivery.Position{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
+		{"until", delivery.Position{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
+		{"none is due", delivery.Position{}, -1, false, 10, nil, 0},
 		{"behind the first of two", at(1, m[1].ID), 9, false, 3, []*webhook.Message{m[3], m[2], m[5]}, 1},
 		{"behind the first of two, a limit", at(1, m[1].ID), 9, false, 1, []*webhook.Message{m[3]}, 1},
 		{"behind the second of two", at(1, m[3].ID), 3, false, 10, []*webhook.Message{m[2], m[5]}, 3},
 		{"behind a place without a message", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
 		{"before until", at(3, m[2].ID), 2, false, 10, nil, 3},
 		{"behind the last", at(9, m[6].ID), 99, false, 10, nil, -1},
-		{"in order", delivery.Place{}, 0, true, 10, m, 0},
+		{"in order", delivery.Position{}, 0, true, 10, m, 0},
 		{"in order behind a number", at(9, m[2].ID), 0, true, 2, m[3:5], 0},
 		{"in order behind the last", at(0, m[6].ID), 99, true, 10, nil, 0},
 	} {
 		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
-		got, err := h.Page(h.t.Context(), p)
+		got, err := h.OpenMessages(h.t.Context(), p)
 		h.check(err)
 		h.expectIDs(c.name, got, c.want...)
 		if c.inOrder {
 			continue
 		}
-		due, err := h.Due(h.t.Context(), p)
+		due, err := h.NextDue(h.t.Context(), p)
 		h.check(err)
 		if want := at(c.due, 0).Next; c.due < 0 && !due.IsZero() || c.due >= 0 && !due.Equal(want) {
 			h.t.Errorf("%s: due %v, want %v", c.name, due, want)
@@ -143,7 +143,7 @@ func outcomesOnce(h hooks) {
 	h.record(l, second, third, third) // all in one batch
 	h.expectState(addressOf(r, a), webhook.State{Status: webhook.Successful, Attempts: 3})
 	h.expectIDs("open", h.open(l.Partition, r.ID))
-	if open, err := h.Open(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
+	if open, err := h.OpenSubscriptions(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
 }
@@ -225,10 +225,10 @@ func sweepRemoved(h hooks) {
 	h.expectIDs("of a removed subscription", h.open(l.Partition, r.ID))
 	_, err = h.Message(ctx, addressOf(r, sent[1]))
 	h.expectMissing(err)
-	if open, err := h.Open(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
+	if open, err := h.OpenSubscriptions(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
-	if due, err := h.Due(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
+	if due, err := h.NextDue(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
 		h.t.Errorf("due %v (%v)", due, err)
 	}
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // a result that was in flight
@@ -255,7 +255,7 @@ func tenThousand(h hooks) {
 		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
 		var last int64
 		for n := 0; ; {
-			page, err := h.Page(ctx, p)
+			page, err := h.OpenMessages(ctx, p)
 			h.check(err)
 			for _, m := range page {
 				if m.ID <= last {
@@ -269,7 +269,7 @@ func tenThousand(h hooks) {
 				}
 				break
 			}
-			p.After = delivery.Place{Next: page[len(page)-1].Next, ID: last}
+			p.After = delivery.Position{Next: page[len(page)-1].Next, ID: last}
 		}
 	}
 }

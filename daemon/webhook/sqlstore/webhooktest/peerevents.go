@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// peerEvents returns the events of other daemons.
+// readPeerEvents returns the events of other daemons.
 func (h hooks) readPeerEvents(after int64) delivery.PeerEvents {
 	h.t.Helper()
 	n, err := h.PeerEvents(h.t.Context(), after)
@@ -97,7 +97,7 @@ func peerChanges(h hooks) {
 	marks := make(map[int64]int64)
 	read := func() []webhook.Change {
 		h.t.Helper()
-		all, err := h.Changes(h.t.Context(), mine.Partition, marks)
+		all, err := h.PeerChanges(h.t.Context(), mine.Partition, marks)
 		h.check(err)
 		return all
 	}
@@ -220,7 +220,7 @@ func otherPartition(h hooks) {
 	}
 	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}}
 	h.check(h.Write(h.t.Context(), b))
-	page, err := other.Page(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
+	page, err := other.OpenMessages(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
 	h.check(err)
 	if len(page) != 1 || page[0].GUID != m.GUID {
 		h.t.Errorf("the other one finds %+v", page)

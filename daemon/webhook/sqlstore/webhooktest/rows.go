@@ -274,7 +274,7 @@ func idempotencyKeys(h hooks) {
 	}
 	expect := func(want *delivery.Key) {
 		h.t.Helper()
-		if got, err := h.Key(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := h.IdempotencyKey(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("key is %+v (%v), want %+v", got, err, want)
 		}
 	}
@@ -296,7 +296,7 @@ func idempotencyKeys(h hooks) {
 	ended := other
 	ended.Hash, ended.Until = [32]byte{3}, now.Add(-time.Hour).Truncate(time.Millisecond)
 	h.check(write(ended))
-	if got, err := h.Key(ctx, ended.Hash); got != nil || err != nil {
+	if got, err := h.IdempotencyKey(ctx, ended.Hash); got != nil || err != nil {
 		h.t.Errorf("a key that has ended: %+v (%v)", got, err)
 	}
 	ended.Event, ended.Until = guid(3), key.Until

@@ -22,7 +22,7 @@ func TestStatementTimeLimit(t *testing.T) {
 		if !strings.HasPrefix(line, "HEAD") && a.envelope(t).ResponseStatus.ErrorCode != "Timeout" {
 			t.Errorf("%s: %s", line, a.body)
 		}
-		checkHarmless(t, a)
+		checkNoInternals(t, a)
 	}
 	a := c.do("GET /json/reply/SY_FiltersQuery?Take=0", "").want(t, 200)
 	if e := a.envelope(t); *e.Total != 0 || !strings.Contains(e.Meta["Total"], "not counted") {
@@ -50,7 +50,7 @@ func TestDisconnectCancelsStatement(t *testing.T) {
 	for name, view := range map[string]string{"before the first row": noRows, "amid the rows": endless} {
 		t.Run(name, func(t *testing.T) {
 			i := startWithView(t, "SY_Filters", view, "--query-timeout", "0", "--http-max-requests", "1")
-			_, w := hold(t, i, "/json/reply/SY_FiltersQuery", "{}")
+			_, w := holdSlot(t, i, "/json/reply/SY_FiltersQuery", "{}")
 			if _, err := io.WriteString(w.conn, "{}"); err != nil {
 				t.Fatal(err)
 			}
