@@ -152,7 +152,7 @@ func TestStatsInEveryFormat(t *testing.T) {
 	key := i.Key(t, "admin")
 	for format, says := range map[string]string{
 		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,SinceDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
-		"html": "<dt>Totals</dt>", "ndjson": `"Queues":[],"OtherQueues":0,"Lanes":[],"OtherLanes":0`,
+		"html": "<dt>Totals</dt>", "ndjson": `"Queues":[],"OtherQueues":0,"LaneWindow":"PT1H","Lanes":[],"OtherLanes":0`,
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/Webhooks/Stats."+format, nil)
 		if err != nil {

@@ -18,12 +18,13 @@ type Stats struct {
 	InHand         InHand
 	Subscriptions  int
 	Disabled       int      // subscriptions that are disabled or whose subscriber is
-	QueueWindow    TimeSpan `json:"LaneWindow"` // of Queues; at most an hour
+	QueueWindow    TimeSpan // of Queues; at most an hour
 	Queues         []Queue  // those with traffic, open messages or failures; the worst first
 	OtherQueues    int      // number of queues left out, beyond 500
 
-	Lanes      []Queue `deprecated:"Queues"`      // Deprecated: use Queues.
-	OtherLanes int     `deprecated:"OtherQueues"` // Deprecated: use OtherQueues.
+	LaneWindow TimeSpan `deprecated:"QueueWindow"` // Deprecated: use QueueWindow.
+	Lanes      []Queue  `deprecated:"Queues"`      // Deprecated: use Queues.
+	OtherLanes int      `deprecated:"OtherQueues"` // Deprecated: use OtherQueues.
 }
 
 // Traffic counts events, messages and attempts of a period.
