@@ -194,7 +194,7 @@ func TestStreamOfStats(t *testing.T) {
 		if !is {
 			continue
 		}
-		var p wire.Pulse
+		var p wire.Throughput
 		if err := json.Unmarshal(stats.Data, &p); err != nil || time.Time(p.At).IsZero() {
 			t.Fatalf("%s: %v", stats.Data, err)
 		}

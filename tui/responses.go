@@ -130,7 +130,7 @@ type (
 		Session      int // number of the stream
 		Changes      []wire.MessageChange
 		Requests     int
-		Throughput   *wire.Pulse
+		Throughput   *wire.Throughput
 		Connected    bool
 		Beat         bool
 		ServerOffset time.Duration // difference between the clock of the service and the local clock

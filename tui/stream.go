@@ -190,7 +190,7 @@ func (f *feed) add(event client.StreamEvent, err error) {
 			b.Requests++
 		}
 	case client.StatsEvent:
-		var throughput wire.Pulse
+		var throughput wire.Throughput
 		if json.Unmarshal(e.Data, &throughput) == nil {
 			b.Throughput = &throughput
 		}

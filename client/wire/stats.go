@@ -110,9 +110,9 @@ type Failed struct {
 	Message  string // the reason phrase, or the error
 }
 
-// Pulse has the counts of the last second and the current work: the event stats of a
+// Throughput has the counts of the last second and the current work: the event stats of a
 // live stream.
-type Pulse struct {
+type Throughput struct {
 	At               Timestamp
 	Events           int64 // stored
 	Delivered        int64 // successful attempts

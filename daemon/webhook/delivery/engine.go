@@ -141,7 +141,7 @@ func (e *Engine) Counts() stats.Counts { return e.recorder.Counts() }
 func (e *Engine) Performance() stats.Performance { return e.recorder.Performance() }
 
 // Throughput returns a function that measures the throughput between its calls.
-func (e *Engine) Throughput() func() (wire.Pulse, bool) {
+func (e *Engine) Throughput() func() (wire.Throughput, bool) {
 	return stats.NewThroughput(e.Now, e.Counts, e.InHand)
 }
 

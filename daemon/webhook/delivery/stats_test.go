@@ -146,7 +146,7 @@ func TestThroughput(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
 		pulse := x.engine.Throughput()
-		expect := func(when string, wantChanged bool, want wire.Pulse) {
+		expect := func(when string, wantChanged bool, want wire.Throughput) {
 			t.Helper()
 			got, changed := pulse()
 			if got.At = (wire.Timestamp{}); got != want || changed != wantChanged {
@@ -155,20 +155,20 @@ func TestThroughput(t *testing.T) {
 		}
 		x.publish("debtor.created", "{}")
 		x.advance(time.Second)
-		expect("before the first interval", false, wire.Pulse{})
+		expect("before the first interval", false, wire.Throughput{})
 		x.fakeSender.setStatus(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
 		x.advance(500 * time.Millisecond)
-		expect("after two events", true, wire.Pulse{Events: 2, Failed: 2, MessagesInMemory: 2})
+		expect("after two events", true, wire.Throughput{Events: 2, Failed: 2, MessagesInMemory: 2})
 		x.advance(time.Second)
-		expect("after their second attempts", true, wire.Pulse{Delivered: 2})
+		expect("after their second attempts", true, wire.Throughput{Delivered: 2})
 		x.advance(time.Second)
-		expect("the first without news", true, wire.Pulse{})
+		expect("the first without news", true, wire.Throughput{})
 		x.advance(time.Second)
-		expect("the second", false, wire.Pulse{})
+		expect("the second", false, wire.Throughput{})
 		x.publish("debtor.created", "{}")
 		x.advance(time.Minute)
-		expect("after a gap", false, wire.Pulse{})
+		expect("after a gap", false, wire.Throughput{})
 	})
 }

@@ -66,18 +66,18 @@ const maxGap = 5 * time.Second
 // NewThroughput returns a function to be called about once a second. It returns the
 // throughput since the previous call, and reports whether there is anything new: counts
 // have grown or the state of the engine has changed.
-func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wire.InHand) func() (wire.Pulse, bool) {
+func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wire.InHand) func() (wire.Throughput, bool) {
 	var mu sync.Mutex
 	var previous Counts
-	var last wire.Pulse
-	return func() (wire.Pulse, bool) {
+	var last wire.Throughput
+	return func() (wire.Throughput, bool) {
 		current, held, at := counts(), inHand(), now()
 		mu.Lock()
 		defer mu.Unlock()
 		if at.Sub(time.Time(last.At)) > maxGap {
 			previous = current
 		}
-		p := wire.Pulse{Events: current.Events - previous.Events, Delivered: current.Delivered - previous.Delivered, Failed: current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
+		p := wire.Throughput{Events: current.Events - previous.Events, Delivered: current.Delivered - previous.Delivered, Failed: current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
 			InFlight: held.InFlight, MessagesInMemory: held.MessagesInMemory, OpenBreakers: held.OpenBreakers}
 		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
