@@ -169,7 +169,7 @@ func TestAllConnectionsTaken(t *testing.T) {
 func longResponse(t *testing.T, i *daemontest.Instance) io.ReadCloser {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
-		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 		reply, err := client.Get(i.URL + totals)
 		if err != nil {
 			t.Fatal(err)
