@@ -17,14 +17,14 @@ import (
 
 // goneClients is small since each costs a connection to the server, which takes
 // Babelfish half a second on a busy machine. Releases run 1,000.
-var goneClients = flag.Int("gone-clients", 24, "number of clients that TestClientsGo sends away in mid-stream")
+var goneClients = flag.Int("gone-clients", 24, "number of clients that TestDisconnectedClientsLeakNothing disconnects in mid-stream")
 
-// TestClientsGo: clients go away in mid-stream, and leave behind neither a
-// goroutine nor a connection, nor one that is out of step.
-func TestClientsGo(t *testing.T) {
+// TestDisconnectedClientsLeakNothing disconnects clients in mid-stream. Their goroutines
+// end, and their database connections return to the pool in a usable state.
+func TestDisconnectedClientsLeakNothing(t *testing.T) {
 	noLeaks(t)
-	const connections, others = 4, 8 // that read records, and that read our own tables
-	i, _, dsn := overLine(t, "--store-max-connections", fmt.Sprint(connections))
+	const connections, others = 4, 8 // for records, and for the daemon's own tables
+	i, _, dsn := overProxy(t, "--store-max-connections", fmt.Sprint(connections))
 	_, want := get(t, i.URL+totals)
 	before := runtime.NumGoroutine()
 	var all sync.WaitGroup
@@ -32,7 +32,7 @@ func TestClientsGo(t *testing.T) {
 	for range connections {
 		all.Go(func() {
 			for n := range turns {
-				goAway(t, i, n)
+				disconnect(t, i, n)
 			}
 		})
 	}
@@ -43,16 +43,16 @@ func TestClientsGo(t *testing.T) {
 	all.Wait()
 	after := runtime.NumGoroutine()
 	sessions := mssqltest.AwaitSessions(t, dsn, connections+others)
-	t.Logf("%d clients went; %d goroutines, %d before; %d sessions on the server", *goneClients, after, before, sessions)
+	t.Logf("%d clients disconnected; %d goroutines, %d before; %d sessions on the server", *goneClients, after, before, sessions)
 	if after > before+*goneClients/2 {
 		t.Errorf("%d goroutines, %d before", after, before)
 	}
-	allAnswer(t, i, connections, want)
+	expectCompleteResponses(t, i, connections, want)
 }
 
-// goAway begins to read a long answer, hangs up in one of two ways, and waits
-// until the service has noticed.
-func goAway(t *testing.T, i *daemontest.Instance, n int) {
+// disconnect reads the start of a long response, closes the connection with FIN or RST,
+// and waits until the daemon logs the request as aborted.
+func disconnect(t *testing.T, i *daemontest.Instance, n int) {
 	conn := begin(t, i, fmt.Sprintf("gone-%d", n))
 	reply, err := http.ReadResponse(bufio.NewReaderSize(conn, 512), nil)
 	if err == nil {
@@ -68,8 +68,8 @@ func goAway(t *testing.T, i *daemontest.Instance, n int) {
 	i.Log.Await(t, "msg=request", fmt.Sprintf("id=gone-%d ", n), "aborted=true")
 }
 
-// allAnswer holds all connections at once and finds each answer whole.
-func allAnswer(t *testing.T, i *daemontest.Instance, connections int, want string) {
+// allAnswer uses all connections at once and checks that each response is complete.
+func expectCompleteResponses(t *testing.T, i *daemontest.Instance, connections int, want string) {
 	t.Helper()
 	var replies []*http.Response
 	for n := range connections {
@@ -85,7 +85,7 @@ func allAnswer(t *testing.T, i *daemontest.Instance, connections int, want strin
 		all.Go(func() {
 			var got strings.Builder
 			if _, err := io.Copy(&got, reply.Body); err != nil || got.String() != want {
-				t.Errorf("connection %d: %d bytes instead of %d, %v", n, got.Len(), len(want), err)
+				t.Errorf("connection %d: %d bytes, want %d, %v", n, got.Len(), len(want), err)
 			}
 		})
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// Profiles are for those on this host, and without the command line.
+// TestAdminListener checks that profiles are served on the admin listener only, to
+// requests for this host, and without the command line.
 func TestAdminListener(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t, "--admin-listen", "127.0.0.1:0")
 	if reply, _ := get(t, i.URL+"/debug/pprof/"); reply.StatusCode != 404 {
-		t.Errorf("everybody: status %d", reply.StatusCode)
+		t.Errorf("/debug/pprof/ on the main listener: status %d, want 404", reply.StatusCode)
 	}
 	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(i.Log.Await(t, "listening", "for=admin"))[1]
 	for path, want := range map[string]int{
@@ -46,8 +47,8 @@ func TestAdminListener(t *testing.T) {
 	}
 }
 
-// A profile that is being taken does not hold up the end, nor make it a failure.
-func TestStopWhileAProfileIsTaken(t *testing.T) {
+// A CPU profile in progress neither delays the shutdown nor makes it fail.
+func TestStopDuringProfile(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t, "--admin-listen", "127.0.0.1:0")
 	address := regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(i.Log.Await(t, "listening", "for=admin"))[1]
@@ -72,7 +73,7 @@ func TestStopWhileAProfileIsTaken(t *testing.T) {
 	}
 }
 
-func TestAdminListensHereOnly(t *testing.T) {
+func TestAdminListenAcceptsLoopbackOnly(t *testing.T) {
 	for address, fine := range map[string]bool{
 		"127.0.0.1:5051": true, "127.8.8.8:1": true, "[::1]:5051": true, "localhost:5051": true, "": true,
 		":5051": false, "0.0.0.0:5051": false, "[::]:5051": false, "192.168.1.5:5051": false, "erp.example:5051": false, "127.0.0.1": false,

@@ -14,7 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// checkReport is what whd check --format json says.
+// checkReport is the output of whd check --format json.
 type checkReport struct {
 	Complete bool
 	Own      struct {
@@ -25,20 +25,20 @@ type checkReport struct {
 	Checks   []struct{ Name, Status, Detail string }
 }
 
-// checks runs whd check with a login, which must end with the status.
+// checks runs whd check with a login and expects the exit status.
 func (o onServer) checks(dsn string, status int) (r checkReport) {
 	o.t.Helper()
-	var out, complaint bytes.Buffer
-	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
+	var out, stderr bytes.Buffer
+	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status {
-		o.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &complaint)
+		o.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &stderr)
 	}
-	o.secret(out.String() + complaint.String())
+	o.secret(out.String() + stderr.String())
 	return r
 }
 
-// scriptLogin runs deploy/login.sql for a login of this test, and gives its
-// connection string.
+// scriptLogin runs deploy/login.sql for a login of this test. It returns the login and
+// its connection string.
 func (o onServer) scriptLogin() (login, dsn string) {
 	o.t.Helper()
 	script, err := os.ReadFile("../cmd/daemon/deploy/login.sql")
@@ -50,7 +50,7 @@ func (o onServer) scriptLogin() (login, dsn string) {
 		o.t.Fatal(err)
 	}
 	login = "whd_test_" + strings.ToLower(rand.Text()[:8])
-	_, statements, _ := strings.Cut(string(script), "\nGO\n") // after the choice of the database
+	_, statements, _ := strings.Cut(string(script), "\nGO\n") // after the statements that select the database
 	text := strings.NewReplacer("LOGIN whd", "LOGIN "+login, "USER whd", "USER "+login, "TO whd;", "TO "+login+";", "AUTHORIZATION whd", "AUTHORIZATION "+login,
 		"$(WHDPassword)", "Abcdef12345", "$(ERPDatabase)", u.Query().Get("database")).Replace(statements)
 	babelfish := mssqltest.Count(o.t, o.dsn, "SELECT CASE WHEN SERVERPROPERTY('BabelfishVersion') IS NULL THEN 0 ELSE 1 END") == 1
@@ -58,7 +58,7 @@ func (o onServer) scriptLogin() (login, dsn string) {
 		for statement := range strings.SplitSeq(batch, ";") {
 			statement = strings.TrimSpace(statement)
 			if babelfish && strings.Contains(statement, "GRANT CREATE ") {
-				continue // Babelfish has no such rights: the owner of a schema may create in it
+				continue // Babelfish lacks these rights: the owner of a schema may create objects in it
 			}
 			if statement != "" {
 				mssqltest.Exec(o.t, o.dsn, statement)
@@ -70,9 +70,9 @@ func (o onServer) scriptLogin() (login, dsn string) {
 	return login, u.String()
 }
 
-// The login that the script makes is enough for everything, and a check says
-// which right is missing where one is taken away.
-func TestCheckWithLeastRights(t *testing.T) {
+// TestCheckWithMinimalRights checks that the rights of login.sql suffice, and that
+// whd check reports each right that is revoked.
+func TestCheckWithMinimalRights(t *testing.T) {
 	o := newOnServer(t)
 	o.do(0, "demo records", "demo")
 	login, dsn := o.scriptLogin()
@@ -89,18 +89,18 @@ func TestCheckWithLeastRights(t *testing.T) {
 			t.Errorf("got %+v", c)
 		}
 	}
-	for _, taken := range []struct{ right, table, says string }{
+	for _, revoked := range []struct{ right, table, want string }{
 		{"SELECT", "dbo.DB_Class", "DB_Class"},
 		{"UPDATE", "dbo.BM_StageCustomValues", "UPDATE"},
 	} {
-		mssqltest.Exec(t, o.dsn, "REVOKE "+taken.right+" ON "+taken.table+" FROM "+login)
+		mssqltest.Exec(t, o.dsn, "REVOKE "+revoked.right+" ON "+revoked.table+" FROM "+login)
 		r := o.checks(dsn, 1)
 		if r.Complete || !slices.ContainsFunc(r.Findings, func(f struct{ Record, Table, Field, Problem string }) bool {
-			return strings.Contains(f.Table+f.Problem, taken.says)
+			return strings.Contains(f.Table+f.Problem, revoked.want)
 		}) {
-			t.Errorf("without %s on %s: %+v", taken.right, taken.table, r)
+			t.Errorf("without %s on %s: %+v", revoked.right, revoked.table, r)
 		}
-		mssqltest.Exec(t, o.dsn, "GRANT "+taken.right+" ON "+taken.table+" TO "+login)
+		mssqltest.Exec(t, o.dsn, "GRANT "+revoked.right+" ON "+revoked.table+" TO "+login)
 	}
 	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Lock")
 	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: the table does not exist") {

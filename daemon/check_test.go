@@ -23,25 +23,25 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// checkOf runs whd check on a data directory. It must end with the status and
-// say this of one of the things that it looks at.
+// checkOf runs whd check on a data directory. It expects the exit status, and a check
+// of this name, state and detail in the report.
 func checkOf(t *testing.T, dir string, status int, name, state, detail string, args ...string) {
 	t.Helper()
-	var out, complaint bytes.Buffer
-	got := whd.Main(whd.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint})
+	var out, stderr bytes.Buffer
+	got := whd.Main(whd.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
 	var r checkReport
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status || r.Complete != (status == 0) {
-		t.Fatalf("%q: status %d, want %d, %v: %s%s", args, got, status, err, &out, &complaint)
+		t.Fatalf("%q: status %d, want %d, %v: %s%s", args, got, status, err, &out, &stderr)
 	}
 	for _, c := range r.Checks {
 		if c.Name == name && c.Status == state && strings.Contains(c.Detail, detail) {
 			return
 		}
 	}
-	t.Errorf("%q: no %q that is %s since %q in %+v", args, name, state, detail, r.Checks)
+	t.Errorf("%q: no check %q with state %s and detail %q in %+v", args, name, state, detail, r.Checks)
 }
 
-// newStore is a directory with an empty store.
+// newStore returns a directory with an empty store.
 func newStore(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -51,22 +51,22 @@ func newStore(t *testing.T) string {
 	return dir
 }
 
-// A check makes no store where there is none, nor changes one that a newer
-// program would.
+// TestCheckChangesNothing checks that whd check neither creates a missing store nor
+// migrates an outdated one.
 func TestCheckChangesNothing(t *testing.T) {
 	parent := t.TempDir()
 	for _, dir := range []string{filepath.Join(parent, "mistyped"), parent} {
 		checkOf(t, dir, 3, "store", "failed", "there is no store in "+dir+": records.db is missing")
 	}
 	if left, err := os.ReadDir(parent); err != nil || len(left) > 0 {
-		t.Errorf("it made %v (%v)", left, err)
+		t.Errorf("the check created %v (%v)", left, err)
 	}
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
-	older(t, file)
+	downgrade(t, file)
 	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6 of 9; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
-		t.Errorf("it is now version %d, %v", version, err)
+		t.Errorf("the schema is now version %d, %v", version, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "restore-unfinished"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -74,8 +74,8 @@ func TestCheckChangesNothing(t *testing.T) {
 	checkOf(t, dir, 3, "store", "failed", "was cut short")
 }
 
-// older has a file of the store say that it is of version 6.
-func older(t *testing.T, file string) {
+// older sets the schema version of a file of the store to 6.
+func downgrade(t *testing.T, file string) {
 	t.Helper()
 	conn, err := sqlite.Open(file, sqlite.Options{})
 	if err != nil {
@@ -86,7 +86,7 @@ func older(t *testing.T, file string) {
 	}
 }
 
-func TestCheckLooksRound(t *testing.T) {
+func TestCheckReportsProblems(t *testing.T) {
 	dir := newStore(t)
 	checkOf(t, dir, 0, "data directory", "ok", "free")
 	checkOf(t, dir, 0, "store", "ok", "sqlite")
@@ -119,7 +119,7 @@ func secretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Targets that cannot be reached are reported before messages are sent.
+// TestCheckTargets checks that unreachable targets are reported.
 func TestCheckTargets(t *testing.T) {
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "admin")})
@@ -140,7 +140,7 @@ func TestCheckTargets(t *testing.T) {
 	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: cannot resolve no-such-name.invalid", "--webhooks-allow-targets", "127.0.0.0/8")
 }
 
-// The address that users have is tried.
+// TestCheckHostURL checks that whd check sends a request to webhooks.host_url.
 func TestCheckHostURL(t *testing.T) {
 	here := ""
 	all, err := net.InterfaceAddrs()

@@ -23,15 +23,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-// noLeaks fails the test that leaves a goroutine behind. It comes before
-// everything else in a test, since it looks after the other clean-ups.
+// noLeaks fails a test that leaks a goroutine. A test calls it first, so that it runs
+// after all other clean-ups.
 func noLeaks(t *testing.T) {
 	t.Helper()
 	before := goleak.IgnoreCurrent()
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
 
-// get asks on a connection of its own.
+// get sends a request on a new connection.
 func get(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
@@ -51,8 +51,8 @@ func get(t *testing.T, url string) (*http.Response, string) {
 	return reply, string(body)
 }
 
-// hold brings a request into work and keeps it there until finish sends its
-// body: the server asks for the body once the request has got its place.
+// hold starts a request that stays in flight until finish sends its body. The server
+// requests the body (100 Continue) after it has admitted the request.
 func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, error), in *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", i.D.Address().String())
@@ -75,7 +75,7 @@ func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, 
 	}, in
 }
 
-func TestStopLetsARequestInWorkFinish(t *testing.T) {
+func TestStopWaitsForRequestsInFlight(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	finish, _ := hold(t, i)
@@ -84,7 +84,7 @@ func TestStopLetsARequestInWorkFinish(t *testing.T) {
 	awaitRefusal(t, i)
 	select {
 	case err := <-stopped:
-		t.Fatalf("stopped in the middle of a request: %v", err)
+		t.Fatalf("Stop during a request: %v", err)
 	default:
 	}
 
@@ -104,7 +104,7 @@ func TestStopLetsARequestInWorkFinish(t *testing.T) {
 	}
 }
 
-// awaitRefusal waits until a daemon that stops accepts no more connections.
+// awaitRefusal waits until a daemon that is stopping accepts no more connections.
 // Connections that exist by then still get normal responses.
 func awaitRefusal(t *testing.T, i *daemontest.Instance) {
 	t.Helper()
@@ -116,13 +116,13 @@ func awaitRefusal(t *testing.T, i *daemontest.Instance) {
 		fmt.Fprint(conn, "GET /json/reply/DB_ClassQuery HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
 		reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err == nil && reply.StatusCode != 200 {
-			t.Errorf("status %d from a daemon that stops", reply.StatusCode)
+			t.Errorf("status %d from a stopping daemon", reply.StatusCode)
 		}
 		conn.Close()
 	}
 }
 
-func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
+func TestStopAbortsRequestsAfterGracePeriod(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	_, in := hold(t, i)
@@ -132,12 +132,12 @@ func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := in.ReadByte(); err == nil {
-		t.Error("the connection goes on")
+		t.Error("the connection is still open")
 	}
 	i.Log.Await(t, "msg=request", "path=/json/reply/DB_ClassQuery")
 }
 
-func TestStartWhereThePortIsTaken(t *testing.T) {
+func TestStartFailsIfPortIsInUse(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t)
 	for _, setting := range []string{"--listen", "--metrics-listen"} {
@@ -147,7 +147,7 @@ func TestStartWhereThePortIsTaken(t *testing.T) {
 	}
 }
 
-func TestNewWithoutAStore(t *testing.T) {
+func TestNewRejectsInvalidStore(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "records.db"), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
@@ -158,7 +158,7 @@ func TestNewWithoutAStore(t *testing.T) {
 	}
 }
 
-func TestMetricsOnTheirOwnAddress(t *testing.T) {
+func TestMetricsListen(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t, "--metrics-listen", "127.0.0.1:0")
 	if reply, body := get(t, i.URL+"/metrics"); reply.StatusCode != 404 || !strings.Contains(body, "NotFound") {
@@ -178,7 +178,7 @@ func TestTLS(t *testing.T) {
 	trust := daemontest.WritePair(t, cert, key, time.Now().Add(-time.Hour))
 	i := daemontest.Start(t, "--tls-cert", cert, "--tls-key", key)
 	transport := &http.Transport{TLSClientConfig: trust, DisableKeepAlives: true}
-	ask := func() *http.Response {
+	connect := func() *http.Response {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), "POST", i.URL+"/auth", strings.NewReader(`{"UserName":"admin","Password":"`+daemontest.AdminPassword+`"}`))
 		if err != nil {
@@ -191,29 +191,29 @@ func TestTLS(t *testing.T) {
 		reply.Body.Close()
 		return reply
 	}
-	reply := ask()
+	reply := connect()
 	if cookies := reply.Cookies(); !strings.HasPrefix(i.URL, "https://") || reply.StatusCode != 200 || len(cookies) != 1 || !cookies[0].Secure {
 		t.Errorf("%s: status %d, %v", i.URL, reply.StatusCode, cookies)
 	}
 
 	// A renewed certificate is used for the next connection.
 	daemontest.WritePair(t, cert, key, time.Now().Add(-time.Minute))
-	ask()
+	connect()
 	i.Log.Await(t, "certificate reloaded")
 
-	// A broken one is not.
+	// An invalid pair is not used.
 	if err := os.WriteFile(key, []byte("half a k"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ask()
+	connect()
 	i.Log.Await(t, "level=WARN", "the previous one stays in use")
 	if _, err := daemontest.Open(t.TempDir(), "--tls-cert", cert, "--tls-key", key); err == nil || !strings.Contains(err.Error(), "tls.cert and tls.key") {
 		t.Errorf("%v", err)
 	}
 }
 
-// A client that speaks HTTP where HTTPS is spoken learns it, and the log has why
-// a handshake failed.
+// TestHTTPToHTTPS sends plain HTTP to a TLS listener: the response explains the
+// mistake, and failed handshakes are logged.
 func TestHTTPToHTTPS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
@@ -226,7 +226,8 @@ func TestHTTPToHTTPS(t *testing.T) {
 	i.Log.Await(t, "TLS handshake error")
 }
 
-// output is what a person sees; its first line comes once the daemon serves.
+// output receives the daemon's messages to the user; the first is sent when the daemon
+// serves.
 type output chan string
 
 func (o output) Write(b []byte) (int, error) {
@@ -234,7 +235,7 @@ func (o output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// serve runs a daemon, which no service manager supervises, until ctx is done.
+// serve runs a daemon without a supervisor until ctx is done.
 func serve(ctx context.Context, c config.Config, out io.Writer) error {
 	alone, err := service.Find(nil)
 	if err != nil {

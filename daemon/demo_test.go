@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// setDemoBill changes the demo's example with the demo's key.
+// setDemoBill changes the custom field of the demo example with the demo key.
 func setDemoBill(t *testing.T, url, dir string) (status int, body string) {
 	t.Helper()
 	billID, stageID, settingID := demo.BillExample()
@@ -48,9 +48,9 @@ func patch(t *testing.T, url, dir string) (status int, body string) {
 	return reply.StatusCode, string(text)
 }
 
-// TestDemoBillsOfAnOlderStore: a demo store that was filled when there were no
-// bills gets them, and one that is no demo store does not.
-func TestDemoBillsOfAnOlderStore(t *testing.T) {
+// TestDemoBillsOfOlderStore checks that bills are added to a demo store of a version
+// without bills, and not to other stores.
+func TestDemoBillsOfOlderStore(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
 	for _, start := range []string{"first", "again", "without bills"} {
@@ -100,8 +100,8 @@ func dropBills(t *testing.T, dir string) {
 	}
 }
 
-// TestGreetingHasABillToTry runs the greeting's command.
-func TestGreetingHasABillToTry(t *testing.T) {
+// TestBannerCommandChangesBill runs the banner's command that changes a bill.
+func TestBannerCommandChangesBill(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
 	conf, err := daemontest.Settings([]string{"--listen", "127.0.0.1:0", "--data-dir", dir, "--demo"})
@@ -132,7 +132,7 @@ func TestGreetingHasABillToTry(t *testing.T) {
 	}
 }
 
-// The bill of the manual is one of the demo.
+// TestDocsBill checks that the manual's example bill exists in the demo records.
 func TestDocsBill(t *testing.T) {
 	text, err := os.ReadFile("../cmd/daemon/docs/bills.md")
 	if err != nil {
@@ -140,6 +140,6 @@ func TestDocsBill(t *testing.T) {
 	}
 	billID, stageID, settingID := demo.BillExample()
 	if !strings.Contains(string(text), "/Bills/"+billID+"/Stages/"+stageID+"/CustomFieldValues\"") || !strings.Contains(string(text), "/"+settingID+"\"") {
-		t.Errorf("bills.md has another bill than %s, %s, %s", billID, stageID, settingID)
+		t.Errorf("bills.md does not use the bill %s, %s, %s", billID, stageID, settingID)
 	}
 }

@@ -18,8 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// started is a daemon that has not begun to serve, or the error that it ended
-// with.
+// started returns a daemon after New, not yet serving, or the error of New.
 func started(t *testing.T, dir string) (*Daemon, error) {
 	t.Helper()
 	c, err := config.Read(nil, []string{"WHD_DATA_DIR=" + dir, "WHD_LISTEN=127.0.0.1:0"})
@@ -37,7 +36,8 @@ func started(t *testing.T, dir string) (*Daemon, error) {
 	return d, err
 }
 
-// passwordFiles are the files that hold a password of the first user.
+// passwordFiles returns the files that hold a password of the first user, temporary ones
+// included.
 func passwordFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, adminPasswordFile+"*"))
@@ -59,7 +59,7 @@ func expectAdmin(t *testing.T, d *Daemon, file string) {
 	}
 }
 
-func TestFirstPasswordIsKept(t *testing.T) {
+func TestFirstPasswordIsWrittenToFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, adminPasswordFile)
 	if err := os.WriteFile(file, []byte("of another time"), 0o644); err != nil {
@@ -82,8 +82,8 @@ func TestFirstPasswordIsKept(t *testing.T) {
 	}
 }
 
-// A second start makes no password, so it writes none.
-func TestFirstPasswordIsMadeOnce(t *testing.T) {
+// A second start generates no password and writes no file.
+func TestFirstPasswordIsGeneratedOnce(t *testing.T) {
 	dir := t.TempDir()
 	d, err := started(t, dir)
 	if err != nil {
@@ -103,8 +103,8 @@ func TestFirstPasswordIsMadeOnce(t *testing.T) {
 	}
 }
 
-// A password is not lost where its file cannot have its name.
-func TestFirstPasswordWithoutItsFile(t *testing.T) {
+// The password is not lost if its file cannot be renamed.
+func TestFirstPasswordSurvivesFailedRename(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, adminPasswordFile, "in the way"), 0o700); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestFirstPasswordWithoutItsFile(t *testing.T) {
 	_, err := started(t, dir)
 	files, globErr := filepath.Glob(filepath.Join(dir, adminPasswordFile+".*"))
 	if err == nil || globErr != nil || len(files) != 1 || !strings.Contains(err.Error(), files[0]) {
-		t.Fatalf("files are %q (%v), the error %v", files, globErr, err)
+		t.Fatalf("files are %q (%v), error %v", files, globErr, err)
 	}
 	d, err := started(t, dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestFirstPasswordWithoutItsFile(t *testing.T) {
 }
 
 // No user is created if the password cannot be written.
-func TestFirstPasswordIsKeptBeforeItCounts(t *testing.T) {
+func TestFirstPasswordIsWrittenBeforeUserIsCreated(t *testing.T) {
 	s, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
 	if err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// interfaceList has one name of the public interface in each line, as of the
-	// last release and whatever was added since.
+	// interfaceList has one name of the public interface in each line: those of the
+	// last release and those added since.
 	interfaceList = "testdata/interface.txt"
 
 	// interfaceRenames has a line "OLD => NEW" for each name that was renamed, and
@@ -29,7 +29,7 @@ const (
 )
 
 // TestInterfaceNames compares every operation, request and response member,
-// query parameter, setting and metric with interfaceList. A name that is gone
+// query parameter, setting and metric with interfaceList. A name that no longer exists
 // must be listed in interfaceRenames; a new one is added by -update, which never
 // removes a line.
 func TestInterfaceNames(t *testing.T) {
@@ -140,8 +140,8 @@ func openAPINames(t *testing.T) (names []string) {
 	return names
 }
 
-// metadataNames lists what /metadata documents: the members of each request, with
-// the suffixes of filters, and those of its response.
+// metadataNames lists the names that /metadata documents: the members of each request,
+// with the suffixes of filters, and those of its response.
 func metadataNames() (names []string) {
 	s := rest.Describe()
 	for i := range s.Operations {

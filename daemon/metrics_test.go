@@ -12,19 +12,19 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// metric is what a service says of one of its figures.
+// metric describes one metric of the daemon.
 type metric struct{ kind, help, labels string }
 
 var (
-	metricSays   = regexp.MustCompile(`(?m)^# (HELP|TYPE) (whd_\w+) (.*)$`)
-	metricSample = regexp.MustCompile(`(?m)^(whd_\w+)\{([^}]*)\} `)
-	metricLabel  = regexp.MustCompile(`(\w+)="`)
+	metricComment = regexp.MustCompile(`(?m)^# (HELP|TYPE) (whd_\w+) (.*)$`)
+	metricSample  = regexp.MustCompile(`(?m)^(whd_\w+)\{([^}]*)\} `)
+	metricLabel   = regexp.MustCompile(`(\w+)="`)
 )
 
-// readMetrics reads the service's own figures in the text of /metrics.
+// readMetrics parses the daemon's own metrics from the text of /metrics.
 func readMetrics(text string) map[string]metric {
 	all := make(map[string]metric)
-	for _, m := range metricSays.FindAllStringSubmatch(text, -1) {
+	for _, m := range metricComment.FindAllStringSubmatch(text, -1) {
 		is := all[m[2]]
 		if m[1] == "HELP" {
 			is.help = m[3]
@@ -69,13 +69,13 @@ func TestDocsMetrics(t *testing.T) {
 	daemon.CheckTable(t, "metrics", metricsTable(readMetrics(shown)))
 }
 
-// TestMetricNames: by the convention of Prometheus what only grows is a _total,
-// and units stand at the end.
+// TestMetricNames checks the conventions of Prometheus: the names of counters end with
+// _total, those of others with their unit.
 func TestMetricNames(t *testing.T) {
 	_, shown := get(t, daemontest.Start(t).URL+"/metrics")
 	for name, m := range readMetrics(shown) {
 		if m.help == "" || !strings.HasSuffix(m.help, ".") {
-			t.Errorf("%s says of itself: %q", name, m.help)
+			t.Errorf("%s: help %q", name, m.help)
 		}
 		if strings.HasSuffix(name, "_total") != (m.kind == "counter") || m.kind == "histogram" && !strings.HasSuffix(name, "_seconds") {
 			t.Errorf("%s is a %s", name, m.kind)

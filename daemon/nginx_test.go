@@ -24,9 +24,9 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
-// nginxConf is a reverse proxy as people set one up: TLS ends there, the
-// service is below a path of its own, and the headers say where requests came
-// from. The plain server has nginx's defaults, which talk HTTP/1.0 to whd.
+// nginxConf is a typical reverse proxy: it terminates TLS, serves whd below a path, and
+// sets the X-Forwarded headers. The plain server has nginx's defaults, which use
+// HTTP/1.0 to whd.
 const nginxConf = `
 daemon off;
 master_process off;
@@ -75,13 +75,13 @@ http {
 }
 `
 
-// behindNginx is a service with a real nginx before it.
+// behindNginx is a daemon behind a real nginx.
 type behindNginx struct {
 	t      *testing.T
 	i      *daemontest.Instance
 	secure string       // address of the proxy with TLS
-	plain  string       // and without
-	http   *http.Client // trusts the proxy's certificate, and is at another address than it
+	plain  string       // address of the proxy without TLS
+	http   *http.Client // trusts the proxy's certificate; connects from another address
 }
 
 func startBehindNginx(t *testing.T) behindNginx {
@@ -89,7 +89,7 @@ func startBehindNginx(t *testing.T) behindNginx {
 	program := clientstest.Tool(t, "nginx")
 	i := daemontest.Start(t, "--demo", "--http-base-path", "/erp", "--http-trusted-proxies", "127.0.0.1")
 	service, _ := url.Parse(i.URL)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and never responds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,24 +120,24 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// runNginx runs it until the test ends. It listens before it says that it is
-// there.
+// runNginx runs nginx until the test ends. nginx listens before it logs that it has
+// started.
 func runNginx(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	says, err := cmd.StderrPipe()
+	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewReader(says)
-	heard := ""
-	for !strings.Contains(heard, "nginx/") {
+	lines := bufio.NewReader(stderr)
+	started := ""
+	for !strings.Contains(started, "nginx/") {
 		line, err := lines.ReadString('\n')
-		if heard += line; err != nil {
+		if started += line; err != nil {
 			_ = cmd.Wait()
-			t.Fatalf("nginx does not start: %s", heard)
+			t.Fatalf("nginx does not start: %s", started)
 		}
 	}
 	ended := make(chan struct{})
@@ -152,8 +152,8 @@ func runNginx(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// ask sends a request, written like "GET /path", through the proxy with TLS.
-func (b behindNginx) ask(line, body string, headers ...string) (*http.Response, string) {
+// send sends a request, written like "GET /path", through the proxy with TLS.
+func (b behindNginx) send(line, body string, headers ...string) (*http.Response, string) {
 	b.t.Helper()
 	method, path, _ := strings.Cut(line, " ")
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.secure+path, strings.NewReader(body))
@@ -178,7 +178,7 @@ func (b behindNginx) ask(line, body string, headers ...string) (*http.Response, 
 
 func (b behindNginx) want(status int, line, body string, headers ...string) *http.Response {
 	b.t.Helper()
-	reply, text := b.ask(line, body, headers...)
+	reply, text := b.send(line, body, headers...)
 	if reply.StatusCode != status {
 		b.t.Errorf("%s: status %d, want %d: %.300s", line, reply.StatusCode, status, text)
 	}
@@ -190,7 +190,7 @@ func TestBehindNginx(t *testing.T) {
 	login := `{"UserName":"admin","Password":"` + daemontest.AdminPassword + `"}`
 	reply := b.want(200, "POST /erp/auth", login, "Origin: "+b.secure, "Sec-Fetch-Site: same-origin")
 	if c := reply.Cookies(); len(c) != 1 || !c[0].Secure || c[0].Path != "/" {
-		t.Errorf("cookies are %v", c)
+		t.Errorf("cookies %v", c)
 	}
 	cookie := "Cookie: ss-id=" + reply.Cookies()[0].Value
 	b.i.Log.Await(t, "path=/erp/auth ", "address=127.0.0.2")
@@ -204,20 +204,20 @@ func TestBehindNginx(t *testing.T) {
 	}
 	reply = b.want(302, "GET /erp/Queries/DB_Class?Take=1", "", "Accept: text/html")
 	if to := reply.Header.Get("Location"); to != "/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" && to != b.secure+"/erp/login?redirect=%2Ferp%2FQueries%2FDB_Class%3FTake%3D1" {
-		t.Errorf("sent to %s", to)
+		t.Errorf("redirected to %s", to)
 	}
 	reply = b.want(201, "POST /erp/ApiKeys", `{"Name":"till","Role":"reader"}`, cookie)
 	if to, err := reply.Location(); err != nil || to.Scheme != "https" || !strings.HasPrefix(to.Path, "/erp/ApiKeys/") {
-		t.Errorf("the key is at %v (%v)", to, err)
+		t.Errorf("the Location of the key is %v (%v)", to, err)
 	}
 	if reply := b.want(413, "POST /erp/Queries/DB_Class", strings.Repeat(" ", 65<<10), cookie); !strings.Contains(reply.Header.Get("Server"), "nginx") {
-		t.Error("the proxy did not refuse the body by itself")
+		t.Error("the proxy did not reject the body itself")
 	}
 }
 
-// What the Go client makes of a proxy: nginx drops the trailers in which a
-// streamed reply says that it is complete, so the client reports that the sender has not
-// verified it.
+// TestClientBehindNginx uses the Go client through a proxy. nginx drops the trailers that
+// mark a streamed response as complete, so the client reports that the export is
+// unverified.
 func TestClientBehindNginx(t *testing.T) {
 	b := startBehindNginx(t)
 	kind, _ := record.Builtin().Lookup("SO_Totals")

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	totals    = "/json/reply/SO_TotalsQuery" // whose answer is long
+	totals    = "/json/reply/SO_TotalsQuery" // has a long response
 	classes   = "/json/reply/DB_ClassQuery"
 	readiness = "/readyz"
 )
 
-// bigTotals makes 20,000 rows of SO_Totals, which as JSON are several MB: more
-// than sockets take up before they are read.
+// bigTotals inserts 20,000 rows of SO_Totals, several MB of JSON: more than socket
+// buffers hold.
 func bigTotals(t *testing.T, dsn string) {
 	t.Helper()
 	ten := func(name string) string {
@@ -37,8 +37,9 @@ func bigTotals(t *testing.T, dsn string) {
 			amounts+` FROM`+ten("a")+` CROSS JOIN`+ten("b")+` CROSS JOIN`+ten("c")+` CROSS JOIN`+ten("d")+` CROSS JOIN (VALUES (0), (1)) AS e(n)`)
 }
 
-// overLine runs a daemon on a server over a line that the test can break.
-func overLine(t *testing.T, args ...string) (*daemontest.Instance, *mssqltest.Proxy, string) {
+// overProxy runs a daemon that reaches the database server through a proxy, which the
+// test can interrupt. It returns both, and the DSN without the proxy.
+func overProxy(t *testing.T, args ...string) (*daemontest.Instance, *mssqltest.Proxy, string) {
 	t.Helper()
 	dsn := mssqltest.Database(t)
 	bigTotals(t, dsn)
@@ -48,10 +49,9 @@ func overLine(t *testing.T, args ...string) (*daemontest.Instance, *mssqltest.Pr
 	return i, line, dsn
 }
 
-// answers asks something that must be answered by a status and words. Where a
-// busy machine may need longer than it is allowed to, it is asked again for a
-// while: readiness allows little, and so do some of the tests.
-func answers(t *testing.T, i *daemontest.Instance, path string, status int, words string) {
+// expectResponse expects the status and text in the response of a path. It retries for a
+// while: readiness and some of the tests set time limits that a busy machine may exceed.
+func expectResponse(t *testing.T, i *daemontest.Instance, path string, status int, words string) {
 	t.Helper()
 	for enough := time.Now().Add(time.Minute); ; {
 		reply, body := get(t, i.URL+path)
@@ -68,39 +68,40 @@ func answers(t *testing.T, i *daemontest.Instance, path string, status int, word
 	}
 }
 
-// works asks a query and readiness, which must both be well.
-func works(t *testing.T, i *daemontest.Instance) {
+// expectWorking expects that a query and /readyz succeed.
+func expectWorking(t *testing.T, i *daemontest.Instance) {
 	t.Helper()
-	answers(t, i, classes, 200, `"Class":"retail"`)
-	answers(t, i, readiness, 200, "ready")
+	expectResponse(t, i, classes, 200, `"Class":"retail"`)
+	expectResponse(t, i, readiness, 200, "ready")
 }
 
 const (
 	unreachable = "the database server cannot be reached at the moment"
-	notLetIn    = "database login failed"
+	loginFailed = "database login failed"
 )
 
-// TestServerAway: while the server is away queries and readiness say so, and
-// all is well as soon as it is back. Connections that broke in the pool are
-// replaced unnoticed.
-func TestServerAway(t *testing.T) {
-	i, line, _ := overLine(t)
+// TestUnreachableServer checks that queries and readiness fail while the database server
+// is unreachable and succeed as soon as it is back, with the broken connections of the
+// pool replaced.
+func TestUnreachableServer(t *testing.T) {
+	i, line, _ := overProxy(t)
 	for range 2 {
-		works(t, i)
+		expectWorking(t, i)
 		line.Reset()
-		works(t, i)
+		expectWorking(t, i)
 		line.Down()
-		answers(t, i, classes, 503, unreachable)
-		answers(t, i, readiness, 503, unreachable)
+		expectResponse(t, i, classes, 503, unreachable)
+		expectResponse(t, i, readiness, 503, unreachable)
 		line.Up()
 	}
-	works(t, i)
+	expectWorking(t, i)
 }
 
-// TestLineCutInMidStream: no client can take what it got for the whole.
-func TestLineCutInMidStream(t *testing.T) {
-	i, line, _ := overLine(t)
-	works(t, i)
+// TestConnectionLostInMidStream checks that clients can recognize a truncated response in
+// every format.
+func TestConnectionLostInMidStream(t *testing.T) {
+	i, line, _ := overProxy(t)
+	expectWorking(t, i)
 	line.CutAfter(500_000)
 	for _, format := range []string{"json", "ndjson", "csv", "xml", "jsv"} {
 		reply, err := http.Get(i.URL + strings.Replace(totals, "json", format, 1))
@@ -115,44 +116,43 @@ func TestLineCutInMidStream(t *testing.T) {
 	}
 	i.Log.Await(t, "response aborted", unreachable)
 	line.CutAfter(0)
-	works(t, i)
+	expectWorking(t, i)
 }
 
-// TestServerFallsSilent: a server that says nothing, before the first row and
-// amid the rows. What waits for it ends by its time limit and is not begun
-// again.
-func TestServerFallsSilent(t *testing.T) {
+// TestUnresponsiveServer has the database server stop responding, before the first row
+// and between rows. Queries end at their time limit and are not retried.
+func TestUnresponsiveServer(t *testing.T) {
 	// Webhooks and the request log have connections of their own.
-	i, line, _ := overLine(t, "--query-timeout", "2s", "--webhooks-enabled=false", "--requestlog-enabled=false")
-	works(t, i)
+	i, line, _ := overProxy(t, "--query-timeout", "2s", "--webhooks-enabled=false", "--requestlog-enabled=false")
+	expectWorking(t, i)
 	before := line.Made()
 	line.Freeze()
-	answers(t, i, classes, 504, "exceeded its time limit")
+	expectResponse(t, i, classes, 504, "exceeded its time limit")
 	if line.Made() != before {
-		t.Errorf("%d connections were made for it", line.Made()-before)
+		t.Errorf("%d new connections: the query was retried", line.Made()-before)
 	}
-	answers(t, i, readiness, 503, "did not respond in time")
+	expectResponse(t, i, readiness, 503, "did not respond in time")
 	line.Thaw()
-	works(t, i)
+	expectWorking(t, i)
 
 	body := longResponse(t, i)
 	line.Freeze()
 	if _, err := io.Copy(io.Discard, body); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("silent amid the rows: %v", err)
+		t.Errorf("no response between rows: %v", err)
 	}
 	i.Log.Await(t, "response aborted", "without a row")
 	line.Thaw()
-	works(t, i)
+	expectWorking(t, i)
 }
 
-// TestAllConnectionsTaken: clients that read nothing hold all connections.
-// The others get an error in time, and the service is ready all the same.
-func TestAllConnectionsTaken(t *testing.T) {
-	i, _, _ := overLine(t, "--store-max-connections", "2", "--query-timeout", "10s")
-	works(t, i)
+// TestConnectionPoolExhausted has clients that read nothing hold all connections. Other
+// requests get an error in time, and the daemon stays ready.
+func TestConnectionPoolExhausted(t *testing.T) {
+	i, _, _ := overProxy(t, "--store-max-connections", "2", "--query-timeout", "10s")
+	expectWorking(t, i)
 	first, second := longResponse(t, i), longResponse(t, i)
-	answers(t, i, classes, 503, "all connections to the database are in use")
-	answers(t, i, readiness, 200, "ready")
+	expectResponse(t, i, classes, 503, "all connections to the database are in use")
+	expectResponse(t, i, readiness, 200, "ready")
 	first.Close()
 	second.Close()
 	// The daemon may need a while to notice that the clients are gone.
@@ -161,7 +161,7 @@ func TestAllConnectionsTaken(t *testing.T) {
 			break
 		}
 	}
-	works(t, i)
+	expectWorking(t, i)
 }
 
 // longResponse sends a query with a long response and returns its body, of which
@@ -184,7 +184,7 @@ func longResponse(t *testing.T, i *daemontest.Instance) io.ReadCloser {
 	}
 }
 
-// begin asks for a long answer, under an id.
+// begin requests a long response, with a request ID.
 func begin(t *testing.T, i *daemontest.Instance, id string) *net.TCPConn {
 	t.Helper()
 	conn, err := net.Dial("tcp", i.D.Address().String())
@@ -196,8 +196,8 @@ func begin(t *testing.T, i *daemontest.Instance, id string) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
-// TestLoginChanges: a login that no longer works is reported as such,
-// and works again as soon as it is put back.
+// TestLoginChanges checks that a database login that is disabled or has a new password is
+// reported, and that queries succeed as soon as it is restored.
 func TestLoginChanges(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	name := "login_" + strings.ToLower(t.Name())
@@ -206,35 +206,35 @@ func TestLoginChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`,
-		`IF SUSER_ID(N'`+name+`') IS NOT NULL DROP LOGIN `+name, // of a test that was cut off
+		`IF SUSER_ID(N'`+name+`') IS NOT NULL DROP LOGIN `+name, // left by an interrupted test
 		`CREATE LOGIN `+name+` WITH PASSWORD = 'The first of 2'`, `ALTER SERVER ROLE sysadmin ADD MEMBER `+name)
 	mssqltest.DropLogin(t, name)
 	u.User = url.UserPassword(name, "The first of 2")
 	line := mssqltest.NewProxy(t, u.String())
 	i := daemontest.Start(t, "--store", line.DSN, "--migrate", "--auth-queries", "anonymous")
-	works(t, i)
+	expectWorking(t, i)
 	for change, back := range map[string]string{
 		`ALTER LOGIN ` + name + ` WITH PASSWORD = 'The second of 2'`: `ALTER LOGIN ` + name + ` WITH PASSWORD = 'The first of 2'`,
 		`ALTER LOGIN ` + name + ` DISABLE`:                           `ALTER LOGIN ` + name + ` ENABLE`,
 	} {
 		mssqltest.Exec(t, dsn, change)
-		works(t, i) // the connections there are go on
+		expectWorking(t, i) // existing connections stay valid
 		line.Reset()
-		answers(t, i, classes, 503, notLetIn)
-		answers(t, i, readiness, 503, notLetIn)
+		expectResponse(t, i, classes, 503, loginFailed)
+		expectResponse(t, i, readiness, 503, loginFailed)
 		mssqltest.Exec(t, dsn, back)
-		works(t, i)
+		expectWorking(t, i)
 	}
 }
 
-// TestServerThatCannotBe: what keeps a daemon from starting says that the store
-// cannot be reached, which has an exit status of its own.
-func TestServerThatCannotBe(t *testing.T) {
+// TestStartFailsWithoutServer checks that an unusable server or login fails the start
+// with fault.Unavailable, which has an exit status of its own.
+func TestStartFailsWithoutServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	for what, change := range map[string]func(u *url.URL, options url.Values){
+	for name, change := range map[string]func(u *url.URL, options url.Values){
 		"no such database": func(_ *url.URL, options url.Values) { options.Set("database", "whd_test_nosuch") },
 		"wrong password":   func(u *url.URL, _ url.Values) { u.User = url.UserPassword(u.User.Username(), "wrong") },
-		"no such login":    func(u *url.URL, _ url.Values) { u.User = url.UserPassword("whd_test_nobody", "wrong") },
+		"no such login":    func(u *url.URL, _ url.Values) { u.User = url.UserPassword("whd_test_nosuchlogin", "wrong") },
 		"no such host":     func(u *url.URL, _ url.Values) { u.Host = "whd.invalid" },
 	} {
 		u, err := url.Parse(dsn)
@@ -245,7 +245,7 @@ func TestServerThatCannotBe(t *testing.T) {
 		change(u, options)
 		u.RawQuery = options.Encode()
 		if _, err := daemontest.Open(t.TempDir(), "--store", u.String()); !fault.Is(err, fault.Unavailable) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestEventsFromTSQL raises events by T-SQL: what is committed arrives once and
-// in order, at either of two daemons, also what was put there while none ran.
-// What is rolled back does not, and what can be no event stays with the reason.
-func TestEventsFromTSQL(t *testing.T) {
+// TestOutboxEvents inserts events into the outbox by T-SQL. Committed events arrive once
+// and in order, with two daemons, and also if they were inserted while none ran. Events
+// that are rolled back do not arrive; invalid ones stay with the reason.
+func TestOutboxEvents(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	args := []string{"--store", dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-outbox-poll", "50ms", "--webhooks-attempt-timeout", "2s", "--webhooks-lease", "6s"}
 	first := daemontest.Start(t, args...)
-	arrivals := lineTo(t, first)
+	arrivals := newOrderedReceiver(t, first)
 	insert := func(bodies ...string) {
 		t.Helper()
 		var rows []string
@@ -69,18 +69,18 @@ func TestEventsFromTSQL(t *testing.T) {
 	var left int
 	var reason string
 	if err := s.DB().QueryRow(`SELECT COUNT(*), MAX(RefusedReason) FROM whd.WH_Outbox`).Scan(&left, &reason); err != nil || left != 1 || !strings.Contains(reason, "not a published event") {
-		t.Errorf("%d rows are left, refused since %q (%v)", left, reason, err)
+		t.Errorf("%d rows are left, refused: %q (%v)", left, reason, err)
 	}
 }
 
-// line is a receiver that remembers the order in which bodies came.
-type line struct {
+// orderedReceiver records the order in which bodies arrive.
+type orderedReceiver struct {
 	got   <-chan delivery
 	order []string
 }
 
-// lineTo subscribes a receiver to everything, in order.
-func lineTo(t *testing.T, i *daemontest.Instance) *line {
+// newOrderedReceiver subscribes a receiver to all events, with ordered delivery.
+func newOrderedReceiver(t *testing.T, i *daemontest.Instance) *orderedReceiver {
 	t.Helper()
 	c, err := client.New(client.Options{URL: i.URL})
 	if err != nil {
@@ -94,7 +94,7 @@ func lineTo(t *testing.T, i *daemontest.Instance) *line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{}
+	l := &orderedReceiver{}
 	url, got := receiver(t, 200)
 	l.got = got
 	if _, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: pointer("*"), Ordered: pointer(true)}); err != nil {
@@ -103,15 +103,15 @@ func lineTo(t *testing.T, i *daemontest.Instance) *line {
 	return l
 }
 
-// await takes what comes until a body has come.
-func (l *line) await(t *testing.T, body string) {
+// await records bodies until one has arrived.
+func (l *orderedReceiver) await(t *testing.T, body string) {
 	t.Helper()
 	for len(l.order) == 0 || l.order[len(l.order)-1] != body {
 		select {
 		case d := <-l.got:
 			l.order = append(l.order, d.body)
 		case <-time.After(2 * time.Minute):
-			t.Fatalf("%q does not arrive after %q", body, l.order)
+			t.Fatalf("%q did not arrive after %q", body, l.order)
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// TestReadinessOfAFullDisk lets no file of this process grow any more while
-// events are published, and then again.
-func TestReadinessOfAFullDisk(t *testing.T) {
-	signal.Ignore(syscall.SIGXFSZ) // which would end the process
+// TestReadinessOfFullDisk limits the size of this process's files while events are
+// published, and then lifts the limit.
+func TestReadinessOfFullDisk(t *testing.T) {
+	signal.Ignore(syscall.SIGXFSZ) // its default action ends the process
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
@@ -48,18 +48,18 @@ func TestReadinessOfAFullDisk(t *testing.T) {
 			refused++
 		}
 		if refused == 20 {
-			t.Fatal("/readyz says 200 after 20 refused events")
+			t.Fatal("/readyz returns 200 after 20 refused events")
 		}
 	}
-	t.Logf("/readyz says 503 after %d refused events", refused)
+	t.Logf("/readyz returns 503 after %d refused events", refused)
 	limit(was.Cur)
-	for !ready() { // without an event
+	for !ready() { // no event is needed for the recovery
 		if t.Context().Err() != nil {
-			t.Fatal("/readyz says 503 although there is space again")
+			t.Fatal("/readyz returns 503 although there is space again")
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	if status := p.publish(); status != http.StatusCreated {
-		t.Errorf("status %d for an event although /readyz says 200", status)
+		t.Errorf("status %d for an event although /readyz returns 200", status)
 	}
 }

@@ -40,7 +40,7 @@ func checkTable(t *testing.T, name, table string) {
 	want := head + begin + "\n" + table + "\n" + end + tail
 	switch {
 	case !found || !closed:
-		t.Fatalf("%s has no place for its table: %s...%s", page, begin, end)
+		t.Fatalf("%s lacks the markers of its table: %s...%s", page, begin, end)
 	case want == string(text):
 	case *update:
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
@@ -93,7 +93,7 @@ func TestDocsSettings(t *testing.T) {
 	}
 }
 
-// operationsTable lists each operation with its paths and the least role that it takes,
+// operationsTable lists each operation with its paths and the minimal role that it needs,
 // as /metadata describes it.
 func operationsTable() string {
 	var b strings.Builder

@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// onServer is an empty database of a server with the commands that work on it.
+// onServer is an empty database on a server, with helpers that run commands on it.
 type onServer struct {
 	t   *testing.T
 	dir string
@@ -26,40 +26,40 @@ func newOnServer(t *testing.T) onServer {
 	return onServer{t, t.TempDir(), mssqltest.Database(t)}
 }
 
-// do runs a command that must end with the status and say so.
-func (o onServer) do(status int, says string, args ...string) {
+// do runs a command and expects the exit status and the text in its output.
+func (o onServer) do(status int, want string, args ...string) {
 	o.t.Helper()
 	var out bytes.Buffer
 	args = append(args, "--data-dir", o.dir)
 	got := whd.Main(whd.Process{
 		Args: args, Env: []string{"WHD_STORE=" + o.dsn}, Stdin: strings.NewReader("a password of a user\n"), Stdout: &out, Stderr: &out,
 	})
-	if got != status || !strings.Contains(out.String(), says) {
-		o.t.Errorf("whd %s: status %d, %s\nwant status %d, %q", strings.Join(args, " "), got, &out, status, says)
+	if got != status || !strings.Contains(out.String(), want) {
+		o.t.Errorf("whd %s: status %d, %s\nwant status %d, %q", strings.Join(args, " "), got, &out, status, want)
 	}
 	o.secret(out.String())
 }
 
-// secret fails where a text shows the server's password.
+// secret fails the test if a text contains the server's password.
 func (o onServer) secret(text string) {
 	o.t.Helper()
 	_, rest, _ := strings.Cut(o.dsn, "://")
 	user, _, _ := strings.Cut(rest, "@")
 	if _, password, is := strings.Cut(user, ":"); is && strings.Contains(text, password) {
-		o.t.Error("the server's password is shown")
+		o.t.Error("the output contains the server's password")
 	}
 }
 
-func (o onServer) answers(request *http.Request, status int, says string) {
+func (o onServer) expect(r *http.Request, status int, want string) {
 	o.t.Helper()
-	if got, body := o.ask(request); got != status || !strings.Contains(body, says) {
-		o.t.Errorf("%s: status %d, %.300s\nwant %d, %q", request.URL.Path, got, body, status, says)
+	if got, body := o.send(r); got != status || !strings.Contains(body, want) {
+		o.t.Errorf("%s: status %d, %.300s\nwant %d, %q", r.URL.Path, got, body, status, want)
 	}
 }
 
-func (o onServer) ask(request *http.Request) (status int, body string) {
+func (o onServer) send(r *http.Request) (status int, body string) {
 	o.t.Helper()
-	reply, err := http.DefaultClient.Do(request)
+	reply, err := http.DefaultClient.Do(r)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -72,22 +72,22 @@ func (o onServer) ask(request *http.Request) (status int, body string) {
 	return reply.StatusCode, string(text)
 }
 
-// readiness waits until /readyz answers like this: it allows the store little
-// time, which a busy machine may not have.
-func (o onServer) readiness(i *daemontest.Instance, status int, says string) {
+// readiness waits until /readyz returns the status and text: its time limit for the
+// store is short for a busy machine.
+func (o onServer) readiness(i *daemontest.Instance, status int, want string) {
 	o.t.Helper()
 	for enough := time.Now().Add(time.Minute); ; {
-		got, body := o.ask(o.asks("GET", i.URL+"/readyz", ""))
-		if got == status && strings.Contains(body, says) {
+		got, body := o.send(o.request("GET", i.URL+"/readyz", ""))
+		if got == status && strings.Contains(body, want) {
 			return
 		}
 		if time.Now().After(enough) {
-			o.t.Fatalf("/readyz: status %d, %.300s\nwant %d, %q", got, body, status, says)
+			o.t.Fatalf("/readyz: status %d, %.300s\nwant %d, %q", got, body, status, want)
 		}
 	}
 }
 
-func (o onServer) asks(method, url, body string) *http.Request {
+func (o onServer) request(method, url, body string) *http.Request {
 	o.t.Helper()
 	r, err := http.NewRequestWithContext(o.t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -96,9 +96,9 @@ func (o onServer) asks(method, url, body string) *http.Request {
 	return r
 }
 
-// A daemon that finds its tables behind serves, says so, and goes on by itself
-// after they are migrated.
-func TestServerThatIsMigratedLater(t *testing.T) {
+// TestServerMigratedLater checks that a daemon with outdated tables serves, reports them,
+// and starts delivery and sign-in after the migration.
+func TestServerMigratedLater(t *testing.T) {
 	o := newOnServer(t)
 	o.do(1, "run whd migrate", "user", "list")
 	o.do(1, "version 0 of", "check")
@@ -106,18 +106,18 @@ func TestServerThatIsMigratedLater(t *testing.T) {
 	i.Log.Await(t, "sign-in is not possible yet", "whd migrate")
 	login := `{"UserName":"admin","Password":"` + daemontest.AdminPassword + `"}`
 	o.readiness(i, 503, "whd migrate")
-	o.answers(o.asks("POST", i.URL+"/auth", login), 503, "whd migrate")
-	o.answers(o.asks("GET", i.URL+"/healthz", ""), 200, "ok")
+	o.expect(o.request("POST", i.URL+"/auth", login), 503, "whd migrate")
+	o.expect(o.request("GET", i.URL+"/healthz", ""), 200, "ok")
 
 	o.do(0, "schema whd: version 0 -> ", "migrate")
 	o.do(0, "up to date", "migrate")
 	i.Log.Await(t, "now up to date")
 	o.readiness(i, 200, "ready")
-	o.answers(o.asks("POST", i.URL+"/auth", login), 200, "SessionId")
+	o.expect(o.request("POST", i.URL+"/auth", login), 200, "SessionId")
 	o.secret(i.Log.String())
 }
 
-// The commands work on a server as they do on the embedded store.
+// TestServerCommands runs the commands on a server store.
 func TestServerCommands(t *testing.T) {
 	o := newOnServer(t)
 	o.do(0, "schema whd: version 0 -> ", "migrate")
@@ -136,18 +136,19 @@ func TestServerCommands(t *testing.T) {
 	o.do(0, "14 of 14 kinds are complete", "check")
 }
 
-// A daemon that may migrate does, and its first user gets a password.
-func TestServerThatMigrates(t *testing.T) {
+// TestServeMigrates checks that whd serve --migrate migrates and generates the password
+// of the first user.
+func TestServeMigrates(t *testing.T) {
 	o := newOnServer(t)
 	i := daemontest.StartIn(t, o.dir, "--store", o.dsn, "--store-schema", "own", "--migrate")
 	o.readiness(i, 200, "ready")
 	o.do(0, ", up to date", "migrate", "--store-schema", "own")
-	request := o.asks("GET", i.URL+"/json/reply/DB_ClassQuery", "")
-	request.SetBasicAuth("admin", daemontest.AdminPassword)
-	o.answers(request, 503, "DB_Class")
+	r := o.request("GET", i.URL+"/json/reply/DB_ClassQuery", "")
+	r.SetBasicAuth("admin", daemontest.AdminPassword)
+	o.expect(r, 503, "DB_Class")
 }
 
-func TestServerThatIsAway(t *testing.T) {
+func TestCommandsWithoutServer(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "dsn")
 	if err := os.WriteFile(secret, []byte("sqlserver://sa:canary@127.0.0.1:1?database=erp\n"), 0o600); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/bizhook/whd/daemon/demo"
 )
 
-// TestTheClientOfServiceStack drives a running service with the client that programs
-// written for the existing service use.
-func TestTheClientOfServiceStack(t *testing.T) {
+// TestServiceStackClient drives a running daemon with ServiceStack's client, which
+// programs written for the existing service use.
+func TestServiceStackClient(t *testing.T) {
 	dir := clientstest.NodeModules(t)
 	i := daemontest.Start(t, "--demo")
 	bill, stage, setting := demo.BillExample()

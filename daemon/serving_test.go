@@ -21,30 +21,30 @@ import (
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
 
-// launch runs a daemon in a process of its own until the test ends.
+// launch runs a daemon in a separate process until the test ends.
 func launch(t *testing.T, dir string, args ...string) *daemontest.Process {
 	t.Helper()
 	p, err := daemontest.Launch(dir, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = p.Kill() }) // it may have ended
+	t.Cleanup(func() { _ = p.Kill() }) // fails if it has ended
 	if err := p.Await(); err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// run runs a command of whd and returns its status and what it complains of.
-func run(args ...string) (status int, complaint string) {
+// run runs a command of whd and returns its exit status and its standard error.
+func run(args ...string) (status int, stderr string) {
 	var b bytes.Buffer
 	status = whd.Main(whd.Process{Args: args, Env: []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
 		Stdin: new(bytes.Reader), Stdout: io.Discard, Stderr: &b})
 	return status, b.String()
 }
 
-// TestSecondDaemon starts another daemon on the data directory of one: it ends
-// with status 3 and names the first, which goes on.
+// TestSecondDaemon starts a second daemon on a data directory in use: it ends with
+// status 3 and names the first, which continues.
 func TestSecondDaemon(t *testing.T) {
 	dir := t.TempDir()
 	first := launch(t, dir, "--webhooks-allow-targets", "127.0.0.0/8")
@@ -54,7 +54,7 @@ func TestSecondDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		if second.Await() == nil {
-			t.Errorf("a second daemon serves the directory of the first (%v)", second.Kill())
+			t.Errorf("a second daemon serves the same directory (%v)", second.Kill())
 			continue
 		}
 		names := fmt.Sprintf("(pid %d, listening on %s, started ", first.PID(), strings.TrimPrefix(first.URL, "http://"))
@@ -62,11 +62,11 @@ func TestSecondDaemon(t *testing.T) {
 			t.Errorf("the second daemon ended with %d: %s\nwant %s", status, log, names)
 		}
 	}
-	if status, complaint := run("user", "list", "--data-dir", dir); status != 0 {
-		t.Errorf("whd user list beside the daemon: status %d, %s", status, complaint)
+	if status, stderr := run("user", "list", "--data-dir", dir); status != 0 {
+		t.Errorf("whd user list while the daemon runs: status %d, %s", status, stderr)
 	}
-	if status, complaint := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(complaint, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
-		t.Errorf("whd restore beside the daemon: status %d, %s", status, complaint)
+	if status, stderr := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(stderr, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
+		t.Errorf("whd restore while the daemon runs: status %d, %s", status, stderr)
 	}
 	if reply, body := get(t, first.URL+"/readyz"); reply.StatusCode != http.StatusOK {
 		t.Errorf("the first daemon: status %d, %s", reply.StatusCode, body)
@@ -75,7 +75,7 @@ func TestSecondDaemon(t *testing.T) {
 		t.Errorf("the first daemon: status %d for an event", status)
 	}
 
-	// What a killed daemon leaves behind keeps no other from starting.
+	// Files left by a killed daemon do not prevent the next start.
 	if err := first.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,18 +98,18 @@ func end(t *testing.T, p *daemontest.Process, dir string) (status int, log strin
 	return status, string(text)
 }
 
-// savedStore is a backup of the store in a directory.
+// savedStore returns the file of a backup of the store in a directory.
 func savedStore(t *testing.T, dir string) string {
 	t.Helper()
 	file := t.TempDir() + "/backup"
-	if status, complaint := run("backup", "--data-dir", dir, file); status != 0 {
-		t.Fatalf("whd backup: status %d, %s", status, complaint)
+	if status, stderr := run("backup", "--data-dir", dir, file); status != 0 {
+		t.Fatalf("whd backup: status %d, %s", status, stderr)
 	}
 	return file
 }
 
-// TestLostStore has whd.db deleted or replaced while a daemon works
-// with it. No event is accepted any more, and the daemon ends with status 3.
+// TestLostStore deletes or replaces whd.db while a daemon uses it. The daemon accepts no
+// more events and ends with status 3.
 func TestLostStore(t *testing.T) {
 	remove := func(t *testing.T, path string) {
 		if err := os.Remove(path); err != nil {
@@ -148,7 +148,7 @@ func TestLostStore(t *testing.T) {
 				}
 			}
 			if accepted > 0 {
-				t.Fatalf("%d of 50 events were accepted that no file has", accepted)
+				t.Fatalf("%d of 50 events were accepted after the file was lost", accepted)
 			}
 			const why = "whd.db was deleted or replaced"
 			if status, log := end(t, d, dir); status != 3 || !strings.Contains(log, why) {
@@ -156,8 +156,8 @@ func TestLostStore(t *testing.T) {
 			}
 			serve := append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
 			if !c.starts {
-				if status, complaint := run(serve...); status != 3 || !strings.Contains(complaint, "whd.db is missing") || !strings.Contains(complaint, "--new-store") {
-					t.Errorf("the next daemon ended with %d: %s", status, complaint)
+				if status, stderr := run(serve...); status != 3 || !strings.Contains(stderr, "whd.db is missing") || !strings.Contains(stderr, "--new-store") {
+					t.Errorf("the next daemon ended with %d: %s", status, stderr)
 				}
 				args = append(args, "--new-store")
 			}
@@ -169,19 +169,19 @@ func TestLostStore(t *testing.T) {
 	}
 }
 
-// publisher publishes events that one subscription is for.
+// publisher publishes events that match one subscription.
 type publisher struct {
 	t   *testing.T
 	url string
 	key string
 }
 
-// newPublisher makes a subscription at a daemon on a data directory, and a key.
+// newPublisher adds a subscription and a key to a daemon on a data directory.
 func newPublisher(t *testing.T, url, dir string) *publisher {
 	t.Helper()
-	var key, complaint bytes.Buffer
-	if status := whd.Main(whd.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &complaint}); status != 0 {
-		t.Fatalf("whd key add: %s", &complaint)
+	var key, stderr bytes.Buffer
+	if status := whd.Main(whd.Process{Args: []string{"key", "add", "test", "--role", "admin", "--data-dir", dir}, Stdout: &key, Stderr: &stderr}); status != 0 {
+		t.Fatalf("whd key add: %s", &stderr)
 	}
 	p := &publisher{t, url, strings.TrimSpace(key.String())}
 	c, err := client.New(client.Options{URL: url, Token: p.key})
@@ -201,8 +201,8 @@ func newPublisher(t *testing.T, url, dir string) *publisher {
 	return p
 }
 
-// publish publishes one event, without another try, and returns the status; 0
-// for none.
+// publish publishes one event without retries and returns the status, 0 if there was no
+// response.
 func (p *publisher) publish() int {
 	p.t.Helper()
 	r, err := http.NewRequestWithContext(p.t.Context(), "POST", p.url+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":"x"}`))

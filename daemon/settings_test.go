@@ -17,15 +17,14 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// reader is another value of a setting, and what those who go by the setting see
-// of it.
+// reader has a non-default value of a setting, and a function that returns the value in
+// effect in the part of the daemon that uses the setting.
 type reader struct {
 	other string
 	sees  func(d *Daemon) any
 }
 
-// readers has a row for each setting that may change while the daemon runs. What
-// is looked at is what the parts of the daemon ask, not the settings.
+// readers has a row for each setting that may change while the daemon runs.
 var readers = map[string]reader{
 	"debug":               {"true", func(d *Daemon) any { return d.settings.rest().Debug }},
 	"log.level":           {"error", func(d *Daemon) any { return d.log.Enabled(context.Background(), slog.LevelWarn) }},
@@ -53,8 +52,7 @@ var readers = map[string]reader{
 	"webhooks.attempt_timeout": {"17s", func(d *Daemon) any { return d.settings.attemptTimeout() }},
 }
 
-// opened is a daemon with the settings that env gives, stopped when the test
-// ends.
+// opened returns a daemon with the settings in env, stopped when the test ends.
 func opened(t *testing.T, dir string, env ...string) *Daemon {
 	t.Helper()
 	return openedLogging(t, slog.New(slog.NewTextHandler(io.Discard, nil)), dir, env...)
@@ -79,7 +77,7 @@ func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *D
 	return d
 }
 
-// reload goes over to what the variables say now.
+// reload reloads the settings from the variables.
 func reload(t *testing.T, d *Daemon, env ...string) {
 	t.Helper()
 	again, err := config.Read(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...))
@@ -91,9 +89,9 @@ func reload(t *testing.T, d *Daemon, env ...string) {
 	}
 }
 
-// TestEveryLiveSettingHasItsReader: a change reaches those who go by the
-// setting, and is taken back.
-func TestEveryLiveSettingHasItsReader(t *testing.T) {
+// TestLiveSettings changes each live setting and resets it, and checks that both changes
+// take effect in the part that uses it.
+func TestLiveSettings(t *testing.T) {
 	for _, s := range config.Settings() {
 		if !s.Live {
 			continue
@@ -101,31 +99,31 @@ func TestEveryLiveSettingHasItsReader(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			r, known := readers[s.Name]
 			if !known {
-				t.Fatal("no reader is known")
+				t.Fatal("no row in readers")
 			}
 			d := opened(t, t.TempDir())
 			before := fmt.Sprint(r.sees(d))
 			reload(t, d, s.Variable()+"="+r.other)
 			if after := fmt.Sprint(r.sees(d)); after == before {
-				t.Errorf("its reader sees %s as before", after)
+				t.Errorf("the value in effect is still %s", after)
 			}
 			reload(t, d)
 			if end := fmt.Sprint(r.sees(d)); end != before {
-				t.Errorf("taken back, its reader sees %s, not %s", end, before)
+				t.Errorf("after the reset the value in effect is %s, want %s", end, before)
 			}
 		})
 	}
 	for name := range readers {
 		if !slices.ContainsFunc(config.Settings(), func(s config.Setting) bool { return s.Name == name && s.Live }) {
-			t.Errorf("%s is none that may change", name)
+			t.Errorf("%s is not a live setting", name)
 		}
 	}
 }
 
-// TestStoredSettingsBecomeAFile: what an earlier version kept in the database is in
-// a file after the upgrade, which gives the same values; what this version does not
-// take is in its comments. No value reaches the log, and no file is overwritten.
-func TestStoredSettingsBecomeAFile(t *testing.T) {
+// TestStoredSettingsAreWrittenToFile checks that settings that an earlier version stored
+// in the database are written to a file at the upgrade, those that no longer exist as
+// comments. No value is logged, and no file is overwritten.
+func TestStoredSettingsAreWrittenToFile(t *testing.T) {
 	dir, etc := t.TempDir(), t.TempDir()
 	file := filepath.Join(etc, "whd.toml")
 	d := opened(t, dir)
@@ -144,7 +142,7 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	if err := errors.Join(conn.Exec(sql), conn.Close()); err != nil {
 		t.Fatal(err)
 	}
-	for path, text := range map[string]string{file: "[query]\nmax_take = 5\n", filepath.Join(etc, "whd-from-database.toml"): "# of before\n"} {
+	for path, text := range map[string]string{file: "[query]\nmax_take = 5\n", filepath.Join(etc, "whd-from-database.toml"): "# earlier\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -153,14 +151,14 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 	d = openedLogging(t, slog.New(slog.NewTextHandler(&log, nil)), dir, "WHD_CONFIG="+file)
 	path := filepath.Join(etc, "whd-from-database-2.toml")
 	if !strings.Contains(log.String(), path) || strings.Contains(log.String(), "10.0.0.0/8") || d.settings.current().Query.MaxTake != 5 {
-		t.Errorf("%d are in force, and the log says\n%s", d.settings.current().Query.MaxTake, &log)
+		t.Errorf("query.max_take is %d; log:\n%s", d.settings.current().Query.MaxTake, &log)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
-		t.Errorf("its mode is %v (%v)", info.Mode(), err)
+		t.Errorf("mode %v (%v)", info.Mode(), err)
 	}
 	c, err := config.Read(nil, []string{"WHD_CONFIG=" + path})
 	if err != nil {
@@ -179,8 +177,8 @@ func TestStoredSettingsBecomeAFile(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# of before\n" {
-		t.Errorf("the file of before has %q (%v)", before, err)
+	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# earlier\n" {
+		t.Errorf("the existing file has %q (%v)", before, err)
 	}
 	if again, err := d.settings.current().SaveStored(nil); err != nil || again == path {
 		t.Errorf("%s (%v)", again, err)

@@ -7,29 +7,29 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestStreamsOfTwoDaemons: a live stream at either of two daemons shows what
-// becomes of messages that the other one sends. The other one may not have heard
-// yet that a client reads: then a reset says that changes were left out.
+// TestStreamsOfTwoDaemons checks that a live stream at one daemon shows messages that the
+// other one sends. Until the other one has polled the store, it does not publish changes
+// for the stream: then a reset reports that some were left out.
 func TestStreamsOfTwoDaemons(t *testing.T) {
-	x := startTwins(t)
+	x := startPair(t)
 	ctx := t.Context()
 	to, got := receiver(t, 200)
 	x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*")})
 	for n, here := range x.admin {
-		raised := false
+		published := false
 		for e, err := range here.Stream(ctx, client.StreamOptions{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, begins := e.(client.HeartbeatEvent)
+			_, connected := e.(client.HeartbeatEvent)
 			_, leftOut := e.(client.ResetEvent)
-			if begins && !raised || leftOut {
-				raised = true
-				x.raise(t, 1-n, "debtor.updated", "at the other", 1)
+			if connected && !published || leftOut {
+				published = true
+				x.publish(t, 1-n, "debtor.updated", "at the other", 1)
 				await(t, got)
 			}
 			if m, is := e.(client.MessageEvent); is && m.Status == 1 {
-				t.Logf("the stream of daemon %d shows what became of a message of daemon %d", n, 1-n)
+				t.Logf("the stream of daemon %d shows the result of a message of daemon %d", n, 1-n)
 				break
 			}
 		}

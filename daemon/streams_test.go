@@ -12,9 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// Events come through a proxy with its standard settings one by one, as they
-// happen: each is caused by the one before it. By /old the proxy asks whd in
-// HTTP/1.0.
+// TestLiveStreamBehindNginx checks that a proxy with default settings forwards each event
+// immediately: each one triggers the next. Below /old the proxy uses HTTP/1.0.
 func TestLiveStreamBehindNginx(t *testing.T) {
 	b := startBehindNginx(t)
 	for _, path := range []string{"/erp", "/old"} {
@@ -32,10 +31,10 @@ func TestLiveStreamBehindNginx(t *testing.T) {
 				t.Fatalf("%s: after %d events: %v", path, n, e.Err)
 			case client.RequestEvent:
 				if strings.HasSuffix(e.PathInfo, "/Stream") {
-					continue // the one before, which has ended
+					continue // the previous stream, which has ended
 				}
 				if want := fmt.Sprintf("%s-%d", path[1:], n); e.RequestID != want {
-					t.Errorf("%s: %+v, want that of %s", path, e, want)
+					t.Errorf("%s: %+v, want request ID %s", path, e, want)
 				}
 				n++
 			case client.Connected:
@@ -49,9 +48,9 @@ func TestLiveStreamBehindNginx(t *testing.T) {
 	}
 }
 
-// What becomes of a message shows in the order in which it happened.
+// TestLiveStreamOfDeliveries checks that the changes of a message arrive in order.
 func TestLiveStreamOfDeliveries(t *testing.T) {
-	_, as := hookHouse(t)
+	_, as := startWebhooks(t)
 	admin := as("admin")
 	ctx := t.Context()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})

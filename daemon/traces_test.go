@@ -40,7 +40,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// ServeHTTP is http.Handler's.
+// ServeHTTP implements http.Handler.
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request v1.ExportTraceServiceRequest
 	body, err := io.ReadAll(r.Body)
@@ -69,7 +69,7 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// named finds spans by their name.
+// named returns the spans of a name.
 func (c *collector) named(name string) (found []*spans.Span) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,15 +95,15 @@ func attribute(s *spans.Span, name string) string {
 
 const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// TestTraces sends a collector spans of a query and of a delivery, without any of
-// the secrets that their addresses and headers hold.
+// TestTraces checks the spans of a query and a delivery, which must not contain the
+// secrets in their addresses and headers.
 func TestTraces(t *testing.T) {
 	noLeaks(t)
 	collector := newCollector(t)
-	came := make(chan http.Header, 1)
+	received := make(chan http.Header, 1)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
-		came <- r.Header
+		received <- r.Header
 	}))
 	defer shop.Close()
 	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries", "anonymous", "--webhooks-allow-targets", "127.0.0.0/8")
@@ -125,8 +125,8 @@ func TestTraces(t *testing.T) {
 	if _, err := c.RaiseEvent(t.Context(), event, "hidden-body"); err != nil {
 		t.Fatal(err)
 	}
-	if h := <-came; h.Get("Traceparent") != "" {
-		t.Errorf("the trace is sent to a receiver: %v", h)
+	if h := <-received; h.Get("Traceparent") != "" {
+		t.Errorf("a receiver gets the trace context: %v", h)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+"/json/reply/SO_TotalsQuery?Take=3&apikey=hidden-key", nil)
 	if err != nil {
@@ -142,10 +142,10 @@ func TestTraces(t *testing.T) {
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	collector.judge(t, subscriber.RecID, admin)
+	collector.check(t, subscriber.RecID, admin)
 }
 
-func (c *collector) judge(t *testing.T, secrets ...string) {
+func (c *collector) check(t *testing.T, secrets ...string) {
 	t.Helper()
 	for _, name := range []string{"GET /{Format}/reply/SO_TotalsQuery", "POST /Webhooks/Subscribers/{SubscriberID}/Subscriptions", "POST /Webhooks/Events", "deliver debtor.updated", "GET /..."} {
 		if len(c.named(name)) != 1 {
@@ -170,13 +170,13 @@ func (c *collector) judge(t *testing.T, secrets ...string) {
 	}
 	for _, secret := range append(secrets, "hidden", "aGlkZGVu") {
 		if bytes.Contains(c.raw.Bytes(), []byte(secret)) {
-			t.Errorf("the collector learns %q", secret)
+			t.Errorf("the spans contain %q", secret)
 		}
 	}
 }
 
-// The parts of a query stand under its span.
-func TestTracesOfAQuery(t *testing.T) {
+// TestTracesOfQuery checks that the spans of a query's steps are children of its span.
+func TestTracesOfQuery(t *testing.T) {
 	collector := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL) // the standard's name for the setting
 	i := daemontest.Start(t, "--demo", "--auth-queries", "anonymous")
@@ -198,8 +198,8 @@ func TestTracesOfAQuery(t *testing.T) {
 	}
 }
 
-// An unreachable collector has no effect on requests.
-func TestTracesForNobody(t *testing.T) {
+// TestTracesWithUnreachableCollector checks that requests and the shutdown succeed.
+func TestTracesWithUnreachableCollector(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "100")
 	i := daemontest.Start(t, "--trace-endpoint", "http://127.0.0.1:1")
 	if reply, _ := get(t, i.URL+"/Info"); reply.StatusCode != 200 {
@@ -210,14 +210,18 @@ func TestTracesForNobody(t *testing.T) {
 	}
 }
 
-// hurried seems to end soon, and never does: the others have as long as they need.
-type hurried struct{ context.Context }
+// shortDeadline has a near deadline but never ends, so that only the limit of the trace
+// exporter depends on it.
+type shortDeadline struct{ context.Context }
 
-// Deadline is context.Context's.
-func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(200 * time.Millisecond), true }
+// Deadline implements context.Context.
+func (shortDeadline) Deadline() (time.Time, bool) {
+	return time.Now().Add(200 * time.Millisecond), true
+}
 
-// One that takes spans and does not answer leaves time to end the rest.
-func TestTracesForOneThatHangs(t *testing.T) {
+// TestTracesWithUnresponsiveCollector checks that a collector that never responds leaves
+// time for the rest of the shutdown.
+func TestTracesWithUnresponsiveCollector(t *testing.T) {
 	ended := make(chan struct{})
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-ended }))
 	t.Cleanup(func() { close(ended); hangs.Close() })
@@ -225,7 +229,7 @@ func TestTracesForOneThatHangs(t *testing.T) {
 	if reply, _ := get(t, i.URL+"/Info"); reply.StatusCode != 200 {
 		t.Errorf("status %d", reply.StatusCode)
 	}
-	if err := i.D.Stop(hurried{t.Context()}); err != nil {
+	if err := i.D.Stop(shortDeadline{t.Context()}); err != nil {
 		t.Error(err)
 	}
 }

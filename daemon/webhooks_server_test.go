@@ -15,17 +15,16 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// The pace of TestEventsSurviveCutLines.
+// The rates of TestEventsSurviveConnectionLoss.
 const (
-	cuts       = 20
+	resets     = 20
 	publishers = 8
-	goodEvents = 300 // that are accepted before it ends
+	goodEvents = 300 // number of accepted events at which it ends
 )
 
-// TestEventsSurviveCutLines raises events while the line to the server is reset
-// and hung up again and again. What was accepted arrives; what was not is
-// answered with 503.
-func TestEventsSurviveCutLines(t *testing.T) {
+// TestEventsSurviveConnectionLoss publishes events while the connections to the database
+// server are repeatedly reset. Accepted events arrive; the others get status 503.
+func TestEventsSurviveConnectionLoss(t *testing.T) {
 	line := mssqltest.NewProxy(t, mssqltest.Database(t))
 	i := daemontest.Start(t, "--store", line.DSN, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8", "--http-write-stall", "1m")
 	c, err := client.New(client.Options{URL: i.URL})
@@ -62,17 +61,17 @@ func TestEventsSurviveCutLines(t *testing.T) {
 				if e, is := errors.AsType[*client.Error](err); err == nil {
 					accepted[body] = true
 				} else if refused++; !is || e.Status != http.StatusServiceUnavailable {
-					t.Errorf("an event was answered with %v", err)
+					t.Errorf("publishing failed with %v", err)
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	for cut := range cuts {
-		for before := arrivals.count(); arrivals.count() < before+5; { // so that each cut meets work under way
+	for n := range resets {
+		for before := arrivals.count(); arrivals.count() < before+5; { // so that each reset happens during deliveries
 			arrivals.next(t)
 		}
-		if cut%2 == 0 {
+		if n%2 == 0 {
 			line.Reset()
 		} else {
 			line.HangUp()
@@ -89,10 +88,10 @@ func TestEventsSurviveCutLines(t *testing.T) {
 	for body := range accepted {
 		arrivals.await(t, body)
 	}
-	t.Logf("%d events accepted over %d cuts, %d refused, %d requests arrived", len(accepted), cuts, refused, arrivals.count())
+	t.Logf("%d events accepted during %d resets, %d rejected, %d requests arrived", len(accepted), resets, refused, arrivals.count())
 }
 
-// arrivals is a receiver that remembers which bodies came.
+// arrivals is a receiver that records the bodies that it gets.
 type arrivals struct {
 	url  string
 	got  <-chan delivery
@@ -115,7 +114,7 @@ func (a *arrivals) next(t *testing.T) {
 		a.seen[d.body] = true
 		a.all++
 	case <-time.After(2 * time.Minute):
-		t.Fatal("nothing arrives any more")
+		t.Fatal("deliveries have stopped")
 	}
 }
 

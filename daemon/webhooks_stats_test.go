@@ -15,19 +15,19 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// statsOnceIt asks for figures until they are as they must be.
-func statsOnceIt(t *testing.T, c *client.Client, is func(*wire.Stats) bool) *wire.Stats {
+// awaitStats polls the statistics until done returns true.
+func awaitStats(t *testing.T, c *client.Client, done func(*wire.Stats) bool) *wire.Stats {
 	t.Helper()
 	for t.Context().Err() == nil {
 		s, err := c.Stats(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if is(s) {
+		if done(s) {
 			return s
 		}
 	}
-	t.Fatal("the figures never became so")
+	t.Fatal("the statistics did not reach the expected values")
 	return nil
 }
 
@@ -38,10 +38,10 @@ func sumOf(all []int64) (sum int64) {
 	return sum
 }
 
-// TestStatsOfDeliveries has one endpoint that works and one that does not, and
-// looks at what the service says of them, in its figures and its metrics.
+// TestStatsOfDeliveries checks statistics and metrics for an endpoint that accepts
+// messages and one that fails.
 func TestStatsOfDeliveries(t *testing.T) {
-	i, as := hookHouse(t, "--webhooks-retry-schedule", "1h,1h")
+	i, as := startWebhooks(t, "--webhooks-retry-schedule", "1h,1h")
 	admin, ctx := as("admin"), context.Background()
 	good, got := receiver(t, 200)
 	bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }))
@@ -65,7 +65,7 @@ func TestStatsOfDeliveries(t *testing.T) {
 	for _, members := range []url.Values{{"Status": {"1"}, "Skip": {"2"}}, {"Status": {"2"}, "Skip": {"2"}}} { // the third of each
 		settled(t, admin, shop.RecID, members)
 	}
-	s := statsOnceIt(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
+	s := awaitStats(t, admin, func(s *wire.Stats) bool { return s.Totals.Delivered == 3 && s.Totals.Failed == 3 })
 	expectTotals(t, s)
 	if s.Daemons != 1 || s.Subscriptions != 2 || s.Disabled != 0 || len(s.Queues) != 2 || s.OtherQueues != 0 {
 		t.Fatalf("%+v", s)
@@ -73,43 +73,43 @@ func TestStatsOfDeliveries(t *testing.T) {
 	if l := s.Queues[0]; l.URL != bad.URL || l.Failed != 3 || l.Pending != 3 || l.RetryPending != 3 || l.LastFailure == nil || l.LastFailure.HTTPCode != 503 ||
 		time.Time(l.FailingSince).IsZero() || l.SubscriberID != shop.RecID || l.SubscriberName != "Shop" || l.EventName != "debtor.updated" || l.Breaker != wire.BreakerClosed ||
 		time.Time(l.NextAttemptDateTime).Sub(time.Time(s.ServerDateTime)) < 30*time.Minute {
-		t.Errorf("the bad one is %+v", l)
+		t.Errorf("failing endpoint: %+v", l)
 	}
 	if l := s.Queues[1]; l.URL != good || l.Delivered != 3 || l.Pending != 0 || l.LastFailure != nil || !time.Time(l.FailingSince).IsZero() || l.P99 <= 0 || l.Limit < 1 {
-		t.Errorf("the good one is %+v", l)
+		t.Errorf("accepting endpoint: %+v", l)
 	}
 	_, shown := get(t, i.URL+"/metrics")
-	expectFigures(t, shown)
+	expectMetrics(t, shown)
 	for _, id := range []string{shop.RecID, s.Queues[0].SubscriptionID, bad.URL} {
 		if strings.Contains(shown, id) {
-			t.Errorf("the metrics tell of %s", id)
+			t.Errorf("the metrics contain %s", id)
 		}
 	}
 }
 
-// expectTotals looks at the figures of all.
+// expectTotals checks the statistics over all subscriptions.
 func expectTotals(t *testing.T, s *wire.Stats) {
 	t.Helper()
 	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 || s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
-		t.Errorf("in all %+v, %v, %+v, %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
+		t.Errorf("totals %+v, success rate %v, latency %+v, delay %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
 	}
 	m, now, begin := s.Minutes, time.Time(s.ServerDateTime), time.Time(s.Minutes.From)
 	if len(m.Delivered) != 60 || sumOf(m.Delivered) != 3 || sumOf(m.Failed) != 3 || sumOf(m.GivenUp) != 0 || sumOf(m.Messages) != 6 || sumOf(m.Events) != 3 {
-		t.Errorf("by the minute %+v", m)
+		t.Errorf("minutes %+v", m)
 	}
 	if s.Window != wire.TimeSpan(time.Hour) || begin.Second() != 0 || now.Sub(begin) > time.Hour || now.Sub(begin) < 59*time.Minute {
-		t.Errorf("at %v the minutes of %v begin at %v", now, s.Window, begin)
+		t.Errorf("at %v the minutes of window %v start at %v", now, s.Window, begin)
 	}
 	if since := time.Time(s.SinceDateTime); since.IsZero() || !since.Before(now) || now.Sub(since) > time.Hour {
 		t.Errorf("counted since %v, at %v", since, now)
 	}
 	if d := s.Depth; d == nil || d.NotSent != 0 || d.RetryPending != 3 || time.Time(d.OldestDateTime).IsZero() || s.DepthMessage != "" {
-		t.Errorf("open are %+v (%s)", d, s.DepthMessage)
+		t.Errorf("depth %+v (%s)", d, s.DepthMessage)
 	}
 }
 
-// expectFigures looks at the same in /metrics.
-func expectFigures(t *testing.T, shown string) {
+// expectMetrics checks the same in /metrics.
+func expectMetrics(t *testing.T, shown string) {
 	t.Helper()
 	for _, line := range []string{
 		`whd_webhook_attempts_total{outcome="ok"} 3`, `whd_webhook_attempts_total{outcome="5xx"} 3`, `whd_webhook_attempts_total{outcome="timeout"} 0`,
@@ -123,9 +123,9 @@ func expectFigures(t *testing.T, shown string) {
 	}
 }
 
-// TestStatsWindows asks for figures of times that may be asked of, and others.
+// TestStatsWindows requests statistics for valid and invalid windows.
 func TestStatsWindows(t *testing.T) {
-	_, as := hookHouse(t)
+	_, as := startWebhooks(t)
 	admin := as("admin")
 	for window, want := range map[time.Duration]int{0: 60, time.Minute: 1, 90 * time.Second: 2, 24 * time.Hour: 1440} {
 		s, err := admin.Stats(t.Context(), window)
@@ -145,12 +145,12 @@ func TestStatsWindows(t *testing.T) {
 	}
 }
 
-// TestStatsInEveryFormat: nested parts stand in cells as JSON where there is no
-// better way.
+// TestStatsInEveryFormat requests the statistics in each format; in flat ones nested
+// values are JSON in a cell.
 func TestStatsInEveryFormat(t *testing.T) {
-	i, _ := hookHouse(t)
+	i, _ := startWebhooks(t)
 	key := i.Key(t, "admin")
-	for format, says := range map[string]string{
+	for format, want := range map[string]string{
 		"json": `"Totals":{"Events":0,`, "xml": "<Totals><Events>0</Events>", "csv": "ServerDateTime,SinceDateTime,Daemon,Daemons,Window,Totals,", "jsv": "Totals:{Events:0,",
 		"html": "<dt>Totals</dt>", "ndjson": `"Queues":[],"OtherQueues":0,"LaneWindow":"PT1H","Lanes":[],"OtherLanes":0`,
 	} {
@@ -166,16 +166,16 @@ func TestStatsInEveryFormat(t *testing.T) {
 		var text strings.Builder
 		err = reply.Write(&text)
 		reply.Body.Close()
-		if err != nil || reply.StatusCode != 200 || !strings.Contains(text.String(), says) {
+		if err != nil || reply.StatusCode != 200 || !strings.Contains(text.String(), want) {
 			t.Errorf("%s: %s (%v)", format, text.String(), err)
 		}
 	}
 }
 
-// TestStreamOfStats follows the figures from second to second: those who come
-// get some at once, and then what happens.
+// TestStreamOfStats checks that the stream of statistics sends an event immediately and
+// then reports a publication and its delivery.
 func TestStreamOfStats(t *testing.T) {
-	_, as := hookHouse(t)
+	_, as := startWebhooks(t)
 	admin, publisher := as("admin"), as("publisher")
 	to, got := receiver(t, 200)
 	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})

@@ -18,14 +18,14 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// delivery is a request that a receiver got.
+// delivery is a request that reached a receiver.
 type delivery struct {
 	header http.Header
 	body   string
 }
 
-// receiver hands out what it gets, and answers with the codes, the last of them
-// again and again.
+// receiver starts an endpoint and returns its URL and its requests. It responds with the
+// codes in turn, and repeats the last.
 func receiver(t *testing.T, codes ...int) (string, <-chan delivery) {
 	t.Helper()
 	got := make(chan delivery, 64)
@@ -50,9 +50,9 @@ func await(t *testing.T, got <-chan delivery) delivery {
 	}
 }
 
-// hookHouse is a daemon that may send to this host, and a client with a key of
-// the role.
-func hookHouse(t *testing.T, args ...string) (*daemontest.Instance, func(role string) *client.Client) {
+// startWebhooks starts a daemon that may send to this host. The function that it returns
+// creates a client with a key of a role, without a key if role is "".
+func startWebhooks(t *testing.T, args ...string) (*daemontest.Instance, func(role string) *client.Client) {
 	t.Helper()
 	i := daemontest.Start(t, append([]string{"--webhooks-allow-targets", "127.0.0.0/8"}, args...)...)
 	return i, func(role string) *client.Client {
@@ -70,17 +70,18 @@ func hookHouse(t *testing.T, args ...string) (*daemontest.Instance, func(role st
 
 func pointer[T any](v T) *T { return &v }
 
-// TestLifeOfASubscription goes from a subscriber to the removal of everything.
-func TestLifeOfASubscription(t *testing.T) {
-	_, as := hookHouse(t)
-	admin, publisher, stranger := as("admin"), as("publisher"), as("")
+// TestSubscriptionLifecycle adds, changes, tests and removes a subscription and its
+// subscriber.
+func TestSubscriptionLifecycle(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil || !shop.IsEnabled || shop.Name != "Shop" {
 		t.Fatal(shop, err)
 	}
 	to, got := receiver(t, 200)
-	s, err := stranger.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("Debtor.Updated"),
+	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("Debtor.Updated"),
 		Headers: &[]wire.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Shop", Value: "7"}}})
 	if err != nil || s.EventName != "debtor.updated" || !strings.HasPrefix(s.Secret, "whsec_") || s.Headers[0].Value != "***" {
 		t.Fatal(s, err)
@@ -94,40 +95,40 @@ func TestLifeOfASubscription(t *testing.T) {
 	if d.body != body || d.header.Get("X-Token") != "a" || d.header.Get("X-Shop") != "7" || d.header.Get("Webhook-Signature") == "" {
 		t.Errorf("delivered %+v", d)
 	}
-	m := settled(t, stranger, shop.RecID, url.Values{"Status": {"1"}})
+	m := settled(t, anonymous, shop.RecID, url.Values{"Status": {"1"}})
 	if m.MessageID != d.header.Get("Webhook-Id") || m.Body != body || m.Retries != 0 || *m.LastMessageResponseHTTPCode != 200 || m.LastMessageResponseMessage != "OK" {
 		t.Errorf("message %+v", m)
 	}
-	responses, err := stranger.MessageResponses(ctx, shop.RecID, url.Values{"MessageID": {m.MessageID}})
+	responses, err := anonymous.MessageResponses(ctx, shop.RecID, url.Values{"MessageID": {m.MessageID}})
 	if err != nil || len(responses.Results) != 1 || *responses.Results[0].HTTPCode != 200 {
 		t.Errorf("responses %+v, %v", responses, err)
 	}
-	if state, err := stranger.TestSubscription(ctx, shop.RecID, s.RecID); err != nil || state.Status != 0 {
+	if state, err := anonymous.TestSubscription(ctx, shop.RecID, s.RecID); err != nil || state.Status != 0 {
 		t.Errorf("test: %+v, %v", state, err)
 	}
 	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" || !strings.Contains(d.body, s.RecID) {
 		t.Errorf("the test delivered %+v", d)
 	}
 	for range 2 {
-		if err := stranger.RemoveMessage(ctx, shop.RecID, s.RecID, m.MessageID); err != nil {
+		if err := anonymous.RemoveMessage(ctx, shop.RecID, s.RecID, m.MessageID); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := stranger.RemoveSubscription(ctx, shop.RecID, s.RecID); err != nil {
+	if err := anonymous.RemoveSubscription(ctx, shop.RecID, s.RecID); err != nil {
 		t.Error(err)
 	}
-	if err := stranger.RemoveSubscription(ctx, shop.RecID, s.RecID); !client.Is(err, client.NotFound) {
+	if err := anonymous.RemoveSubscription(ctx, shop.RecID, s.RecID); !client.Is(err, client.NotFound) {
 		t.Errorf("removed twice: %v", err)
 	}
 	if err := admin.RemoveSubscriber(ctx, shop.RecID); err != nil {
 		t.Error(err)
 	}
-	if _, err := stranger.Subscriptions(ctx, shop.RecID); !client.Is(err, client.NotFound) {
-		t.Errorf("a subscriber that is gone: %v", err)
+	if _, err := anonymous.Subscriptions(ctx, shop.RecID); !client.Is(err, client.NotFound) {
+		t.Errorf("removed subscriber: %v", err)
 	}
 }
 
-// settled asks for messages until there is one.
+// settled polls until a message matches the parameters, and returns it.
 func settled(t *testing.T, c *client.Client, subscriber string, members url.Values) wire.Message {
 	t.Helper()
 	for t.Context().Err() == nil {
@@ -143,10 +144,10 @@ func settled(t *testing.T, c *client.Client, subscriber string, members url.Valu
 	return wire.Message{}
 }
 
-// TestSubscribersCannotReachEachOther mixes the ids of two subscribers.
-func TestSubscribersCannotReachEachOther(t *testing.T) {
-	_, as := hookHouse(t)
-	admin, stranger := as("admin"), as("")
+// TestSubscribersAreIsolated combines the IDs of two subscribers.
+func TestSubscribersAreIsolated(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin, anonymous := as("admin"), as("")
 	ctx := context.Background()
 	var ids [2]string
 	var subs [2]*wire.Subscription
@@ -157,7 +158,7 @@ func TestSubscribersCannotReachEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		ids[i] = b.RecID
-		if subs[i], err = stranger.AddSubscription(ctx, b.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+		if subs[i], err = anonymous.AddSubscription(ctx, b.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,19 +167,19 @@ func TestSubscribersCannotReachEachOther(t *testing.T) {
 	}
 	await(t, got)
 	await(t, got)
-	m := settled(t, stranger, ids[0], url.Values{"Status": {"2"}})
+	m := settled(t, anonymous, ids[0], url.Values{"Status": {"2"}})
 	for name, err := range map[string]error{
-		"remove subscription": stranger.RemoveSubscription(ctx, ids[1], subs[0].RecID),
-		"remove message":      stranger.RemoveMessage(ctx, ids[1], subs[0].RecID, m.MessageID),
-		"change":              second(stranger.UpdateSubscription(ctx, ids[1], subs[0].RecID, wire.SubscriptionRequest{EventName: pointer("*")})),
-		"retry":               second(stranger.RetryMessage(ctx, ids[1], subs[1].RecID, m.MessageID)),
+		"remove subscription": anonymous.RemoveSubscription(ctx, ids[1], subs[0].RecID),
+		"remove message":      anonymous.RemoveMessage(ctx, ids[1], subs[0].RecID, m.MessageID),
+		"change":              second(anonymous.UpdateSubscription(ctx, ids[1], subs[0].RecID, wire.SubscriptionRequest{EventName: pointer("*")})),
+		"retry":               second(anonymous.RetryMessage(ctx, ids[1], subs[1].RecID, m.MessageID)),
 	} {
 		if !client.Is(err, client.NotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, members := range []url.Values{{"SubscriberID": {ids[0]}}, {"SubscriberIDIn": {ids[0]}}, {"MessageID": {m.MessageID}}, {"Include": {"COUNT(*)"}, "MessageID": {m.MessageID}}} {
-		p, err := stranger.Messages(ctx, ids[1], members)
+		p, err := anonymous.Messages(ctx, ids[1], members)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,8 +193,8 @@ func TestSubscribersCannotReachEachOther(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestWebhookRequestsThatAreRefused(t *testing.T) {
-	i, as := hookHouse(t)
+func TestInvalidWebhookRequests(t *testing.T) {
+	i, as := startWebhooks(t)
 	admin := as("admin")
 	shop, err := admin.AddSubscriber(context.Background(), wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
@@ -251,10 +252,10 @@ func TestWebhookRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestBodiesAreDeliveredByteForByte raises events whose bodies are texts and
-// other JSON, with what a careless service would change.
-func TestBodiesAreDeliveredByteForByte(t *testing.T) {
-	i, as := hookHouse(t)
+// TestBodiesAreDeliveredUnchanged publishes bodies with text, spacing, escapes and
+// numbers that re-encoding would change.
+func TestBodiesAreDeliveredUnchanged(t *testing.T) {
+	i, as := startWebhooks(t)
 	shop, err := as("admin").AddSubscriber(context.Background(), wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
@@ -287,36 +288,36 @@ func TestBodiesAreDeliveredByteForByte(t *testing.T) {
 	}
 }
 
-// TestEventsOfClientsWithoutALogin has a network that may raise events.
-func TestEventsOfClientsWithoutALogin(t *testing.T) {
-	_, as := hookHouse(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
+// TestAnonymousPublish allows a network to publish events without a login.
+func TestAnonymousPublish(t *testing.T) {
+	_, as := startWebhooks(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "127.0.0.0/8")
 	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); err != nil {
 		t.Error(err)
 	}
-	_, as = hookHouse(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "192.0.2.0/24")
+	_, as = startWebhooks(t, "--webhooks-publish", "anonymous", "--webhooks-publish-from", "192.0.2.0/24")
 	if _, err := as("").RaiseEvent(context.Background(), "debtor.updated", "x"); !client.Is(err, client.Unauthorized) {
 		t.Error(err)
 	}
 }
 
-func TestWebhooksTurnedOff(t *testing.T) {
-	_, as := hookHouse(t, "--webhooks-enabled=false")
+func TestWebhooksDisabled(t *testing.T) {
+	_, as := startWebhooks(t, "--webhooks-enabled=false")
 	if _, err := as("").Events(context.Background()); !client.Is(err, client.NotFound) || !strings.Contains(err.Error(), "webhooks.enabled") {
 		t.Error(err)
 	}
 }
 
-// TestStrangersRetryNowAndThen asks for more retries than a SubscriberID allows.
-func TestStrangersRetryNowAndThen(t *testing.T) {
-	_, as := hookHouse(t, "--webhooks-retry-schedule", "1h")
-	admin, stranger := as("admin"), as("")
+// TestAnonymousRetriesAreLimited requests more retries than a SubscriberID allows.
+func TestAnonymousRetriesAreLimited(t *testing.T) {
+	_, as := startWebhooks(t, "--webhooks-retry-schedule", "1h")
+	admin, anonymous := as("admin"), as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	to, got := receiver(t, 422)
-	s, err := stranger.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
+	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,13 +327,13 @@ func TestStrangersRetryNowAndThen(t *testing.T) {
 	id := await(t, got).header.Get("Webhook-Id")
 	refused := 0
 	for range 12 {
-		_, err := stranger.RetryMessage(ctx, shop.RecID, s.RecID, id)
+		_, err := anonymous.RetryMessage(ctx, shop.RecID, s.RecID, id)
 		if e, is := errors.AsType[*client.Error](err); is && e.Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}
 	if refused == 0 {
-		t.Error("12 retries at once went through")
+		t.Error("12 retries in a row were accepted")
 	}
 	if _, err := admin.RetryMessage(ctx, shop.RecID, s.RecID, id); err != nil {
 		t.Errorf("an admin's retry: %v", err)

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the expected outputs")
 // TestMain makes whctl and the helper commands of the scripts available as separate
 // processes.
 func TestMain(m *testing.M) {
-	daemontest.PlayIfLaunched()
+	daemontest.RunIfLaunched()
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
 

@@ -68,7 +68,7 @@ func TestRestoreOverStore(t *testing.T) {
 	s := source(t)
 	file := saved(t, s)
 	to := backup.Target{Dir: t.TempDir(), Files: s.Files, OtherFiles: []string{"demo-key"}}
-	if err := os.WriteFile(filepath.Join(to.Dir, "demo-key"), []byte("of before"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(to.Dir, "demo-key"), []byte("earlier"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, to, file, "already contains a store: demo-key; --force")
@@ -217,10 +217,10 @@ func TestInvalidBackupTargets(t *testing.T) {
 	s.Dir = t.TempDir()
 	file := filepath.Join(t.TempDir(), "file")
 	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "records.db is missing") {
-		t.Errorf("of an empty directory: %v", err)
+		t.Errorf("empty directory: %v", err)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it left a file (%v)", err)
+		t.Errorf("an incomplete file is left (%v)", err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestBackupOfDamagedStore(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if left := names(t, filepath.Dir(file)); left != nil {
-		t.Errorf("it left %q", left)
+		t.Errorf("files are left: %q", left)
 	}
 }
 
@@ -265,11 +265,11 @@ func TestCancelledRunsLeaveNoFiles(t *testing.T) {
 	cancel()
 	other := filepath.Join(t.TempDir(), "other")
 	if _, err := backup.Write(ended, s, other); err == nil {
-		t.Error("a backup goes on")
+		t.Error("the cancelled backup succeeded")
 	}
 	to := backup.Target{Dir: t.TempDir(), Files: s.Files}
 	if _, err := backup.Restore(ended, to, file); !errors.Is(err, context.Canceled) {
-		t.Errorf("a restore goes on (%v)", err)
+		t.Errorf("the cancelled restore returned %v", err)
 	}
 	if left := append(names(t, filepath.Dir(other)), names(t, to.Dir)...); !slices.Equal(left, []string{"whd.lock"}) {
 		t.Errorf("left: %q", left)

@@ -33,7 +33,7 @@ func TestKilledProcesses(t *testing.T) {
 		}
 		return true
 	}, "backup", "--data-dir", s.Dir, file)
-	t.Logf("backup: %d of %d were finished", finished, kills)
+	t.Logf("backup: %d of %d runs finished", finished, kills)
 	if _, err := backup.Write(t.Context(), s, file); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestKilledProcesses(t *testing.T) {
 		}
 		return own == nil
 	}, "restore", "--data-dir", to.Dir, file)
-	t.Logf("restore: %d of %d were finished", finished, kills)
+	t.Logf("restore: %d of %d runs finished", finished, kills)
 	if _, err := backup.Restore(t.Context(), to, file); err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,13 @@ const kills = 6
 func rounds(t *testing.T, done func() bool, args ...string) (finished int) {
 	t.Helper()
 	began := time.Now()
-	said, err := must(daemontest.Command(args...))(t).CombinedOutput()
+	output, err := must(daemontest.Command(args...))(t).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("%v: %s", err, output)
 	}
 	took := time.Since(began)
 	if !done() {
-		t.Fatalf("%q had no effect: %s", args, said)
+		t.Fatalf("%q never finished: %s", args, output)
 	}
 	for n := range kills {
 		cmd := must(daemontest.Command(args...))(t)

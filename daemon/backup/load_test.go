@@ -125,7 +125,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	}
 	to := backup.Target{Dir: first.Dir, Files: files(t), Force: true}
 	if _, err := backup.Restore(t.Context(), to, file); err == nil || !strings.Contains(err.Error(), "stop it first") {
-		t.Errorf("a restore under a running daemon: %v", err)
+		t.Errorf("restore while the daemon runs: %v", err)
 	}
 	end()
 	work.Wait()
@@ -144,7 +144,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	after := everything(t, again)
 	for kind, want := range records {
 		if got := after[kind]; got != want || want == "" {
-			t.Errorf("%s: %d bytes, not the same as the %d of before", kind, len(got), len(want))
+			t.Errorf("%s: %d bytes, not equal to the %d before the backup", kind, len(got), len(want))
 		}
 	}
 	delivered(t, receiver, before)
@@ -202,7 +202,7 @@ func delivered(t *testing.T, s *shop, events []string) {
 		select {
 		case <-tick.C:
 		case <-enough:
-			t.Fatalf("%d events are not delivered, such as %q", len(events), events[0])
+			t.Fatalf("%d events were not delivered, such as %q", len(events), events[0])
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 // of the directory.
 func TestOwnerOfRestoredFiles(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can act for others")
+		t.Skip("only root can change the owner of files")
 	}
 	const daemon = 65534
 	s := source(t)

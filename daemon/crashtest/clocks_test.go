@@ -54,8 +54,8 @@ func TestClockSkew(t *testing.T) {
 // Delays between the attempts at a retryReceiver: first that of the schedule, then its
 // Retry-After.
 const (
-	scheduled = 4 * time.Second
-	askedFor  = 30 * time.Second
+	scheduled  = 4 * time.Second
+	retryAfter = 30 * time.Second
 )
 
 // retryReceiver is an endpoint that accepts a message at the third attempt.
@@ -78,7 +78,7 @@ func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case 1:
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	case 2:
-		w.Header().Set("Retry-After", time.Now().Add(askedFor).UTC().Format(http.TimeFormat))
+		w.Header().Set("Retry-After", time.Now().Add(retryAfter).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	case 3:
 		h.accepted <- text
@@ -114,7 +114,7 @@ func (p *cluster) testRetries(t *testing.T) {
 		}
 	}
 	for body, at := range h.attempts {
-		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < askedFor*3/4 {
+		if at[1].Sub(at[0]) < scheduled/2 || at[2].Sub(at[1]) < retryAfter*3/4 {
 			t.Errorf("the event %q was attempted at %v, before it was due", body, at)
 		}
 	}

@@ -129,7 +129,7 @@ func signedIn(t *testing.T, url string) *client.Client {
 	return c
 }
 
-// deliveriesBetweenRounds is the number of deliveries between two rounds, so that each
+// deliveriesPerRound is the number of deliveries between two rounds, so that each
 // disturbs running work.
 const deliveriesPerRound = 20
 

@@ -54,7 +54,7 @@ type evaluation struct {
 	frozen                     int // attempts that were suspended
 	late                       int // attempts after a suspension, of messages delivered during it
 	lateBy                     time.Duration
-	slow                       int      // attempts repeated since a daemon was too slow to renew its lease
+	slow                       int      // attempts repeated because a daemon was too slow to renew its lease
 	violations                 []string // violated guarantees
 }
 

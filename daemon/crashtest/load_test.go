@@ -27,7 +27,7 @@ type load struct {
 	began    time.Time
 	reads    int
 	accepted []string // bodies of events
-	retries  int      // tries without a response
+	retries  int      // attempts without a response
 	failed   []string
 }
 

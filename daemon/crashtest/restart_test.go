@@ -100,7 +100,7 @@ func TestSignalsUnderLoad(t *testing.T) {
 	took := time.Since(l.began)
 	lost := c.await(l.accepted)
 	u.stop(t)
-	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) answered, %d tries without an answer; %d failed; %d events lost, %d deliveries beyond one",
+	t.Logf("%d restarts and reloads in %v: %d requests (%.0f/s) and %d events (%.0f/s) completed, %d attempts without a response; %d failed; %d events lost, %d deliveries beyond one",
 		*restarts, took.Round(time.Millisecond), l.reads, float64(l.reads)/took.Seconds(), len(l.accepted), float64(len(l.accepted))/took.Seconds(),
 		l.retries, len(l.failed), len(lost), c.deliveries-len(c.received))
 	if len(l.failed) > 0 || len(lost) > 0 || c.deliveries != len(c.received) {
@@ -135,8 +135,8 @@ func (u *unit) subscribe(t *testing.T, receiver string) (key string) {
 	return made.Key
 }
 
-// TestShutdownDelay: a daemon that shuts down reports this to load balancers and
-// continues to serve until the delay is over. A second signal ends it immediately.
+// TestShutdownDelay checks that a daemon that shuts down reports this to load balancers
+// and continues to serve until the delay is over. A second signal ends it immediately.
 func TestShutdownDelay(t *testing.T) {
 	u := loadUnit(t, "--auth-queries", "anonymous", "--http-shutdown-delay", "24h")
 	u.start(t)

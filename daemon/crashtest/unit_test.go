@@ -102,7 +102,7 @@ func (u *unit) reload(t *testing.T) {
 	if text := u.awaitNotification(t, "RELOADING=1"); !strings.Contains(text, "\nMONOTONIC_USEC=") {
 		t.Errorf("reloading notification: %q", text)
 	}
-	if text := u.awaitNotification(t, "READY=1"); strings.Contains(text, "of before") {
+	if text := u.awaitNotification(t, "READY=1"); strings.Contains(text, "with the previous settings") {
 		t.Errorf("notification after the reload: %q", text)
 	}
 }

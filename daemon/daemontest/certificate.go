@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// WritePair writes a certificate of 127.0.0.1 and its key as PEM files, which
-// look as if they had been changed last at that time. It returns what a client
-// has to trust.
-func WritePair(t testing.TB, cert, key string, changed time.Time) *tls.Config {
+// WritePair writes a certificate for 127.0.0.1 and its key to PEM files with the given
+// modification time. It returns the configuration of a client that trusts the
+// certificate.
+func WritePair(t testing.TB, cert, key string, modified time.Time) *tls.Config {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
@@ -28,7 +28,7 @@ func WritePair(t testing.TB, cert, key string, changed time.Time) *tls.Config {
 		cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
 		key:  {Type: "PRIVATE KEY", Bytes: private},
 	} {
-		err = errors.Join(err, os.WriteFile(name, pem.EncodeToMemory(block), 0o600), os.Chtimes(name, changed, changed))
+		err = errors.Join(err, os.WriteFile(name, pem.EncodeToMemory(block), 0o600), os.Chtimes(name, modified, modified))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package daemontest runs a whole daemon inside a test: a real store in a
-// temporary directory, real HTTP on a free port.
+// Package daemontest runs daemons in tests, in the test's process or in one of their own:
+// with a real store in a temporary directory, and real HTTP on a free port.
 package daemontest
 
 import (
@@ -33,17 +33,17 @@ type Instance struct {
 	D   *daemon.Daemon
 
 	args     []string
-	settings map[string]string // given by Set
+	settings map[string]string // overrides made by Set, by name
 }
 
-// Start runs a daemon until the test ends. The arguments are those of
-// `whd serve`; the address and the data directory are given already.
+// Start runs a daemon until the test ends. The arguments are those of `whd serve`, in
+// addition to the address and the data directory. Failures end the test.
 func Start(t testing.TB, args ...string) *Instance {
 	t.Helper()
 	return StartIn(t, t.TempDir(), args...)
 }
 
-// StartIn is Start in a data directory that the caller has prepared.
+// StartIn is Start with an existing data directory.
 func StartIn(t testing.TB, dir string, args ...string) *Instance {
 	t.Helper()
 	i, err := Open(dir, args...)
@@ -58,7 +58,8 @@ func StartIn(t testing.TB, dir string, args ...string) *Instance {
 	return i
 }
 
-// Open runs a daemon in a data directory until Stop.
+// Open starts a daemon on a data directory. The caller must call Stop. The error is that
+// of the settings, of daemon.New or of Daemon.Start.
 func Open(dir string, args ...string) (*Instance, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
 	i := &Instance{Dir: dir, Log: NewLog(), args: args, settings: make(map[string]string)}
@@ -77,8 +78,7 @@ func Open(dir string, args ...string) (*Instance, error) {
 	return i, nil
 }
 
-// config reads the settings. Nothing is left out of the log, unless a test sets
-// log.level while the daemon runs.
+// config reads the settings. The log level is debug unless a test sets log.level.
 func (i *Instance) config() (config.Config, error) {
 	env := []string{"WHD_ADMIN_PASSWORD=" + AdminPassword}
 	for name, text := range i.settings {
@@ -91,7 +91,8 @@ func (i *Instance) config() (config.Config, error) {
 	return conf, err
 }
 
-// Settings reads settings that are given as flags of whd serve and as variables.
+// Settings reads settings from flags of whd serve and from environment variables, each of
+// the form NAME=value.
 func Settings(args []string, env ...string) (config.Config, error) {
 	var l config.Layer
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -112,8 +113,8 @@ func Settings(args []string, env ...string) (config.Config, error) {
 	return conf, err
 }
 
-// Set gives a setting, which may change while the daemon runs, another value: the
-// default if the text is empty.
+// Set changes a live setting of the running daemon. An empty text resets it to its
+// default.
 func (i *Instance) Set(t testing.TB, name, text string) {
 	t.Helper()
 	i.settings[name] = text
@@ -126,42 +127,42 @@ func (i *Instance) Set(t testing.TB, name, text string) {
 	}
 }
 
-// patience is how long anything that must happen may take.
-const patience = 2 * time.Minute
+// timeout is the time limit for an expected result.
+const timeout = 2 * time.Minute
 
-// Stop stops the daemon. Requests in work must end by themselves. Calling it
-// again does nothing.
+// Stop shuts the daemon down after the requests in flight have ended. Further calls do
+// nothing.
 func (i *Instance) Stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	return i.D.Stop(ctx)
 }
 
-// Key makes an API key of a role. Its name begins with that of the role.
+// Key creates an API key with a role and returns it. The key's name starts with the role.
 func (i *Instance) Key(t testing.TB, role string) string {
 	t.Helper()
-	var key, complaint bytes.Buffer
+	var key, stderr bytes.Buffer
 	status := whd.Main(whd.Process{
 		Args:   []string{"key", "add", role + " " + rand.Text(), "--role", role, "--data-dir", i.Dir},
-		Stdout: &key, Stderr: &complaint,
+		Stdout: &key, Stderr: &stderr,
 	})
 	if status != 0 {
-		t.Fatalf("whd key add: %s", &complaint)
+		t.Fatalf("whd key add: %s", &stderr)
 	}
 	return strings.TrimSpace(key.String())
 }
 
-// Log collects what the daemon logs.
+// Log collects the daemon's log. It is safe for concurrent use.
 type Log struct {
 	mu    sync.Mutex
 	text  strings.Builder
 	grown chan struct{} // closed at the next line
 }
 
-// NewLog is an empty log.
+// NewLog returns an empty log.
 func NewLog() *Log { return &Log{grown: make(chan struct{})} }
 
-// Write is io.Writer's.
+// Write implements io.Writer.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +171,7 @@ func (l *Log) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// String is everything logged so far.
+// String returns the whole log so far.
 func (l *Log) String() string {
 	text, _ := l.read()
 	return text
@@ -182,10 +183,11 @@ func (l *Log) read() (text string, grown <-chan struct{}) {
 	return l.text.String(), l.grown
 }
 
-// Await waits for a line that holds all the parts, and returns it.
+// Await waits for a line that contains all the parts, and returns it. It ends the test
+// after two minutes.
 func (l *Log) Await(t testing.TB, parts ...string) string {
 	t.Helper()
-	enough := time.After(patience)
+	expired := time.After(timeout)
 	for {
 		text, grown := l.read()
 		for line := range strings.Lines(text) {
@@ -195,8 +197,8 @@ func (l *Log) Await(t testing.TB, parts ...string) string {
 		}
 		select {
 		case <-grown:
-		case <-enough:
-			t.Fatalf("no line with %q was logged, but:\n%s", parts, text)
+		case <-expired:
+			t.Fatalf("no line with %q in the log:\n%s", parts, text)
 		}
 	}
 }

@@ -20,35 +20,35 @@ import (
 )
 
 const (
-	processVariable  = "DAEMONTEST_PROCESS"  // is set in daemons
-	profilesVariable = "DAEMONTEST_PROFILES" // names a directory for their CPU profiles
+	processVariable  = "DAEMONTEST_PROCESS"  // set in daemon processes
+	profilesVariable = "DAEMONTEST_PROFILES" // directory for their CPU profiles
 )
 
-// Main is for TestMain of tests that start daemons in processes of their own.
+// Main is the TestMain of packages that use Launch or Command.
 func Main(m *testing.M) {
-	PlayIfLaunched()
+	RunIfLaunched()
 	os.Exit(m.Run())
 }
 
-// PlayIfLaunched is what Main begins with, for a TestMain that has more to do. It
-// does not return from a process that was started to be a daemon.
-func PlayIfLaunched() {
+// RunIfLaunched is the first step of Main, for a TestMain that has more to do. In a
+// process that Launch or Command has started it runs whd and does not return.
+func RunIfLaunched() {
 	if os.Getenv(processVariable) != "" {
-		os.Exit(play(os.Args[1:]))
+		os.Exit(runProgram(os.Args[1:]))
 	}
 }
 
-// Process is a daemon in a process of its own, as it ships.
+// Process is a daemon in a separate process.
 type Process struct {
 	URL   string
 	cmd   *exec.Cmd
-	stdin io.Closer // its end ends the process, even if this one is killed
+	stdin io.Closer // closing it ends the process, even if this process is killed
 	out   io.Reader
 	log   *os.File
 }
 
-// Launch begins a daemon on a data directory, where it logs to a file, and does
-// not wait for it. The arguments are as those of Start.
+// Launch starts a daemon on a data directory, without waiting until it listens. It logs to
+// the file process.log there. The arguments are those of Start.
 func Launch(dir string, args ...string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -57,13 +57,14 @@ func Launch(dir string, args ...string) (*Process, error) {
 	return Program{Path: self}.Launch(dir, args...)
 }
 
-// Program is a test that calls Main, built in a way of its own.
+// Program is a test binary whose TestMain calls Main, for example one built with other
+// flags.
 type Program struct {
 	Path string
-	Env  []string // beside this process's own
+	Env  []string // added to this process's environment
 }
 
-// Launch is the function Launch with this program.
+// Launch is like the function Launch, with this program.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)...)}
 	p.cmd.Env = slices.Concat(os.Environ(), g.Env, []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
@@ -81,8 +82,7 @@ func (g Program) Launch(dir string, args ...string) (*Process, error) {
 	return p, p.cmd.Start()
 }
 
-// Command is a command of whd in a process of its own, which the caller starts
-// and waits for.
+// Command returns a command of whd, to be run in a separate process.
 func Command(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -90,11 +90,12 @@ func Command(args ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = append(os.Environ(), processVariable+"=1")
-	_, err = cmd.StdinPipe() // whose end would end the command
+	_, err = cmd.StdinPipe() // the command ends with its standard input
 	return cmd, err
 }
 
-// Await waits until the daemon listens.
+// Await waits until the daemon listens, and sets URL. If the daemon exits before, the error
+// contains the end of its log.
 func (p *Process) Await() error {
 	lines := bufio.NewScanner(p.out)
 	for lines.Scan() {
@@ -104,40 +105,41 @@ func (p *Process) Await() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the daemon ended before it listened: %w", errors.Join(lines.Err(), p.said()))
+	return fmt.Errorf("the daemon ended before it listened: %w", errors.Join(lines.Err(), p.lastLog()))
 }
 
-// said is what the daemon has logged last.
-func (p *Process) said() error {
+// lastLog returns the end of the daemon's log as an error.
+func (p *Process) lastLog() error {
 	text, err := os.ReadFile(p.log.Name())
 	if err != nil {
 		return err
 	}
-	const enough = 2000
-	return errors.New(string(text[max(0, len(text)-enough):]))
+	const maxBytes = 2000
+	return errors.New(string(text[max(0, len(text)-maxBytes):]))
 }
 
-// PID is the number of the process.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Kill ends the daemon at once, as a failure of power would.
+// Kill kills the daemon without a shutdown, like a power failure.
 func (p *Process) Kill() error {
 	err := p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // says that it was killed
+	_ = p.cmd.Wait() // fails, since the process was killed
 	return errors.Join(err, p.log.Close())
 }
 
-// Stop ends the daemon as it should be.
+// Stop shuts the daemon down and waits for its end.
 func (p *Process) Stop() error {
 	return errors.Join(p.stdin.Close(), p.cmd.Wait(), p.log.Close())
 }
 
-// Wait waits for a daemon that was stopped by a signal. An exit status other
+// Wait waits for the end of a daemon that was stopped by a signal. An exit status other
 // than 0 is an *exec.ExitError.
 func (p *Process) Wait() error { return errors.Join(p.cmd.Wait(), p.log.Close()) }
 
-// play is the daemon until standard input ends, or a signal comes.
-func play(args []string) int {
+// runProgram runs whd until standard input ends or a signal arrives, and returns the exit
+// status.
+func runProgram(args []string) int {
 	end, err := profile()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -159,7 +161,7 @@ func hangups() <-chan os.Signal {
 	return signals
 }
 
-// profile writes the process's CPU profile where that is asked for.
+// profile writes the process's CPU profile if profilesVariable is set.
 func profile() (end func(), err error) {
 	dir := os.Getenv(profilesVariable)
 	if dir == "" {

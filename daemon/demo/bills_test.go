@@ -81,7 +81,7 @@ func TestBillReferences(t *testing.T) {
 	}
 }
 
-// TestBillValuesUnique: a stage has at most one value of a field.
+// TestBillValuesUnique checks that a stage has at most one value of a field.
 func TestBillValuesUnique(t *testing.T) {
 	stages, fields := billColumn(t, erp.ValuesTable, "BM_Stages_RecID"), billColumn(t, erp.ValuesTable, "BM_StageCustomFields_RecID")
 	seen := make(map[string]bool)

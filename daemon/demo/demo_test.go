@@ -116,7 +116,7 @@ func TestCounts(t *testing.T) {
 		total += n
 	})
 	if total < 45_000 || total > 55_000 {
-		t.Errorf("%d rows in all, want about 50,000", total)
+		t.Errorf("%d rows in total, want about 50,000", total)
 	}
 	if got := Count("SO_Totals"); got != 12_000 {
 		t.Errorf("SO_Totals has %d rows, want 12000", got)
@@ -143,7 +143,7 @@ func TestFields(t *testing.T) {
 	})
 }
 
-func TestRowsOfAnotherShape(t *testing.T) {
+func TestRowsOfUnknownFields(t *testing.T) {
 	kind := &record.Kind{Name: "IN_Colours", Fields: []record.Field{
 		{Name: "ColourCode", Type: record.Text, Filter: record.TextFilter, Null: record.Nullable},
 		{Name: "Weight", Type: record.Decimal, Filter: record.OrderedFilter, Null: record.Nullable},

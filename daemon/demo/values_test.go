@@ -177,8 +177,8 @@ func TestNulls(t *testing.T) {
 	})
 }
 
-// TestExtremes checks that every extreme value occurs in a field of its type, in rows
-// whose ids mark them as migrated.
+// TestExtremes checks that every extreme value occurs in a field of its type, in rows with
+// the IDs of migrated rows.
 func TestExtremes(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, kind := range record.Builtin().Kinds() {
@@ -262,7 +262,7 @@ func TestDocuments(t *testing.T) {
 		name, file := strings.ToLower(names[n].(string)), contents[n].([]byte)
 		head, ids := heads[name[len(name)-4:]]
 		if !ids || !bytes.HasPrefix(file, []byte(head)) {
-			t.Fatalf("%s begins with %.20q", names[n], file)
+			t.Fatalf("%s starts with %.20q", names[n], file)
 		}
 		switch {
 		case head[0] == '%':

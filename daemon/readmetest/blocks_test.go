@@ -28,7 +28,7 @@ func blocks(text string) (all []block, err error) {
 		case open != nil:
 			open.lines = append(open.lines, line)
 		case strings.HasPrefix(line, "    "):
-			return nil, fmt.Errorf("line %d is indented: commands belong between fences, where they are run", i+1)
+			return nil, fmt.Errorf("line %d is indented: put commands between fences, so that they are run", i+1)
 		}
 	}
 	if open != nil {
@@ -37,8 +37,7 @@ func blocks(text string) (all []block, err error) {
 	return all, nil
 }
 
-// exempt are commands that are not run here, with the reason. Each is the
-// beginning of a line.
+// exempt lists the beginnings of lines that are not run, with the reason.
 var exempt = []struct{ command, why string }{
 	{"make dist", "builds for a minute; the tests of .ci/tools check the result"},
 	{"make bench", "measures for minutes; the tests compile the benchmarks"},
@@ -48,7 +47,7 @@ var exempt = []struct{ command, why string }{
 	{"docker ", "needs a registry of images"},
 	{"read ", "prompts for the password of sqlcmd"},
 	{"sqlcmd ", "needs the administrator of a SQL Server; the tests on a server run the script"},
-	{"export WHD_STORE_FILE=", "needs a SQL Server: TestSchemaOnServer, TestCheckOnServer"},
+	{"export WHD_STORE_FILE=", "needs a SQL Server: TestServerCommands, TestCheckWithMinimalRights"},
 	{"whd migrate", "the same"},
 	{"whd check", "the same"},
 	{"whd serve", "the same"},
@@ -79,10 +78,10 @@ func exemption(line string) string {
 	return ""
 }
 
-// otherTests are the tests of the blocks in other languages than sh.
+// otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
-	"go": "TestReadmeVerifies", "csharp": "TestReadmeVerifies", "php": "TestReadmeVerifies", "javascript": "TestReadmeVerifies", "python": "TestReadmeVerifies",
-	"sql": "TestEventsFromTSQL", "powershell": "not run: it needs Windows", "toml": "TestDocsSettings",
+	"go": "TestDocumentedReceiversVerifySignatures", "csharp": "TestDocumentedReceiversVerifySignatures", "php": "TestDocumentedReceiversVerifySignatures", "javascript": "TestDocumentedReceiversVerifySignatures", "python": "TestDocumentedReceiversVerifySignatures",
+	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "toml": "TestDocsSettings",
 	"text": "TestManual: the output of the block of commands before it",
 }
 
@@ -101,7 +100,7 @@ func blocksOf(t *testing.T, p page) []block {
 	return all
 }
 
-// generated is a part of a page that the programs' help is the source of.
+// generated matches a part of a page that is generated from a program's help.
 var generated = regexp.MustCompile(`(?s)<!-- help .*?<!-- end of help `)
 
 func blankLines(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) }

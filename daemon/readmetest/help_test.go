@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// helpPart is a part of the help of a program that a page repeats between the comments
+// helpPart is a part of a program's help that a page contains between the comments
 // <!-- help NAME --> and <!-- end of help NAME -->.
 type helpPart struct {
 	args    []string // the program and its arguments
@@ -32,10 +32,10 @@ var helpParts = map[string]helpPart{
 	"whctl environment": {[]string{"whctl", "help", "environment"}, "", "| Variable | Meaning |"},
 }
 
-// twoCells is a line of a help's list.
+// twoCells matches a line of a list in the help.
 var twoCells = regexp.MustCompile(`^  (\S.*?)  +(\S.*)$`)
 
-// markdown is the part of a help, as the pages show it.
+// markdown returns the part of a help in the format of the pages.
 func (p helpPart) markdown(help string) (string, error) {
 	if p.columns == "" {
 		return "```text\n" + strings.TrimSpace(help) + "\n```\n", nil
@@ -62,8 +62,8 @@ func (p helpPart) markdown(help string) (string, error) {
 	return table, nil
 }
 
-// TestHelpInPages compares the parts of the programs' help that pages repeat with what
-// the programs print; -update writes them.
+// TestHelpInPages compares the parts of the programs' help in the pages with the programs'
+// output; -update writes them.
 func TestHelpInPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")
@@ -114,7 +114,7 @@ func TestHelpInPages(t *testing.T) {
 	}
 	for name := range helpParts {
 		if !used[name] {
-			t.Errorf("no page has the help of %s", name)
+			t.Errorf("no page contains the help of %s", name)
 		}
 	}
 }

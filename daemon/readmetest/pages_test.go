@@ -73,7 +73,7 @@ func TestEveryPageIsListed(t *testing.T) {
 	}
 }
 
-// Parts of Markdown that the links are found by.
+// Parts of Markdown with links and headings.
 var (
 	fencedBlock = regexp.MustCompile("(?ms)^```.*?^```$")
 	link        = regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -81,7 +81,7 @@ var (
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors returns the anchors that GitHub gives the headings of a text.
+// anchors returns the anchors that GitHub generates for the headings of a text.
 func anchors(text string) map[string]bool {
 	found := make(map[string]bool)
 	for _, m := range heading.FindAllStringSubmatch(fencedBlock.ReplaceAllString(text, ""), -1) {
@@ -91,7 +91,7 @@ func anchors(text string) map[string]bool {
 	return found
 }
 
-// TestLinks follows each link of the documentation that is no web address.
+// TestLinks checks that the target of each relative link of the documentation exists.
 func TestLinks(t *testing.T) {
 	pages := append(manual(t), readPage(t, readme), readPage(t, changelog), readPage(t, contributing))
 	for _, p := range pages {
@@ -115,7 +115,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestAnchors has the rules of GitHub for anchors.
+// TestAnchors checks the rules of GitHub for anchors.
 func TestAnchors(t *testing.T) {
 	found := anchors("# One, two: `three`\n```sh\n# no heading\n```\n## exit-codes and C#\n")
 	for _, want := range []string{"one-two-three", "exit-codes-and-c"} {

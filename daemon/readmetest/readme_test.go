@@ -60,12 +60,12 @@ alone() {
 // mark ends the output of a block.
 const mark = "\x1e"
 
-// setup is how the README's block begins that sets the variables which all pages use.
+// setup is the start of the README's block that sets the variables for all pages.
 const setup = "export WHD="
 
-// TestManual runs the commands of the README, one block after another, in a shell whose
-// directory is a copy of the repository, and then those of each page of the manual, in a
-// shell of its own where the variables of the README are set and the demo runs.
+// TestManual runs the commands of the README, one block after another, in a shell in a copy
+// of the repository. It then runs those of each page of the manual, in a new shell with the
+// variables of the README and with the demo running.
 func TestManual(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds both programs")
@@ -90,7 +90,7 @@ func TestManual(t *testing.T) {
 	}
 	for _, e := range exempt {
 		if used[e.command] == 0 {
-			t.Errorf("no line of the manual begins with %q any more", e.command)
+			t.Errorf("no line of the manual starts with %q any more", e.command)
 		}
 	}
 }
@@ -102,11 +102,11 @@ func variablesBlock(t *testing.T, p page) block {
 			return b
 		}
 	}
-	t.Fatalf("%s has no block that begins with %s", p.path, setup)
+	t.Fatalf("%s has no block that starts with %s", p.path, setup)
 	return block{}
 }
 
-// follow runs the commands of a page and compares what they print with what it shows.
+// follow runs the commands of a page and compares their output with that on the page.
 func (s *session) follow(t *testing.T, p page, used map[string]int) {
 	t.Helper()
 	var output string
@@ -116,17 +116,17 @@ func (s *session) follow(t *testing.T, p page, used map[string]int) {
 			output = s.run(t, p.path, b.line, b.runnable(used))
 		case "text":
 			if want := missingLine(strings.ReplaceAll(output, s.address, "127.0.0.1:5050"), b.lines); want != "" {
-				t.Errorf("%s:%d: the commands before it do not print %q, but\n%s", p.path, b.line, want, output)
+				t.Errorf("%s:%d: the commands before it do not print %q; output:\n%s", p.path, b.line, want, output)
 			}
 		}
 	}
 }
 
-// session is a shell that takes one block after another.
+// session is a shell that runs one block after another.
 type session struct {
 	address string
 	block   string // the file of the block that is run
-	failed  string // the file of what has failed in it
+	failed  string // the file of the failures in it
 	in      io.Writer
 	out     *bufio.Reader
 }
@@ -165,12 +165,12 @@ func begin(t *testing.T, dir, address string) *session {
 	return s
 }
 
-// run runs a block, in which nothing may fail, and returns its output.
+// run runs a block, expects that no command fails, and returns its output.
 func (s *session) run(t *testing.T, page string, line int, commands string) string {
 	t.Helper()
-	output, failed, ended := s.try(t, commands)
+	output, failed, alive := s.try(t, commands)
 	switch {
-	case !ended:
+	case !alive:
 		t.Fatalf("%s:%d: the shell ended\n%s", page, line, output)
 	case failed != "":
 		t.Errorf("%s:%d: these failed: %s\n%s", page, line, failed, output)
@@ -180,9 +180,9 @@ func (s *session) run(t *testing.T, page string, line int, commands string) stri
 	return output
 }
 
-// try runs a block from a file, so that no command of it reads those behind it. It
-// returns the output, the commands that failed, and whether the shell is still alive.
-func (s *session) try(t *testing.T, commands string) (output, failed string, ended bool) {
+// try runs a block from a file, so that no command can read the following ones as its
+// input. It returns the output, the failed commands, and whether the shell is still alive.
+func (s *session) try(t *testing.T, commands string) (output, failed string, alive bool) {
 	t.Helper()
 	commands = strings.NewReplacer("127.0.0.1:5050", s.address, "ADDRESS", s.address).Replace(commands)
 	for name, text := range map[string]string{s.block: commands + "\n", s.failed: ""} {
@@ -191,16 +191,16 @@ func (s *session) try(t *testing.T, commands string) (output, failed string, end
 		}
 	}
 	fmt.Fprintf(s.in, "trap 'failed \"$BASH_COMMAND\"' ERR\n. %q </dev/null\ntrap - ERR\nalone\nprintf '\\n%s\\n'\n", s.block, mark)
-	output, ended = s.answer()
+	output, alive = s.readOutput()
 	text, err := os.ReadFile(s.failed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return output, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), ended
+	return output, strings.Join(strings.Split(strings.TrimSpace(string(text)), "\n"), "; "), alive
 }
 
-// answer reads the output of a block.
-func (s *session) answer() (output string, ended bool) {
+// readOutput reads the output of a block.
+func (s *session) readOutput() (output string, alive bool) {
 	var lines strings.Builder
 	for {
 		line, err := s.out.ReadString('\n')
@@ -214,7 +214,7 @@ func (s *session) answer() (output string, ended bool) {
 	}
 }
 
-// checkout copies what the repository holds to a directory of its own.
+// checkout copies the repository's files, without ignored ones, to a temporary directory.
 func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -222,12 +222,12 @@ func checkout(t *testing.T) string {
 	list.Dir = root
 	names, err := list.Output()
 	if err != nil {
-		t.Skip("this is no git repository: ", err)
+		t.Skip("not in a git repository: ", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		if os.IsNotExist(err) {
-			continue // removed, but not yet in a commit
+			continue // deleted in the work tree
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestBrokenCommandsAreSeen gives the session commands that a README must not have.
-func TestBrokenCommandsAreSeen(t *testing.T) {
+// TestFailingCommandsAreDetected runs commands that fail in ways that a shell ignores.
+func TestFailingCommandsAreDetected(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
@@ -44,9 +44,9 @@ func TestBrokenCommandsAreSeen(t *testing.T) {
 		{"export ID=\"$(curl URL/ && echo 4711)\"\ntimeout 0.1 sleep 99 || true\ntrue | cat", ""},
 	}
 	for _, c := range cases {
-		said, failed, ended := s.try(t, strings.ReplaceAll(c.commands, "URL", server.URL))
-		if !ended || !strings.Contains(failed, c.failed) || (failed == "") != (c.failed == "") {
-			t.Errorf("%s\nfailed: %q, want %q; it said %s", c.commands, failed, c.failed, said)
+		output, failed, alive := s.try(t, strings.ReplaceAll(c.commands, "URL", server.URL))
+		if !alive || !strings.Contains(failed, c.failed) || (failed == "") != (c.failed == "") {
+			t.Errorf("%s\nfailed: %q, want %q; output %s", c.commands, failed, c.failed, output)
 		}
 		if strings.HasSuffix(c.commands, "&") {
 			s.try(t, "kill $!; wait $! || true")
@@ -54,8 +54,9 @@ func TestBrokenCommandsAreSeen(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftBehind where a command ends the shell, as an unset variable does.
-func TestNothingIsLeftBehind(t *testing.T) {
+// TestServiceIsStoppedWithShell checks that no process is left if a command, such as the
+// use of an unset variable, ends the shell.
+func TestServiceIsStoppedWithShell(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
@@ -64,8 +65,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := begin(t, dir, freeAddress(t))
-	if said, failed, ended := s.try(t, "mkfifo started; command make run >/dev/null 2>&1 & SERVER=$!; read -r ID <started; echo $ID >id; : $NOT_SET"); ended {
-		t.Fatalf("it goes on: %s, failed: %s", said, failed)
+	if output, failed, alive := s.try(t, "mkfifo started; command make run >/dev/null 2>&1 & SERVER=$!; read -r ID <started; echo $ID >id; : $NOT_SET"); alive {
+		t.Fatalf("the shell is still alive: %s, failed: %s", output, failed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "id"))
 	if err != nil {
@@ -77,6 +78,6 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 	if process, err := os.FindProcess(id); err == nil && process.Signal(syscall.Signal(0)) == nil {
 		_ = process.Kill()
-		t.Error("what make run has started is left")
+		t.Error("the process started by make run is still running")
 	}
 }

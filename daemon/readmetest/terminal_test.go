@@ -17,7 +17,7 @@ const (
 	terminalPicture = "cmd/daemon/docs/images/terminal.svg"
 	terminalGolden  = "tui/testdata/S01-home.colour.golden"
 	maxPicture      = 100_000 // bytes
-	maxPagePicture  = 150_000 // of a web page, whose text is outlines
+	maxPagePicture  = 150_000 // of a web page, with its text as outlines
 )
 
 // Sizes of the picture in pixels.
@@ -83,7 +83,7 @@ func picture(lines []string, columns int, description string) string {
 	return b.String()
 }
 
-// drawRun draws text of one style whose first cell is in a column.
+// drawRun draws text of one style, starting in a column.
 func drawRun(b *bytes.Buffer, run string, s style, column int, y float64) {
 	x := func(cell int) float64 { return border + float64(column+cell)*cellWidth }
 	runes := []rune(run)
@@ -140,7 +140,7 @@ func runeClass(r rune) int {
 	return text
 }
 
-// TestPictures: the manual has pictures as SVG only, and small ones.
+// TestPictures checks that the manual's pictures are small SVG files.
 func TestPictures(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join(root, "cmd/daemon/docs/images"))
 	if err != nil {

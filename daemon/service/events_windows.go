@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
-// eventHandler writes warnings and errors to the event log of Windows. What is
-// said of every request would drown them there.
+// eventHandler writes warnings and errors to the event log of Windows, without the lines
+// logged for each request.
 type eventHandler struct {
 	slog.Handler // writes a line into the buffer
 	line         *line
 	events       *eventlog.Log
 }
 
-// line is one entry on its way to the event log.
+// line buffers the text of one entry.
 type line struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -29,7 +29,7 @@ func newEventHandler(events *eventlog.Log) slog.Handler {
 	return eventHandler{slog.NewTextHandler(&l.text, options), l, events}
 }
 
-// withoutTime leaves out what an entry has by itself.
+// withoutTime removes the time and level, which entries of the event log have anyway.
 func withoutTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return slog.Attr{}
@@ -37,7 +37,7 @@ func withoutTime(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Handle is slog.Handler's.
+// Handle implements slog.Handler.
 func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 	h.line.mu.Lock()
 	defer h.line.mu.Unlock()
@@ -51,12 +51,12 @@ func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.events.Warning(eventID, h.line.text.String())
 }
 
-// WithAttrs is slog.Handler's.
+// WithAttrs implements slog.Handler.
 func (h eventHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return eventHandler{h.Handler.WithAttrs(attributes), h.line, h.events}
 }
 
-// WithGroup is slog.Handler's.
+// WithGroup implements slog.Handler.
 func (h eventHandler) WithGroup(name string) slog.Handler {
 	return eventHandler{h.Handler.WithGroup(name), h.line, h.events}
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows/svc"
 )
 
-// TestExecute plays the service manager.
+// TestExecute sends the requests of the service manager and checks the reported states.
 func TestExecute(t *testing.T) {
 	orders := make(chan Order, 4)
 	w := &windowsService{order: func(o Order) { orders <- o }, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
@@ -20,8 +20,8 @@ func TestExecute(t *testing.T) {
 	if is := <-states; is.State != svc.StartPending || is.WaitHint == 0 || is.Accepts != 0 {
 		t.Errorf("first %+v", is)
 	}
-	if is := <-states; is.State != svc.StartPending || is.CheckPoint != 1 { // as time goes by
-		t.Errorf("while it begins %+v", is)
+	if is := <-states; is.State != svc.StartPending || is.CheckPoint != 1 { // the second progress report
+		t.Errorf("during the start %+v", is)
 	}
 	w.states <- svc.Status{State: svc.Running, Accepts: accepted}
 	for is := range states {
@@ -37,7 +37,7 @@ func TestExecute(t *testing.T) {
 	}
 	requests <- svc.ChangeRequest{Cmd: svc.Interrogate, CurrentStatus: svc.Status{State: svc.Running}}
 	if is := <-states; is.State != svc.Running {
-		t.Errorf("asked how it is: %+v", is)
+		t.Errorf("interrogated: %+v", is)
 	}
 	w.exit <- 3
 	select {
@@ -46,6 +46,6 @@ func TestExecute(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	case <-time.After(time.Minute):
-		t.Error("it does not end")
+		t.Error("Execute did not return")
 	}
 }

@@ -28,7 +28,7 @@ func listen(t *testing.T, name string) listener {
 	return listener{conn}
 }
 
-// next is the next datagram.
+// next returns the next datagram.
 func (l listener) next(t *testing.T) string {
 	t.Helper()
 	text := make([]byte, 4096)
@@ -39,7 +39,7 @@ func (l listener) next(t *testing.T) string {
 	return string(text[:n])
 }
 
-// supervisorWith is a supervisor with what else its environment has.
+// supervisorWith returns the supervisor for an environment.
 func supervisorWith(t *testing.T, env ...string) *Supervisor {
 	t.Helper()
 	s, err := Find(env)
@@ -67,7 +67,7 @@ func TestSystemdNotifications(t *testing.T) {
 		microseconds, err := strconv.ParseInt(at, 10, 64)
 		if since := time.Duration(microseconds)*time.Microsecond - before.Truncate(time.Microsecond); err != nil || since < 0 || since > time.Hour ||
 			head != "RELOADING=1\nSTATUS=reloading its settings" {
-			t.Errorf("reloading: %q at %q, %v after the test began (%v)", head, at, since, err)
+			t.Errorf("reloading: %q at %q, %v after the start of the test (%v)", head, at, since, err)
 		}
 		s.Stopping(25 * time.Second)
 		if got, want := l.next(t), "STOPPING=1\nSTATUS=stopping\nEXTEND_TIMEOUT_USEC=25000000"; got != want {
@@ -77,8 +77,9 @@ func TestSystemdNotifications(t *testing.T) {
 	}
 }
 
-// TestNobodyIsTold where the program was not started as a service.
-func TestNobodyIsTold(t *testing.T) {
+// TestUnsupervised checks that a program that was not started as a service sends no
+// notifications.
+func TestUnsupervised(t *testing.T) {
 	for _, env := range [][]string{nil, {"NOTIFY_SOCKET="}, {"NOTIFY_SOCKET=vsock:2:1"}} {
 		s := supervisorWith(t, env...)
 		s.Ready("serves")
@@ -100,8 +101,8 @@ func TestMissingSocketIsLogged(t *testing.T) {
 	}
 }
 
-// TestFullSocketHoldsNothingUp has a listener that reads nothing.
-func TestFullSocketHoldsNothingUp(t *testing.T) {
+// TestFullSocketDoesNotBlock notifies a listener that reads nothing.
+func TestFullSocketDoesNotBlock(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	listen(t, socket)
 	var log strings.Builder
@@ -113,7 +114,8 @@ func TestFullSocketHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// TestWatchdog hears from the service while it answers, and not while it does not.
+// TestWatchdog checks that signs of life are sent after each successful health check, and
+// not after a failed one.
 func TestWatchdog(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	l := listen(t, socket)
@@ -121,24 +123,24 @@ func TestWatchdog(t *testing.T) {
 	var log strings.Builder
 	s.Log(slog.NewTextHandler(&log, nil))
 	ctx, cancel := context.WithCancel(t.Context())
-	asked, answer := make(chan bool), make(chan error)
+	called, result := make(chan bool), make(chan error)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.Watch(ctx, func(context.Context) error { asked <- true; return <-answer })
+		s.Watch(ctx, func(context.Context) error { called <- true; return <-result })
 	}()
 	for range 2 {
-		<-asked
-		answer <- nil
+		<-called
+		result <- nil
 		if got := l.next(t); got != "WATCHDOG=1" {
 			t.Errorf("sent %q", got)
 		}
 	}
-	<-asked
-	answer <- errors.New("deaf")
-	<-asked // it has said nothing of the answer before
+	<-called
+	result <- errors.New("unhealthy")
+	<-called // nothing was sent for the failed check
 	cancel()
-	answer <- ctx.Err()
+	result <- ctx.Err()
 	<-ended
 	s.Ready("is next")
 	if got := l.next(t); !strings.HasPrefix(got, "READY=1") {
@@ -149,8 +151,8 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
-// TestWatchdogOfAnother process is none of ours.
-func TestWatchdogOfAnother(t *testing.T) {
+// TestWatchdogPID checks that a watchdog for another process is ignored.
+func TestWatchdogPID(t *testing.T) {
 	for env, want := range map[string]time.Duration{"WATCHDOG_PID=1": 0, "WATCHDOG_PID=": 4 * time.Millisecond, "A=B": 4 * time.Millisecond} {
 		if got := supervisorWith(t, "NOTIFY_SOCKET=/x", "WATCHDOG_USEC=4000", env).manager.watchdog(); got != want {
 			t.Errorf("%s: %v, want %v", env, got, want)
@@ -158,7 +160,7 @@ func TestWatchdogOfAnother(t *testing.T) {
 	}
 }
 
-func TestOrders(t *testing.T) {
+func TestDuplicateOrdersAreDropped(t *testing.T) {
 	s := supervisorWith(t)
 	for range 3 {
 		s.order(Reload)

@@ -8,10 +8,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs")
 
-// shipped is the unit that packages have.
+// shipped is the unit in the packages.
 const shipped = "../../cmd/daemon/deploy/whd.service"
 
-func TestShippedUnit(t *testing.T) {
+func TestShippedUnitIsCurrent(t *testing.T) {
 	want := Unit("/usr/bin/whd", "/etc/whd/whd.toml")
 	if *update {
 		if err := os.WriteFile(shipped, []byte(want), 0o644); err != nil {
@@ -36,7 +36,7 @@ func TestQuotedPaths(t *testing.T) {
 	}
 }
 
-// TestIdentity compares with an identifier that every Windows has.
+// TestIdentity computes an identifier that exists on every Windows system.
 func TestIdentity(t *testing.T) {
 	const want = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
 	if got := identity("TrustedInstaller"); got != want {

@@ -10,12 +10,12 @@ import (
 	"github.com/bizhook/whd/daemon/trace"
 )
 
-// What a variable holds may be a secret, in whatever form: it is refused by the
-// name of the variable.
-func TestWrongVariables(t *testing.T) {
+// TestInvalidVariables checks that errors name the variable but do not contain its value,
+// which may be a secret.
+func TestInvalidVariables(t *testing.T) {
 	for _, c := range []struct {
 		name, value string
-		right       bool
+		valid       bool
 	}{
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1", true},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://[canary", false},
@@ -32,7 +32,7 @@ func TestWrongVariables(t *testing.T) {
 			t.Setenv(c.name, c.value)
 			printed := stderr(t, func() {
 				tracer, err := trace.Open(t.Context(), trace.Config{Endpoint: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
-				if (err == nil) != c.right || err != nil && (!strings.Contains(err.Error(), c.name) || strings.Contains(err.Error(), "canary")) {
+				if (err == nil) != c.valid || err != nil && (!strings.Contains(err.Error(), c.name) || strings.Contains(err.Error(), "canary")) {
 					t.Errorf("got %v", err)
 				}
 				if err := tracer.Close(t.Context()); err != nil {
@@ -40,13 +40,13 @@ func TestWrongVariables(t *testing.T) {
 				}
 			})
 			if printed != "" {
-				t.Errorf("it printed %s", printed)
+				t.Errorf("stderr has %s", printed)
 			}
 		})
 	}
 }
 
-// stderr is what a call prints there.
+// stderr returns the output of a call to standard error.
 func stderr(t *testing.T, call func()) string {
 	t.Helper()
 	from, to, err := os.Pipe()

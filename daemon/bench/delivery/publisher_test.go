@@ -39,7 +39,7 @@ type target struct {
 	address string // host and port
 	path    string
 	key     string
-	events  []string // names, used in turn; none for the floor, whose requests consist of the body only
+	events  []string // names, used in turn; empty for the floor, its requests consist of the body only
 }
 
 // publisher is a connection. It does less work than net/http's client.

@@ -79,9 +79,9 @@ func (c *child) stop() error {
 	return errors.Join(c.stdin.Close(), c.cmd.Wait(), c.log.Close())
 }
 
-// playDaemon runs the whole daemon on a data directory until standard input is
+// runDaemon runs the whole daemon on a data directory until standard input is
 // closed.
-func playDaemon(dir string) int {
+func runDaemon(dir string) int {
 	stop, err := profile()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -40,8 +40,8 @@ type answer struct {
 	take  int      // page size, 0 for all rows
 }
 
-// playFloor runs the floor on a data directory until standard input is closed.
-func playFloor(dir string) int {
+// runFloor runs the floor on a data directory until standard input is closed.
+func runFloor(dir string) int {
 	if err := serveFloor(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

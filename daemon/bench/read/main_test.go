@@ -18,9 +18,9 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case roleDaemon:
-		os.Exit(playDaemon(os.Args[1]))
+		os.Exit(runDaemon(os.Args[1]))
 	case roleFloor:
-		os.Exit(playFloor(os.Args[1]))
+		os.Exit(runFloor(os.Args[1]))
 	default:
 		fmt.Fprintln(os.Stderr, "unknown role", role)
 		os.Exit(2)

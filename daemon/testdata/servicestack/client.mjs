@@ -1,4 +1,4 @@
-// Drives a running service with the client that programs written for the
+// Tests a running daemon with ServiceStack's client, which programs written for the
 // existing service use. Prints one line for each test.
 import { createRequire } from 'node:module'
 const { JsonServiceClient } = createRequire(process.cwd() + '/')('@servicestack/client')
@@ -10,7 +10,7 @@ class QueryResponse {}
 class AuthenticateResponse {}
 class CustomFieldValue {}
 
-// request makes a class of requests as the client's generated types are.
+// request returns a class of requests like the client's generated types.
 function request(name, method, response) {
     return class {
         constructor(init) { Object.assign(this, init) }
@@ -30,11 +30,11 @@ const NoSuchQuery = request('SO_TotalQuery', 'POST', QueryResponse)
 const UpdateValue = request('UpdateBillStageCustomFieldValue', 'PATCH', CustomFieldValue)
 const Logs = request('QueryRequestLogsGETManyRequest', 'GET', QueryResponse)
 
-function equal(got, want, what) {
+function equal(got, want, subject) {
     const [g, w] = [JSON.stringify(got), JSON.stringify(want)]
-    if (g !== w) throw new Error(`${what}: got ${g}, want ${w}`)
+    if (g !== w) throw new Error(`${subject}: got ${g}, want ${w}`)
 }
-function holds(yes, what) { if (!yes) throw new Error(what) }
+function holds(yes, subject) { if (!yes) throw new Error(subject) }
 async function fails(promise, status, code) {
     try { await promise } catch (e) {
         equal(e.responseStatus?.errorCode, code, 'error code')
@@ -44,15 +44,15 @@ async function fails(promise, status, code) {
 }
 
 const client = new JsonServiceClient(url)
-const stranger = new JsonServiceClient(url)
+const anonymous = new JsonServiceClient(url)
 let session = ''
 
 const tests = {
     'queries need a login': async () => {
-        await fails(stranger.post(new SO_TotalsQuery({ Take: 1 })), 401, 'Unauthorized')
+        await fails(anonymous.post(new SO_TotalsQuery({ Take: 1 })), 401, 'Unauthorized')
     },
-    'a wrong password is refused': async () => {
-        const status = await fails(stranger.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: 'wrong' })), 401, 'Unauthorized')
+    'a wrong password is rejected': async () => {
+        const status = await fails(anonymous.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: 'wrong' })), 401, 'Unauthorized')
         equal(status.message, 'Invalid Username or Password', 'message')
     },
     'login': async () => {
@@ -134,11 +134,11 @@ const tests = {
         const status = await fails(client.post(new SO_TotalsQuery({ InvoiceTotal: 'much', Take: -1 })), 400, 'ArgumentException')
         equal(status.errors.map(e => e.fieldName).sort(), ['InvoiceTotal', 'Take'], 'fields')
     },
-    'an unknown operation names its neighbours': async () => {
+    'an unknown operation suggests similar ones': async () => {
         const status = await fails(client.post(new NoSuchQuery({})), 404, 'NotFound')
         holds(status.message.includes('SO_TotalsQuery'), status.message)
     },
-    'api() tells success from failure': async () => {
+    'api() distinguishes success from failure': async () => {
         const good = await client.api(new SO_TotalsQuery({ Take: 1 }))
         const bad = await client.api(new SO_TotalsQuery({ OrderBy: 'Nothing' }))
         equal([good.succeeded, bad.failed, bad.error.errorCode], [true, true, 'ArgumentException'], 'api')

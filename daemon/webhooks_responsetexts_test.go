@@ -11,22 +11,22 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestAnswersAreForAdmins has an endpoint answer with a text that only admins may see
-// by a SubscriberID alone.
-func TestAnswersAreForAdmins(t *testing.T) {
+// TestOnlyAdminsSeeResponseTexts checks that requests that are authorized by a
+// SubscriberID alone do not get the response texts of endpoints.
+func TestOnlyAdminsSeeResponseTexts(t *testing.T) {
 	const secret = "stack trace of the receiver"
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusGone)
 		_, _ = io.WriteString(w, secret+strings.Repeat(".", 8<<10))
 	}))
 	t.Cleanup(srv.Close)
-	i, as := hookHouse(t)
-	admin, stranger, ctx := as("admin"), as(""), t.Context()
+	i, as := startWebhooks(t)
+	admin, anonymous, ctx := as("admin"), as(""), t.Context()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stranger.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &srv.URL, EventName: pointer("debtor.updated")}); err != nil {
+	if _, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &srv.URL, EventName: pointer("debtor.updated")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := admin.RaiseEvent(ctx, "debtor.updated", `{}`); err != nil {
@@ -39,7 +39,7 @@ func TestAnswersAreForAdmins(t *testing.T) {
 	}
 	a := page.Results[0]
 	if a.AnswerText == nil || !strings.HasPrefix(*a.AnswerText, secret) || len(*a.AnswerText) != 4<<10 || *a.HTTPCode != http.StatusGone || a.SubscriberID != shop.RecID {
-		t.Errorf("the admin sees %+v", a)
+		t.Errorf("response texts for an admin: %+v", a)
 	}
 	for _, path := range []string{"/Messages/Responses", "/Messages/" + m.MessageID + "/Responses", "/Messages"} {
 		r, err := http.Get(i.URL + "/Webhooks/Subscribers/" + shop.RecID + path)
@@ -53,6 +53,6 @@ func TestAnswersAreForAdmins(t *testing.T) {
 		}
 	}
 	if _, err := as("writer").Attempts(ctx, nil); err == nil {
-		t.Error("a writer sees the texts of answers")
+		t.Error("the reply to a writer contains response texts")
 	}
 }

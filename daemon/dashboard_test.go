@@ -21,12 +21,12 @@ var (
 	metricName = regexp.MustCompile(`\b(?:whd|process|go)_\w+`)
 	selector   = regexp.MustCompile(`\b(\w+)\{([^}]*)\}`)
 	matcher    = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)`)
-	ofTarget   = []string{"job", "instance", "le"} // labels that Prometheus gives
+	ofTarget   = []string{"job", "instance", "le"} // labels that Prometheus adds
 )
 
-// shownMetrics are all metrics that a daemon shows, by what queries may call
-// them.
-func shownMetrics(t *testing.T) (names map[string]bool, ours map[string]metric) {
+// shownMetrics returns the names that queries may use for the metrics of a daemon, and
+// the daemon's own metrics.
+func shownMetrics(t *testing.T) (names map[string]bool, own map[string]metric) {
 	t.Helper()
 	i := daemontest.Start(t)
 	get(t, i.URL+"/metrics")
@@ -41,7 +41,7 @@ func shownMetrics(t *testing.T) (names map[string]bool, ours map[string]metric) 
 	return names, readMetrics(text)
 }
 
-// expressions are the queries of the dashboard and of the alerts.
+// expressions returns the queries of the dashboard and of the alerts.
 func expressions(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(dashboardFile)
@@ -62,7 +62,7 @@ func expressions(t *testing.T) (all []string) {
 	seen := make(map[int]bool)
 	for _, p := range board.Panels {
 		if seen[p.ID] || p.Title == "" || p.Type != "row" && (p.Description == "" || len(p.Targets) == 0) {
-			t.Errorf("panel %d, %q, says too little or has another's number", p.ID, p.Title)
+			t.Errorf("panel %d, %q, has no title or description, or a duplicate ID", p.ID, p.Title)
 		}
 		seen[p.ID] = true
 		for _, target := range p.Targets {
@@ -87,10 +87,10 @@ func alertExpressions(rules string) (all []string) {
 	return all
 }
 
-// TestWhatIsWatchedExists: every metric and label in the dashboard and the alerts
-// is one that a daemon shows.
-func TestWhatIsWatchedExists(t *testing.T) {
-	names, ours := shownMetrics(t)
+// TestWatchedMetricsExist checks that the daemon has every metric and label that the
+// dashboard and the alerts use, and that the dashboard shows every metric.
+func TestWatchedMetricsExist(t *testing.T) {
+	names, own := shownMetrics(t)
 	watched := make(map[string]bool)
 	for _, query := range expressions(t) {
 		found := metricName.FindAllString(query, -1)
@@ -100,26 +100,26 @@ func TestWhatIsWatchedExists(t *testing.T) {
 		for _, name := range found {
 			watched[histogramOf(name)] = true
 			if !names[name] {
-				t.Errorf("there is no metric %s, which is asked for in %s", name, query)
+				t.Errorf("there is no metric %s, used in %s", name, query)
 			}
 		}
 		for _, s := range selector.FindAllStringSubmatch(query, -1) {
 			for _, label := range matcher.FindAllStringSubmatch(s[2], -1) {
-				of := ours[histogramOf(s[1])].labels + "`" + strings.Join(ofTarget, "``") + "`"
+				of := own[histogramOf(s[1])].labels + "`" + strings.Join(ofTarget, "``") + "`"
 				if !strings.Contains(of, "`"+label[1]+"`") {
-					t.Errorf("%s has no label %s, which is asked for in %s", s[1], label[1], query)
+					t.Errorf("%s has no label %s, used in %s", s[1], label[1], query)
 				}
 			}
 		}
 	}
-	for name := range ours {
+	for name := range own {
 		if !watched[name] {
-			t.Errorf("nothing on the dashboard shows %s", name)
+			t.Errorf("the dashboard does not show %s", name)
 		}
 	}
 }
 
-// histogramOf is the metric that a series belongs to.
+// histogramOf returns the metric that a series belongs to.
 func histogramOf(name string) string {
 	for _, end := range []string{"_bucket", "_sum", "_count"} {
 		name = strings.TrimSuffix(name, end)
@@ -127,12 +127,12 @@ func histogramOf(name string) string {
 	return name
 }
 
-// TestAlerts has promtool, where it is installed, read the alerts and try them
-// on made-up figures.
+// TestAlerts checks the alerts with promtool, if it is installed, on the synthetic series
+// of testdata/alerts.test.yaml.
 func TestAlerts(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Skip("skipped, since promtool, which comes with Prometheus, is not installed")
+		t.Skip("promtool, a part of Prometheus, is not installed")
 	}
 	for _, args := range [][]string{{"check", "rules", alertsFile}, {"test", "rules", "testdata/alerts.test.yaml"}} {
 		if out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {

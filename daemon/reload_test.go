@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// serving is `whd serve` in this process.
+// serving is `whd serve`, running in this process.
 type serving struct {
 	url, dir string
 	log      *daemontest.Log
@@ -22,7 +22,7 @@ type serving struct {
 	status   chan int
 }
 
-// serveFile begins to serve with a file of settings.
+// serveFile starts `whd serve` with a settings file and waits until it serves.
 func serveFile(t *testing.T, settings string, args ...string) *serving {
 	t.Helper()
 	s := &serving{dir: t.TempDir(), log: daemontest.NewLog(), signals: make(chan os.Signal, 2), reloads: make(chan os.Signal, 1), status: make(chan int, 1)}
@@ -37,7 +37,7 @@ func serveFile(t *testing.T, settings string, args ...string) *serving {
 	case text := <-out:
 		s.url = regexp.MustCompile(`serves (https?://\S+)`).FindStringSubmatch(text)[1]
 	case status := <-s.status:
-		t.Fatalf("it ended with %d: %s", status, s.log)
+		t.Fatalf("exit status %d: %s", status, s.log)
 	}
 	return s
 }
@@ -49,17 +49,17 @@ func (s *serving) write(t *testing.T, settings string) {
 	}
 }
 
-// end asks for the end and waits for it.
+// end sends SIGINT and waits for exit status 0.
 func (s *serving) end(t *testing.T) {
 	t.Helper()
 	s.signals <- os.Interrupt
 	if status := <-s.status; status != 0 {
-		t.Errorf("it ended with %d: %s", status, s.log)
+		t.Errorf("exit status %d: %s", status, s.log)
 	}
 }
 
-// TestHangup has the settings read again while requests are served.
-func TestHangup(t *testing.T) {
+// TestHangupReloadsSettings checks that SIGHUP reloads the settings while requests are served.
+func TestHangupReloadsSettings(t *testing.T) {
 	noLeaks(t)
 	s := serveFile(t, "[auth]\nqueries = 'required'\n")
 	query := s.url + "/json/reply/DB_ClassQuery"
@@ -74,7 +74,7 @@ func TestHangup(t *testing.T) {
 		t.Errorf("status %d", reply.StatusCode)
 	}
 
-	// What is wrong changes nothing, and is reported with its line.
+	// An invalid file changes nothing; each problem is reported with its line.
 	s.write(t, "[auth]\nqueries = 'required'\n[http]\nmax_bodi = 7\nrate = 'canary'\n")
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "level=ERROR", "the previous ones stay in effect", "whd.toml:4: unknown key")
@@ -85,13 +85,13 @@ func TestHangup(t *testing.T) {
 	s.end(t)
 }
 
-// TestSignalDuringTheStart is an end like any other.
-func TestSignalDuringTheStart(t *testing.T) {
+// TestSignalDuringStart checks that a signal during the start ends with status 0.
+func TestSignalDuringStart(t *testing.T) {
 	noLeaks(t)
 	log, signals := daemontest.NewLog(), make(chan os.Signal, 2)
 	signals <- os.Interrupt
 	args := []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config="}
 	if status := whd.Main(whd.Process{Args: args, Stdin: new(bytes.Reader), Stdout: make(output, 100), Stderr: log, Signals: signals}); status != 0 {
-		t.Errorf("it ended with %d: %s", status, log)
+		t.Errorf("exit status %d: %s", status, log)
 	}
 }

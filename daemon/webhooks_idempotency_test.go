@@ -13,9 +13,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// raiseAtOnce raises an event 32 times at once under one key, by turns through
-// the publishers. All must get the same receipt.
-func raiseAtOnce(t *testing.T, key, event, body string, publishers ...*client.Client) {
+// publishConcurrently publishes an event 32 times concurrently under one idempotency key,
+// alternating between the publishers. All must get the same receipt.
+func publishConcurrently(t *testing.T, key, event, body string, publishers ...*client.Client) {
 	t.Helper()
 	var posts sync.WaitGroup
 	var mu sync.Mutex
@@ -38,9 +38,9 @@ func raiseAtOnce(t *testing.T, key, event, body string, publishers ...*client.Cl
 	}
 }
 
-// TestPublishingOnce raises one event many times under one key.
-func TestPublishingOnce(t *testing.T) {
-	_, as := hookHouse(t)
+// TestIdempotentPublish publishes one event many times under one key.
+func TestIdempotentPublish(t *testing.T) {
+	_, as := startWebhooks(t)
 	admin, publisher := as("admin"), as("publisher")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
@@ -53,7 +53,7 @@ func TestPublishingOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	raiseAtOnce(t, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`, publisher)
+	publishConcurrently(t, "order 4711", "debtor.updated", `{"DebtorID":"0001"}`, publisher)
 	for range 2 {
 		await(t, got)
 	}
@@ -63,14 +63,14 @@ func TestPublishingOnce(t *testing.T) {
 	for _, other := range [][2]string{{"debtor.updated", `{"DebtorID":"0002"}`}, {"debtor.created", `{"DebtorID":"0001"}`}} {
 		_, err := publisher.RaiseEventOnce(ctx, "order 4711", other[0], other[1])
 		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
-			t.Errorf("%s under the same key gives %v", other, err)
+			t.Errorf("%s under the same key: %v", other, err)
 		}
 	}
 }
 
-// TestASubscriptionThatBeginsDisabled has its messages wait from the first on.
-func TestASubscriptionThatBeginsDisabled(t *testing.T) {
-	_, as := hookHouse(t)
+// TestSubscriptionCreatedDisabled checks that its messages are queued.
+func TestSubscriptionCreatedDisabled(t *testing.T) {
+	_, as := startWebhooks(t)
 	admin, publisher := as("admin"), as("publisher")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
@@ -95,11 +95,12 @@ func TestASubscriptionThatBeginsDisabled(t *testing.T) {
 	await(t, got)
 }
 
-// Keys that are none are refused, and an answer that was given before says so.
+// TestIdempotencyKeysOnTheWire checks that invalid keys are rejected and that replayed
+// responses are marked.
 func TestIdempotencyKeysOnTheWire(t *testing.T) {
-	i, _ := hookHouse(t)
+	i, _ := startWebhooks(t)
 	key := i.Key(t, "publisher")
-	raise := func(keys ...string) (*http.Response, string) {
+	publish := func(keys ...string) (*http.Response, string) {
 		t.Helper()
 		req, err := http.NewRequest(http.MethodPost, i.URL+"/Webhooks/Events", strings.NewReader(`{"EventName":"debtor.updated","Body":{"a":1}}`))
 		if err != nil {
@@ -119,14 +120,14 @@ func TestIdempotencyKeysOnTheWire(t *testing.T) {
 		return resp, string(text)
 	}
 	for name, keys := range map[string][]string{"empty": {""}, "long": {strings.Repeat("k", 256)}, "two": {"a", "b"}, "not ASCII": {"Größe"}} {
-		if resp, text := raise(keys...); resp.StatusCode != http.StatusBadRequest || !strings.Contains(text, `"FieldName":"Idempotency-Key"`) {
+		if resp, text := publish(keys...); resp.StatusCode != http.StatusBadRequest || !strings.Contains(text, `"FieldName":"Idempotency-Key"`) {
 			t.Errorf("%s: %d %s", name, resp.StatusCode, text)
 		}
 	}
 	for n, want := range []string{"", "true"} {
-		resp, text := raise(strings.Repeat("k", 255))
+		resp, text := publish(strings.Repeat("k", 255))
 		if resp.StatusCode != http.StatusCreated || resp.Header.Get("Idempotent-Replayed") != want {
-			t.Errorf("answer %d: %d %q %s", n+1, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"), text)
+			t.Errorf("response %d: %d %q %s", n+1, resp.StatusCode, resp.Header.Get("Idempotent-Replayed"), text)
 		}
 	}
 }

@@ -13,12 +13,11 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// TestTryingAnEvent: one subscription gets a message that looks like one of an
-// event. Its header says that it is a test, also where it is sent again, and
-// those who look at messages see it too.
-func TestTryingAnEvent(t *testing.T) {
-	_, as := hookHouse(t, "--webhooks-retry-schedule", "1s,1s")
-	admin, publisher, stranger := as("admin"), as("publisher"), as("")
+// TestTestDelivery sends one subscription a test message with the content of an event.
+// A header marks it as a test in every attempt, and so does the list of messages.
+func TestTestDelivery(t *testing.T) {
+	_, as := startWebhooks(t, "--webhooks-retry-schedule", "1s,1s")
+	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
@@ -38,13 +37,13 @@ func TestTryingAnEvent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second after the first was answered 500
+	for range 2 { // the first gets status 500
 		d := await(t, got)
 		if d.body != body || d.header.Get("X-Event-Name") != "debtor.updated" || d.header.Get("Webhook-Test") != "true" || d.header.Get("Webhook-Id") != state.MessageID {
 			t.Errorf("delivered %+v", d)
 		}
 	}
-	if m := settled(t, stranger, shop.RecID, url.Values{"Status": {"1"}}); m.EventName != "webhooks.test:debtor.updated" || m.MessageID != state.MessageID {
+	if m := settled(t, anonymous, shop.RecID, url.Values{"Status": {"1"}}); m.EventName != "webhooks.test:debtor.updated" || m.MessageID != state.MessageID {
 		t.Errorf("message %+v", m)
 	}
 	for _, request := range []wire.TestRequest{{EventName: "debtor.created"}, {Body: "just text"}, {}} {
@@ -63,14 +62,14 @@ func TestTryingAnEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := await(t, others); d.body != "x" || d.header["Webhook-Test"] != nil {
-		t.Errorf("the first that the other subscription got is %+v", d)
+		t.Errorf("the other subscription first got %+v", d)
 	}
 }
 
-// TestTrialsThatAreRefused: what is signed is decided by those who may raise
-// events.
-func TestTrialsThatAreRefused(t *testing.T) {
-	i, as := hookHouse(t)
+// TestInvalidTestDeliveries checks that only publishers choose the content of a signed
+// test message, and that invalid requests are rejected.
+func TestInvalidTestDeliveries(t *testing.T) {
+	i, as := startWebhooks(t)
 	admin := as("admin")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
@@ -86,7 +85,7 @@ func TestTrialsThatAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		role, body string
 		status     int
-		say        string
+		want       string
 	}{
 		{"", `{"EventName":"debtor.updated"}`, 401, "Unauthorized"},
 		{"", `{"Body":"x"}`, 401, "Unauthorized"},
@@ -113,7 +112,7 @@ func TestTrialsThatAreRefused(t *testing.T) {
 		}
 		text, err := io.ReadAll(reply.Body)
 		reply.Body.Close()
-		if err != nil || reply.StatusCode != tt.status || !strings.Contains(string(text), tt.say) {
+		if err != nil || reply.StatusCode != tt.status || !strings.Contains(string(text), tt.want) {
 			t.Errorf("%s %.60s: %d %s, %v", tt.role, tt.body, reply.StatusCode, text, err)
 		}
 	}
@@ -121,7 +120,7 @@ func TestTrialsThatAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	if d := await(t, got); d.header.Get("X-Event-Name") != "webhooks.test" {
-		t.Errorf("the first message that came is %+v", d)
+		t.Errorf("the first message is %+v", d)
 	}
 	if _, err := admin.TestSubscriptionWith(ctx, shop.RecID, shop.RecID, wire.TestRequest{EventName: "debtor.updated"}); !client.Is(err, client.NotFound) {
 		t.Errorf("no such subscription: %v", err)
