@@ -112,7 +112,7 @@ func (r Run) applySettings(d *Daemon) error {
 	if err != nil {
 		return err
 	}
-	for _, warning := range next.Ignored {
+	for _, warning := range next.Start.Warnings {
 		d.log.Warn("settings", "warning", warning)
 	}
 	changed, needRestart, err := d.Reload(next)

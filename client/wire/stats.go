@@ -21,10 +21,14 @@ type Stats struct {
 	QueueWindow    TimeSpan // of Queues; at most an hour
 	Queues         []Queue  // those with traffic, open messages or failures; the worst first
 	OtherQueues    int      // number of queues left out, beyond 500
+	StatsLanes
+}
 
-	LaneWindow TimeSpan `deprecated:"QueueWindow"` // Deprecated: use QueueWindow.
-	Lanes      []Queue  `deprecated:"Queues"`      // Deprecated: use Queues.
-	OtherLanes int      `deprecated:"OtherQueues"` // Deprecated: use OtherQueues.
+// StatsLanes has the former names of QueueWindow, Queues and OtherQueues, for one release.
+type StatsLanes struct {
+	LaneWindow TimeSpan `deprecated:"QueueWindow"`
+	Lanes      []Queue  `deprecated:"Queues"`
+	OtherLanes int      `deprecated:"OtherQueues"`
 }
 
 // Traffic counts events, messages and attempts of a period.

@@ -55,7 +55,6 @@ var edges = map[string][]string{
 	"tui/screens/webhooks": screen,
 	"tui": slices.Concat(screen, []string{"client/backoff", "client/workbook",
 		"tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/requests", "tui/screens/webhooks"}),
-	"tui/tuitest": {"tui"},
 
 	// Nouns and rules.
 	"daemon/fault":      nil,

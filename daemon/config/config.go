@@ -35,7 +35,6 @@ type Config struct {
 	ERP ERPConfig
 
 	Start   Start
-	Ignored []string // warnings about unknown WHD_ variables
 	origins map[string]Origin
 }
 
@@ -48,10 +47,11 @@ const byDefault Origin = "default"
 // Origin returns the source of the value of the setting with the given name.
 func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byDefault) }
 
-// Start contains options of one start that are not settings.
+// Start contains facts about one start that are not settings.
 type Start struct {
-	Version  string // of the program
-	NewStore bool   // create a new store even if files of the previous one are missing
+	Version  string   // of the program
+	NewStore bool     // create a new store even if files of the previous one are missing
+	Warnings []string // about unknown WHD_ variables
 }
 
 // ServerConfig configures a store on SQL Server. The embedded store ignores it.

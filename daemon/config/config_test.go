@@ -276,8 +276,8 @@ func TestUnknownVariableCausesWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"unknown variable WHD_LISTENN is ignored; did you mean WHD_LISTEN?", "unknown variable WHD_SOMETHING is ignored"}
-	if !reflect.DeepEqual(got.Ignored, want) {
-		t.Errorf("got %q, want %q", got.Ignored, want)
+	if !reflect.DeepEqual(got.Start.Warnings, want) {
+		t.Errorf("got %q, want %q", got.Start.Warnings, want)
 	}
 }
 

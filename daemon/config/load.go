@@ -48,7 +48,7 @@ func load(from sources) (Config, error) {
 	r := loader{sources: from, config: Config{origins: make(map[string]Origin)}}
 	env := from.platform.environment(from.env)
 	environment, ignored := environmentLayer(env)
-	r.config.Ignored = ignored
+	r.config.Start.Warnings = ignored
 	named := from.configFile(env, environment)
 	file := r.file(named)
 	credentials := credentialLayer(env, from.readFile)

@@ -74,7 +74,7 @@ func statsDocument(s stats.Report) *wire.Stats {
 	for i := range s.Queues {
 		d.Queues = append(d.Queues, queueDocument(&s.Queues[i]))
 	}
-	d.LaneWindow, d.Lanes, d.OtherLanes = d.QueueWindow, d.Queues, d.OtherQueues
+	d.StatsLanes = wire.StatsLanes{LaneWindow: d.QueueWindow, Lanes: d.Queues, OtherLanes: d.OtherQueues}
 	return d
 }
 

@@ -31,7 +31,7 @@ type Supervisor struct {
 // manager is a kind of service manager.
 type manager interface {
 	notify(s state, within time.Duration, status string) error
-	watchdog() time.Duration // interval in which it expects signs of life; 0: none
+	watchdog() time.Duration // interval in which it expects watchdog notifications; 0: none
 	logHandler(slog.Handler) slog.Handler
 	end(status int, err error)
 }
@@ -105,8 +105,8 @@ func (s *Supervisor) notify(current state, within time.Duration, status string) 
 	}
 }
 
-// Watch sends signs of life to the service manager while check succeeds, until ctx is
-// done. The service manager restarts a service without signs of life.
+// Watch sends watchdog notifications to the service manager while check succeeds, until ctx is
+// done. The service manager restarts a service without watchdog notifications.
 func (s *Supervisor) Watch(ctx context.Context, check func(context.Context) error) {
 	every := s.manager.watchdog() / 2
 	if every == 0 {

@@ -114,7 +114,7 @@ func TestFullSocketDoesNotBlock(t *testing.T) {
 	}
 }
 
-// TestWatchdog checks that signs of life are sent after each successful health check, and
+// TestWatchdog checks that watchdog notifications are sent after each successful health check, and
 // not after a failed one.
 func TestWatchdog(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")

@@ -35,7 +35,7 @@ Type=notify-reload
 ExecStart=EXECUTABLE serve --config CONFIG
 ExecReload=/bin/sh -c 'kill -HUP $MAINPID'
 TimeoutStartSec=5min
-# whd sends signs of life while its own health check succeeds.
+# whd sends watchdog notifications while its own health check succeeds.
 WatchdogSec=30s
 Restart=on-failure
 RestartSec=5s

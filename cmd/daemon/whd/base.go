@@ -62,7 +62,7 @@ func (p *base) settings() (config.Config, error) {
 func (p *base) config() (config.Config, error) {
 	conf, err := p.settings()
 	if err == nil {
-		for _, warning := range conf.Ignored {
+		for _, warning := range conf.Start.Warnings {
 			p.notice("warning: %s", warning)
 		}
 	}
