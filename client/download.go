@@ -7,30 +7,39 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
 )
 
 // formats has the formats of Download with their media types.
-var formats = map[string]string{
-	"json":   mediaJSON,
-	"ndjson": mediaNDJSON,
-	"csv":    "text/csv",
-	"xml":    "application/xml",
-	"jsv":    "text/jsv",
-	"html":   "text/html",
+var formats = []struct{ name, media string }{
+	{"json", mediaJSON},
+	{"csv", "text/csv"},
+	{"xml", "application/xml"},
+	{"jsv", "text/jsv"},
+	{"html", "text/html"},
+	{"ndjson", mediaNDJSON},
 }
 
-// Download copies the reply to a query to w in a format of the service: json, ndjson,
-// csv, xml, jsv or html. It returns the number of bytes. Without an error, the reply is
+// Formats returns the names of the service's formats, json first.
+func Formats() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Download copies the reply to a query to w in one of Formats. It returns the number of bytes. Without an error, the reply is
 // complete and its digest correct, unless Notes.Unverified is set. Errors of w are
 // returned unchanged.
 func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writer) (int64, Notes, error) {
-	media, ok := formats[format]
-	if !ok {
+	i := slices.Index(Formats(), format)
+	if i < 0 {
 		return 0, Notes{}, fmt.Errorf("unknown format %s", format)
 	}
+	media := formats[i].media
 	reply, err := c.send(ctx, q, format, media, true)
 	if err != nil {
 		return 0, Notes{}, err

@@ -110,11 +110,13 @@
 //   - A route: a row in rest/routes.go; a handler in the file of its noun; a method
 //     in client if programs need it.
 //   - A response format: a row in encode/formats.go; its encoder; a reader in
-//     encode/encodetest, with which the test suites check it.
+//     encode/encodetest, with which the test suites check it; a row in
+//     client/download.go.
 //   - A command of whd: a file in cmd/daemon/whd, listed in its app.go. Of whctl: a row
 //     in the table of cmd/whctl/NOUN.go, and a story in cmd/whctl/testdata/script.
 //   - A screen: a package in tui/screens that implements ui.Screen; a ui.Target; key
 //     bindings in tui/keymap; a golden test with tui/tuitest.
+//   - An exit code: a row in cmd/whctl/exit.go or cmd/daemon/whd/exit.go.
 //   - A metric: a collector in metrics, and an alert in cmd/daemon/deploy/alerts.yaml if an
 //     operator has to act on it.
 //   - A check of `whd check`: a function in preflight.

@@ -19,7 +19,7 @@ func (broken) Session(context.Context, string) (*account.Session, error) { retur
 func (broken) Key(context.Context, string) (*account.Key, error)         { return nil, down() }
 func (broken) RemoveSession(context.Context, string) error               { return down() }
 
-// flaky is a store whose writes of uses fail while fails is set.
+// flaky is a store that fails to write uses while fails is set.
 type flaky struct {
 	account.Store
 	fails atomic.Bool

@@ -65,7 +65,7 @@ func (c *cache[V]) peek(name string, now time.Time) (value *V, ok bool, generati
 	return e.value, true, c.generation
 }
 
-// put caches a value whose look-up started at generation. If forget was called since,
+// put caches a value that was looked up from generation on. If forget was called since,
 // the value may be outdated and is not cached.
 func (c *cache[V]) put(name string, value *V, now time.Time, generation uint64) {
 	c.mu.Lock()

@@ -102,7 +102,7 @@ func sizeViolations(t *testing.T) (all []violation) {
 	return all
 }
 
-func TestAtMostTenExceptions(t *testing.T) {
+func TestExceptionsAreTenOrFewer(t *testing.T) {
 	if len(exceptions) > 10 {
 		t.Errorf("%d exceptions, want at most 10", len(exceptions))
 	}

@@ -42,6 +42,7 @@ type oldName struct {
 	areas      []string
 	part       bool // identifiers must not contain it either
 	old, inNew string
+	except     []string // identifiers
 }
 
 // readVocabulary reads words.txt.
@@ -66,11 +67,12 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 			}
 			v.skip = append(v.skip, file)
 		default:
+			line, except, _ := strings.Cut(line, " except ")
 			f := strings.SplitN(line, " ", 4)
 			if len(f) != 4 || kind != "name" && kind != "part" {
 				t.Fatalf("words.txt: %q", line)
 			}
-			v.names = append(v.names, oldName{strings.Split(f[1], ","), kind == "part", f[2], f[3]})
+			v.names = append(v.names, oldName{strings.Split(f[1], ","), kind == "part", f[2], f[3], strings.Split(except, ", ")})
 		}
 	}
 	return v
@@ -257,7 +259,7 @@ func oldNames(t *testing.T, v vocabulary) map[string]int {
 			}
 			for id := range declared {
 				parts := camelWords(id)
-				if strings.EqualFold(id, n.old) || n.part && slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, n.old) }) {
+				if !slices.Contains(n.except, id) && (strings.EqualFold(id, n.old) || n.part && slices.ContainsFunc(parts, func(p string) bool { return strings.EqualFold(p, n.old) })) {
 					found[fmt.Sprintf("%s: %s, now %s", name, id, n.inNew)]++
 				}
 			}

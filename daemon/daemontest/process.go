@@ -57,7 +57,7 @@ func Launch(dir string, args ...string) (*Process, error) {
 	return Program{Path: self}.Launch(dir, args...)
 }
 
-// Program is a test binary whose TestMain calls Main, for example one built with other
+// Program is a test binary with a TestMain that calls Main, for example one built with other
 // flags.
 type Program struct {
 	Path string

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lockName is the file whose lock protects the files of the directory. The
+	// lockName is the file that is locked to protect the files of the directory. The
 	// operating system releases the lock when the process ends.
 	lockName = "whd.lock"
 	// servingName is the file that the directory's only daemon locks. It contains a

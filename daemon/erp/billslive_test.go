@@ -55,7 +55,7 @@ func query1(t *testing.T, dsn, statement string) string {
 const perhaps = "perhaps: "
 
 // TestBillColumns writes contents to columns that cannot hold all texts, and rows to a
-// table whose ids are shorter than a GUID.
+// table with ids shorter than a GUID.
 func TestBillColumns(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := liveBills(t, dsn, "erp", "char(20)", "int", liveField)

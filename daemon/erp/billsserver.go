@@ -117,7 +117,7 @@ func (s *serverBills) column(name string) billColumn {
 	return column
 }
 
-// codePageUTF8 is the code page of columns whose length is in bytes of UTF-8.
+// codePageUTF8 is the code page of columns with a length in bytes of UTF-8.
 const codePageUTF8 = 65001
 
 func isNarrow(c mssql.Column) bool {

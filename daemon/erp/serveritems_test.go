@@ -26,7 +26,7 @@ func TestLongerColumn(t *testing.T) {
 	expectFirsts(t, s, long, "DB_Class", "ClassIn", strings.Join(many, ","))
 }
 
-// TestListsByColumn filters by lists sent as one parameter, on columns whose types differ
+// TestListsByColumn filters by lists sent as one parameter, on columns of types that differ
 // from those of the fields.
 func TestListsByColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)

@@ -112,7 +112,7 @@ func Retry(ctx context.Context, retryable func(error) bool, work func(context.Co
 	}
 }
 
-// Sleep waits for d or until ctx is done, whose error it returns.
+// Sleep waits for d or until ctx is done; then it returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -135,7 +135,7 @@ func listText(t record.Type, values []wire.Value) []byte {
 
 // detectJSON reports whether the server supports OPENJSON and caches the result: a
 // database with a compatibility level before SQL Server 2016 does not. It does not wait
-// for the check of another session, whose connection may be dead.
+// for the check of another session on a connection that may be dead.
 func (b *Server) detectJSON(ctx context.Context, conn *mssql.Conn) (bool, error) {
 	if cached := b.supportsJSON.Load(); cached != nil {
 		return *cached, nil

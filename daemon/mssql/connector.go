@@ -28,7 +28,7 @@ type limits struct {
 
 var defaultLimits = limits{checkAfter: time.Second, pulse: 3 * time.Second, end: 10 * time.Second}
 
-// connector opens connections whose sockets can be closed.
+// connector opens connections with sockets that can be closed.
 type connector struct {
 	inner  *mssql.Connector
 	limits limits

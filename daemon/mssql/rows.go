@@ -31,7 +31,7 @@ type columnReader struct {
 	fits bool // the cell can hold them without conversion
 }
 
-// ColumnTypeError is the error for a column whose type cannot be converted to that of its field.
+// ColumnTypeError is the error for a column of a type that cannot be converted to that of its field.
 type ColumnTypeError struct{ Column, Type, FieldType string }
 
 // Error returns the column and both types.

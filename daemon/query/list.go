@@ -40,7 +40,7 @@ func cutItem(text string) (item, rest string, more bool, err error) {
 	for {
 		before, after, closed := strings.Cut(quoted, `"`)
 		if !closed {
-			return "", "", false, errors.New(`has an item whose closing " is missing`)
+			return "", "", false, errors.New(`has an item without its closing "`)
 		}
 		item += before
 		if quoted, ok = strings.CutPrefix(after, `"`); !ok {

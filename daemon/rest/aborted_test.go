@@ -22,7 +22,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// startDamaged runs a daemon on records whose later pages are overwritten: a query
+// startDamaged runs a daemon on records with overwritten later pages: a query
 // without an order reads thousands of rows of IN_Colours before it fails.
 func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 	t.Helper()

@@ -90,7 +90,7 @@ func redirectTarget(x *edge.Context, members query.Members) string {
 	return localPath(u)
 }
 
-// logIn logs a user in, and shows the form again to browsers whose login failed.
+// logIn logs a user in, and shows the form again to browsers after a failed login.
 func (h *sessions) logIn(x *edge.Context) error {
 	err := h.authenticate(x)
 	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {

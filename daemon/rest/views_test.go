@@ -18,7 +18,7 @@ const (
 	broken  = "SELECT %s FROM numbers WHERE abs(-9223372036854775807 - n) > 0"
 )
 
-// startWithView runs a daemon whose records of a kind are read from a view.
+// startWithView runs a daemon that reads the records of a kind from a view.
 func startWithView(t *testing.T, kind, view string, args ...string) *daemontest.Instance {
 	t.Helper()
 	dir := t.TempDir()

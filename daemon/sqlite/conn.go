@@ -1,5 +1,5 @@
 // Package sqlite is a thin layer on SQLite's C interface. It provides connections,
-// prepared statements whose rows are read without copying, and a pool. Every connection
+// prepared statements that read rows without copying, and a pool. Every connection
 // has the collations TSQL (text) and DEC (decimal digits) and the functions of
 // function.go, which implement the rules of package tsql.
 package sqlite

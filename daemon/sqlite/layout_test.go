@@ -7,7 +7,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// layoutOf is the version of SQLite whose memory layout ReadRow expects. Before changing it,
+// layoutOf is the version of SQLite with the memory layout that ReadRow expects. Before changing it,
 // check sqlite3_column_value and struct sqlite3_value (vdbeapi.c, vdbeInt.h) of the new
 // version.
 const layoutOf = "3.53.4"

@@ -67,7 +67,7 @@ func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 	}
 }
 
-// integerTypes has a bit for each type whose values are integers in a cell.
+// integerTypes has a bit for each type with values that are integers in a cell.
 const integerTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
 
 // bytesInPlace reports whether a value is stored as UTF-8 text, or as a blob without a

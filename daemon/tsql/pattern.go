@@ -119,7 +119,7 @@ func (p *Pattern) Match(text []byte) bool { return p.MatchUntil(text, nil) }
 //
 // Backtracking is limited to the last star, since a later star can match whatever an
 // earlier one could have matched. If the elements after it take too many steps, they are
-// found by a search whose time is linear in the length of the text.
+// found by a search in time linear in the length of the text.
 func (p *Pattern) MatchUntil(text []byte, stop func() bool) bool {
 	return p.match(text, freeSteps+len(text)/4, stop)
 }

@@ -7,7 +7,7 @@ const (
 	columnGap      = 2 // cells between columns
 	separatorWidth = 5 // cells between the frozen columns and the others
 	minCutWidth    = 4 // minimum width of a partly visible column
-	cachedScreens  = 4 // screens of rows whose drawn cells are cached
+	cachedScreens  = 4 // screens of rows with cached drawn cells
 )
 
 // layout determines which columns of a grid are visible, and their widths.

@@ -31,7 +31,7 @@ type typ struct {
 	name           string
 	file           string
 	methods        int
-	firstParameter int             // functions whose first parameter is the type
+	firstParameter int             // functions with the type as their first parameter
 	fields         int             // including those of embedded and unnamed structs
 	in             map[string]bool // files with its methods and functions
 	elsewhere      int             // methods in another file than the type

@@ -14,7 +14,6 @@ import (
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
@@ -28,21 +27,6 @@ type Process struct {
 	Signals <-chan os.Signal // interrupt and termination signals
 
 	Reloads func() <-chan os.Signal // subscribes to reload signals; nil if there are none
-}
-
-// exits is the table of exit codes.
-var exits = []cli.Exit{
-	{Code: 0, Meaning: "success", Is: func(err error) bool { return err == nil }},
-	{Code: 1, Meaning: "failure"},
-	{Code: 2, Meaning: "usage or configuration error", Is: isUsage},
-	{Code: 3, Meaning: "the store is unavailable", Is: func(err error) bool { return fault.Is(err, fault.Unavailable) }},
-}
-
-// isUsage reports whether an error is a mistake of the user. Invalid names and
-// passwords are included.
-func isUsage(err error) bool {
-	_, ofSettings := errors.AsType[*config.UsageError](err)
-	return ofSettings || cli.IsUsage(err) || fault.Is(err, fault.Invalid)
 }
 
 // base contains the state and functions that all commands share.

@@ -64,12 +64,9 @@ func Formats() []Format {
 		{"json", "one array of objects; nulls are left out", false, newJSON, ""},
 		{"ndjson", "one object per line; nulls are left out", false, newNDJSON, ""},
 		{"xlsx", "an Excel workbook, to a file only, with typed numbers and dates", false, newXLSX, ""},
-		{"raw", "the unchanged reply of the service to whctl query: JSON, or raw:csv, raw:xml, raw:jsv, raw:html, raw:ndjson", false, nil, ""},
+		{"raw", "the unchanged reply of the service to whctl query: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:"), false, nil, ""},
 	}
 }
-
-// rawFormats has the service's formats that raw supports; the first is the default.
-var rawFormats = []string{"json", "csv", "xml", "jsv", "html", "ndjson"}
 
 // Shorthands has the formats with their own flag.
 var Shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
@@ -131,8 +128,8 @@ func (p *Printer) Format() (Format, error) {
 	}
 	name, rawFormat, _ := strings.Cut(strings.ToLower(selected), ":")
 	for _, f := range Formats() {
-		if f.Name == name && (rawFormat == "" || f.new == nil && slices.Contains(rawFormats, rawFormat)) {
-			f.RawFormat = cmp.Or(rawFormat, rawFormats[0])
+		if f.Name == name && (rawFormat == "" || f.new == nil && slices.Contains(client.Formats(), rawFormat)) {
+			f.RawFormat = cmp.Or(rawFormat, client.Formats()[0])
 			return f, checkFormat(c, f)
 		}
 	}

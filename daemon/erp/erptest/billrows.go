@@ -29,7 +29,7 @@ var duplicateRows = [][]any{
 	{"29C7A2C5-0B0F-4C0E-93E7-0D8B1B6C7B11", "Stage a", "FIELD-1", "newer", "2020-05-01T10:11:12.0000000"},
 }
 
-// otherNotation are rows whose ids are not in the default notation; the first is not a GUID.
+// otherNotation are rows with ids that are not in the default notation; the first is not a GUID.
 var otherNotation = [][]any{
 	{"MIGRATED000000000001", "Stage a", "FIELD-1", "red", billTime},
 	{"{6f9619ff-8b86-4011-b42d-00c04fc964ff}", "Stage a", "FIELD-3", "x", billTime},

@@ -136,7 +136,7 @@ func (c *framed) ambiguous(r *http.Request) bool {
 	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
 }
 
-// CheckFraming rejects a request whose end is ambiguous.
+// CheckFraming rejects a request with an ambiguous end.
 func CheckFraming(reply http.Header, r *http.Request) error {
 	c, ok := r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
 	if !ok || !c.ambiguous(r) {

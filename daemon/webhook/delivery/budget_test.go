@@ -66,7 +66,7 @@ func (s *memoryStore) NextDue(_ context.Context, p Page) (due time.Time, err err
 
 func (s *memoryStore) AllocateIDs(context.Context, int) (int64, error) { return 1, nil }
 
-// stepEngine is an engine whose steps are taken by the test: it has no goroutines and
+// stepEngine is an engine that the test steps: it has no goroutines and
 // makes no attempts.
 type stepEngine struct {
 	*Engine
@@ -372,7 +372,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 
 // TestHangingEndpointsDoNotBlockOthers delivers messages to one endpoint while fifty
 // others hang: endpoints that failed before, new ones with enough memory for their
-// attempts, and others whose attempts time out occasionally.
+// attempts, and others with occasional timeouts of attempts.
 func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 	const hanging, messages, size = 50, 30, 1000
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// A subscription whose endpoint has only failed for the configured time is disabled,
+// A subscription with an endpoint that has only failed for the configured time is disabled,
 // and an event reports this.
 func TestPersistentFailureDisables(t *testing.T) {
 	simulate(t, func(x *simulation) {

@@ -132,7 +132,7 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 }
 
 // Messages are signed with the new and, for a time, the previous secret.
-func TestRotatedSecretSignsMessages(t *testing.T) {
+func TestMessagesAreSignedWithRotatedSecret(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/in")
 	d := s.OpenSubscriptions(t)

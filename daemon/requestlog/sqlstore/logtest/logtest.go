@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// Run runs the suite. open returns a store with an empty request log whose IDs
+// Run runs the suite. open returns a store with an empty request log with IDs that
 // start at 1.
 func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 	for _, test := range []struct {
