@@ -96,7 +96,7 @@ func startBehindNginx(t *testing.T) behindNginx {
 	t.Cleanup(func() { silent.Close() })
 	dir := t.TempDir()
 	trust := daemontest.WritePair(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), time.Now())
-	secure, plain := freePort(t), freePort(t)
+	secure, plain := daemontest.FreePort(t), daemontest.FreePort(t)
 	conf := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, secure, plain, service.Host, silent.Addr()), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,16 +108,6 @@ func startBehindNginx(t *testing.T) behindNginx {
 	return behindNginx{t, i, fmt.Sprintf("https://127.0.0.1:%d", secure), fmt.Sprintf("http://127.0.0.1:%d", plain), &http.Client{
 		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // runNginx runs nginx until the test ends. nginx listens before it logs that it has

@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // prelude defines how the shell runs the commands of a page: failures are recorded, also
@@ -258,11 +259,5 @@ func goEnv(t *testing.T, name string) string {
 
 // freeAddress returns an unused address of this machine.
 func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
 }
