@@ -55,6 +55,7 @@ func TestExitCodes(t *testing.T) {
 		"no --yes":      {invocation{}, []string{"poke", "--sweeping"}, 9, "refused to set a value without --yes"},
 		"dry run":       {invocation{}, []string{"poke", "--dry-run"}, 0, ""},
 		"interrupted":   {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
+		"of raw output": {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class", "--format", "raw"}, 130, "whctl: interrupted\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.run(t, c.args...)
@@ -142,14 +143,16 @@ func TestUsageErrors(t *testing.T) {
 	for args, want := range map[string]string{
 		"qury SO_Totals":                                        "did you mean query?",
 		"query":                                                 "query needs RECORD",
-		"query SO_Totals DB_Class":                              "query takes RECORD, not 2 arguments",
+		"query SO_Totals DB_Class":                              "query takes RECORD, got 2 arguments",
 		"query SO_Totls":                                        "did you mean SO_Totals?",
 		"records SO_Totls":                                      "did you mean SO_Totals?",
-		"records SO_Totals DB_Class":                            "records takes [RECORD], not 2 arguments",
+		"records SO_Totals DB_Class":                            "records takes [RECORD], got 2 arguments",
 		"query SO_Totals --tke 3":                               "did you mean --take?",
 		"--nope":                                                "unknown flag --nope",
 		"query SO_Totals -x":                                    "query has no flag -x",
 		"query SO_Totals --take":                                "--take needs a value",
+		"query SO_Totals --role":                                "query has no flag --role",
+		"--role":                                                "no command given; did you mean whctl users create --role?",
 		"query SO_Totals --take three":                          `invalid value "three" for --take`,
 		"query SO_Totals --take -1":                             "--take must be from 0",
 		"query SO_Totals --skip 9999999999":                     "--skip must be from 0",
@@ -175,6 +178,10 @@ func TestUsageErrors(t *testing.T) {
 		"query SO_Totals --debug=swordfish":                     "--debug takes no value, except =true or =false",
 		"profile lst":                                           "did you mean list?",
 		"profile frobnicate":                                    "it has list, show, create, delete, use",
+		"config update user":                                    "config update takes SETTING VALUE, got 1 argument (see",
+		"-- --version":                                          `unknown command "--version"`,
+		"-- profile frobnicate":                                 `profile has no command "frobnicate"`,
+		"query SO_Totals --count=true --take 3":                 "--count and --take cannot be combined",
 		"profile use":                                           "profile use needs PROFILE",
 		"profile use prod":                                      "there is no profile",
 		"profile create prod":                                   "--url",

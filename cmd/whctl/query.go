@@ -261,12 +261,15 @@ func readPaging(c *cli.Context, q *client.Query) error {
 		return fmt.Errorf("--progress %w", err)
 	}
 	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {
-		if c.IsSet(pair[0]) && c.IsSet(pair[1]) {
+		if given(c, pair[0]) && given(c, pair[1]) {
 			return fmt.Errorf("--%s and --%s cannot be combined", pair[0], pair[1])
 		}
 	}
 	return nil
 }
+
+// given reports whether a flag is set to another value than false.
+func given(c *cli.Context, flag string) bool { return c.IsSet(flag) && c.Value(flag) != false }
 
 // readFields returns the fields of --fields in canonical letter case.
 func readFields(kind *record.Kind, lists []string) ([]string, error) {

@@ -30,6 +30,8 @@ func TestQueryRequestBody(t *testing.T) {
 		{args: "query SO_Totals --table", want: `{"Strict":true}`},
 		{args: "query SO_Totals -n 3 --skip 6", terminal: true, want: `{"Include":"Total","Skip":6,"Strict":true,"Take":3}`},
 		{args: "query SO_Totals -n 5000", terminal: true, want: `{"Strict":true,"Take":5000}`},
+		{args: "query SO_Totals --all=false -n 1", terminal: true, want: `{"Include":"Total","Strict":true,"Take":1}`},
+		{args: "query SO_Totals --count=false --all", terminal: true, want: `{"Strict":true}`},
 		{args: "query SO_Totals --take 0", want: `{"Strict":true,"Take":0}`},
 		{args: "query SO_Totals --count -w InvoiceID=D1", want: `{"Include":"Total","InvoiceID":"D1","Strict":true,"Take":0}`},
 		{args: "query SO_Totals --fields invoicetotal,INVOICEID --fields Cartage1Total", want: `{"Fields":"InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`},

@@ -227,6 +227,8 @@ func TestReorderArgs(t *testing.T) {
 		{"query --order-by -F SO_Totals -o -", cmdline.Line{Path: []string{"query"}, Flags: []string{"--order-by=-F", "--output=-"}, Args: []string{"SO_Totals"}}},
 		{"query --all SO_Totals", cmdline.Line{Path: []string{"query"}, Flags: []string{"--all"}, Args: []string{"SO_Totals"}}},
 		{"query -- --all -q", cmdline.Line{Path: []string{"query"}, Args: []string{"--all", "-q"}}},
+		{"-- query SO_Totals --all", cmdline.Line{Path: []string{"query"}, Args: []string{"SO_Totals", "--all"}}},
+		{"profile -- show list", cmdline.Line{Path: []string{"profile", "show"}, Args: []string{"list"}}},
 		{"query - SO_Totals", cmdline.Line{Path: []string{"query"}, Args: []string{"-", "SO_Totals"}}},
 		{"query query", cmdline.Line{Path: []string{"query"}, Args: []string{"query"}}},
 		{"profile --url http://x add -q prod --colour red", cmdline.Line{Globals: []string{"--url=http://x", "--quiet"}, Path: []string{"profile", "create"},

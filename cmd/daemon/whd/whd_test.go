@@ -94,7 +94,7 @@ func TestUsageErrors(t *testing.T) {
 		{"user create bob", `user create needs --role reader|publisher|writer|admin (see: whd help user create)`},
 		{"user update bob", `user update needs --role, --new-password, --password-stdin or --generate (see: whd help user update)`},
 		{"user create --generate", `user create needs NAME (see: whd help user create)`},
-		{"user role erin", `user role takes NAME ROLE, not 1 arguments (see: whd help user role)`},
+		{"user role erin", `user role takes NAME ROLE, got 1 argument (see: whd help user role)`},
 	}
 	for _, c := range cases {
 		got := whd("", c.args, "HOME=/nowhere")

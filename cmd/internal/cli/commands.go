@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 )
 
@@ -76,7 +77,7 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 		case n < minimum && n == 0:
 			return Usagef("%s needs %s", name, usage)
 		case n < minimum || maximum >= 0 && n > maximum:
-			return Usagef("%s takes %s, not %d arguments", name, usage, n)
+			return Usagef("%s takes %s, got %s", name, usage, display.Count(n, "argument", "arguments"))
 		}
 		return action(c)
 	}

@@ -131,9 +131,9 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	for i := 0; i < len(args) && flagErr == nil; i++ {
 		switch word := args[i]; {
 		case word == "--":
-			r.firstArg = min(i+1, len(args)-1)
-			r.Args = append(r.Args, args[i+1:]...)
-			i = len(args)
+			for i++; i < len(args); i++ { // the command may follow
+				r.word(i, args[i])
+			}
 		case len(word) > 1 && word[0] == '-':
 			flagPosition = i
 			i, flagErr = r.flag(i, args)
@@ -181,6 +181,8 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
 	f, _ := r.find(g.name)
 	switch {
+	case f.TakesValue && !g.hasValue && len(rest) == 0 && !r.local.Has(g.name) && !r.globals.Has(g.name):
+		return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
 	case f.TakesValue && !g.hasValue:
 		if len(rest) == 0 || f.strict && strings.HasPrefix(rest[0], "--") {
 			return i, Usagef("%s needs a value: %s %s", word, word, f.Argument)
