@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,7 +54,7 @@ func printSetting(c *cli.Context, s *session, name string) error {
 	if _, known := profile.Named(name); !known {
 		return profile.Unknown(name)
 	}
-	in, err := s.Settings(c)
+	in, err := s.settingsOfAny(c)
 	if err != nil {
 		return err
 	}
@@ -73,7 +72,10 @@ func updateConfig(c *cli.Context, s *session) error {
 	if err := one.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
 	}
-	in, err := s.Settings(c)
+	in, err := s.SettingsOfAny(c)
+	if err == nil && one.OfProfiles {
+		err = in.Missing
+	}
 	if err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func showConfig(c *cli.Context, s *session) error {
 	if _, known := profile.Named(name); name != "" && !known {
 		return profile.Unknown(name)
 	}
-	in, err := s.Settings(c)
+	in, err := s.settingsOfAny(c)
 	if err != nil {
 		return err
 	}
@@ -170,22 +172,30 @@ func editConfig(c *cli.Context, s *session) error {
 	return os.RemoveAll(dir)
 }
 
-// runEditor runs the editor of VISUAL or EDITOR, else vi or notepad.
-func runEditor(c *cli.Context, s *session, path string) error {
-	words := strings.Fields(cmp.Or(s.Env("VISUAL"), s.Env("EDITOR")))
-	if len(words) == 0 {
-		words = []string{"vi"}
-		if runtime.GOOS == "windows" {
-			words = []string{"notepad"}
+// editor returns the command line of the editor: that of VISUAL or EDITOR, else vi or
+// notepad. The origin is for errors.
+func editor(env func(string) string) (words []string, origin string) {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if words = strings.Fields(env(name)); len(words) > 0 {
+			return words, "from " + name
 		}
 	}
+	if runtime.GOOS == "windows" {
+		return []string{"notepad"}, "VISUAL and EDITOR are not set"
+	}
+	return []string{"vi"}, "VISUAL and EDITOR are not set"
+}
+
+// runEditor runs the editor.
+func runEditor(c *cli.Context, s *session, path string) error {
+	words, origin := editor(s.Env)
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
 	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.stdout, s.Stderr
 	if !s.terminal.Is {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("the configuration is not changed: editor %s (from VISUAL or EDITOR) failed: %w", words[0], err)
+		return fmt.Errorf("the configuration is not changed: editor %s (%s) failed: %w", words[0], origin, err)
 	}
 	return nil
 }

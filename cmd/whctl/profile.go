@@ -52,7 +52,7 @@ var profileColumns = []output.Column{
 }
 
 func listProfiles(c *cli.Context, s *session) error {
-	in, err := s.Settings(c)
+	in, err := s.settingsOfAny(c)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,16 @@ func listProfiles(c *cli.Context, s *session) error {
 	}
 	_, err = s.printer(c).Lines(profileColumns, lines)
 	return err
+}
+
+// settingsOfAny returns the settings for a command that works without a valid current
+// profile, and prints a notice if it does not exist.
+func (s *session) settingsOfAny(c *cli.Context) (*profile.Settings, error) {
+	in, err := s.SettingsOfAny(c)
+	if err == nil && in.Missing != nil {
+		s.Notice(c, "%s", in.Missing)
+	}
+	return in, err
 }
 
 // saveChanged saves a changed configuration unless err is not nil.
@@ -178,11 +188,14 @@ func deleteProfile(c *cli.Context, s *session) error {
 var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
 func showProfile(c *cli.Context, s *session) error {
-	in, err := s.Settings(c)
+	in, err := s.SettingsOfAny(c)
 	if err != nil {
 		return err
 	}
 	name := cmp.Or(c.Args().First(), in.Profile)
+	if name == "" && in.Missing != nil {
+		return in.Missing
+	}
 	if name == "" {
 		return cmdline.Usagef("no default profile; name one of whctl profile list")
 	}

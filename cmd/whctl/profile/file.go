@@ -71,8 +71,10 @@ func Read(env func(string) string) (*File, error) {
 	return Parse(path, text)
 }
 
-// Parse parses the text of a configuration. Unknown keys are errors.
+// Parse parses the text of a configuration, without the byte order mark that editors
+// of Windows may add. Unknown keys are errors.
 func Parse(path string, text []byte) (*File, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	f := &File{Path: path, text: text}
 	var all map[string]any
 	if err := toml.Unmarshal(text, &all); err != nil {

@@ -19,7 +19,7 @@ type Logins struct {
 
 // Login is the stored login of a profile.
 type Login struct {
-	Profile string
+	Profile string `toml:"-"` // key of the login in the file
 	URL     string `toml:"url"`
 	User    string `toml:"user"`
 	Store   string `toml:"store"` // location of the secret: InKeyring or InFile

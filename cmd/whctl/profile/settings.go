@@ -14,6 +14,7 @@ import (
 type Settings struct {
 	File    *File
 	Profile string // empty if there is no current profile
+	Missing error  // names the current profile if it does not exist; only from SettingsOfAny
 	Values  map[string]Value
 }
 
@@ -51,9 +52,17 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// resolve determines the effective settings. With mayCreate, the profile need not
-// exist.
-func resolve(c *cli.Context, env func(string) string, mayCreate bool) (*Settings, error) {
+// existence is how resolve treats a current profile that does not exist.
+type existence uint8
+
+const (
+	mustExist    existence = iota
+	mayBeCreated           // it is the current profile
+	mayBeMissing           // there is no current profile
+)
+
+// resolve determines the effective settings.
+func resolve(c *cli.Context, env func(string) string, profile existence) (*Settings, error) {
 	file, err := Read(env)
 	if err != nil {
 		return nil, err
@@ -64,7 +73,7 @@ func resolve(c *cli.Context, env func(string) string, mayCreate bool) (*Settings
 			return nil, err
 		}
 		if one.Name == "profile" {
-			if err := s.choose(mayCreate); err != nil {
+			if err := s.choose(profile); err != nil {
 				return nil, err
 			}
 		}
@@ -101,19 +110,22 @@ func (s *Settings) Section(one Setting) string {
 	return s.Profile
 }
 
-// choose sets the current profile. It must exist unless it may be created.
-func (s *Settings) choose(mayCreate bool) error {
+// choose sets the current profile.
+func (s *Settings) choose(profile existence) error {
 	named := s.Values["profile"]
-	switch {
-	case named.Text == "":
-	case mayCreate:
-		if err := CheckName(named.Text); err != nil {
-			return err
+	if named.Text == "" {
+		return nil
+	}
+	if profile == mayBeCreated {
+		s.Profile = named.Text
+		return CheckName(named.Text)
+	}
+	if err := s.File.mustHave(named.Text); err != nil {
+		err = cmdline.Usagef("profile (%s): %s", named.Origin, err)
+		if profile == mayBeMissing {
+			s.Missing, err = err, nil
 		}
-	default:
-		if err := s.File.mustHave(named.Text); err != nil {
-			return cmdline.Usagef("profile (%s): %s", named.Origin, err)
-		}
+		return err
 	}
 	s.Profile = named.Text
 	return nil
