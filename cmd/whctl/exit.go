@@ -73,11 +73,12 @@ func is[E error](kind client.Kind) func(error) bool {
 // errNoRows is the result of --exit-status if no row matches.
 var errNoRows = errors.New("no rows")
 
-// interruption is returned if the user interrupts a stream.
+// interruption is returned if the user interrupts a stream. rows is negative if the
+// number of received rows is unknown.
 type interruption struct{ rows int64 }
 
 func (e interruption) Error() string {
-	if e.rows == 0 {
+	if e.rows <= 0 {
 		return "interrupted"
 	}
 	return fmt.Sprintf("interrupted after %s", display.Count(e.rows, "row", "rows"))

@@ -12,9 +12,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -82,7 +84,7 @@ func TestBrokenPipeIsSuccess(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		cmd := process(t, serveEndlessRows(t), "query", "DB_Class", "--csv")
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -107,5 +109,62 @@ func TestInterrupt(t *testing.T) {
 		if code := exitOf(t, cmd.Wait()); code != 130 || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
 			t.Errorf("%v: exit %d, stderr %q", signal, code, &stderr)
 		}
+	}
+}
+
+// startExport starts an export to dir/export and waits until its temporary file has
+// data. start is the command line before that of whctl.
+func startExport(t *testing.T, dir string, start ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
+	t.Helper()
+	args := append(start, "whctl", "query", "DB_Class", "--csv", "-o", filepath.Join(dir, "export"))
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	t.Cleanup(cancel)
+	cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), profile.EnvURL+"="+serveEndlessRows(t))
+	stderr = new(bytes.Buffer)
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for ctx.Err() == nil {
+		for _, name := range filesIn(t, dir) {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Size() > 0 {
+				return cmd, stderr
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("the export does not start")
+	return nil, nil
+}
+
+// An interrupted export leaves no file, also if the terminal is closed.
+func TestInterruptedExportLeavesNoFile(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		dir := t.TempDir()
+		cmd, stderr := startExport(t, dir)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		code := exitOf(t, cmd.Wait())
+		if left := filesIn(t, dir); code != 130 || left != nil || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
+			t.Errorf("%v: exit %d, stderr %q, left behind: %q", signal, code, stderr, left)
+		}
+	}
+}
+
+// Under nohup, a hangup does not end an export.
+func TestIgnoredHangupIsNotHandled(t *testing.T) {
+	cmd, _ := startExport(t, t.TempDir(), "nohup")
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal("the hangup ended the export")
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("the export ended with %v", err)
 	}
 }

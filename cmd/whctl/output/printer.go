@@ -23,16 +23,17 @@ type Column = workbook.Column
 
 // layout has the options of the writers of all formats.
 type layout struct {
-	out      *Sink
-	columns  []Column
-	names    []string // of the columns
-	sheet    string   // name of the kind of rows
-	width    int      // of the terminal
-	vertical bool     // a wide table may be printed as a line per field
-	null     string   // text of a null
-	excel    bool
-	notice   func(format string, args ...any)
-	values   []client.Value // of the current row
+	out       *Sink
+	columns   []Column
+	names     []string // of the columns
+	sheet     string   // name of the kind of rows
+	width     int      // of the terminal
+	vertical  bool     // a wide table may be printed as a line per field
+	choosable bool     // the command has --fields
+	null      string   // text of a null
+	excel     bool
+	notice    func(format string, args ...any)
+	values    []client.Value // of the current row
 }
 
 // RowWriter writes rows in one format as they arrive.
@@ -194,7 +195,7 @@ func (p *Printer) RowWriter(f Format, out *Sink, rows Sheet) (RowWriter, error) 
 	c := p.Context
 	l := layout{
 		out: out, columns: rows.Columns, sheet: rows.Name, width: p.Terminal.Width, null: c.String("null"), excel: c.Bool("excel"),
-		vertical: p.OnScreen() && !chosenTable(c), notice: p.Notice,
+		vertical: p.OnScreen() && !chosenTable(c), choosable: (cmdline.FlagTable{}).Add(c.Command.Flags).Has("fields"), notice: p.Notice,
 	}
 	for _, one := range rows.Columns {
 		l.names = append(l.names, one.Name)

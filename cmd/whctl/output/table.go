@@ -62,7 +62,11 @@ func (p *tableWriter) End() error {
 		return err
 	}
 	if hidden := p.names[len(p.widths):]; len(hidden) > 0 {
-		p.notice("hidden columns: %s  (choose with --fields)", strings.Join(hidden, ", "))
+		way := "show with --format vertical"
+		if p.choosable {
+			way = "choose with --fields"
+		}
+		p.notice("hidden columns: %s  (%s)", strings.Join(hidden, ", "), way)
 	}
 	return nil
 }

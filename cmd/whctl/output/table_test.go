@@ -23,10 +23,22 @@ func TestTable(t *testing.T) {
 	var text strings.Builder
 	for _, width := range []int{200, 80, 50, 20, 5} {
 		var notice string
-		l := layout{columns: columns, width: width, null: "-", notice: func(format string, args ...any) { notice = fmt.Sprintf(format+"\n", args...) }}
+		l := layout{columns: columns, width: width, choosable: true, null: "-", notice: func(format string, args ...any) { notice = fmt.Sprintf(format+"\n", args...) }}
 		fmt.Fprintf(&text, "--- %d cells wide\n%s%s", width, printed(t, "table", l, lines...), notice)
 	}
 	golden(t, "table", text.String())
+}
+
+// The notice about hidden columns only names flags that the command has.
+func TestHiddenColumnsNotice(t *testing.T) {
+	columns := []Column{{Name: "First", Type: record.Text}, {Name: "Second", Type: record.Text}}
+	for choosable, want := range map[bool]string{true: "choose with --fields", false: "show with --format vertical"} {
+		var notice string
+		printed(t, "table", layout{columns: columns, width: 8, choosable: choosable, notice: func(format string, args ...any) { notice = fmt.Sprintf(format, args...) }}, `{}`)
+		if notice != "hidden columns: Second  ("+want+")" {
+			t.Errorf("notice %q", notice)
+		}
+	}
 }
 
 // No line of a table is wider than the terminal, not even after the rows that determine
