@@ -41,7 +41,7 @@ type firstStart struct {
 
 // Files of the data directory that hold secrets.
 const (
-	adminPasswordFile = "admin-password" // a generated password, if there was no terminal to print it on
+	adminPasswordFile = "admin-password" // a generated password, if it was not only printed on a terminal
 	demoKeyFile       = "demo-key"       // the demo API key, for the README's commands
 )
 
@@ -61,7 +61,8 @@ func (f *firstStart) writePrivate(name, secret string) error {
 }
 
 // ensureAdmin creates the first user, admin, if there are no users. If it generated
-// the password, it prints it or writes it to a file, and returns it.
+// the password, it returns it, after printing it on a terminal or writing it to a file.
+// A demo does both, because the commands of the manual read the file.
 func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err error) {
 	if none, err := f.noUsers(ctx); err != nil || !none {
 		return "", err
@@ -71,8 +72,12 @@ func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err err
 		return "", err
 	}
 	generated = rand.Text()
-	if !f.onTerminal() {
-		return f.ensureAdminInFile(ctx, generated)
+	if f.config.Demo || !f.onTerminal() {
+		generated, err := f.ensureAdminInFile(ctx, generated)
+		if err == nil && generated != "" && f.onTerminal() {
+			fmt.Fprintf(f.out, "  user admin, password %s (shown this once, and written to %s)\n", generated, f.path(adminPasswordFile))
+		}
+		return generated, err
 	}
 	created, err := f.accounts.EnsureAdmin(ctx, generated)
 	if err != nil || !created {
@@ -109,7 +114,9 @@ func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (st
 	if err := os.Rename(temporary, final); err != nil {
 		return "", fmt.Errorf("the password of the first user, admin, is in %s: %w", temporary, err)
 	}
-	f.log.Warn("the password of the first user, admin, was written to a file", "file", final)
+	if !f.onTerminal() {
+		f.log.Warn("the password of the first user, admin, was written to a file", "file", final)
+	}
 	return password, nil
 }
 
