@@ -97,9 +97,10 @@ func (c Config) CountAlways() bool {
 	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == Embedded
 }
 
-// Warnings returns messages about settings that are valid but probably mistaken.
+// Warnings returns messages about settings that are valid but probably mistaken. A demo
+// serves this machine only, so its host_url may be a loopback address.
 func (c *Config) Warnings() []string {
-	if !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
+	if c.Demo || !c.Webhooks.Enabled || !IsLoopback(c.Webhooks.HostURL) {
 		return nil
 	}
 	return []string{"webhooks.host_url is a loopback address; set it to the URL that users of the service open"}

@@ -116,7 +116,11 @@ func TestLoopbackHostURLCausesWarning(t *testing.T) {
 		if err != nil || len(c.Warnings()) > 0 != want {
 			t.Errorf("%s: %q (%v)", url, c.Warnings(), err)
 		}
-		c.Webhooks.Enabled = false
+		c.Demo = true
+		if c.Warnings() != nil {
+			t.Errorf("%s: %q in a demo", url, c.Warnings())
+		}
+		c.Demo, c.Webhooks.Enabled = false, false
 		if c.Warnings() != nil {
 			t.Errorf("%s: %q without webhooks", url, c.Warnings())
 		}
