@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/bizhook/whd/client"
@@ -52,6 +54,13 @@ func brokenPipe(err error) bool {
 	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
 }
 
+// noConnection reports whether an address that was found did not accept a connection.
+func noConnection(err error) bool {
+	dial, is := errors.AsType[*net.OpError](err)
+	_, notFound := errors.AsType[*net.DNSError](err)
+	return is && dial.Op == "dial" && !notFound
+}
+
 // partialError is returned if a change of many objects failed for some.
 type partialError struct{ message string }
 
@@ -96,13 +105,21 @@ func report(stderr io.Writer, err error, howToSignIn func() string) {
 	var lines []string
 	if reply, is := errors.AsType[*client.Error](err); is {
 		for _, f := range reply.Fields {
-			lines = append(lines, f.FieldName+": "+f.Message)
+			if reply.Message != f.FieldName+" "+f.Message {
+				lines = append(lines, f.FieldName+": "+f.Message)
+			}
+			if strings.Contains(f.Message, "GET /Webhooks/Events") {
+				lines = append(lines, "list the events: whctl events list")
+			}
 		}
 		if reply.RetryAfter > 0 {
 			lines = append(lines, fmt.Sprintf("retry in %s", reply.RetryAfter))
 		}
 		if reply.Kind == client.Unauthorized && reply.Status == 401 {
 			lines = append(lines, howToSignIn())
+		}
+		if reply.Kind == client.Unreachable && noConnection(reply.Err) {
+			lines = append(lines, "is the service running at this address? whctl doctor checks the connection")
 		}
 		if reply.Kind == client.TimedOut && reply.Status == 0 {
 			lines = append(lines, "use --timeout to wait longer")

@@ -159,7 +159,7 @@ func TestUsageErrors(t *testing.T) {
 		"query SO_Totals --timeout 30":                          "timeout (flag --timeout) must be a duration such as 30s",
 		"query SO_Totals --all --take 3":                        "--all and --take cannot be combined",
 		"query SO_Totals --count --fields InvoiceID":            "--count and --fields cannot be combined",
-		"query SO_Totals --fields InvoiceId,Totl":               "--fields: SO_Totals has no field Totl",
+		"query SO_Totals --fields InvoiceId,Totl":               "--fields: SO_Totals has no field Totl; list them with whctl records SO_Totals",
 		"query SO_Totals --fields InvoiceId,InvoiceID":          "duplicate field InvoiceID",
 		"query SO_Totals --order-by -InvoiceTotl":               "did you mean InvoiceTotal",
 		"query SO_Totals --where Colour=red":                    "SO_Totals has no field Colour",

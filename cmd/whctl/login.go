@@ -81,6 +81,9 @@ func login(c *cli.Context, s *session) error {
 	current, err := in.service.CurrentSession(c.Context)
 	if err == nil {
 		s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s", address, current.UserName, current.Role, in.profile, profile.Until(current), place)
+		for _, name := range s.Overriding() {
+			s.Notice(c, "warning: the variable %s takes precedence over this login; remove it to use the login", name)
+		}
 	}
 	return err
 }
@@ -220,7 +223,7 @@ func endSession(c *cli.Context, o client.Options, session string) error {
 }
 
 var whoamiColumns = []output.Column{
-	{Name: "User", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "Expires", Type: record.DateTime},
+	{Name: "User", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "Expires", Type: record.Text},
 	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
 }
 
@@ -240,7 +243,7 @@ func whoami(c *cli.Context, s *session) error {
 			return err
 		}
 		_, err = out.Lines(whoamiColumns, [][]any{{
-			session.UserName, session.DisplayName, session.Role, nilIfZero(session.ExpiryDateTime), session.Via, id.Source, nilIfZero(settings.Profile), service.URL(),
+			session.UserName, session.DisplayName, session.Role, nilIfZero(profile.Expiry(session)), session.Via, id.Source, nilIfZero(settings.Profile), service.URL(),
 		}})
 		return err
 	})(c)

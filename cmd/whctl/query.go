@@ -321,7 +321,11 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, record.DidYouMean(record.Suggest(name, kind.FieldNames())))
+		hint := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
+		if _, listed := record.Builtin().Lookup(kind.Name); listed {
+			hint += "; list them with whctl records " + kind.Name
+		}
+		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)
 	}
 	return kind.Fields[i].Name, nil
 }

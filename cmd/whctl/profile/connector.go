@@ -37,6 +37,8 @@ type Connector struct {
 
 	settings *Settings
 	identity *Identity
+
+	passwordSource string // of the password given with this command; empty if there is none
 }
 
 // Settings returns the effective settings. Flags override environment variables,

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -77,12 +79,17 @@ func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err 
 		return "", "", cmdline.Usagef("--password-stdin and --password-file cannot be combined")
 	case c.Bool("password-stdin"):
 		password, err = SecretLine(k.Stdin, "standard input")
-		return password, "standard input", err
+		k.passwordSource = "standard input"
+		return password, k.passwordSource, err
 	case path != "":
 		password, err = SecretFile(path)
-		return password, "file " + path, err
+		k.passwordSource = "file " + path
+		return password, k.passwordSource, err
 	}
-	return k.Env(EnvPassword), "variable " + EnvPassword, nil
+	if password = k.Env(EnvPassword); password != "" {
+		k.passwordSource = "variable " + EnvPassword
+	}
+	return password, "variable " + EnvPassword, nil
 }
 
 // Password returns the password of the credentials; empty if there is none.
@@ -116,10 +123,13 @@ func SecretLine(from io.Reader, name string) (string, error) {
 	return line, nil
 }
 
+// nowhere is the source of no credentials.
+const nowhere = "nowhere"
+
 // storedIdentity returns the login stored for the profile. It is only used for the
 // service and the user that it was created for.
 func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
-	none := Identity{Source: "nowhere"}
+	none := Identity{Source: nowhere}
 	logins, err := k.Vault.ReadLogins()
 	if err != nil {
 		return none, err
@@ -150,12 +160,30 @@ func (k *Connector) storeSession(c *cli.Context, i Identity, session string) {
 	}
 }
 
-// HowToSignIn returns advice for an unauthenticated request. An API key takes
-// precedence over a login, so an invalid key must be replaced or removed.
+// Overriding returns the environment variables that take precedence over a stored login.
+func (k *Connector) Overriding() []string {
+	return slices.DeleteFunc([]string{EnvToken, EnvPassword}, func(name string) bool { return k.Env(name) == "" })
+}
+
+// HowToSignIn returns advice for an unauthenticated request. An API key or a password
+// that is given takes precedence over a login, so an invalid one must be replaced or
+// removed.
 func (k *Connector) HowToSignIn() string {
 	if k.identity != nil && k.identity.token != "" {
 		return fmt.Sprintf("the API key is from the %s; replace it, or remove it and sign in with whctl login", k.identity.Source)
 	}
+	login := k.loginLine()
+	switch {
+	case k.passwordSource != "" && (k.identity == nil || k.identity.Source == k.passwordSource):
+		return fmt.Sprintf("the password is from the %s; replace it, or remove it and %s", k.passwordSource, login)
+	case k.passwordSource == "" && k.identity != nil && k.identity.Source == nowhere && k.Env(EnvUser) != "":
+		return fmt.Sprintf("the variable %s is empty or not set; set it, or %s", EnvPassword, login)
+	}
+	return login
+}
+
+// loginLine returns advice with the command that signs in.
+func (k *Connector) loginLine() string {
 	line := []string{"whctl", "login"}
 	if s := k.settings; s != nil {
 		if s.Profile != "" {
@@ -176,5 +204,15 @@ func Until(session *wire.CurrentSession) string {
 	if session.ExpiryDateTime == "" {
 		return ""
 	}
-	return ", until " + session.ExpiryDateTime
+	return ", until " + Expiry(session)
+}
+
+// Expiry returns the expiry of a session with its zone, which the service does not
+// write: its dates are in UTC. It is empty if the session does not expire.
+func Expiry(session *wire.CurrentSession) string {
+	at, err := time.Parse(wire.DateLayout, session.ExpiryDateTime)
+	if err != nil {
+		return session.ExpiryDateTime
+	}
+	return at.Format(time.RFC3339)
 }
