@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// startedOnTerminal returns a daemon after New whose output goes to a terminal, and that
+// startedOnTerminal returns a daemon after New with its output on a terminal, and that
 // output.
 func startedOnTerminal(t *testing.T, dir string, settings ...string) (*Daemon, string) {
 	t.Helper()
