@@ -182,14 +182,14 @@ func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
 		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, because the request could change something"}
 	}
 	session := c.session.Load()
-	reply, err := c.exchangeReads(ctx, req)
+	reply, err := c.exchangeWithRetries(ctx, req)
 	if req.session || !c.sessionExpired(session, err) {
 		return reply, err
 	}
 	if err := c.renew(ctx, session); err != nil {
 		return nil, err
 	}
-	return c.exchangeReads(ctx, req)
+	return c.exchangeWithRetries(ctx, req)
 }
 
 // exchange sends a request without retries.

@@ -31,7 +31,7 @@ func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
 	wait := longest/2 + rand.N(longest/2)
 	if e, ok := errors.AsType[*Error](err); ok {
-		wait = max(wait, min(e.RetryAfter, longestRetry))
+		wait = max(wait, min(e.RetryAfter, maxRetry))
 	}
 	return wait
 }
@@ -125,7 +125,7 @@ func decodeEvent(e sourceEvent, id string) (event StreamEvent, err error) {
 		event = StatsEvent{Data: e.data}
 	case wire.EventRequest:
 		var request RequestEvent
-		err = json.Unmarshal(e.data, &request.AnsweredRequest)
+		err = json.Unmarshal(e.data, &request.HandledRequest)
 		event = request
 	case wire.EventHeartbeat:
 		var beat wire.Heartbeat

@@ -20,8 +20,8 @@ const (
 // errClosed is the cause of an error if the connection was closed before the reply.
 var errClosed = errors.New("the connection was closed")
 
-// exchangeReads is exchange with retries of reads.
-func (c *Client) exchangeReads(ctx context.Context, req call) (*http.Response, error) {
+// exchangeWithRetries is exchange with retries of reads.
+func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Response, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
 		reply, err := c.exchange(ctx, req)

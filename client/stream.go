@@ -42,7 +42,7 @@ type MessageEvent struct {
 type StatsEvent struct{ Data json.RawMessage }
 
 // RequestEvent is a request that the service has handled.
-type RequestEvent struct{ wire.AnsweredRequest }
+type RequestEvent struct{ wire.HandledRequest }
 
 // HeartbeatEvent is sent immediately and then every 15 seconds. ID is as in
 // MessageEvent, empty without the topic messages.
@@ -66,9 +66,9 @@ const streamTimedOut = "the stream timed out"
 
 const (
 	heartbeatTimeout = 20 * time.Second // maximum time without heartbeat
-	firstRetry       = 2 * time.Second  // unless the service sends another
+	initialRetry     = 2 * time.Second  // unless the service sends another
 	minRetry         = 10 * time.Millisecond
-	longestRetry     = 30 * time.Second
+	maxRetry         = 30 * time.Second
 )
 
 // Stream follows the events of the service until ctx is done or the loop ends. A
@@ -77,7 +77,7 @@ const (
 // service rejects the stream with Kind Unauthorized or NotFound, or ctx is done.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
-		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: firstRetry, Max: longestRetry}, yield: yield}
+		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: initialRetry, Max: maxRetry}, yield: yield}
 		for {
 			err := f.connect(ctx)
 			switch {

@@ -55,7 +55,7 @@ func get(t *testing.T, url string) (*http.Response, string) {
 // requests the body (100 Continue) after it has admitted the request.
 func hold(t *testing.T, i *daemontest.Instance) (finish func() (*http.Response, error), in *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", i.D.Address().String())
+	conn, err := net.Dial("tcp", i.Daemon.Address().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestStopWaitsForRequestsInFlight(t *testing.T) {
 func awaitRefusal(t *testing.T, i *daemontest.Instance) {
 	t.Helper()
 	for {
-		conn, err := net.Dial("tcp", i.D.Address().String())
+		conn, err := net.Dial("tcp", i.Daemon.Address().String())
 		if err != nil {
 			return
 		}
@@ -128,7 +128,7 @@ func TestStopAbortsRequestsAfterGracePeriod(t *testing.T) {
 	_, in := hold(t, i)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := i.D.Stop(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
+	if err := i.Daemon.Stop(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopping http") || strings.Contains(err.Error(), "accounts") {
 		t.Errorf("%v", err)
 	}
 	if _, err := in.ReadByte(); err == nil {
@@ -141,7 +141,7 @@ func TestStartFailsIfPortIsInUse(t *testing.T) {
 	noLeaks(t)
 	i := daemontest.Start(t)
 	for _, setting := range []string{"--listen", "--metrics-listen"} {
-		if _, err := daemontest.Open(t.TempDir(), setting, i.D.Address().String()); err == nil || !strings.Contains(err.Error(), "cannot listen") {
+		if _, err := daemontest.Open(t.TempDir(), setting, i.Daemon.Address().String()); err == nil || !strings.Contains(err.Error(), "cannot listen") {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}

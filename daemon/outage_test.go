@@ -187,7 +187,7 @@ func longResponse(t *testing.T, i *daemontest.Instance) io.ReadCloser {
 // begin requests a long response, with a request ID.
 func begin(t *testing.T, i *daemontest.Instance, id string) *net.TCPConn {
 	t.Helper()
-	conn, err := net.Dial("tcp", i.D.Address().String())
+	conn, err := net.Dial("tcp", i.Daemon.Address().String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -229,7 +229,7 @@ func TestTracesWithUnresponsiveCollector(t *testing.T) {
 	if reply, _ := get(t, i.URL+"/Info"); reply.StatusCode != 200 {
 		t.Errorf("status %d", reply.StatusCode)
 	}
-	if err := i.D.Stop(shortDeadline{t.Context()}); err != nil {
+	if err := i.Daemon.Stop(shortDeadline{t.Context()}); err != nil {
 		t.Error(err)
 	}
 }

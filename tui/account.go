@@ -241,7 +241,7 @@ type switcher struct {
 
 // picker returns the picker of profiles.
 func (s *switcher) picker() ui.Overlay {
-	p := &ui.Picker{Dialog: ui.NewDialog(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches; loaded rows and marks are lost   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
+	p := &ui.Picker{HostSession: ui.NewHostSession(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches; loaded rows and marks are lost   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
 	longest := 0
 	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))
@@ -337,7 +337,7 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	}
 	s.closeAll()
 	times := s.Times
-	s.options = m.options.within(s.options)
+	s.options = m.options.withSession(s.options)
 	s.begin(m.client, m.state, s.Theme)
 	s.Times = times
 	s.features, s.polling, s.pendingChange, s.quitPending = nil, false, nil, false

@@ -344,7 +344,7 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 func (a *App) openView(v state.View) tea.Cmd {
 	if v.Record == ui.MessageRecord {
 		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.Dialog, ui.MessageKind(), v.Where)
+		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
 		m.SetViewName(v.Name)
 		m.Arrange(v.Arrangement)
 		m.Order = messages.MessageOrder(v.OrderBy)

@@ -14,13 +14,13 @@ import (
 
 // errorLog is the list of errors, newest first, with the request IDs.
 type errorLog struct {
-	ui.Dialog
+	ui.HostSession
 	toasts *ui.Toasts
 	at     int
 }
 
 func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
-	return &errorLog{Dialog: ui.NewDialog(h), toasts: toasts}
+	return &errorLog{HostSession: ui.NewHostSession(h), toasts: toasts}
 }
 
 func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }

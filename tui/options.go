@@ -105,8 +105,8 @@ type Profile struct {
 	Protected bool
 }
 
-// within returns the options of another profile in an existing session.
-func (o Options) within(session Options) Options {
+// withSession returns the options of another profile in an existing session.
+func (o Options) withSession(session Options) Options {
 	o.Appearance, o.State = session.Appearance, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now

@@ -204,12 +204,12 @@ func (j *jobs) jobSummary() string {
 
 // jobList is the list of exports, newest first.
 type jobList struct {
-	ui.Dialog
+	ui.HostSession
 	jobs *jobs
 	at   int
 }
 
-func (j *jobs) list() ui.Overlay { return &jobList{Dialog: ui.NewDialog(j.App), jobs: j} }
+func (j *jobs) list() ui.Overlay { return &jobList{HostSession: ui.NewHostSession(j.App), jobs: j} }
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 

@@ -22,7 +22,7 @@ const (
 const (
 	EventMessage   = "message"   // a MessageChange
 	EventStats     = "stats"     // delivery statistics
-	EventRequest   = "request"   // an AnsweredRequest
+	EventRequest   = "request"   // an HandledRequest
 	EventHeartbeat = "heartbeat" // a Heartbeat
 	EventReset     = "reset"     // a Reset
 )
@@ -42,8 +42,8 @@ type MessageChange struct {
 	Deleted             bool `json:",omitempty"`
 }
 
-// AnsweredRequest is a request that the service has handled, of the topic requests.
-type AnsweredRequest struct {
+// HandledRequest is a request that the service has handled, of the topic requests.
+type HandledRequest struct {
 	At                   Timestamp
 	Method               string
 	PathInfo             string // masked as in the request log

@@ -43,7 +43,7 @@ whctl config update read_only true --profile prod`,
 func printConfigPath(_ *cli.Context, s *session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
-		return profile.ErrNoPlace
+		return profile.ErrNoConfigDir
 	}
 	_, err := fmt.Fprintln(s.stdout, path)
 	return err
@@ -51,8 +51,8 @@ func printConfigPath(_ *cli.Context, s *session) error {
 
 // printSetting prints the value of a setting, without a header.
 func printSetting(c *cli.Context, s *session, name string) error {
-	if _, known := profile.Named(name); !known {
-		return profile.Unknown(name)
+	if _, known := profile.LookupSetting(name); !known {
+		return profile.UnknownSettingError(name)
 	}
 	in, err := s.settingsOfAny(c)
 	if err != nil {
@@ -65,9 +65,9 @@ func printSetting(c *cli.Context, s *session, name string) error {
 // updateConfig implements whctl config update.
 func updateConfig(c *cli.Context, s *session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
-	one, known := profile.Named(name)
+	one, known := profile.LookupSetting(name)
 	if !known {
-		return profile.Unknown(name)
+		return profile.UnknownSettingError(name)
 	}
 	if err := one.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
@@ -110,8 +110,8 @@ func showConfig(c *cli.Context, s *session) error {
 	if name != "" && !c.Bool("origin") && !anySet(c, output.Flags()) {
 		return printSetting(c, s, name)
 	}
-	if _, known := profile.Named(name); name != "" && !known {
-		return profile.Unknown(name)
+	if _, known := profile.LookupSetting(name); name != "" && !known {
+		return profile.UnknownSettingError(name)
 	}
 	in, err := s.settingsOfAny(c)
 	if err != nil {
@@ -142,7 +142,7 @@ func showConfig(c *cli.Context, s *session) error {
 func editConfig(c *cli.Context, s *session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
-		return profile.ErrNoPlace
+		return profile.ErrNoConfigDir
 	}
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,7 +191,7 @@ func runEditor(c *cli.Context, s *session, path string) error {
 	words, origin := editor(s.Env)
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
 	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.stdout, s.Stderr
-	if !s.terminal.Is {
+	if !s.terminal.IsTerminal {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {

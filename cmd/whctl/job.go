@@ -84,7 +84,7 @@ func (j *job) withCount(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row,
 		for row, err := range rows {
 			if err == nil {
 				j.rows++
-				j.progress.at(j.context.Context, j.rows)
+				j.progress.update(j.context.Context, j.rows)
 			}
 			if !yield(row, err) {
 				return

@@ -43,7 +43,7 @@ func follow(c *cli.Context, s *session) error {
 			return cmdline.Usagef("--secret-file: %s", err)
 		}
 	}
-	service, err := s.Reader(c)
+	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}

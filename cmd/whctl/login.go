@@ -154,7 +154,7 @@ func (in *signIn) storeProfile() error {
 	values := map[string]string{"url": in.service.URL(), "user": in.user}
 	var err error
 	for _, name := range []string{"url", "user"} {
-		s, _ := profile.Named(name)
+		s, _ := profile.LookupSetting(name)
 		if have := file.Lookup(in.profile, name); have != nil && have.Text == values[name] {
 			continue
 		}

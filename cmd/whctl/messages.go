@@ -195,7 +195,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	service, err := s.Client(c, in.Yes("read_only")) // counts first; changes only after confirmation
+	service, err := s.Client(c, in.Bool("read_only")) // counts first; changes only after confirmation
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 		_, err := fmt.Fprintln(s.stdout, would.done)
 		return err
 	}
-	if !in.Yes("read_only") { // the read-only client refuses in any case
+	if !in.Bool("read_only") { // the read-only client refuses in any case
 		if err := s.confirm(c, in, change{text: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
 			return err
 		}

@@ -62,9 +62,9 @@ func (p *progress) begin() {
 	}
 }
 
-// at prints the number of rows if the interval has passed. It reads the clock only
+// update prints the number of rows if the interval has passed. It reads the clock only
 // every 256 rows, because that costs more than a row.
-func (p *progress) at(ctx context.Context, rows int64) {
+func (p *progress) update(ctx context.Context, rows int64) {
 	if p == nil || rows&0xff != 0 {
 		return
 	}

@@ -34,7 +34,7 @@ func TestProgress(t *testing.T) {
 			}
 			for row := range int64(12800) {
 				time.Sleep(time.Millisecond)
-				p.at(t.Context(), row+1)
+				p.update(t.Context(), row+1)
 			}
 			p.end()
 			if !slices.Equal(printed, c.want) {
@@ -52,10 +52,10 @@ func TestProgressEndStopsCounting(t *testing.T) {
 			return 0, ctx.Err()
 		}}
 		time.Sleep(time.Minute)
-		p.at(t.Context(), 256)
+		p.update(t.Context(), 256)
 		p.end()
 	})
 	var none *progress
-	none.at(t.Context(), 256)
+	none.update(t.Context(), 256)
 	none.end()
 }

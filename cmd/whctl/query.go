@@ -145,7 +145,7 @@ func list(c *cli.Context, s *session, l listing) error {
 	if len(q.Fields) == 0 && format.HumanReadable() {
 		q.Fields = l.brief
 	}
-	service, err := s.Reader(c)
+	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func list(c *cli.Context, s *session, l listing) error {
 	if err != nil {
 		return err
 	}
-	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.HiddenKeys(format, l.keys), defaultTake: in.Count("default_take")}
+	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.keys), defaultTake: in.Count("default_take")}
 	if c.String("progress") == "plain" || s.prompter.Watches && !printer.OnScreen() {
 		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.now, job.expected)
 	}

@@ -48,14 +48,14 @@ var answeredColumns = []output.Column{
 }
 
 func tailRequests(c *cli.Context, s *session) error {
-	return tail(c, s, feed{topic: wire.TopicRequests, columns: answeredColumns, open: func(*client.Client) (shownEvent, error) {
+	return tail(c, s, liveStream{topic: wire.TopicRequests, columns: answeredColumns, open: func(*client.Client) (formatEvent, error) {
 		return func(e client.StreamEvent) (document any, text string) {
 			r, ok := e.(client.RequestEvent)
 			if !ok || c.Bool("errors") && r.StatusCode < firstError {
 				return nil, ""
 			}
 			duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-			return r.AnsweredRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
+			return r.HandledRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
 		}, nil
 	}})
 }

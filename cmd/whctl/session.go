@@ -44,7 +44,7 @@ func with(do func(c *cli.Context, s *session) error) cli.ActionFunc {
 // reads returns the action of a command that reads.
 func reads(do func(c *cli.Context, out *output.Printer, service *client.Client) error) cli.ActionFunc {
 	return with(func(c *cli.Context, s *session) error {
-		service, err := s.Reader(c)
+		service, err := s.ReadClient(c)
 		if err != nil {
 			return err
 		}
@@ -77,12 +77,12 @@ func (s *session) connectToChange(c *cli.Context, planned change) (*client.Clien
 	if err != nil {
 		return nil, err
 	}
-	if !in.Yes("read_only") && !c.Bool(profile.DryRunFlag) {
+	if !in.Bool("read_only") && !c.Bool(profile.DryRunFlag) {
 		if err := s.confirm(c, in, planned); err != nil {
 			return nil, err
 		}
 	}
-	return s.Client(c, in.Yes("read_only"))
+	return s.Client(c, in.Bool("read_only"))
 }
 
 // printer returns a printer for a command.
@@ -130,7 +130,7 @@ func newFlags(others ...cli.Flag) []cli.Flag {
 // confirm prompts for the name of a protected profile, or for a yes to a sweeping
 // change. If it cannot prompt, --confirm or --yes must be set.
 func (s *session) confirm(c *cli.Context, in *profile.Settings, planned change) error {
-	if in.Yes("protected") {
+	if in.Bool("protected") {
 		return s.confirmByName(c, in, planned)
 	}
 	if !planned.sweeping || c.Bool("yes") {

@@ -114,7 +114,7 @@ func listSubscriptions(c *cli.Context, s *session) error {
 	if subscriber == "" {
 		return list(c, s, l)
 	}
-	service, err := s.Reader(c)
+	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}

@@ -40,11 +40,11 @@ var changeColumns = []output.Column{
 }
 
 func tailMessages(c *cli.Context, s *session) error {
-	return tail(c, s, feed{topic: wire.TopicMessages, columns: changeColumns, keys: messageKeys, open: func(service *client.Client) (shownEvent, error) {
+	return tail(c, s, liveStream{topic: wire.TopicMessages, columns: changeColumns, shortened: messageKeys, open: func(service *client.Client) (formatEvent, error) {
 		filter, err := readFilter(c, service)
 		return func(e client.StreamEvent) (document any, line string) {
 			m, ok := e.(client.MessageEvent)
-			if !ok || !filter.Takes(m.MessageChange) {
+			if !ok || !filter.Matches(m.MessageChange) {
 				return nil, ""
 			}
 			return m.MessageChange, changeLine(m.MessageChange, s.Zone())
@@ -109,21 +109,21 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 	return f, nil
 }
 
-// feed is a stream of events that a command prints until it is stopped.
-type feed struct {
-	topic   string
-	columns []output.Column
-	keys    []string // fields shortened on a terminal
-	open    func(service *client.Client) (shownEvent, error)
+// liveStream is a stream of events that a command prints until it is stopped.
+type liveStream struct {
+	topic     string
+	columns   []output.Column
+	shortened []string // fields shortened on a terminal
+	open      func(service *client.Client) (formatEvent, error)
 }
 
-// shownEvent returns an event as a document and as a line of text; nil if the event
+// formatEvent returns an event as a document and as a line of text; nil if the event
 // is filtered out.
-type shownEvent func(client.StreamEvent) (document any, line string)
+type formatEvent func(client.StreamEvent) (document any, line string)
 
 // tail prints a feed until it is stopped or --take rows have been printed.
-func tail(c *cli.Context, s *session, f feed) error {
-	service, err := s.Reader(c)
+func tail(c *cli.Context, s *session, f liveStream) error {
+	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}
@@ -166,12 +166,12 @@ func tail(c *cli.Context, s *session, f feed) error {
 // tailWriter prints rows immediately, without buffering.
 type tailWriter struct {
 	output.RowWriter
-	out    *output.Sink
-	lines  bool     // print lines of text instead of rows
-	hidden []string // fields to shorten
+	out       *output.Sink
+	lines     bool     // print lines of text instead of rows
+	shortened []string // fields to shorten
 }
 
-func newTailWriter(printer *output.Printer, feed feed) (*tailWriter, error) {
+func newTailWriter(printer *output.Printer, feed liveStream) (*tailWriter, error) {
 	f, err := printer.Format()
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func newTailWriter(printer *output.Printer, feed feed) (*tailWriter, error) {
 	if err != nil {
 		return nil, out.Finish(err)
 	}
-	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", hidden: printer.HiddenKeys(f, feed.keys)}, nil
+	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", shortened: printer.ShortenedFields(f, feed.shortened)}, nil
 }
 
 func (w *tailWriter) begin() error {
@@ -203,8 +203,8 @@ func (w *tailWriter) print(document any, line string) error {
 		return w.out.Flush()
 	}
 	row, err := output.DocumentRow(document)
-	if err == nil && len(w.hidden) > 0 {
-		row, err = output.ShortenedRow(row, w.hidden)
+	if err == nil && len(w.shortened) > 0 {
+		row, err = output.ShortenedRow(row, w.shortened)
 	}
 	if err == nil {
 		err = w.Row(row)

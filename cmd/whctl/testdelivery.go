@@ -83,7 +83,7 @@ func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, me
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
 	members := map[string][]string{"MessageID": {message}, "Fields": {"Status,HTTPCode,Message,Duration"}, "OrderBy": {"ItemNo"}, "Take": {"1"}}
-	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		page, err := service.MessageResponses(ctx, n.subscriber, members)
 		switch {
 		case c.Context.Err() != nil:
@@ -102,10 +102,10 @@ func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, me
 	}
 }
 
-// The polling interval grows from firstPause to longestPause.
+// The polling interval grows from firstPause to maxPause.
 const (
-	firstPause   = 20 * time.Millisecond
-	longestPause = time.Second
+	firstPause = 20 * time.Millisecond
+	maxPause   = time.Second
 )
 
 func tooSlow(c *cli.Context, message string) error {

@@ -33,7 +33,7 @@ whctl tui --profile prod --read-only`,
 // showScreens implements whctl tui. A protected or read-only profile starts in
 // read-only mode, which the user can unlock unless --read-only is set.
 func showScreens(c *cli.Context, s *session) error {
-	if !s.terminal.Is {
+	if !s.terminal.IsTerminal {
 		return cmdline.Usagef("tui needs a terminal")
 	}
 	in, err := s.Settings(c)
@@ -69,7 +69,7 @@ func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string
 	palette = in.Text("theme")
 	if v.c.IsSet("theme") {
 		palette = v.c.String("theme")
-		one, _ := profile.Named("theme")
+		one, _ := profile.LookupSetting("theme")
 		if err := one.Form.Check(palette); err != nil {
 			return "", false, cmdline.Usagef("--theme %s", err)
 		}
@@ -89,14 +89,14 @@ func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Clien
 		}
 		return service, err
 	}
-	readOnly := in.Yes("read_only") || in.Yes("protected") || v.c.Bool("read-only")
+	readOnly := in.Bool("read_only") || in.Bool("protected") || v.c.Bool("read-only")
 	service, err := connect(readOnly)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
 	o := tui.Options{
 		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
-		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Yes("insecure_tls"),
+		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Bool("insecure_tls"),
 	}
 	if !v.c.IsSet("read-only") {
 		o.Unlock = func() (*client.Client, error) { return connect(false) }
@@ -111,7 +111,7 @@ func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 		return nil, tui.Options{}, err
 	}
 	in := file.Settings(name)
-	other, err := v.To(v.c, in)
+	other, err := v.ForProfile(v.c, in)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
@@ -134,7 +134,7 @@ func (v *viewer) profiles() ([]tui.Profile, error) {
 	for _, name := range file.Profiles() {
 		in := file.Settings(name)
 		list = append(list, tui.Profile{
-			Name: name, URL: in.Text("url"), Colour: in.Text("colour"), ReadOnly: in.Yes("read_only"), Protected: in.Yes("protected"),
+			Name: name, URL: in.Text("url"), Colour: in.Text("colour"), ReadOnly: in.Bool("read_only"), Protected: in.Bool("protected"),
 		})
 	}
 	return list, nil

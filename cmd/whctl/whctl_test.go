@@ -91,7 +91,7 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	s := &session{
 		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(inv.stdin), Stderr: &stderr},
 		stdout:    &stdout,
-		terminal:  output.Terminal{Is: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
+		terminal:  output.Terminal{IsTerminal: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
 		prompter:  inv.prompter,
 		now:       inv.clock,
 	}

@@ -274,7 +274,7 @@ func (o *DB) Fault(err error, doing string) error {
 func (o *DB) Ready(ctx context.Context) error {
 	current, latest, err := o.versions(ctx)
 	if err != nil {
-		return executor.NotReady(err)
+		return executor.ReadinessError(err)
 	}
 	if current < latest {
 		return outdated(o.name, current, latest)
@@ -299,14 +299,14 @@ const (
 func (o *DB) Writable(ctx context.Context) error {
 	unlock, err := o.Probe.lock.lock(ctx)
 	if err != nil {
-		return executor.NotReady(err)
+		return executor.ReadinessError(err)
 	}
 	defer unlock()
 	if time.Since(o.Probe.At) >= probeInterval {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 		defer cancel()
 		_, err := o.Exec(limited, `UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = 'Probe'`)
-		o.Probe.err, o.Probe.At = executor.NotReady(err), time.Now()
+		o.Probe.err, o.Probe.At = executor.ReadinessError(err), time.Now()
 	}
 	return o.Probe.err
 }

@@ -53,7 +53,7 @@ type Migration struct {
 func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 	current, latest, err := m.versions(ctx)
 	if err != nil {
-		return Migration{}, executor.Unreachable(err)
+		return Migration{}, executor.OpenError(err)
 	}
 	return Migration{Name: m.db.name, Before: m.before, After: current, Latest: latest}, nil
 }
@@ -71,7 +71,7 @@ func (m *Migrator) migrationError(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, mssql.ErrLost):
-		return executor.Unreachable(err)
+		return executor.OpenError(err)
 	case found && refused.Forbidden():
 		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as login.sql does: %w", m.db.name, err)
 	}

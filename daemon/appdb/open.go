@@ -50,7 +50,7 @@ func Open(ctx context.Context, c Config) (o *DB, err error) {
 	if c.DSN == "" {
 		o, err = openAndMigrate(ctx, c)
 	} else if o, err = OpenSchema(ctx, c); err != nil {
-		err = executor.Unreachable(err)
+		err = executor.OpenError(err)
 	} else if o.reader, err = readServer(c, o.Schema); err == nil && c.Migrate {
 		o.saveSettings = c.SaveSettings
 		err = o.Migrate(ctx)
@@ -64,18 +64,18 @@ func Open(ctx context.Context, c Config) (o *DB, err error) {
 func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
 	o, err := OpenFile(c.Path, rareCheckpoints, walSizeLimit)
 	if err != nil {
-		return nil, executor.Unreachable(err)
+		return nil, executor.OpenError(err)
 	}
 	o.saveSettings = c.SaveSettings
 	if err := o.Migrate(ctx); err != nil {
 		return o, err
 	}
 	if err := o.WatchFiles(c.Path, c.Path+"-wal"); err != nil {
-		return o, executor.Unreachable(err)
+		return o, executor.OpenError(err)
 	}
 	file, err := OpenReader(c.Path, c.Connections, o.Drain)
 	if err != nil {
-		return o, executor.Unreachable(err)
+		return o, executor.OpenError(err)
 	}
 	o.reader = file
 	return o, nil

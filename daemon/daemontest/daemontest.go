@@ -27,10 +27,10 @@ const AdminPassword = "a password for tests only"
 
 // Instance is a running daemon.
 type Instance struct {
-	URL string
-	Dir string // the data directory
-	Log *Log
-	D   *daemon.Daemon
+	URL    string
+	Dir    string // the data directory
+	Log    *Log
+	Daemon *daemon.Daemon
 
 	args     []string
 	settings map[string]string // overrides made by Set, by name
@@ -68,13 +68,13 @@ func Open(dir string, args ...string) (*Instance, error) {
 		return nil, err
 	}
 	log := slog.New(slog.NewTextHandler(i.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	if i.D, err = daemon.New(context.Background(), conf, io.Discard, log); err != nil {
+	if i.Daemon, err = daemon.New(context.Background(), conf, io.Discard, log); err != nil {
 		return nil, err
 	}
-	if err := i.D.Start(context.Background()); err != nil {
+	if err := i.Daemon.Start(context.Background()); err != nil {
 		return nil, errors.Join(err, i.Stop())
 	}
-	i.URL = i.D.URL()
+	i.URL = i.Daemon.URL()
 	return i, nil
 }
 
@@ -120,7 +120,7 @@ func (i *Instance) Set(t testing.TB, name, text string) {
 	i.settings[name] = text
 	conf, err := i.config()
 	if err == nil {
-		_, _, err = i.D.Reload(conf)
+		_, _, err = i.Daemon.Reload(conf)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ const timeout = 2 * time.Minute
 func (i *Instance) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return i.D.Stop(ctx)
+	return i.Daemon.Stop(ctx)
 }
 
 // Key creates an API key with a role and returns it. The key's name starts with the role.

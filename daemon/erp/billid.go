@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// idForm is a notation of the 32 digits of a GUID.
-type idForm struct {
+// idNotation is a notation of the 32 digits of a GUID.
+type idNotation struct {
 	upper, hyphens, braces bool
 }
 
-// defaultForm is the notation of a new id if no existing id shows one.
-var defaultForm = idForm{upper: true, hyphens: true}
+// defaultNotation is the notation of a new id if no existing id shows one.
+var defaultNotation = idNotation{upper: true, hyphens: true}
 
 // minIDDigits is the minimum number of GUID digits that makes an id practically unique.
 const minIDDigits = 16
@@ -21,9 +21,9 @@ const minIDDigits = 16
 // ERP tables have ids of 20 characters, for which the GUID is truncated. ok is false
 // if the column is too short.
 func newID(random [16]byte, existing []string, maxLength int) (id string, ok bool) {
-	form := defaultForm
+	form := defaultNotation
 	for _, other := range existing {
-		if seen, ok := formOf(strings.TrimRight(other, " ")); ok {
+		if seen, ok := notationOf(strings.TrimRight(other, " ")); ok {
 			form = seen
 			break
 		}
@@ -44,7 +44,7 @@ func newID(random [16]byte, existing []string, maxLength int) (id string, ok boo
 // hyphens are the positions of the hyphens among the digits of a GUID.
 var hyphens = [...]int{8, 12, 16, 20}
 
-func (f idForm) write(digits string) string {
+func (f idNotation) write(digits string) string {
 	if f.hyphens {
 		for i, at := range hyphens {
 			digits = digits[:at+i] + "-" + digits[at+i:]
@@ -56,9 +56,9 @@ func (f idForm) write(digits string) string {
 	return digits
 }
 
-// formOf returns the notation of an id, and whether the id is a GUID. An id without
+// notationOf returns the notation of an id, and whether the id is a GUID. An id without
 // letters counts as upper case.
-func formOf(id string) (f idForm, ok bool) {
+func notationOf(id string) (f idNotation, ok bool) {
 	inner := strings.TrimSuffix(strings.TrimPrefix(id, "{"), "}")
 	f.hyphens, f.braces = strings.Contains(inner, "-"), inner != id
 	digits := strings.ReplaceAll(inner, "-", "")

@@ -48,7 +48,7 @@ func TestNewID(t *testing.T) {
 // notation of an existing id, regardless of preceding ids.
 func TestNewIDFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		form := idForm{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}
+		form := idNotation{rapid.Bool().Draw(t, "upper"), rapid.Bool().Draw(t, "hyphens"), rapid.Bool().Draw(t, "braces")}
 		random := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random"))
 		maxLength := rapid.IntRange(minIDDigits, 50).Draw(t, "room")
 		digits := "6f9619ff8b86d011b42d00c04fc964ff"

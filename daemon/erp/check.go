@@ -79,7 +79,7 @@ func (r *Records) version(ctx context.Context) (*Version, error) {
 	if source == "" {
 		return nil, nil
 	}
-	texts, problem, err := r.texts(ctx, source)
+	texts, problem, err := r.columnValues(ctx, source)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", source, executor.Classify(err))
 	}

@@ -238,7 +238,7 @@ func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, 
 	return table, columns, err
 }
 
-func (b *fileRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+func (b *fileRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, "") // validated by CheckVersionSource
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {

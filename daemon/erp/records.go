@@ -49,7 +49,7 @@ func Open(c Config) (*Records, error) {
 	}
 	file, err := newFileRecords(c)
 	if err != nil {
-		return nil, executor.Unreachable(err)
+		return nil, executor.OpenError(err)
 	}
 	return &Records{file, c}, nil
 }
@@ -75,9 +75,9 @@ type backend interface {
 	// cannot be read.
 	probe(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	typeCompatibility() compatibilities
-	// texts returns the values of a column, given as table.column. problem
+	// columnValues returns the values of a column, given as table.column. problem
 	// is set if the column cannot be read.
-	texts(ctx context.Context, source string) (texts []string, problem string, err error)
+	columnValues(ctx context.Context, source string) (texts []string, problem string, err error)
 	// billSession opens a session: for single reads, or with a transaction
 	// if write is set.
 	billSession(ctx context.Context, write bool) (billSession, error)

@@ -165,7 +165,7 @@ func readProblem(err error) (problem string, _ error) {
 	}
 }
 
-func (b *serverRecords) texts(ctx context.Context, source string) (texts []string, problem string, err error) {
+func (b *serverRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
 	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
 		maxVersions, mssql.Quote(column), table.Quoted()))

@@ -69,8 +69,8 @@ func Unavailable(err error, message string) error {
 	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: retryAfter, Err: err}
 }
 
-// NotReady converts err to the error with which queries would fail for the same reason.
-func NotReady(err error) error {
+// ReadinessError converts err to the error with which queries would fail for the same reason.
+func ReadinessError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func IsDuplicate(err error) bool {
 	return ok && e.Duplicate() || sqlite.IsDuplicate(err)
 }
 
-// Unreachable returns the error for a store that cannot be opened.
-func Unreachable(err error) error {
+// OpenError returns the error for a store that cannot be opened.
+func OpenError(err error) error {
 	return fault.Wrap(err, fault.Unavailable, "the store cannot be opened")
 }

@@ -26,7 +26,7 @@ func TestStreamFormat(t *testing.T) {
 			Event: "debtor.updated", Status: webhook.RetryPending, Retries: 1, Next: time.UnixMilli(1530660017345), Code: 503, Took: 12300 * time.Microsecond, At: time.UnixMilli(1530660012345),
 		}, {Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "a", At: time.UnixMilli(1530660012345), Deleted: true}})
 		synctest.Wait()
-		h.Broadcast(Requests, wire.EventRequest, wire.AnsweredRequest{At: wire.Timestamp(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
+		h.Broadcast(Requests, wire.EventRequest, wire.HandledRequest{At: wire.Timestamp(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
 		synctest.Wait()
 		l.end(context.Canceled)
 		greeting, rest := l.text[:preambleSize], l.text[preambleSize:]

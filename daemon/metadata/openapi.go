@@ -34,7 +34,7 @@ func newDescription(operations []Operation) *description {
 	}
 	d.responses["Failure"] = object{ // the response to every failure, in the negotiated format
 		"description": "The error, and the request members that caused it",
-		"content":     documents(d.of(wire.Failure{})),
+		"content":     documents(d.schemaOf(wire.Failure{})),
 	}
 	for i := range operations {
 		d.operation(&operations[i])
@@ -198,7 +198,7 @@ func (d *description) operationResponses(o *Operation, r Route) object {
 	case o.Media != "":
 		success["content"] = object{o.Media: object{}}
 	case o.Response != nil:
-		success["content"] = documents(d.shape(o.response()))
+		success["content"] = documents(d.schemaOfShape(o.response()))
 	}
 	responses[strconv.Itoa(status)] = success
 	return responses

@@ -100,16 +100,16 @@ func objectSchema(properties object, required []string) object {
 	return schema
 }
 
-// of returns the schema of a Go value's type.
-func (s *schemas) of(v any) object { return s.shape(shapeOf(reflect.TypeOf(v))) }
+// schemaOf returns the schema of a Go value's type.
+func (s *schemas) schemaOf(v any) object { return s.schemaOfShape(shapeOf(reflect.TypeOf(v))) }
 
-// shape returns the schema of a shape; objects are added to the named schemas.
-func (s *schemas) shape(of *shape) object {
+// schemaOfShape returns the schema of a shape; objects are added to the named schemas.
+func (s *schemas) schemaOfShape(of *shape) object {
 	switch {
 	case of.item != nil:
-		return object{"type": "array", "items": s.shape(of.item)}
+		return object{"type": "array", "items": s.schemaOfShape(of.item)}
 	case of.value != nil:
-		return object{"type": "object", "additionalProperties": s.shape(of.value)}
+		return object{"type": "object", "additionalProperties": s.schemaOfShape(of.value)}
 	case of.name == "":
 		return scalar(of.scalar)
 	}
@@ -118,9 +118,9 @@ func (s *schemas) shape(of *shape) object {
 		s.all[name] = object{} // stops the recursion into recursive types
 		properties, required := object{}, []string{}
 		for _, f := range of.fields {
-			properties[f.name] = s.shape(f.shape)
+			properties[f.name] = s.schemaOfShape(f.shape)
 			if f.replacement != "" {
-				member := maps.Clone(s.shape(f.shape))
+				member := maps.Clone(s.schemaOfShape(f.shape))
 				member["deprecated"], member["description"] = true, "use "+f.replacement
 				properties[f.name] = member
 			}
@@ -158,7 +158,7 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 			"Offset": scalar("long"), "Total": scalar("long"),
 			"Results":        object{"type": "array", "items": ref("schemas", k.Name)},
 			"Meta":           scalar("Dictionary<string,string>"),
-			"ResponseStatus": s.of(wire.ResponseStatus{}),
+			"ResponseStatus": s.schemaOf(wire.ResponseStatus{}),
 		},
 	}
 	return ref("schemas", name)

@@ -108,7 +108,7 @@ func TestAbortedResponseHTTP10TLS(t *testing.T) {
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	trust := daemontest.WritePair(t, cert, key, time.Now())
 	i := startDamaged(t, "--tls-cert", cert, "--tls-key", key, "--auth-queries", "anonymous")
-	conn, err := tls.Dial("tcp", i.D.Address().String(), trust)
+	conn, err := tls.Dial("tcp", i.Daemon.Address().String(), trust)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (h *accessControl) admit(x *edge.Context) error {
 			return err
 		}
 	}
-	if err := h.authorise(x); err != nil {
+	if err := h.authorize(x); err != nil {
 		return err
 	}
 	if limited && x.Identity.Known() {
@@ -60,8 +60,8 @@ func credentials(x *edge.Context) account.Credentials {
 	return c
 }
 
-// authorise authenticates the request and checks that the user may use the route.
-func (h *accessControl) authorise(x *edge.Context) error {
+// authorize authenticates the request and checks that the user may use the route.
+func (h *accessControl) authorize(x *edge.Context) error {
 	need := x.Route.Role
 	if need == account.NoRole {
 		return nil
@@ -110,9 +110,9 @@ func (h *accessControl) checkHost(x *edge.Context) error {
 	return err
 }
 
-// recognise sets the user of a public page from the session, if there is one, and
+// identifyFromSession sets the user of a public page from the session, if there is one, and
 // adds the frame of the page. Invalid sessions are ignored.
-func (h *accessControl) recognise(x *edge.Context) {
+func (h *accessControl) identifyFromSession(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
 		if identity, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {

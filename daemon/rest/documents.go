@@ -136,7 +136,7 @@ func (h *documents) home(x *edge.Context) error {
 // metadata returns the list of operations, or the description of one. Browsers
 // always get an HTML page.
 func (h *documents) metadata(x *edge.Context) error {
-	h.access.recognise(x)
+	h.access.identifyFromSession(x)
 	page := x.HTML() || x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
 	name, d := x.URLMembers.Text(memberOperation), h.of(x).service()
 	if name == "" {

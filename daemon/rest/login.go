@@ -62,7 +62,7 @@ type loginForm struct {
 
 // loginPage shows the login form. It is always an HTML page.
 func (h *sessions) loginPage(x *edge.Context) error {
-	h.access.recognise(x)
+	h.access.identifyFromSession(x)
 	return writeLogin(x, http.StatusOK, loginForm{Redirect: redirectTarget(x, x.URLMembers)})
 }
 

@@ -244,7 +244,7 @@ func (o *observer) broadcastRequest(x *edge.Context) {
 		return
 	}
 	now := time.Now()
-	o.streams.Broadcast(live.Requests, wire.EventRequest, wire.AnsweredRequest{
+	o.streams.Broadcast(live.Requests, wire.EventRequest, wire.HandledRequest{
 		At: wire.Timestamp(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
 		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})

@@ -56,16 +56,16 @@ type Config struct {
 
 // Server is the service's http.Handler.
 type Server struct {
-	config    Config
-	router    *edge.Router
-	admission *edge.Admission
-	bodies    *edge.Bodies
-	proxies   edge.Proxies
-	cors      edge.CORS
-	leaving   atomic.Bool // set by Leave
-	metrics   *metrics.Metrics
-	observer  observer
-	handlers  *handlers
+	config         Config
+	router         *edge.Router
+	admission      *edge.Admission
+	bodies         *edge.Bodies
+	proxies        edge.Proxies
+	cors           edge.CORS
+	markedStopping atomic.Bool // set by Leave
+	metrics        *metrics.Metrics
+	observer       observer
+	handlers       *handlers
 }
 
 // New returns a Server.
@@ -81,7 +81,7 @@ func New(c Config) *Server {
 	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(c.Version),
 		proxies: e.TrustedProxies, cors: e.CORSOrigins}
 	s.handlers = newHandlers(c, s.metrics)
-	s.handlers.health.stopping = func() bool { return s.leaving.Load() || s.admission.Stopping() }
+	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
 	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
@@ -155,7 +155,7 @@ func Describe() *metadata.Service {
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers
 // stop sending requests to it. Requests are still served.
-func (s *Server) MarkStopping() { s.leaving.Store(true) }
+func (s *Server) MarkStopping() { s.markedStopping.Store(true) }
 
 // CloseStreams ends live streams, which would otherwise not end.
 func (s *Server) CloseStreams() { s.config.Streams.Close() }
@@ -321,7 +321,7 @@ func (s *Server) fail(x *edge.Context, err error) {
 		return
 	}
 	if x.HTML() {
-		s.handlers.access.recognise(x)
+		s.handlers.access.identifyFromSession(x)
 	}
 	stack := ""
 	if x.Options.Debug {

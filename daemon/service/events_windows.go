@@ -25,12 +25,12 @@ type line struct {
 
 func newEventHandler(events *eventlog.Log) slog.Handler {
 	l := new(line)
-	options := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}
+	options := &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTimeAndLevel}
 	return eventHandler{slog.NewTextHandler(&l.text, options), l, events}
 }
 
-// withoutTime removes the time and level, which entries of the event log have anyway.
-func withoutTime(groups []string, a slog.Attr) slog.Attr {
+// withoutTimeAndLevel removes the time and level, which entries of the event log have anyway.
+func withoutTimeAndLevel(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return slog.Attr{}
 	}

@@ -65,7 +65,7 @@ type Store struct {
 // Open opens the store. It creates missing files of an embedded store.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return nil, executor.Unreachable(err)
+		return nil, executor.OpenError(err)
 	}
 	if c.Limits == nil {
 		c.Limits = func() executor.Limits { return executor.Limits{} }
@@ -95,11 +95,11 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.AppDB.WatchFiles(s.path(recordsFile)); err != nil {
-		return executor.Unreachable(err)
+		return executor.OpenError(err)
 	}
 	s.lock.MarkStore()
 	if s.Webhooks, err = sqlstore.Open(s.AppDB, s.path(appdb.FileName)); err != nil {
-		return executor.Unreachable(err)
+		return executor.OpenError(err)
 	}
 	s.log = logstore.NewFile(s.path(appdb.LogFileName), s.config.Connections)
 	return nil
@@ -185,7 +185,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if err := s.Ping(ctx); err != nil {
-		return executor.NotReady(err)
+		return executor.ReadinessError(err)
 	}
 	if err := s.AppDB.Ready(ctx); err != nil {
 		return err

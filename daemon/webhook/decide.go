@@ -20,16 +20,16 @@ func (p Policy) MaxRetries() int { return len(p.Schedule) }
 // SubscriberID may see it.
 type Cause string
 
-// The causes. Answered is that of an attempt that got a response.
+// The causes. Responded is that of an attempt that got a response.
 const (
-	Answered          Cause = ""
+	Responded         Cause = ""
 	TimedOut          Cause = "timeout"
 	ConnectionRefused Cause = "connection refused"
 	ConnectionReset   Cause = "connection reset"
 	NameNotFound      Cause = "name not found"
 	TLSFailed         Cause = "TLS failed"
 	TargetForbidden   Cause = "target not allowed"
-	BadAnswer         Cause = "response is not HTTP"
+	InvalidResponse   Cause = "response is not HTTP"
 	NetworkFailed     Cause = "network error"
 )
 
@@ -71,7 +71,7 @@ func (o Outcome) EndpointFailure() bool {
 
 // Reason describes the outcome. Callers that only have a SubscriberID may see it.
 func (o Outcome) Reason() string {
-	if o.Cause != Answered {
+	if o.Cause != Responded {
 		return string(o.Cause)
 	}
 	if text := http.StatusText(o.Code); text != "" {

@@ -44,7 +44,7 @@ func TestDecideCauses(t *testing.T) {
 		{Outcome{Cause: ConnectionReset}, RetryPending, true},
 		{Outcome{Cause: NameNotFound}, RetryPending, true},
 		{Outcome{Cause: TLSFailed}, RetryPending, true},
-		{Outcome{Cause: BadAnswer}, RetryPending, true},
+		{Outcome{Cause: InvalidResponse}, RetryPending, true},
 		{Outcome{Cause: NetworkFailed}, RetryPending, true},
 		{Outcome{Cause: TargetForbidden}, Failed, false},
 		{Outcome{Code: 503}, RetryPending, true},

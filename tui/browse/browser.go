@@ -80,7 +80,7 @@ func (b *Browser) Arrange(as state.Arrangement) {
 	if _, known := b.Kind.Column(b.order.Column); !known {
 		b.order = ParseOrder("")
 	}
-	b.filters, b.Typed = RestoreFilters(b.Dialog, b.Kind, as.Where)
+	b.filters, b.Typed = RestoreFilters(b.HostSession, b.Kind, as.Where)
 }
 
 // Arrangement returns the current arrangement.

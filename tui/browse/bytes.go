@@ -73,7 +73,7 @@ func (r *Record) saveBytes() {
 	case 1:
 		_ = fields[0].Choose()
 	default:
-		r.ShowOverlay(&ui.Picker{Dialog: r.Dialog, Title: "Save which field to a file?", Choices: fields})
+		r.ShowOverlay(&ui.Picker{HostSession: r.HostSession, Title: "Save which field to a file?", Choices: fields})
 	}
 }
 

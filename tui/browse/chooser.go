@@ -15,7 +15,7 @@ import (
 
 // Chooser is an overlay for selecting and ordering the columns of a list.
 type Chooser struct {
-	ui.Dialog
+	ui.HostSession
 	kind     *record.Kind
 	name     string   // of the list
 	names    []string // the chosen ones first
@@ -29,7 +29,7 @@ type Chooser struct {
 
 // NewChooser returns a chooser for the columns of a list.
 func NewChooser(h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
-	c := &Chooser{Dialog: ui.NewDialog(h), kind: kind, name: name, defaults: defaults, chosen: make(map[string]bool), empty: empty, accept: accept}
+	c := &Chooser{HostSession: ui.NewHostSession(h), kind: kind, name: name, defaults: defaults, chosen: make(map[string]bool), empty: empty, accept: accept}
 	c.setFields(fields)
 	return c
 }

@@ -63,7 +63,7 @@ func lastComplete(kind *record.Kind, line string) bool {
 
 // RestoreFilters parses stored conditions. Invalid conditions are skipped with a
 // warning.
-func RestoreFilters(d ui.Dialog, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
+func RestoreFilters(d ui.HostSession, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
 	var all []client.Filter
 	typed := make(TypedConditions)
 	for _, text := range texts {

@@ -36,7 +36,7 @@ var recordTabs = []string{"Fields", "JSON", "Request"}
 // NewRecord returns a Record for the selected row of a browser.
 func NewRecord(b *Browser) *Record {
 	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
-	r.Owner = r.Dialog
+	r.Owner = r.HostSession
 	return r
 }
 

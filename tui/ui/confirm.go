@@ -17,7 +17,7 @@ import (
 // Confirm is a yes/no question. The key that opens it never accepts it, and keys are
 // ignored for ConfirmPause after it opens.
 type Confirm struct {
-	Dialog
+	HostSession
 	title    string
 	lines    []string
 	verb     string // label of the accept key
@@ -44,8 +44,8 @@ func OpenConfirm(h Host, title, verb string, lines []string, run func() tea.Cmd)
 // OpenConfirmMany opens a confirmation about count objects. The user must type the
 // count if it is large, or the name of a protected profile.
 func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
-	d := NewDialog(h)
-	one := Confirm{Dialog: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Now}
+	d := NewHostSession(h)
+	one := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Now}
 	if !d.NeedsTypedAnswer(count) {
 		h.ShowOverlay(&one)
 		return &one

@@ -15,7 +15,7 @@ import (
 
 // Form is a form for creating or changing an object.
 type Form struct {
-	Dialog
+	HostSession
 	title    string
 	verb     string // action of ctrl+s, such as create
 	CanTest  bool   // ctrl+t submits too, and sends a test message
@@ -32,7 +32,7 @@ type Form struct {
 
 // NewForm returns a form without fields; verb is the label of the submit key.
 func NewForm(h Host, title, verb string) *Form {
-	return &Form{Dialog: NewDialog(h), title: title, verb: verb}
+	return &Form{HostSession: NewHostSession(h), title: title, verb: verb}
 }
 
 // Add adds a field.

@@ -120,14 +120,14 @@ func (SubscriptionTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 
-// Dialog provides overlays and screens with access to the app and the session.
-type Dialog struct {
+// HostSession provides overlays and screens with access to the app and the session.
+type HostSession struct {
 	Host
 	*Session
 }
 
-// NewDialog returns the Dialog of a host.
-func NewDialog(h Host) Dialog { return Dialog{h, h.CurrentSession()} }
+// NewHostSession returns the HostSession of a host.
+func NewHostSession(h Host) HostSession { return HostSession{h, h.CurrentSession()} }
 
 // Response is the message with the result of a fetch or a change.
 type Response struct {

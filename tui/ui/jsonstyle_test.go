@@ -58,7 +58,7 @@ func FuzzStyleJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		a := &tui.App{Session: &ui.Session{Theme: theme.New(theme.Full, theme.Dark)}}
-		p := ui.Pager{Owner: ui.NewDialog(a)}
+		p := ui.Pager{Owner: ui.NewHostSession(a)}
 		p.Resize(40, 10)
 		p.SetJSON(ui.JSONLines([]byte(text), 38))
 		for i, line := range p.Draw() {

@@ -21,7 +21,7 @@ type Suggestion struct {
 
 // InputLine is an input below the tabs: a command, a filter or a search.
 type InputLine struct {
-	Dialog
+	HostSession
 	kind         string // key of its history
 	prompt       string
 	input        textinput.Model
@@ -46,7 +46,7 @@ const maxLineLength = 4096
 
 // NewInputLine returns an input line with an initial text.
 func NewInputLine(h Host, kind, prompt, text string) *InputLine {
-	l := &InputLine{Dialog: NewDialog(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
+	l := &InputLine{HostSession: NewHostSession(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
 	return l
 }
 

@@ -25,7 +25,7 @@ type KeyHandler interface{ HandleKey(tea.KeyMsg) tea.Cmd }
 
 // Text is an overlay of read-only lines.
 type Text struct {
-	Dialog
+	HostSession
 	title         string
 	Lines         []theme.Span
 	top           int              // index of the first visible line
@@ -45,7 +45,7 @@ func (t *Text) AddKeywords(line int, keywords []string) {
 
 // NewText returns an overlay of read-only lines.
 func NewText(h Host, title string, lines ...theme.Span) *Text {
-	return &Text{Dialog: NewDialog(h), title: title, Lines: lines}
+	return &Text{HostSession: NewHostSession(h), title: title, Lines: lines}
 }
 
 // Scopes implements Overlay.

@@ -11,7 +11,7 @@ import (
 
 // Pager is a scrollable view of lines.
 type Pager struct {
-	Owner  Dialog
+	Owner  HostSession
 	Lines  []theme.Span
 	Styled [][]theme.Span // lines with more than one style; nil if there are none
 	Top    int

@@ -17,7 +17,7 @@ type Choice struct {
 
 // Picker is a menu of choices.
 type Picker struct {
-	Dialog
+	HostSession
 	Title   string
 	Note    string // below the choices
 	Choices []Choice

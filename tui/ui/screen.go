@@ -57,7 +57,7 @@ type (
 
 // Base is embedded by all screens.
 type Base struct {
-	Dialog
+	HostSession
 	Width, Height int
 	Ctx           context.Context // of requests; cancelled by Stop and Reset
 	cancel        context.CancelFunc
@@ -65,7 +65,7 @@ type Base struct {
 
 // NewBase returns the Base of a screen.
 func NewBase(h Host) Base {
-	p := Base{Dialog: NewDialog(h)}
+	p := Base{HostSession: NewHostSession(h)}
 	p.Reset()
 	return p
 }

@@ -22,7 +22,7 @@ func newApp(p Process) *urfave.App {
 		},
 		Commands: slices.Concat(
 			serving{b}.commands(),
-			stores{b}.commands(),
+			storeCommands{b}.commands(),
 			checking{b}.commands(),
 			backups{b}.commands(),
 			users{accounts{b}}.commands(),

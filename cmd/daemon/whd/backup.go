@@ -21,7 +21,7 @@ import (
 type backups struct{ *base }
 
 func (p backups) commands() []*urfave.Command {
-	settings := p.settingFlags(storing...)
+	settings := p.settingFlags(storeSettings...)
 	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a subdirectory of the data directory"}
 	return []*urfave.Command{
 		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; daemons can keep running", Action: p.backUp, Flags: settings},

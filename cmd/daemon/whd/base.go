@@ -90,8 +90,8 @@ func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*s
 
 // Names of settings that several commands accept as flags.
 var (
-	storing = []string{"config", "store", "store.schema", "data_dir"}
-	reading = []string{"config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources"}
+	storeSettings  = []string{"config", "store", "store.schema", "data_dir"}
+	recordSettings = []string{"config", "store", "store.read_dsn", "store.schema", "data_dir", "erp.schema", "erp.sources"}
 )
 
 // settingFlags returns the flags of the named settings, or of all settings if no

@@ -24,7 +24,7 @@ type checking struct{ *base }
 
 func (p checking) commands() []*urfave.Command {
 	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"}
-	settings := append(slices.Clone(reading), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
+	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
 	return []*urfave.Command{{
 		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
 		Action: p.check, Flags: append([]urfave.Flag{format}, p.settingFlags(settings...)...),

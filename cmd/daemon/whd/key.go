@@ -20,7 +20,7 @@ const forever = "never"
 type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
-	settings := p.settingFlags(storing...)
+	settings := p.settingFlags(storeSettings...)
 	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "lifetime of the key, a `DURATION` such as 30d, or " + forever}}
 	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},

@@ -12,19 +12,19 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// stores implements the commands on the tables of both kinds of stores.
-type stores struct{ *base }
+// storeCommands implements the commands on the tables of both kinds of stores.
+type storeCommands struct{ *base }
 
-func (p stores) commands() []*urfave.Command {
+func (p storeCommands) commands() []*urfave.Command {
 	return []*urfave.Command{
-		{Name: "migrate", Usage: "update the daemon's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storing...)},
-		{Name: "demo", Usage: "fill an empty store with demo records; creates missing tables on a server", Action: p.seed, Flags: p.settingFlags(reading...)},
+		{Name: "migrate", Usage: "update the daemon's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storeSettings...)},
+		{Name: "demo", Usage: "fill an empty store with demo records; creates missing tables on a server", Action: p.seed, Flags: p.settingFlags(recordSettings...)},
 	}
 }
 
 // migrate opens the store, which updates the daemon's own tables, and prints their
 // version before and after.
-func (p stores) migrate(c *urfave.Context) error {
+func (p storeCommands) migrate(c *urfave.Context) error {
 	return p.withStore(c.Context, func(s *storage.Config) { s.Migrate = true }, func(s *storage.Store) error {
 		m, err := s.AppDB.Migration(c.Context)
 		switch {
@@ -41,7 +41,7 @@ func (p stores) migrate(c *urfave.Context) error {
 }
 
 // seed inserts the demo records. It fails if any record table has rows.
-func (p stores) seed(c *urfave.Context) error {
+func (p storeCommands) seed(c *urfave.Context) error {
 	return p.withStore(c.Context, nil, func(s *storage.Store) error {
 		empty, err := s.Empty(c.Context)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 type users struct{ accounts }
 
 func (p users) commands() []*urfave.Command {
-	settings := p.settingFlags(storing...)
+	settings := p.settingFlags(storeSettings...)
 	newPassword := &urfave.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal; ends the user's sessions"}
 	return []*urfave.Command{{Name: "user", Aliases: []string{"users"}, Usage: "manage users, which sign in with a password", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list users", Action: p.listUsers, Flags: settings},

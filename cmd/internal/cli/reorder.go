@@ -53,7 +53,7 @@ type Flag struct {
 	TakesValue bool
 	Argument   string // the name of the value in help, such as FILE
 
-	strict bool // the value must not start with two dashes; settings of whd
+	rejectFlagValue bool // the value must not start with two dashes; settings of whd
 }
 
 // FlagTable finds flags by any of their names.
@@ -68,7 +68,7 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 			one.Argument, _ = UnquoteUsage(documented.GetUsage())
 		}
 		if named, ok := f.(placeholder); ok {
-			one.Argument, one.strict = named.Placeholder(), named.Placeholder() != ""
+			one.Argument, one.rejectFlagValue = named.Placeholder(), named.Placeholder() != ""
 		}
 		for _, name := range f.Names() {
 			o[name] = one
@@ -110,7 +110,7 @@ type reorderer struct {
 	app      *cli.App
 	globals  FlagTable
 	local    FlagTable      // of the command found so far
-	anywhere FlagTable      // of all commands
+	allFlags FlagTable      // of all commands
 	commands []*cli.Command // candidates for the next word
 	given    []given
 	firstArg int // position of the first positional argument
@@ -123,7 +123,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		app:      app,
 		globals:  FlagTable{}.Add(app.Flags),
 		local:    FlagTable{},
-		anywhere: FlagTable{}.AddCommands(app.Commands),
+		allFlags: FlagTable{}.AddCommands(app.Commands),
 		commands: app.Commands,
 	}
 	var flagErr error // of the flag at flagPosition
@@ -184,7 +184,7 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 	case f.TakesValue && !g.hasValue && len(rest) == 0 && !r.local.Has(g.name) && !r.globals.Has(g.name):
 		return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
 	case f.TakesValue && !g.hasValue:
-		if len(rest) == 0 || f.strict && strings.HasPrefix(rest[0], "--") {
+		if len(rest) == 0 || f.rejectFlagValue && strings.HasPrefix(rest[0], "--") {
 			return i, Usagef("%s needs a value: %s %s", word, word, f.Argument)
 		}
 		g.value, g.hasValue = rest[0], true
@@ -203,7 +203,7 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 // find looks a flag up, first among those of the command, then of the program,
 // then of all commands.
 func (r *reorderer) find(name string) (Flag, bool) {
-	for _, known := range []FlagTable{r.local, r.globals, r.anywhere} {
+	for _, known := range []FlagTable{r.local, r.globals, r.allFlags} {
 		if f, ok := known[name]; ok {
 			return f, true
 		}

@@ -54,7 +54,7 @@ func (c *line) ofFlag(name string) []Candidate {
 
 // ofSetting returns the values of a setting.
 func (c *line) ofSetting(name string) []Candidate {
-	s, known := profile.Named(name)
+	s, known := profile.LookupSetting(name)
 	switch {
 	case !known:
 		return nil

@@ -133,7 +133,7 @@ func (d *Diagnosis) configuration() check.Result {
 		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config edit"}
 	}
 	d.settings = s
-	if d.service, err = d.connector.Reader(d.c); err != nil {
+	if d.service, err = d.connector.ReadClient(d.c); err != nil {
 		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config show --origin"}
 	}
 	detail := "no profile"
@@ -199,7 +199,7 @@ func (d *Diagnosis) certificate() check.Result {
 	switch {
 	case u == nil || u.Scheme != "https":
 		return check.Result{}
-	case d.settings.Yes("insecure_tls"):
+	case d.settings.Bool("insecure_tls"):
 		return check.Result{Status: check.Warning, Detail: "certificates are not verified", Fix: "whctl config update insecure_tls false; set ca_file to trust your own certificate"}
 	}
 	o, err := d.connector.Options(d.c)

@@ -54,8 +54,8 @@ type Filter struct {
 	Subscriber, Subscription string // IDs
 }
 
-// Takes reports whether a change matches.
-func (f Filter) Takes(m wire.MessageChange) bool {
+// Matches reports whether a change matches.
+func (f Filter) Matches(m wire.MessageChange) bool {
 	sent, _ := record.SentEvent(m.EventName)
 	event, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent)) // the pattern has been validated
 	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
@@ -93,7 +93,7 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
 		}
 		m, ok := e.(client.MessageEvent)
-		if !ok || m.Duration == 0 || m.Deleted || !l.Filter.Takes(m.MessageChange) {
+		if !ok || m.Duration == 0 || m.Deleted || !l.Filter.Matches(m.MessageChange) {
 			continue // not a delivery attempt
 		}
 		if err := l.forward(ctx, m.MessageChange); err != nil {

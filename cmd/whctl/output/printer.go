@@ -182,7 +182,7 @@ func (p *Printer) defaultFormat() (string, error) {
 func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("table") }
 
 // OnScreen reports whether the output goes to a terminal.
-func (p *Printer) OnScreen() bool { return p.Terminal.Is && !toFile(p.Context) }
+func (p *Printer) OnScreen() bool { return p.Terminal.IsTerminal && !toFile(p.Context) }
 
 // Sheet describes the rows to print.
 type Sheet struct {
@@ -259,9 +259,9 @@ func ColumnsOf(kind *record.Kind, fields []string) []Column {
 // HumanReadable reports whether a format is for reading, not for programs.
 func (f Format) HumanReadable() bool { return f.Name == "table" || f.Name == "vertical" }
 
-// HiddenKeys returns the fields that are shortened, because a terminal may be seen
+// ShortenedFields returns the fields that are shortened, because a terminal may be seen
 // by others.
-func (p *Printer) HiddenKeys(f Format, keys []string) []string {
+func (p *Printer) ShortenedFields(f Format, keys []string) []string {
 	if !f.HumanReadable() || !p.OnScreen() || p.Context.Bool("full") {
 		return nil
 	}

@@ -104,7 +104,7 @@ func Documents[T any](p *Printer, columns []Column, keys []string, documents ...
 		}
 		rows = append(rows, row)
 	}
-	_, err = p.Rows(columns, Shortened(Each(rows), p.HiddenKeys(f, keys)))
+	_, err = p.Rows(columns, Shortened(Each(rows), p.ShortenedFields(f, keys)))
 	return err
 }
 

@@ -25,7 +25,7 @@ type Sink struct {
 func (p *Printer) Create() (*Sink, error) {
 	if !toFile(p.Context) {
 		w := p.Stdout
-		if p.Terminal.Is {
+		if p.Terminal.IsTerminal {
 			w = &display.Writer{To: w}
 		}
 		return &Sink{Writer: bufio.NewWriterSize(w, bufferSize)}, nil

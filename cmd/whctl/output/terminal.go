@@ -10,8 +10,8 @@ import (
 
 // Terminal describes standard output.
 type Terminal struct {
-	Is    bool // standard output is a terminal
-	Width int  // in cells
+	IsTerminal bool // standard output is a terminal
+	Width      int  // in cells
 }
 
 // EnvColumns is the environment variable with the width, if standard output is not
@@ -32,7 +32,7 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return t
 	}
-	t.Is = true
+	t.IsTerminal = true
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}

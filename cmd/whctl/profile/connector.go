@@ -71,10 +71,10 @@ func (k *Connector) Zone() *time.Location {
 	return k.settings.Zone()
 }
 
-// To returns a connector for another profile, with the profile's settings of the
+// ForProfile returns a connector for another profile, with the profile's settings of the
 // file and its stored login. It ignores credentials from flags and environment,
 // because a key must not be sent to another service. It prints no notices.
-func (k *Connector) To(c *cli.Context, settings *Settings) (*Connector, error) {
+func (k *Connector) ForProfile(c *cli.Context, settings *Settings) (*Connector, error) {
 	other := *k
 	other.Stderr, other.settings = io.Discard, settings
 	stored, err := other.storedIdentity(c)
@@ -82,14 +82,14 @@ func (k *Connector) To(c *cli.Context, settings *Settings) (*Connector, error) {
 	return &other, err
 }
 
-// Reader returns a client for a command that only reads. It refuses to send changes
+// ReadClient returns a client for a command that only reads. It refuses to send changes
 // if the profile is read-only or protected.
-func (k *Connector) Reader(c *cli.Context) (*client.Client, error) {
+func (k *Connector) ReadClient(c *cli.Context) (*client.Client, error) {
 	s, err := k.Settings(c)
 	if err != nil {
 		return nil, err
 	}
-	return k.Client(c, s.Yes("read_only") || s.Yes("protected"))
+	return k.Client(c, s.Bool("read_only") || s.Bool("protected"))
 }
 
 // Client returns a client. A read-only client refuses to send changes.
@@ -117,16 +117,16 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	if err != nil {
 		return client.Options{}, err
 	}
-	trust, err := k.trust(c, s)
+	trust, err := k.tlsConfig(c, s)
 	o := client.Options{
 		URL:       s.Text("url"),
-		Timeout:   s.Span("timeout"),
+		Timeout:   s.Duration("timeout"),
 		UserAgent: "whctl/" + k.Version,
 		TLS:       trust,
 	}
 	stderr := &display.Writer{To: k.Stderr}
 	if c.Bool("verbose") {
-		o.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTime}))
+		o.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTimeAndLevel}))
 	}
 	if c.Bool("debug") {
 		o.Wire = stderr
@@ -142,17 +142,17 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	return o, err
 }
 
-// withoutTime removes the time and the level from a log line.
-func withoutTime(_ []string, a slog.Attr) slog.Attr {
+// withoutTimeAndLevel removes the time and the level from a log line.
+func withoutTimeAndLevel(_ []string, a slog.Attr) slog.Attr {
 	if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
 		return slog.Attr{}
 	}
 	return a
 }
 
-// trust returns the trusted certificates; nil for those of the system.
-func (k *Connector) trust(c *cli.Context, s *Settings) (*tls.Config, error) {
-	if s.Yes("insecure_tls") {
+// tlsConfig returns the trusted certificates; nil for those of the system.
+func (k *Connector) tlsConfig(c *cli.Context, s *Settings) (*tls.Config, error) {
+	if s.Bool("insecure_tls") {
 		k.Notice(c, "warning: TLS certificates are not verified (insecure_tls, %s)", s.Values["insecure_tls"].Origin)
 		return &tls.Config{InsecureSkipVerify: true}, nil
 	}

@@ -144,7 +144,7 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	if ofProfile {
 		e.profile, e.key = names[1], names[2]
 	}
-	s, known := Named(e.key)
+	s, known := LookupSetting(e.key)
 	if !known || s.OfProfiles != ofProfile || !ofProfile && len(names) > 1 {
 		return f.unknown(names, line)
 	}
@@ -168,7 +168,7 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
 	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
-	if s, known := Named(names[len(names)-1]); known && s.OfProfiles && !inProfile {
+	if s, known := LookupSetting(names[len(names)-1]); known && s.OfProfiles && !inProfile {
 		return cmdline.Usagef("%s:%d: %s belongs in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
 	}
 	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), record.DidYouMean(near))
@@ -229,7 +229,7 @@ func (f *File) Set(profile string, s Setting, text string) (*File, error) {
 
 // Use returns the file with a profile as the default.
 func (f *File) Use(profile string) (*File, error) {
-	s, _ := Named("profile")
+	s, _ := LookupSetting("profile")
 	return f.Set("", s, profile)
 }
 
@@ -322,13 +322,13 @@ func (f *File) become(text []byte, want map[string]string) (*File, error) {
 // Save replaces the file on disk.
 func (f *File) Save() error {
 	if f.Path == "" {
-		return ErrNoPlace
+		return ErrNoConfigDir
 	}
 	return output.ReplaceFile(f.Path, f.text, output.PrivateFile)
 }
 
-// ErrNoPlace is returned if there is no directory for the configuration.
-var ErrNoPlace = errors.New("there is no home directory for the configuration; set " + EnvConfig + " to the path of a file")
+// ErrNoConfigDir is returned if there is no directory for the configuration.
+var ErrNoConfigDir = errors.New("there is no home directory for the configuration; set " + EnvConfig + " to the path of a file")
 
 // lines returns the lines of the file without line breaks.
 func (f *File) lines() []string {

@@ -55,7 +55,7 @@ func trimmedURL(address string) string { return strings.TrimRight(address, "/") 
 
 func (l *Logins) save() error {
 	if l.Path == "" {
-		return ErrNoPlace
+		return ErrNoConfigDir
 	}
 	text, err := toml.Marshal(l.All)
 	if err != nil {

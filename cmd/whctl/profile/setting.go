@@ -52,8 +52,8 @@ var Table = []Setting{
 	{Name: "time_zone", OfProfiles: true, Form: zone, initial: "Local", Meaning: "time zone of dates and times, such as Europe/Berlin"},
 }
 
-// Named returns the setting with a name.
-func Named(name string) (Setting, bool) {
+// LookupSetting returns the setting with a name.
+func LookupSetting(name string) (Setting, bool) {
 	i := slices.IndexFunc(Table, func(s Setting) bool { return s.Name == name })
 	if i < 0 {
 		return Setting{}, false
@@ -72,8 +72,8 @@ func Names(selects func(Setting) bool) []string {
 	return names
 }
 
-// Unknown returns the error of an unknown setting.
-func Unknown(name string) error {
+// UnknownSettingError returns the error of an unknown setting.
+func UnknownSettingError(name string) error {
 	names := Names(func(Setting) bool { return true })
 	return cmdline.Usagef("unknown setting %q%s; settings: %s", name, record.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
 }

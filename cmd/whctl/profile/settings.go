@@ -24,9 +24,9 @@ type Value struct{ Text, Origin string }
 // Text returns the text of a setting.
 func (s *Settings) Text(name string) string { return s.Values[name].Text }
 
-// Yes returns the value of a boolean setting. Yes, Count, Span and Zone ignore
+// Bool returns the value of a boolean setting. Bool, Count, Duration and Zone ignore
 // errors, because all texts have been checked.
-func (s *Settings) Yes(name string) bool {
+func (s *Settings) Bool(name string) bool {
 	yes, _ := strconv.ParseBool(s.Text(name))
 	return yes
 }
@@ -37,8 +37,8 @@ func (s *Settings) Count(name string) int64 {
 	return n
 }
 
-// Span returns the value of a duration setting.
-func (s *Settings) Span(name string) time.Duration {
+// Duration returns the value of a duration setting.
+func (s *Settings) Duration(name string) time.Duration {
 	d, _ := time.ParseDuration(s.Text(name))
 	return d
 }

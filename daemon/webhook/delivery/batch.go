@@ -12,7 +12,7 @@ import (
 // batch is the work of one write.
 type batch struct {
 	publications []*publication
-	outcomes     []webhook.AttemptResult
+	results      []webhook.AttemptResult
 	disabled     []Disabled
 	notices      []*publication // events for disabled
 	health       []Health
@@ -60,14 +60,14 @@ func (b *batch) addNotices(now time.Time) {
 
 // changesOf returns the batch's changes of messages, in order.
 func (b *batch) changesOf() []webhook.Change {
-	all := make([]webhook.Change, 0, len(b.outcomes)+len(b.publications))
+	all := make([]webhook.Change, 0, len(b.results)+len(b.publications))
 	for _, p := range b.events() {
 		for _, m := range p.messages {
 			all = append(all, b.subs.ChangeOf(m, m.State, p.event.AddedAt))
 		}
 	}
-	for i := range b.outcomes {
-		r := &b.outcomes[i]
+	for i := range b.results {
+		r := &b.results[i]
 		c := b.subs.ChangeOf(r.Message, r.After, r.Began.Add(r.Took))
 		c.Code, c.Took = r.Code, r.Took
 		all = append(all, c)

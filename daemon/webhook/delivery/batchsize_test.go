@@ -16,7 +16,7 @@ import (
 // stays there.
 func TestBatchSizeAdapts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SampledFrom([]batchSize{fileBatch, serverBatch}).Draw(t, "batch size")
+		s := rapid.SampledFrom([]pace{filePace, serverPace}).Draw(t, "batch size")
 		row := time.Duration(rapid.Int64Range(0, int64(10*time.Millisecond)).Draw(t, "time per row"))
 		begin := time.Duration(rapid.Int64Range(0, int64(s.target)).Draw(t, "fixed time per step"))
 		for range 40 {
@@ -39,11 +39,11 @@ func TestBatchSizeAdapts(t *testing.T) {
 // A step that had little to do does not increase the batch size; one that took long
 // nevertheless decreases it.
 func TestBatchSizeAfterSmallSteps(t *testing.T) {
-	s := fileBatch
-	if s.adjust(Removed{Rows: 3, Took: time.Microsecond}); s != fileBatch {
+	s := filePace
+	if s.adjust(Removed{Rows: 3, Took: time.Microsecond}); s != filePace {
 		t.Errorf("%+v after a step of 3 rows", s)
 	}
-	if s.adjust(Removed{Rows: 3, Took: time.Second}); s.rows != fileBatch.rows/2 {
+	if s.adjust(Removed{Rows: 3, Took: time.Second}); s.rows != filePace.rows/2 {
 		t.Errorf("%+v after a step that took long", s)
 	}
 }
@@ -51,7 +51,7 @@ func TestBatchSizeAfterSmallSteps(t *testing.T) {
 // Pauses are long at first and get shorter in a long removal, down to a minimum. The
 // pause after a step that has only read is as long as the step.
 func TestPausesShorten(t *testing.T) {
-	for _, s := range []batchSize{fileBatch, serverBatch} {
+	for _, s := range []pace{filePace, serverPace} {
 		r := Removed{Rows: 100, Took: 2 * time.Millisecond}
 		before := s.pause(0, r, time.Second)
 		if want := time.Duration(s.pauseFactor) * r.Took; before != want {
@@ -104,7 +104,7 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 			s := &agingStore{began: time.Now(), backlog: 10_000_000, rate: rate, row: row}
 			c := &Config{Store: s, Attempts: 1, Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} }}
 			at := new(clock)
-			j := &janitor{core: &core{Config: c, clock: at, queues: newQueueSet(c, at), recorder: stats.NewRecorder(at.Now())}, batchSize: fileBatch}
+			j := &janitor{core: &core{Config: c, clock: at, queues: newQueueSet(c, at), recorder: stats.NewRecorder(at.Now())}, pace: filePace}
 			j.scan.retention = c.Retention()
 			const span = 5 * time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), span)

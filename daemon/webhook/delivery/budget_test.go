@@ -184,8 +184,8 @@ func (e *stepEngine) writeOutcomes() {
 	q := e.pending.next()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	for i := range q.outcomes {
-		r := &q.outcomes[i]
+	for i := range q.results {
+		r := &q.results[i]
 		if m := e.store.open[r.Message.ID]; m != nil {
 			if m.State = r.After; !m.Status.Open() {
 				delete(e.store.open, m.ID)
@@ -253,7 +253,7 @@ func (e *stepEngine) checkBudget() {
 	for _, f := range e.attempts { // of deleted queues
 		held[f.message] = true
 	}
-	for _, r := range e.pending.outcomes {
+	for _, r := range e.pending.results {
 		held[r.Message] = true
 	}
 	want, bodies, used, in := 0, make(map[int64]*webhook.Event), 0, make(map[*tier]int)

@@ -49,7 +49,7 @@ func (d *dispatcher) dispatch() {
 func (d *dispatcher) next() *attempt {
 	for !d.queues.stopped {
 		t := d.nextTier()
-		if t == nil || d.queues.leases.lapsing() {
+		if t == nil || d.queues.leases.nearExpiry() {
 			return nil
 		}
 		if _, unsaved := d.pending.depth(); unsaved > maxUnsaved {
@@ -100,7 +100,7 @@ func (d *dispatcher) deliver(a *attempt) {
 func (d *dispatcher) approve(q *queue) *webhook.Subscription {
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	if d.queues.leases.lapsing() {
+	if d.queues.leases.nearExpiry() {
 		return nil
 	}
 	return q.sub

@@ -87,7 +87,7 @@ func TestSuccessResetsFailingSince(t *testing.T) {
 		x.policy.DisableAfter = 0
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.exec("UPDATE SY_WebhookSubscription SET IsEnabled = 1; UPDATE WH_Number SET Next = Next + 1 WHERE Name = 'SubscriptionVersion'")
-		x.engine.Changed()
+		x.engine.NotifyChanged()
 		x.advance(24 * time.Hour)
 	})
 }

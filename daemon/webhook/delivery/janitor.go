@@ -14,9 +14,9 @@ const (
 	minPause     = time.Millisecond
 )
 
-// batchSize is the number of rows that a step removes. It adapts to the duration of
+// pace is the number of rows that a step removes. It adapts to the duration of
 // steps.
-type batchSize struct {
+type pace struct {
 	rows, min, max int
 	target         time.Duration // duration of a step
 	interval       time.Duration // between two rounds
@@ -33,7 +33,7 @@ const speedUpSteps = 32
 const minPauseFactor = 3
 
 // pause returns the pause after step n.
-func (s *batchSize) pause(n int, r Removed, lasted time.Duration) time.Duration {
+func (s *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
 		return max(lasted, minPause) // the step has only read
 	}
@@ -44,13 +44,13 @@ func (s *batchSize) pause(n int, r Removed, lasted time.Duration) time.Duration 
 // time at first. On a server other rows stay unlocked, and a step is a few round trips;
 // but nothing else limits the response bodies there.
 var (
-	fileBatch   = batchSize{rows: 100, min: 50, max: 2000, target: 2 * time.Millisecond, interval: time.Hour, pauseFactor: 24}
-	serverBatch = batchSize{rows: 1000, min: 100, max: 2000, target: 200 * time.Millisecond, interval: time.Minute, pauseFactor: 4}
+	filePace   = pace{rows: 100, min: 50, max: 2000, target: 2 * time.Millisecond, interval: time.Hour, pauseFactor: 24}
+	serverPace = pace{rows: 1000, min: 100, max: 2000, target: 200 * time.Millisecond, interval: time.Minute, pauseFactor: 4}
 )
 
 // adjust adapts the batch size to the duration of a step. A step that had less to
 // remove and was fast enough is ignored.
-func (s *batchSize) adjust(r Removed) {
+func (s *pace) adjust(r Removed) {
 	if r.Rows < s.rows && r.Took <= s.target {
 		return
 	}
@@ -64,7 +64,7 @@ type janitor struct {
 	*core
 	requested <-chan struct{} // buffered; subscriptions were removed
 	scan      scan
-	batchSize
+	pace
 }
 
 // scan is the progress of the daily scan for old messages. Messages before it are kept
@@ -78,9 +78,9 @@ type scan struct {
 // run removes obsolete data after the start, when a subscription was removed, and at
 // intervals, until ctx is done.
 func (j *janitor) run(ctx context.Context) {
-	j.batchSize = fileBatch
+	j.pace = filePace
 	if j.LeaseTerm > 0 {
-		j.batchSize = serverBatch
+		j.pace = serverPace
 	}
 	wait := newBackoff()
 	for pause := time.Duration(0); ; {
@@ -120,7 +120,7 @@ func (j *janitor) runOnce(ctx context.Context) error {
 // runSteps repeats a step, with pauses, while there is more to do and this daemon is
 // responsible for it.
 func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Removed, error)) error {
-	for n := 0; j.queues.hasDuties(); n++ {
+	for n := 0; j.queues.isCoordinator(); n++ {
 		began := time.Now()
 		r, err := step(ctx)
 		j.recorder.Count(stats.Counts{Removed: int64(r.Rows)})

@@ -14,9 +14,9 @@ type leases struct {
 	term    time.Duration // 0 if no other daemon shares the store
 }
 
-// lapsing reports whether a lease may expire before an attempt that starts now ends:
+// nearExpiry reports whether a lease may expire before an attempt that starts now ends:
 // another daemon could then make the same attempt.
-func (l *leases) lapsing() bool { return l.term > 0 && elapsed(l.renewed) > l.term*2/3 }
+func (l *leases) nearExpiry() bool { return l.term > 0 && elapsed(l.renewed) > l.term*2/3 }
 
 // leaseKeeper renews the leases, and takes over those of dead daemons.
 type leaseKeeper struct {
@@ -93,9 +93,9 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 	return k.Store.Release(ctx, done)
 }
 
-// recover finds out which leases are still held, and leases a new partition if that of
+// reacquire finds out which leases are still held, and leases a new partition if that of
 // new messages was lost. The keeper's lock is held.
-func (k *leaseKeeper) recover(ctx context.Context) (leases, error) {
+func (k *leaseKeeper) reacquire(ctx context.Context) (leases, error) {
 	now := k.queues.leased()
 	now.renewed = time.Now()
 	held, err := k.Store.Renew(ctx, now.held, now.term)

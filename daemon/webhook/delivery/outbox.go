@@ -26,7 +26,7 @@ func (o *outboxReader) run(ctx context.Context) {
 // drain publishes events until the outbox is empty or another daemon is responsible for
 // it.
 func (o *outboxReader) drain(ctx context.Context) error {
-	for o.queues.hasDuties() {
+	for o.queues.isCoordinator() {
 		rows, err := o.Store.Outbox(ctx, outboxRows)
 		if err != nil || len(rows) == 0 {
 			return err

@@ -25,7 +25,7 @@ func (p *peers) run(ctx context.Context) {
 	repeat(ctx, p.Log, "reading events of other daemons failed", nil, p.PeerInterval, func(ctx context.Context) error {
 		round++
 		err := p.poll(ctx)
-		if err == nil && round%pruneRounds == 0 && p.queues.hasDuties() {
+		if err == nil && round%pruneRounds == 0 && p.queues.isCoordinator() {
 			err = p.Store.PrunePeerEvents(ctx)
 		}
 		return err
@@ -41,7 +41,7 @@ func (p *peers) poll(ctx context.Context) error {
 	p.lastEvent = state.Last
 	p.watched.Store(state.Watched)
 	if state.Version != p.queues.Subscriptions().Version {
-		p.subs.Changed()
+		p.subs.NotifyChanged()
 	}
 	if state.Orphans {
 		signal(p.orphaned)

@@ -30,7 +30,7 @@ type pending struct {
 	closed    bool
 	waiting   []*publication
 	bytes     int // of waiting
-	outcomes  []webhook.AttemptResult
+	results   []webhook.AttemptResult
 	oldest    time.Time // when the first of outcomes arrived
 	disabled  []Disabled
 	health    []Health         // one entry for each subscription
@@ -65,7 +65,7 @@ func (p *pending) record(r webhook.AttemptResult, reason string) {
 	if reason != "" {
 		p.disabled = append(p.disabled, Disabled{r.Message.Subscription, reason, r.Began})
 	}
-	switch p.outcomes = append(p.outcomes, r); len(p.outcomes) {
+	switch p.results = append(p.results, r); len(p.results) {
 	case 1:
 		p.oldest = time.Now()
 		signal(p.wake)
@@ -117,7 +117,7 @@ func (p *pending) announce(changes []webhook.Change) {
 func (p *pending) depth() (events, outcomes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.waiting), len(p.outcomes)
+	return len(p.waiting), len(p.results)
 }
 
 // close rejects all further events.
@@ -131,7 +131,7 @@ func (p *pending) close() {
 // nothing is pending.
 func (p *pending) await(stop <-chan struct{}) bool {
 	for {
-		wait, any := p.timeout()
+		wait, any := p.nextDelay()
 		if any && wait <= 0 {
 			return true
 		}
@@ -144,22 +144,22 @@ func (p *pending) await(stop <-chan struct{}) bool {
 		case <-timer.C:
 		case <-stop:
 			timer.Stop()
-			_, any = p.timeout()
+			_, any = p.nextDelay()
 			return any
 		}
 		timer.Stop()
 	}
 }
 
-// timeout returns how long the pending work may still wait for more, and whether there
+// nextDelay returns how long the pending work may still wait for more, and whether there
 // is any.
-func (p *pending) timeout() (wait time.Duration, any bool) {
+func (p *pending) nextDelay() (wait time.Duration, any bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case len(p.waiting) > 0 || len(p.outcomes) >= resultRows:
+	case len(p.waiting) > 0 || len(p.results) >= resultRows:
 		return 0, true
-	case len(p.outcomes) > 0:
+	case len(p.results) > 0:
 		return resultDelay - time.Since(p.oldest), true
 	case len(p.disabled)+len(p.health)+len(p.announced) > 0:
 		return 0, true
@@ -183,8 +183,8 @@ func (p *pending) next() *batch {
 	}
 	n = min(len(p.disabled), batchRows) // each creates an event
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
-	n = min(len(p.outcomes), batchRows)
-	b.outcomes, p.outcomes = p.outcomes[:n:n], p.outcomes[n:]
+	n = min(len(p.results), batchRows)
+	b.results, p.results = p.results[:n:n], p.results[n:]
 	return b
 }
 
@@ -193,7 +193,7 @@ func (p *pending) next() *batch {
 func (p *pending) restore(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.outcomes = append(b.outcomes, p.outcomes...)
+	p.results = append(b.results, p.results...)
 	p.disabled = append(b.disabled, p.disabled...)
 	later := p.health
 	p.health = b.health

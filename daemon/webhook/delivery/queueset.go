@@ -270,8 +270,8 @@ func (s *queueSet) leased() leases {
 	return all
 }
 
-// hasDuties reports whether this daemon does the work that one daemon does for all.
-func (s *queueSet) hasDuties() bool {
+// isCoordinator reports whether this daemon does the work that one daemon does for all.
+func (s *queueSet) isCoordinator() bool {
 	l := s.leased()
 	return l.term == 0 || holds(l.held, firstPartition)
 }

@@ -13,14 +13,14 @@ type subscriptionCache struct {
 	removed    chan<- struct{} // buffered; signals the janitor
 }
 
-// Changed reports that subscriptions were changed in the store.
-func (c *subscriptionCache) Changed() { signal(c.changed) }
+// NotifyChanged reports that subscriptions were changed in the store.
+func (c *subscriptionCache) NotifyChanged() { signal(c.changed) }
 
 // Reload reads changed subscriptions before it returns or, if that fails, as soon as
 // possible.
 func (c *subscriptionCache) Reload(ctx context.Context) {
 	if err := c.refresh(context.WithoutCancel(ctx)); err != nil {
-		c.Changed()
+		c.NotifyChanged()
 	}
 }
 

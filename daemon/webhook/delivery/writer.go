@@ -98,7 +98,7 @@ func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 	now := w.queues.leased()
 	work.home, work.subs = now.home.Partition, w.queues.Subscriptions()
 	work.addNotices(w.Now())
-	b := Batch{Version: work.subs.Version, Leases: now.held, Outcomes: work.outcomes, Disabled: work.disabled, Health: work.health, MaxTextSize: w.Retention().TextSize}
+	b := Batch{Version: work.subs.Version, Leases: now.held, Outcomes: work.results, Disabled: work.disabled, Health: work.health, MaxTextSize: w.Retention().TextSize}
 	err := w.fill(ctx, &b, work)
 	if err == nil {
 		err = w.addChanges(ctx, &b, work)
@@ -195,13 +195,13 @@ func (w *batchWriter) committed(work *batch) {
 	for _, p := range events {
 		messages += len(p.messages)
 	}
-	w.recorder.Record(w.Now(), len(events), messages, work.outcomes, w.queues.Subscriptions())
+	w.recorder.Record(w.Now(), len(events), messages, work.results, w.queues.Subscriptions())
 	w.recorder.Count(stats.Counts{Disabled: int64(len(work.disabled))})
 	if w.OnChanges != nil {
 		w.OnChanges(work.changes)
 	}
 	w.recordWrite(nil)
-	w.queues.committed(events, work.outcomes)
+	w.queues.committed(events, work.results)
 	for _, p := range work.publications {
 		p.done <- nil
 	}
@@ -221,7 +221,7 @@ func (w *batchWriter) committed(work *batch) {
 // its results. Since the store may have committed it, the queues read the store again
 // later.
 func (w *batchWriter) failed(work *batch, err error) {
-	w.Log.Warn("writing events and outcomes failed", "events", len(work.publications), "outcomes", len(work.outcomes), "error", err.Error())
+	w.Log.Warn("writing events and outcomes failed", "events", len(work.publications), "outcomes", len(work.results), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Wrap(err, fault.Unavailable, "the store did not respond in time; try again")
 	}
@@ -251,7 +251,7 @@ func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	w.leases.mu.Lock()
 	defer w.leases.mu.Unlock()
 	home := w.queues.leased().home
-	now, err := w.leases.recover(ctx)
+	now, err := w.leases.reacquire(ctx)
 	if err != nil {
 		w.Log.Warn("leasing a partition failed", "error", err.Error())
 		w.pending.restore(work)
@@ -262,7 +262,7 @@ func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	if now.home != home {
 		w.ids.left = 0 // IDs within a partition ascend
 	}
-	work.outcomes = w.queues.dropLost(work.outcomes, now.held)
+	work.results = w.queues.dropLost(work.results, now.held)
 	w.queues.setLeases(now)
 	w.pending.restore(work)
 }

@@ -157,7 +157,7 @@ const idempotencyKeyHeader = "Idempotency-Key"
 // Limits of reading a response body.
 const (
 	maxBodyRead     = 64 << 10 // enough to reuse most connections
-	maxBodyKept     = 4 << 10  // recorded with the attempt
+	maxStoredBody   = 4 << 10  // recorded with the attempt
 	bodyReadTimeout = 2 * time.Second
 )
 
@@ -166,9 +166,9 @@ const (
 func readBody(body io.Reader, cancel context.CancelFunc) []byte {
 	timer := time.AfterFunc(bodyReadTimeout, cancel)
 	defer timer.Stop()
-	kept, _ := io.ReadAll(io.LimitReader(body, maxBodyKept))
-	if len(kept) == maxBodyKept {
-		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxBodyKept)
+	kept, _ := io.ReadAll(io.LimitReader(body, maxStoredBody))
+	if len(kept) == maxStoredBody {
+		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxStoredBody)
 	}
 	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
 }
@@ -197,7 +197,7 @@ func cause(ctx context.Context, err error) webhook.Cause {
 	case isTLS(err):
 		return webhook.TLSFailed
 	case isProtocol(err):
-		return webhook.BadAnswer
+		return webhook.InvalidResponse
 	}
 	return webhook.NetworkFailed
 }

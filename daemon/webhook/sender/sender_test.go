@@ -23,8 +23,8 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// noTimeout is a limit that attempts of these tests do not reach.
-const noTimeout = 2 * time.Minute
+// longTimeout is a limit that attempts of these tests do not reach.
+const longTimeout = 2 * time.Minute
 
 func newTestSender(t *testing.T, limit time.Duration) *Sender {
 	t.Helper()
@@ -75,7 +75,7 @@ func TestSendFollowsStandardWebhooks(t *testing.T) {
 	secret := webhook.NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
 	sub := &webhook.Subscription{URL: srv.URL, Secret: secret, OldSecret: webhook.NewSecret(), Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
-	o := newTestSender(t, noTimeout).Send(context.Background(), m, sub, time.Now())
+	o := newTestSender(t, longTimeout).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
 	}
@@ -111,7 +111,7 @@ func TestRetryAfterDateUsesStoreClock(t *testing.T) {
 	to := receiver(t, func(c net.Conn) {
 		fmt.Fprintf(c, "HTTP/1.1 503 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n\r\n", at.Add(10*time.Minute).UTC().Format(http.TimeFormat))
 	})
-	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage(to), &webhook.Subscription{}, at)
+	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(to), &webhook.Subscription{}, at)
 	if o.RetryAfter <= 5*time.Minute || o.RetryAfter > 10*time.Minute {
 		t.Errorf("a date ten minutes later is read as %v", o.RetryAfter)
 	}
@@ -130,16 +130,16 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 	}{
 		"hangs":             {func(net.Conn) { <-forever }, 0, webhook.TimedOut},
 		"drips its head":    {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\nX-Filler: ", forever) }, 0, webhook.TimedOut},
-		"never ends":        {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n\r\n", forever) }, 200, webhook.Answered},
+		"never ends":        {func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n\r\n", forever) }, 200, webhook.Responded},
 		"resets":            {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, 0, webhook.ConnectionReset},
 		"no response":       {func(net.Conn) {}, 0, webhook.ConnectionReset},
-		"not HTTP":          {write("220 mail.example.com ESMTP\r\n"), 0, webhook.BadAnswer},
-		"endless 1xx":       {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, webhook.BadAnswer},
-		"huge head":         {write("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), 0, webhook.BadAnswer},
-		"redirects":         {write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), 302, webhook.Answered},
-		"truncated body":    {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, webhook.Answered},
-		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, webhook.Answered},
-		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, webhook.Answered},
+		"not HTTP":          {write("220 mail.example.com ESMTP\r\n"), 0, webhook.InvalidResponse},
+		"endless 1xx":       {write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 10_000)), 0, webhook.InvalidResponse},
+		"huge head":         {write("HTTP/1.1 200 OK\r\nX-Filler: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"), 0, webhook.InvalidResponse},
+		"redirects":         {write("HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n"), 302, webhook.Responded},
+		"truncated body":    {write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfew"), 200, webhook.Responded},
+		"unknown status":    {write("HTTP/1.1 799 Odd\r\nContent-Length: 0\r\n\r\n"), 799, webhook.Responded},
+		"too many requests": {write("HTTP/1.1 429 Slow\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n"), 429, webhook.Responded},
 	}
 	limits := map[string]time.Duration{"hangs": 300 * time.Millisecond, "drips its head": 300 * time.Millisecond, "never ends": 3 * time.Second}
 	for name, tt := range tests {
@@ -147,7 +147,7 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 			t.Parallel()
 			limit := limits[name]
 			if limit == 0 { // without reaching the limit
-				limit = noTimeout
+				limit = longTimeout
 			}
 			sender := newTestSender(t, limit)
 			o := sender.Send(context.Background(), testMessage(receiver(t, tt.answer)), new(webhook.Subscription), time.Now())
@@ -185,8 +185,8 @@ func TestSendLimitsResponseBody(t *testing.T) {
 		}
 	}))
 	t.Cleanup(srv.Close)
-	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now())
-	if o.Code != 200 || len(o.Text) != maxBodyKept {
+	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now())
+	if o.Code != 200 || len(o.Text) != maxStoredBody {
 		t.Errorf("code %d, kept %d bytes", o.Code, len(o.Text))
 	}
 	srv.Close() // waits for the handler
@@ -199,7 +199,7 @@ func TestSendLimitsResponseBody(t *testing.T) {
 // announcing it.
 func TestSendRetriesOnClosedConnections(t *testing.T) {
 	to := receiver(t, func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") })
-	sender := newTestSender(t, noTimeout)
+	sender := newTestSender(t, longTimeout)
 	for i := range 50 {
 		if o := sender.Send(context.Background(), testMessage(to), new(webhook.Subscription), time.Now()); o.Code != 200 {
 			t.Fatalf("attempt %d: %+v", i, o)
@@ -211,7 +211,7 @@ func TestSendRefusesBadCertificates(t *testing.T) {
 	srv := httptest.NewTLSServer(http.NotFoundHandler())
 	srv.Config.ErrorLog = nil
 	t.Cleanup(srv.Close)
-	sender := newTestSender(t, noTimeout)
+	sender := newTestSender(t, longTimeout)
 	if o := sender.Send(context.Background(), testMessage(srv.URL), new(webhook.Subscription), time.Now()); o.Cause != webhook.TLSFailed {
 		t.Errorf("%+v", o)
 	}
@@ -260,7 +260,7 @@ func TestSendReachesTestTarget(t *testing.T) {
 }
 
 func TestSendToUnknownHost(t *testing.T) {
-	o := newTestSender(t, noTimeout).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(webhook.Subscription), time.Now())
+	o := newTestSender(t, longTimeout).Send(context.Background(), testMessage("http://nowhere.invalid/"), new(webhook.Subscription), time.Now())
 	if o.Cause != webhook.NameNotFound && o.Cause != webhook.NetworkFailed && o.Cause != webhook.TimedOut { // depends on the machine's resolver
 		t.Errorf("%+v", o)
 	}

@@ -38,7 +38,7 @@ func classOf(o webhook.Outcome) int {
 		return 4
 	case o.Cause == webhook.TargetForbidden:
 		return 6
-	case o.Cause != webhook.Answered:
+	case o.Cause != webhook.Responded:
 		return 5
 	case o.Code < http.StatusBadRequest:
 		return 1

@@ -120,7 +120,7 @@ func TestClassOf(t *testing.T) {
 	for name, o := range map[string][]webhook.Outcome{
 		"ok": {{Code: 200}, {Code: 299}}, "3xx": {{Code: 101}, {Code: 301}, {Code: 399}}, "4xx": {{Code: 400}, {Code: 410}, {Code: 499}},
 		"5xx": {{Code: 500}, {Code: 599}, {Code: 999}}, "timeout": {{Cause: webhook.TimedOut}}, "forbidden": {{Cause: webhook.TargetForbidden}},
-		"network": {{Cause: webhook.ConnectionRefused}, {Cause: webhook.ConnectionReset}, {Cause: webhook.NameNotFound}, {Cause: webhook.TLSFailed}, {Cause: webhook.BadAnswer}, {Cause: webhook.NetworkFailed}},
+		"network": {{Cause: webhook.ConnectionRefused}, {Cause: webhook.ConnectionReset}, {Cause: webhook.NameNotFound}, {Cause: webhook.TLSFailed}, {Cause: webhook.InvalidResponse}, {Cause: webhook.NetworkFailed}},
 	} {
 		for _, o := range o {
 			if got := outcomeClasses[classOf(o)]; got != name {

@@ -137,7 +137,7 @@ func (h *Screen) problemQueues() []wire.Queue {
 	queues := slices.DeleteFunc(slices.Clone(h.Stats.Queues), func(l wire.Queue) bool {
 		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
 	})
-	return queues[:min(len(queues), endpointsShown)]
+	return queues[:min(len(queues), maxEndpoints)]
 }
 
 // Status implements ui.Screen.
@@ -225,7 +225,7 @@ func (h *Screen) Entries() []entry {
 	for _, queue := range h.problemQueues() {
 		all = append(all, entry{"queue " + queue.SubscriptionID, func() tea.Cmd { return h.openQueue(queue) }})
 	}
-	for _, v := range h.shownViews() {
+	for _, v := range h.visibleViews() {
 		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
 	}
 	for _, m := range h.shownFailures() {
@@ -251,7 +251,7 @@ func (h *Screen) openSubscription() tea.Cmd {
 
 // selectedQueue returns the queue of the selected entry, false if it has none.
 func (h *Screen) selectedQueue() (wire.Queue, bool) {
-	queues, views := h.problemQueues(), h.shownViews()
+	queues, views := h.problemQueues(), h.visibleViews()
 	if h.SelectedIndex < len(queues) {
 		return queues[h.SelectedIndex], true
 	}

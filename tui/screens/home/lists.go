@@ -169,7 +169,7 @@ func (h *Screen) recent() []string {
 	if len(h.Failures) == 0 {
 		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
 	}
-	before, when := len(h.problemQueues())+len(h.shownViews()), 5
+	before, when := len(h.problemQueues())+len(h.visibleViews()), 5
 	if h.Times != ui.Relative {
 		when = 15
 	}

@@ -53,21 +53,21 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 	}
 }
 
-// shownViews returns the listed views.
-func (h *Screen) shownViews() []state.View {
+// visibleViews returns the listed views.
+func (h *Screen) visibleViews() []state.View {
 	views := h.State.Views
-	return views[:min(len(views), viewsShown)]
+	return views[:min(len(views), maxViews)]
 }
 
 // viewLines draws the listed views with their row counts; before is the number of
 // entries above them.
 func (h *Screen) viewLines(width, before int) []string {
 	t := h.Theme
-	if len(h.shownViews()) == 0 {
+	if len(h.visibleViews()) == 0 {
 		return nil
 	}
 	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
-	for i, v := range h.shownViews() {
+	for i, v := range h.visibleViews() {
 		pointer, role := h.Theme.RowPrefix(before+i == h.SelectedIndex)
 		rows := h.views[v.Name]
 		if rows == "" {
@@ -80,6 +80,6 @@ func (h *Screen) viewLines(width, before int) []string {
 
 // Maximum number of listed views and endpoints.
 const (
-	viewsShown     = 5
-	endpointsShown = 6
+	maxViews     = 5
+	maxEndpoints = 6
 )

@@ -42,7 +42,7 @@ type MessageParts struct {
 // NewDetail returns the screen of a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
 	s := &Detail{Base: ui.NewBase(list.Host), list: list, Message: m}
-	s.Owner, s.content = s.Dialog, &content{Detail: s}
+	s.Owner, s.content = s.HostSession, &content{Detail: s}
 	return s
 }
 

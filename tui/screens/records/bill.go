@@ -18,10 +18,10 @@ import (
 // Bill shows and changes custom fields of bills. The command :bill B/S/X opens a
 // field, :bill B/S lists the fields of a stage. A change is confirmed with the old
 // and the new contents.
-type Bill struct{ ui.Dialog }
+type Bill struct{ ui.HostSession }
 
 // NewBill returns a Bill of a host.
-func NewBill(h ui.Host) Bill { return Bill{ui.NewDialog(h)} }
+func NewBill(h ui.Host) Bill { return Bill{ui.NewHostSession(h)} }
 
 // Open opens the form of a field, or the form for the IDs if text is empty. The
 // text must pass CheckBill.
@@ -129,7 +129,7 @@ func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err
 }
 
 func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
-	p := &ui.Picker{Dialog: b.Dialog, Title: "Custom fields of bill " + stage.BillID, Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
+	p := &ui.Picker{HostSession: b.HostSession, Title: "Custom fields of bill " + stage.BillID, Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
 	if len(values) == 0 {
 		p.Note = "this stage has no custom fields"
 	}

@@ -30,7 +30,7 @@ func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
 	f.CanTest = true
 	headers := SubscriptionFields(f, one)
-	f.AddCmd(fetchEventNames(f.Dialog))
+	f.AddCmd(fetchEventNames(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		request := SubscriptionOf(values, one)
 		if headers.changed() {

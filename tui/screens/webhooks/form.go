@@ -66,7 +66,7 @@ func SubscriptionForm(s Polling, title, event string, subscriberID func(values m
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.AddCmd(fetchEventNames(f.Dialog))
+	f.AddCmd(fetchEventNames(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := subscriberID(values)
 		if err != nil {
@@ -152,7 +152,7 @@ func trimScheme(url string) string {
 
 // fetchEventNames fetches the names of custom events for the suggestions. If that
 // fails, the built-in events are suggested and any name can be typed.
-func fetchEventNames(d ui.Dialog) tea.Cmd {
+func fetchEventNames(d ui.HostSession) tea.Cmd {
 	c, ctx := d.Client, d.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)

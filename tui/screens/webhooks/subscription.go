@@ -24,7 +24,7 @@ type Subscription struct {
 // NewSubscription returns the screen of a subscription of a list.
 func NewSubscription(list *Subscriptions, one wire.Subscription) *Subscription {
 	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: one}
-	s.Owner = s.Dialog
+	s.Owner = s.HostSession
 	return s
 }
 

@@ -17,7 +17,7 @@ import (
 
 // testDelivery waits for the result of a test message that the service accepted.
 type testDelivery struct {
-	ui.Dialog
+	ui.HostSession
 	of        wire.Subscription
 	message   string   // its ID
 	before    string   // prefix of the result in notifications
@@ -88,7 +88,7 @@ func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
 // startTest waits for the result of a test message and shows it in a
 // notification, after the text before, and in box unless that is nil.
 func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
-	t := &testDelivery{Dialog: ui.NewDialog(h), of: of, message: taken.message, before: before, box: box}
+	t := &testDelivery{HostSession: ui.NewHostSession(h), of: of, message: taken.message, before: before, box: box}
 	if box != nil {
 		t.below = len(box.Lines)
 	}
