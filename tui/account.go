@@ -89,7 +89,7 @@ func (a *account) accountFetched(m accountMsg) tea.Cmd {
 func (a *account) setReadOnly() tea.Cmd {
 	a.ReadOnly, a.readOnlyProfiles[a.Profile] = true, true
 	a.readOnlyCount++
-	a.Notify(ui.Info, "session is read-only (:rw allows changes)")
+	a.Notify(ui.Info, "session is read-only ("+a.UnlockCommand()+" allows changes)")
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (a *account) allowChanges(name string) tea.Cmd {
 	case a.options.Unlock == nil:
 		a.Notify(ui.Warning, "session is read-only; start whctl tui without --read-only to allow changes")
 	case a.Protected && name != a.Profile:
-		a.Notify(ui.Warning, "protected profile: enter :rw "+a.Profile)
+		a.Notify(ui.Warning, a.WhyReadOnly())
 	default:
 		return a.unlock()
 	}

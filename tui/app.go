@@ -125,6 +125,9 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.enableMouse()
 	case toastMsg:
 		a.Notify(m.level, m.text)
+		if m.then != nil {
+			m.then(m.text)
+		}
 	case ui.Response, response:
 		return a.handleResponse(m)
 	}
@@ -197,7 +200,10 @@ func (a *App) showError(action string, err error, connection bool) {
 }
 
 // Copy copies text to the clipboard and reports how.
-func (a *App) Copy(text string) {
+func (a *App) Copy(text string) { a.copyThen(text, nil) }
+
+// copyThen is like Copy, and calls then with the outcome unless it is nil.
+func (a *App) copyThen(text string, then func(outcome string)) {
 	if text == "" {
 		a.Notify(ui.Warning, "nothing to copy")
 		return
@@ -206,9 +212,9 @@ func (a *App) Copy(text string) {
 	a.AddCmd(func() tea.Msg {
 		method, err := c.Copy(text)
 		if err != nil {
-			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")}
+			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; "), then}
 		}
-		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), method)}
+		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), method), then}
 	})
 }
 
@@ -374,18 +380,19 @@ func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
 
 // errReadOnly is the error of changes in a read-only session. The client rejects them
 // too.
-var errReadOnly = errors.New("read-only: nothing was sent (:rw allows changes)")
+var errReadOnly = errors.New("read-only: nothing was sent")
 
 // Change changes data at the service. It fails in a read-only session, and repeats the
 // change after a sign-in if the session has expired.
 func (a *App) Change(one ui.Change) tea.Cmd {
 	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
+	refusal := fmt.Errorf("%w (%s allows changes)", errReadOnly, a.UnlockCommand())
 	done := one.OnDone
 	if done == nil {
 		done = func(err error) { a.changeDone(one.Name, err) }
 	}
 	return a.retryAfterSignIn(one.Name, func() tea.Msg {
-		err := errReadOnly
+		err := refusal
 		if !readOnly {
 			err = one.Do(ctx, c)
 		}

@@ -72,3 +72,23 @@ func TestEquivalentCommandsRun(t *testing.T) {
 		d.WantText("Equivalent command")
 	}
 }
+
+// The overlay shows how the command was copied, after the attempt.
+func TestEquivalentCommandShowsCopyOutcome(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, test := range []struct{ env, want string }{{"WHCTL_CLIPBOARD=osc52", "via OSC 52"}, {"WHCTL_CLIPBOARD=file", os.Getenv("TMPDIR")}} {
+		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment(test.env)})
+		d.Resize(140, 40)
+		d.Press("3", "c")
+		d.WantText("│ copied 22 characters ")
+		if strings.Count(d.Text(), test.want) != 2 {
+			t.Errorf("the overlay and the message do not both show %q:\n%s", test.want, d.Text())
+		}
+		d.WantNoText("clipboard")
+	}
+	t.Setenv("TMPDIR", filepath.Join(os.Getenv("TMPDIR"), "missing"))
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("WHCTL_CLIPBOARD=file")})
+	d.Resize(140, 40)
+	d.Press("3", "c")
+	d.WantText("│ copying failed: ")
+}

@@ -69,7 +69,7 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 	if m.Type == tea.KeyCtrlC {
 		return k.quit()
 	}
-	b, _ := keymap.Bindings.Lookup([]keymap.Scope{keymap.Everywhere}, m.String())
+	b, _ := ui.Binding([]keymap.Scope{keymap.Everywhere}, m)
 	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // works during input too, since ctrl+z is never text
 		return tea.Suspend
 	}
@@ -85,11 +85,10 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 		return k.input.Key(m)
 	}
 	if form, typing := k.overlay.(ui.KeyHandler); typing {
-		if b, ok := keymap.Bindings.Lookup(k.overlay.Scopes(), m.String()); !ok || m.Paste {
-			return form.HandleKey(m)
-		} else if !m.Paste {
+		if b, ok := ui.Binding(k.overlay.Scopes(), m); ok {
 			return k.overlay.Do(b)
 		}
+		return form.HandleKey(m)
 	}
 	if cmd, opened := k.typeAhead(m); opened {
 		return cmd
@@ -178,7 +177,7 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 // reason returns why a binding cannot be used now, "" if it can.
 func (k *keyboard) reason(b keymap.Binding) string {
 	if b.Writes && k.ReadOnly {
-		return "read-only: enter :rw"
+		return k.WhyReadOnly()
 	}
 	if feature := requiredFeatures[b.Action]; feature != "" && k.features != nil && !k.features[feature] {
 		return "not supported by this service (" + feature + ")"
@@ -323,14 +322,15 @@ func (k *keyboard) equivalent() ui.Overlay {
 	command := k.Front().Equivalent() + profile
 	t := ui.NewText(k.App, "Equivalent command")
 	t.CopyText = command
-	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copied to the clipboard", Role: theme.Dim})
+	const outcomeLine = 2
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copying", Role: theme.Dim})
 	if d, ok := k.Front().(ui.Commander); ok {
 		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
 		for _, command := range d.Commands() {
 			t.Lines = append(t.Lines, theme.Span{Text: command + profile})
 		}
 	}
-	k.Copy(command)
+	k.copyThen(command, func(outcome string) { t.Lines[outcomeLine].Text = outcome })
 	return t
 }
 

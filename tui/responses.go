@@ -164,6 +164,7 @@ type (
 	toastMsg struct {
 		level ui.Level
 		text  string
+		then  func(text string) // called after the message is shown; nil for nothing
 	}
 
 	// exportMsg reports the end of an export.

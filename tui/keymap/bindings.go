@@ -132,6 +132,7 @@ const (
 	Submit
 	SubmitAndTest
 	NextField
+	NextFieldOrSubmit
 	PreviousField
 	LineDown
 	LineUp
@@ -335,7 +336,8 @@ var Bindings = Table{
 	{InColumns, "h", HideEmptyColumns, "hide empty", "hide columns that are empty in all loaded rows", false},
 
 	{InForm, "ctrl+s", Submit, "submit", "submit the form", false},
-	{InForm, "enter tab", NextField, "", "next field, accepting the suggestion; enter in the last field: submit", false},
+	{InForm, "enter", NextFieldOrSubmit, "", "next field, accepting the suggestion; in the last field: submit", false},
+	{InForm, "tab", NextField, "", "next field, accepting the suggestion; in the last field: first field", false},
 	{InForm, "shift+tab", PreviousField, "", "previous field", false},
 	{InForm, "down", LineDown, "", "next suggestion, otherwise next field", false},
 	{InForm, "up", LineUp, "", "previous suggestion, otherwise previous field", false},

@@ -78,7 +78,7 @@ func TestAcceptKeyIsDistinct(t *testing.T) {
 		if b.Scope == InConfirm {
 			continue
 		}
-		confirms := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextField, Open}, b.Action) || slices.Contains(Navigation, b.Action)
+		confirms := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextFieldOrSubmit, Open}, b.Action) || slices.Contains(Navigation, b.Action)
 		for _, key := range b.KeyNames() {
 			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); confirms && is.Action == Accept {
 				t.Errorf("%q accepts a confirmation, but is also bound to: %s", key, b.help)

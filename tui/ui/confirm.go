@@ -61,6 +61,22 @@ func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run 
 // protected reports whether confirmations require the name of the profile.
 func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
 
+// UnlockCommand returns the command that allows changes in a read-only session.
+func (s *Session) UnlockCommand() string {
+	if s.protected() {
+		return ":rw " + s.Profile
+	}
+	return ":rw"
+}
+
+// WhyReadOnly explains how to allow changes in a read-only session.
+func (s *Session) WhyReadOnly() string {
+	if s.protected() {
+		return "protected profile: enter " + s.UnlockCommand()
+	}
+	return "read-only: enter " + s.UnlockCommand()
+}
+
 // NeedsTypedAnswer reports whether a confirmation about count objects requires a typed
 // word.
 func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }

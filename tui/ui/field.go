@@ -71,7 +71,7 @@ func (f *Field) HandleKey(m tea.KeyMsg) {
 		f.Error = fmt.Sprintf("too long: a field holds at most %s characters", display.Thousands(MaxField))
 		return
 	}
-	f.Input, _ = f.Input.Update(m)
+	typeInto(&f.Input, m)
 	if f.Input.Value() != "" || slices.Contains(erasingKeys, m.Type) {
 		f.Stored = false
 	}

@@ -82,16 +82,21 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 		if f.OnCancel != nil {
 			f.OnCancel()
 		}
-	case keymap.NextField:
+	case keymap.NextField, keymap.NextFieldOrSubmit:
 		if f.pasted() {
 			return nil
 		}
-		return f.next()
+		switch last := f.next(); {
+		case last && b.Action == keymap.NextFieldOrSubmit:
+			return f.submit(false)
+		case last:
+			f.At = 0
+		}
 	case keymap.PreviousField:
 		f.At = max(0, f.step(-1))
 	case keymap.LineDown:
 		if !f.Fields[f.At].moveSuggestion(1) && f.step(1) < len(f.Fields) {
-			return f.next()
+			f.next()
 		}
 	case keymap.LineUp:
 		if !f.Fields[f.At].moveSuggestion(-1) {
@@ -121,23 +126,24 @@ func (f *Form) pasted() bool {
 	return true
 }
 
-// next goes to the next field, or submits the form in the last one.
-func (f *Form) next() tea.Cmd {
+// next goes to the next field, unless the value is invalid. It stays in the last field
+// and reports that.
+func (f *Form) next() (last bool) {
 	one := f.Fields[f.At]
 	one.complete()
 	if wrong := one.validate(); wrong != "" {
 		one.Error = wrong
-		return nil
+		return false
 	}
 	if one.AddMore != nil {
 		one.AddMore()
 	}
 	to := f.step(1)
 	if to >= len(f.Fields) {
-		return f.submit(false)
+		return true
 	}
 	f.At = to
-	return nil
+	return false
 }
 
 // step returns the index of the next or previous field. It skips the second field of an

@@ -41,3 +41,62 @@ func TestPasteDoesNotSubmitForm(t *testing.T) {
 		t.Errorf("sent %d times after enter", sent)
 	}
 }
+
+// tab wraps around; only enter submits in the last field.
+func TestTabInLastFieldGoesToFirst(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	sent := 0
+	f := ui.NewForm(d.App, "A form", "send")
+	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
+	f.Add("One", "One", "", "")
+	last := f.Add("Two", "Two", "", "")
+	invalid := ""
+	last.Check = func() string { return invalid }
+	d.App.ShowOverlay(f)
+	for _, want := range []int{1, 0, 1} {
+		if d.Press("tab"); f.At != want || sent != 0 {
+			t.Fatalf("field %d, sent %d times", f.At, sent)
+		}
+	}
+	invalid = "wrong"
+	if d.Press("tab"); f.At != 1 || last.Error != "wrong" {
+		t.Errorf("field %d, error %q", f.At, last.Error)
+	}
+	invalid = ""
+	if d.Press("enter"); sent != 1 {
+		t.Errorf("sent %d times", sent)
+	}
+}
+
+// Characters that arrive in one message are text, even if they spell the name of a key.
+func TestKeyNamesAreText(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	for _, word := range []string{"up", "down", "esc", "enter", "tab", "ctrl+s", "ctrl+c", "left", "home", "backspace", "delete", "alt+b"} {
+		f := ui.NewForm(d.App, "A form", "send")
+		f.Send = func(map[string]string, bool) tea.Cmd { t.Errorf("%s submitted the form", word); return nil }
+		f.Add("One", "One", "", "")
+		f.Add("Two", "Two", "", "")
+		d.App.ShowOverlay(f)
+		d.Key(tuitest.Letter(word))
+		if got := f.Fields[0].Text(); !f.IsOpen() || f.At != 0 || got != word || d.Quit {
+			t.Errorf("form: %s typed %q in field %d", word, got, f.At)
+		}
+		d.Press("esc")
+
+		accepted := ""
+		l := ui.NewInputLine(d.App, "test", ">", "")
+		l.Accept = func(text string) tea.Cmd { accepted = text; return nil }
+		d.App.ShowInput(l)
+		d.Key(tuitest.Letter(word))
+		if d.Press("enter"); accepted != word {
+			t.Errorf("input line: %s typed %q", word, accepted)
+		}
+
+		ui.OpenConfirmMany(d.App, 5000, "Delete?", "delete", nil, nil)
+		d.Key(tuitest.Letter(word))
+		if d.App.Overlay() == nil {
+			t.Errorf("confirmation: %s closed it", word)
+		}
+		d.App.CloseOverlay(d.App.Overlay())
+	}
+}

@@ -60,11 +60,27 @@ func NewInput(text string) textinput.Model {
 	return input
 }
 
+// Binding returns the binding of a key message. Several characters in one message are
+// text, even if they spell the name of a key, such as "up".
+func Binding(scopes []keymap.Scope, m tea.KeyMsg) (keymap.Binding, bool) {
+	if m.Paste || m.Type == tea.KeyRunes && len(m.Runes) != 1 {
+		return keymap.Binding{}, false
+	}
+	return keymap.Bindings.Lookup(scopes, m.String())
+}
+
+// typeInto edits a text input. It marks several characters as pasted, since the input
+// looks keys up by their names too.
+func typeInto(input *textinput.Model, m tea.KeyMsg) {
+	m.Paste = m.Paste || m.Type == tea.KeyRunes && len(m.Runes) > 1
+	*input, _ = input.Update(m)
+}
+
 // Key handles a key press.
 func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
-	b, bound := keymap.Bindings.Lookup([]keymap.Scope{keymap.InLine}, m.String())
-	if !bound || m.Paste {
-		l.input, _ = l.input.Update(m)
+	b, bound := Binding([]keymap.Scope{keymap.InLine}, m)
+	if !bound {
+		typeInto(&l.input, m)
 		l.historyIndex, l.lastKey = 0, l.Now
 		l.verify()
 		return nil

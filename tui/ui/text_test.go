@@ -1,10 +1,35 @@
 package ui_test
 
 import (
+	"os/exec"
+	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/ui"
 )
+
+// Quoted text has no characters that the screen replaces, and a shell reads the original
+// text.
+func TestQuoteEscapesHiddenCharacters(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the shells of Windows have no such quotes")
+	}
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, text := range []string{"plain", `a "b" $c`, "line\nbreak\ttab", "esc\x1b[31m0", "it's \\ \x07!", "zero\u200bwidth \u0085 é 世", "\xff$\n"} {
+		quoted := ui.Quote(text)
+		if strings.ContainsFunc(quoted, func(r rune) bool { return display.Escape(r) != "" }) {
+			t.Errorf("%q has hidden characters", quoted)
+		}
+		if got, err := exec.Command(bash, "-c", "printf %s "+quoted).Output(); err != nil || string(got) != text {
+			t.Errorf("%s is read as %q, %v; want %q", quoted, got, err, text)
+		}
+	}
+}
 
 func TestMaskURLHidesSecrets(t *testing.T) {
 	for text, want := range map[string]string{

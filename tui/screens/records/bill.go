@@ -187,7 +187,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
 		switch {
 		case b.ReadOnly:
-			b.Notify(ui.Warning, "session is read-only (:rw allows changes)")
+			b.Notify(ui.Warning, "session is read-only ("+b.UnlockCommand()+" allows changes)")
 			return nil
 		case now == was && stored:
 			f.Fields[0].Error = "contents are unchanged"
