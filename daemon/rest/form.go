@@ -81,6 +81,14 @@ func (f *form) required(name string) string {
 	return text
 }
 
+// notBlank reports a required text that consists of white space as missing. An empty
+// text has been reported.
+func (f *form) notBlank(name, text string) {
+	if text != "" && strings.TrimSpace(text) == "" {
+		f.missing = append(f.missing, fault.Field{Name: name, Message: "must not be blank"})
+	}
+}
+
 // require returns a parsed required member.
 func require[T any](f *form, name string, parse func(string) (T, error)) (v T) {
 	if text := f.required(name); text != "" {

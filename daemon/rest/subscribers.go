@@ -45,6 +45,7 @@ func (h *subscribers) show(x *edge.Context) error {
 func (h *subscribers) add(x *edge.Context) error {
 	f := readForm(x)
 	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true)}
+	f.notBlank(memberName, n.Name)
 	if err := f.done(x); err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (h *subscribers) change(x *edge.Context) error {
 	f.knows(inSubscriber, "ItemNo")
 	c := admin.SubscriberChange{Enabled: read(f, memberEnabled, asBool), RowHash: or(read(f, memberRowHash, parseRowHash), nil)}
 	if c.Name = read(f, memberName, parseName); c.Name != nil {
-		f.required(memberName)
+		f.notBlank(memberName, f.required(memberName))
 	}
 	if err := f.done(x); err != nil {
 		return err
