@@ -38,7 +38,8 @@ type Filter struct {
 // Member returns the name of the filter's member in a request.
 func (f Filter) Member() string { return f.Field + f.Operator.Suffix() }
 
-// Rows sends the query and waits for the start of the reply.
+// Rows sends the query and returns when the response starts. The caller must range over
+// Rows.All or call Rows.Close. An error of the service is of type *Error.
 func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, false)
 	if err != nil {
@@ -51,8 +52,8 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 	return newRows(reply), nil
 }
 
-// Page fetches the rows of a query into memory, with the total if Include requests
-// it.
+// Page fetches the rows of a query into memory, with the total if Include requests it.
+// An error of the service is of type *Error.
 func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
 	reply, err := c.send(ctx, q, "json", mediaJSON, false)
 	if err != nil {
@@ -92,8 +93,8 @@ func (c *Client) send(ctx context.Context, q Query, format, accept string, diges
 	return c.do(ctx, req)
 }
 
-// members returns the members of the request: texts, lists of texts, numbers and
-// bools.
+// members returns the query as a JSON object. Its values are string, []string, int64,
+// bool or, from Unchecked, json.RawMessage.
 func (q Query) members() (map[string]any, error) {
 	members := make(map[string]any)
 	for _, f := range q.Where {
@@ -129,8 +130,9 @@ func (q Query) members() (map[string]any, error) {
 	return members, nil
 }
 
-// operands returns the JSON value of a filter. Numbers are sent as strings, to keep
-// all digits; bytes are sent as base64, as in the published interface.
+// operands returns the JSON value of a filter. Numbers are sent as strings, to keep all
+// digits. Two or more values of a byte field are sent as one base64 string, as the HTTP
+// API declares them.
 func (q Query) operands(f Filter) (any, error) {
 	column, ok := q.Kind.Column(f.Field)
 	if !ok {
@@ -142,7 +144,7 @@ func (q Query) operands(f Filter) (any, error) {
 	case !field.Filter.Allows(f.Operator):
 		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
 	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
-		return nil, fmt.Errorf("the filter %s cannot have %d values", f.Member(), count)
+		return nil, fmt.Errorf("the filter %s needs %s, got %d", f.Member(), operandCounts[arity], count)
 	case arity == record.One:
 		return f.Values[0], nil
 	case field.Type == record.Byte:
@@ -150,6 +152,9 @@ func (q Query) operands(f Filter) (any, error) {
 	}
 	return slices.Clone(f.Values), nil
 }
+
+// operandCounts describes the number of values that a filter needs.
+var operandCounts = map[record.Arity]string{record.One: "one value", record.Two: "two values", record.Many: "at least one value"}
 
 func byteList(texts []string) (string, error) {
 	list := make([]byte, len(texts))

@@ -10,17 +10,18 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-// Waits before retries double from the first to the maximum, which also limits
-// Retry-After.
+// The pause before a retry doubles from minReadPause to maxReadPause, plus up to half of
+// it as jitter. maxReadPause limits the sum, and also Retry-After.
 const (
 	minReadPause = 250 * time.Millisecond
 	maxReadPause = 10 * time.Second
 )
 
-// errClosed is the cause of an error if the connection was closed before the reply.
+// errClosed is the cause of an error if the connection was closed before the response.
 var errClosed = errors.New("the connection was closed")
 
-// exchangeWithRetries is exchange with retries of reads.
+// exchangeWithRetries calls exchange and, if the request only reads, repeats it after
+// transient errors, up to Options.Retries times.
 func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Response, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
@@ -41,8 +42,9 @@ func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Respo
 	}
 }
 
-// isTransient reports whether an error is temporary: the service is starting or overloaded,
-// or a proxy cannot reach it.
+// isTransient reports whether a retry may succeed: the status is 502, 503 or 504, since the
+// service is starting or overloaded or a proxy cannot reach it, or the connection was closed
+// before the response.
 func isTransient(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -32,26 +32,29 @@ type Disconnected struct {
 	Retry time.Duration
 }
 
-// MessageEvent is a change of a message. ID is for StreamOptions.LastEventID.
+// MessageEvent is a change of a message. A stream with ID as StreamOptions.LastEventID
+// resumes after it.
 type MessageEvent struct {
 	ID string
 	wire.MessageChange
 }
 
-// StatsEvent has delivery statistics.
+// StatsEvent has delivery statistics. Data is the JSON of GET /Webhooks/Stats, to be
+// decoded into wire.Stats.
 type StatsEvent struct{ Data json.RawMessage }
 
 // RequestEvent is a request that the service has handled.
 type RequestEvent struct{ wire.HandledRequest }
 
-// HeartbeatEvent is sent immediately and then every 15 seconds. ID is as in
-// MessageEvent, empty without the topic messages.
+// HeartbeatEvent is sent when the connection is established and then every 15 seconds. ID
+// can be used like that of a MessageEvent; it is empty without the topic messages.
 type HeartbeatEvent struct {
 	ID         string
 	ServerTime time.Time
 }
 
-// ResetEvent means that changes were missed: the caller must read the state again.
+// ResetEvent means that changes were missed: the caller must reload the data that it
+// updates by events, for example the list of messages.
 type ResetEvent struct{ Reason string }
 
 func (Connected) streamEvent()      {}
@@ -65,16 +68,17 @@ func (ResetEvent) streamEvent()     {}
 const streamTimedOut = "the stream timed out"
 
 const (
-	heartbeatTimeout = 20 * time.Second // maximum time without heartbeat
-	initialRetry     = 2 * time.Second  // unless the service sends another
-	minRetry         = 10 * time.Millisecond
+	heartbeatTimeout = 20 * time.Second      // maximum time without heartbeat
+	initialRetry     = 2 * time.Second       // until the service sends a retry delay
+	minRetry         = 10 * time.Millisecond // lower bound of the service's retry delay
 	maxRetry         = 30 * time.Second
 )
 
 // Stream follows the events of the service until ctx is done or the loop ends. A
 // connection that is lost, or has no heartbeat for 20 seconds, is reestablished and
-// resumed; if it cannot be resumed, a ResetEvent is sent. An error is the last item: the
-// service rejects the stream with Kind Unauthorized or NotFound, or ctx is done.
+// resumed; if it cannot be resumed, a ResetEvent is sent. The last item is an error if ctx
+// is done, if the request cannot be sent, or if the service rejects the stream: then it is
+// an *Error with a status from 300 to 499, except 408, 425 and 429.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
 		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: initialRetry, Max: maxRetry}, yield: yield}
@@ -102,15 +106,15 @@ func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEv
 // errLoopEnded is returned if the caller ended the loop.
 var errLoopEnded = errors.New("the loop ended")
 
-// errNoHeartbeat is returned if there is no heartbeat.
+// errNoHeartbeat is the cause if no heartbeat arrives within heartbeatTimeout.
 var errNoHeartbeat = errors.New("no heartbeat")
 
-// isFinal reports whether a retry is pointless, because the service rejects the
-// stream.
+// isFinal reports whether err ends the stream instead of causing a reconnect: the service
+// rejects the request, or err does not come from the connection.
 func isFinal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
-		return true // nothing was sent
+		return true // such as ErrNotSent or an invalid event; a reconnect would not help
 	}
 	switch e.Status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:

@@ -13,12 +13,12 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// queryTimeout is the timeout of the background query. Terminals that support it respond
-// within a millisecond.
+// queryTimeout limits the wait for the response to the background query. Local terminals
+// that support it respond within a millisecond.
 const queryTimeout = 80 * time.Millisecond
 
 // backgroundQuery queries the background colour (OSC 11) and the device attributes (DA1).
-// All terminals respond to DA1, which marks the end of the responses.
+// Nearly all terminals respond to DA1, which marks the end of the responses.
 const backgroundQuery = "\x1b]11;?\x1b\\\x1b[c"
 
 var (
@@ -78,7 +78,7 @@ func parseTheme(response []byte) string {
 		n, _ := strconv.ParseUint(string(bytes.ToLower(digits)), 16, 16) // the pattern matches only hexadecimal digits
 		parts[i] = float64(n) / float64(uint(1)<<(4*len(digits))-1)
 	}
-	// relative luminance (ITU-R BT.601)
+	// luma (ITU-R BT.601), from 0 for black to 1 for white
 	if 0.299*parts[0]+0.587*parts[1]+0.114*parts[2] > 0.5 {
 		return theme.Light
 	}

@@ -23,7 +23,7 @@ type Options struct {
 	Profile     string // empty for none
 	User        string // until the service returns the signed-in user
 	ReadOnly    bool   // changes are forbidden until the user allows them
-	Protected   bool   // allowing changes requires the name of the profile
+	Protected   bool   // the user must type the profile's name to allow changes
 	InsecureTLS bool   // certificates are not verified
 	Appearance  Appearance
 	Colour      string // of the profile, like Profile.Colour
@@ -46,8 +46,7 @@ type Options struct {
 	// Now returns the current time; nil for time.Now.
 	Now func() time.Time
 
-	// Loop replaces timers and the stream in tests.
-	Loop Loop
+	Loop Loop // for tests
 }
 
 // Appearance is the configurable appearance of the screens.
@@ -105,7 +104,8 @@ type Profile struct {
 	Protected bool
 }
 
-// withSession returns the options of another profile in an existing session.
+// withSession returns the options of another profile, with those of session that do not
+// depend on the profile.
 func (o Options) withSession(session Options) Options {
 	o.Appearance, o.State = session.Appearance, session.State
 	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output

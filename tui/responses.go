@@ -35,14 +35,14 @@ func (a *App) handleResponse(m tea.Msg) tea.Cmd {
 	return one.Apply()
 }
 
-// isFromService reports whether a response is of the service. Other responses do not affect
-// the connection state.
+// isFromService reports whether a response shows that the service is reachable or not.
+// Other responses do not affect the connection state.
 func isFromService(m tea.Msg) bool {
 	switch m := m.(type) {
 	case savedMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
 		return false
 	case ui.Response:
-		return !m.Local
+		return !m.Background
 	}
 	return true
 }

@@ -22,27 +22,28 @@ const (
 const (
 	EventMessage   = "message"   // a MessageChange
 	EventStats     = "stats"     // delivery statistics
-	EventRequest   = "request"   // an HandledRequest
+	EventRequest   = "request"   // a HandledRequest
 	EventHeartbeat = "heartbeat" // a Heartbeat
 	EventReset     = "reset"     // a Reset
 )
 
-// MessageChange is a change of a message, of the topic messages.
+// MessageChange is a change of a message. It is sent with the topic messages.
 type MessageChange struct {
 	MessageID           string
 	SubscriberID        string
 	SubscriptionID      string
 	EventName           string
-	Status              int // as in MessageState
-	Retries             int
+	Status              int       // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
+	Retries             int       // attempts after the first
 	NextAttemptDateTime Timestamp // null if there is none
 	HTTPCode            *int      // of the attempt, null without a response
 	Duration            TimeSpan  // of the attempt, null if the change is not an attempt
-	At                  Timestamp
-	Deleted             bool `json:",omitempty"`
+	At                  Timestamp // time of the change
+	Deleted             bool      `json:",omitempty"` // the message was deleted
 }
 
-// HandledRequest is a request that the service has handled, of the topic requests.
+// HandledRequest is a request that the service has handled. It is sent with the topic
+// requests.
 type HandledRequest struct {
 	At                   Timestamp
 	Method               string
@@ -58,13 +59,14 @@ type Heartbeat struct {
 	At Timestamp
 }
 
-// Reset means that the stream has missed changes: the client must read the state again.
+// Reset means that the stream has missed changes: the client must reload the data
+// that it updates by events.
 type Reset struct {
 	Reason string // human-readable
 }
 
-// TimeSpan is a duration. Its JSON has the form of AppendTimeSpan, exact to 100
-// nanoseconds.
+// TimeSpan is a duration. Its JSON is an ISO 8601 duration such as "PT0.0123S", with a
+// resolution of 100 nanoseconds; zero is null.
 type TimeSpan time.Duration
 
 // tick is the unit of AppendTimeSpan.

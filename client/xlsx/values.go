@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Exact reports whether spreadsheets store a number without loss: at most 15 significant
-// digits and no exponent.
+// Exact reports whether spreadsheets store number, a decimal text, without loss: it has at
+// most 15 significant digits and no exponent.
 func Exact(number []byte) bool {
 	digits := bytes.TrimPrefix(number, []byte("-"))
 	for _, c := range digits {
@@ -29,7 +29,7 @@ var (
 )
 
 // Serial returns a date as a spreadsheet serial number, in days. ok is false if the date
-// has fractions of a millisecond or is outside of the range that spreadsheets display
+// has fractions of a millisecond or is outside the range that spreadsheets display
 // correctly. The zone of at is ignored.
 func Serial(at time.Time) (days float64, ok bool) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
@@ -43,8 +43,8 @@ func Serial(at time.Time) (days float64, ok bool) {
 }
 
 // escape appends text as XML. Characters that are invalid in XML, and carriage returns,
-// which XML parsers normalize, are written as _xHHHH_, which spreadsheets decode. So is the
-// underscore of a text in this form.
+// which XML parsers normalize, are written as _xHHHH_, which spreadsheets decode. An
+// underscore that already starts such a sequence is escaped too, so that it is not decoded.
 func escape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRune(text[i:])

@@ -65,15 +65,15 @@ func printSetting(c *cli.Context, s *session, name string) error {
 // updateConfig implements whctl config update.
 func updateConfig(c *cli.Context, s *session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
-	one, known := profile.LookupSetting(name)
+	setting, known := profile.LookupSetting(name)
 	if !known {
 		return profile.UnknownSettingError(name)
 	}
-	if err := one.Form.Check(text); err != nil {
+	if err := setting.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
 	}
 	in, err := s.SettingsOfAny(c)
-	if err == nil && one.OfProfiles {
+	if err == nil && setting.OfProfiles {
 		err = in.Missing
 	}
 	if err != nil {
@@ -84,17 +84,17 @@ func updateConfig(c *cli.Context, s *session) error {
 			return err
 		}
 	}
-	section := in.Section(one)
-	if one.OfProfiles && section == "" {
-		return cmdline.Usagef("%s is a setting of profiles, and there is no current profile; use --profile, or create one with whctl profile create", name)
+	section := in.Section(setting)
+	if setting.OfProfiles && section == "" {
+		return cmdline.Usagef("%s is set for each profile, and there is no current profile; use --profile, or create a profile with whctl profile create", name)
 	}
-	if err := saveChanged(in.File.Set(section, one, text)); err != nil {
+	if err := saveChanged(in.File.Set(section, setting, text)); err != nil {
 		return err
 	}
 	if section != "" {
-		section = " of profile " + section
+		section = " for profile " + section
 	}
-	s.Notice(c, "%s = %s%s in %s", name, text, section, in.File.Path)
+	s.Notice(c, "set %s to %s%s in %s", name, text, section, in.File.Path)
 	return nil
 }
 
@@ -122,23 +122,24 @@ func showConfig(c *cli.Context, s *session) error {
 		columns = originColumns
 	}
 	var lines [][]any
-	for _, one := range profile.Table {
-		if name != "" && name != one.Name {
+	for _, setting := range profile.Table {
+		if name != "" && name != setting.Name {
 			continue
 		}
-		value := in.Values[one.Name]
-		last := one.Meaning
+		value := in.Values[setting.Name]
+		last := setting.Meaning
 		if c.Bool("origin") {
 			last = value.Origin
 		}
-		lines = append(lines, []any{one.Name, nilIfZero(value.Text), last})
+		lines = append(lines, []any{setting.Name, nilIfZero(value.Text), last})
 	}
 	_, err = s.printer(c).Lines(columns, lines)
 	return err
 }
 
 // editConfig opens a copy of the configuration in an editor and replaces the
-// configuration if the copy is valid.
+// configuration if the copy is valid. Otherwise it keeps the copy and names it in the
+// error.
 func editConfig(c *cli.Context, s *session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
@@ -164,7 +165,7 @@ func editConfig(c *cli.Context, s *session) error {
 		return err
 	}
 	if _, err := profile.Parse(draft, changed); err != nil {
-		return cmdline.Usagef("the configuration is not changed: %s", err)
+		return cmdline.Usagef("the configuration was not changed: %s", err)
 	}
 	if err := output.ReplaceFile(path, changed, output.PrivateFile); err != nil {
 		return err
@@ -186,7 +187,7 @@ func editor(env func(string) string) (words []string, origin string) {
 	return []string{"vi"}, "VISUAL and EDITOR are not set"
 }
 
-// runEditor runs the editor.
+// runEditor opens a file in the editor.
 func runEditor(c *cli.Context, s *session, path string) error {
 	words, origin := editor(s.Env)
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
@@ -195,7 +196,7 @@ func runEditor(c *cli.Context, s *session, path string) error {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("the configuration is not changed: editor %s (%s) failed: %w", words[0], origin, err)
+		return fmt.Errorf("the configuration was not changed: editor %s (%s) failed: %w; the copy is %s", words[0], origin, err, path)
 	}
 	return nil
 }

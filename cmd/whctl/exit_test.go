@@ -188,7 +188,7 @@ func TestUsageErrors(t *testing.T) {
 		"profile create a.b --url http://x":                     "letters, digits",
 		"config show colur":                                     "did you mean colour?",
 		"config update timeout soon":                            "must be a duration",
-		"config update url http://x":                            "is a setting of profiles",
+		"config update url http://x":                            "is set for each profile",
 		"records --profile prod":                                `there is no profile "prod"`,
 		"query SO_Totals --format xlsx":                         "needs a file",
 		"query SO_Totals -o totals.XLSX":                        "add --format xlsx",

@@ -40,8 +40,8 @@ type progress struct {
 // progressModes has the values of --progress.
 var progressModes = []string{"auto", "plain", "none"}
 
-// newProgress returns a progress display for a terminal, or one that prints lines in
-// mode plain.
+// newProgress returns a display that rewrites one line or, in mode plain, prints a line
+// every lineInterval.
 func newProgress(mode, name string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
 	p := &progress{name: name, now: now, count: count}
 	if mode == "plain" {
@@ -63,7 +63,7 @@ func (p *progress) begin() {
 }
 
 // update prints the number of rows if the interval has passed. It reads the clock only
-// every 256 rows, because that costs more than a row.
+// every 256 rows, because reading it costs more than writing a row.
 func (p *progress) update(ctx context.Context, rows int64) {
 	if p == nil || rows&0xff != 0 {
 		return
@@ -92,7 +92,7 @@ func (p *progress) text(rows int64, elapsed time.Duration) string {
 		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
 	}
 	left := time.Duration(float64(total-rows) / rate * float64(time.Second)).Round(time.Second)
-	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  ETA %s", p.name, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
+	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  %s left", p.name, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
 }
 
 // end clears the line.

@@ -18,7 +18,7 @@ func TestProgress(t *testing.T) {
 		want  []string
 	}{
 		{12800, nil, []string{
-			"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  ETA 3s",
+			"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  3s left",
 		}},
 		{9000, nil, []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}}, // more rows than counted
 		{0, errors.New("no"), []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}},

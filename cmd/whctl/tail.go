@@ -92,7 +92,7 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 	}
 	f.Event = c.String("event")
 	if _, err := path.Match(f.Event, ""); err != nil {
-		return f, cmdline.Usagef("--event %q is not a valid pattern, such as salesorder.*", f.Event)
+		return f, cmdline.Usagef("--event %q is not a valid pattern; a valid one is salesorder.*", f.Event)
 	}
 	if text := c.String("subscriber"); text != "" {
 		if f.Subscriber, err = findSubscriber(c.Context, service, text); err != nil {
@@ -113,15 +113,15 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 type liveStream struct {
 	topic     string
 	columns   []output.Column
-	shortened []string // fields shortened on a terminal
+	shortened []string // fields with IDs to shorten on a terminal
 	open      func(service *client.Client) (formatEvent, error)
 }
 
-// formatEvent returns an event as a document and as a line of text; nil if the event
-// is filtered out.
+// formatEvent formats an event as a document and as a line of text. document is nil if
+// the event is filtered out.
 type formatEvent func(client.StreamEvent) (document any, line string)
 
-// tail prints a feed until it is stopped or --take rows have been printed.
+// tail prints a live stream until it is stopped or --take rows have been printed.
 func tail(c *cli.Context, s *session, f liveStream) error {
 	service, err := s.ReadClient(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func tail(c *cli.Context, s *session, f liveStream) error {
 	if err != nil {
 		return err
 	}
-	rows, last := int64(0), c.Int64("take")
+	rows, limit := int64(0), c.Int64("take")
 	err = to.begin()
 	for e, streamErr := range listen.Stream(c.Context, service, f.topic, printer.Notice) {
 		if err = streamErr; err != nil {
@@ -150,7 +150,7 @@ func tail(c *cli.Context, s *session, f liveStream) error {
 		if err = to.print(document, line); err != nil {
 			break
 		}
-		if rows++; rows == last {
+		if rows++; rows == limit {
 			break
 		}
 	}
@@ -168,7 +168,7 @@ type tailWriter struct {
 	output.RowWriter
 	out       *output.Sink
 	lines     bool     // print lines of text instead of rows
-	shortened []string // fields to shorten
+	shortened []string // fields with IDs to shorten
 }
 
 func newTailWriter(printer *output.Printer, feed liveStream) (*tailWriter, error) {

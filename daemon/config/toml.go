@@ -29,8 +29,8 @@ func parseTOML(name string, data []byte) (Layer, []string) {
 	f := tomlFile{name: name, known: make(map[string]assignment), seen: make(map[string]bool)}
 	if err := toml.Unmarshal(data, &f.values); err != nil {
 		position := name
-		if at, is := errors.AsType[*toml.DecodeError](err); is {
-			line, column := at.Position()
+		if decodeErr, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := decodeErr.Position()
 			position = fmt.Sprintf("%s:%d:%d", name, line, column)
 		}
 		return nil, []string{fmt.Sprintf("file %s: %s", position, strings.TrimPrefix(err.Error(), "toml: "))}
@@ -72,8 +72,8 @@ func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unsta
 	return path
 }
 
-// readKey reads the setting that a key belongs to. For a setting of pairs that is the
-// enclosing table.
+// readKey reads the setting that a key belongs to. For a setting with NAME=VALUE pairs, its
+// name is that of the enclosing table.
 func (f *tomlFile) readKey(path []string, origin Origin) {
 	for n := range path {
 		name := strings.Join(path[:n+1], ".")
@@ -146,10 +146,10 @@ func tomlNames() []string {
 	return names
 }
 
-// textOfTOML returns a decoded value as text. It fails if the TOML type does not suit
-// the setting. Errors do not quote the value, which may be a secret.
+// textOfTOML returns a decoded value as text. It fails if the TOML type does not match
+// that of the setting. Errors do not quote the value, which may be a secret.
 func (k kind) textOfTOML(value any) (string, error) {
-	if text, is := value.(string); is {
+	if text, ok := value.(string); ok {
 		return text, nil
 	}
 	if reflect.TypeOf(value).Kind() != k.toml {
@@ -159,16 +159,16 @@ func (k kind) textOfTOML(value any) (string, error) {
 	switch v := value.(type) {
 	case []any:
 		for _, item := range v {
-			text, is := item.(string)
-			if !is || strings.Contains(text, ",") {
+			text, ok := item.(string)
+			if !ok || strings.Contains(text, ",") {
 				return "", errors.New("every list item must be a string without commas")
 			}
 			texts = append(texts, text)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			text, is := v[name].(string)
-			if !is || strings.Contains(text, ",") {
+			text, ok := v[name].(string)
+			if !ok || strings.Contains(text, ",") {
 				return "", fmt.Errorf("%s must be a string without commas", name)
 			}
 			texts = append(texts, name+"="+text)

@@ -166,7 +166,7 @@ func (p *cluster) finish(t *testing.T) {
 	var taken []time.Time
 	for _, post := range p.nodes {
 		post.stop(t)
-		for _, at := range post.logTimes(t, "took over messages") {
+		for _, at := range post.logTimes(t, "took over partitions") {
 			taken = append(taken, at.Add(-post.clockOffset))
 		}
 	}

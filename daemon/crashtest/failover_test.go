@@ -34,11 +34,11 @@ const publishPause = 50 * time.Millisecond
 // publishTimeout is the time limit of a request.
 const publishTimeout = 2 * attemptLimit
 
-func startFailoverPublishers(t *testing.T, key string, posts []*node) *failoverPublishers {
+func startFailoverPublishers(t *testing.T, key string, nodes []*node) *failoverPublishers {
 	ctx, end := context.WithCancel(context.Background())
-	c := &failoverPublishers{key: key, nodes: posts, cancel: end, failures: make(map[string]int), client: &http.Client{Timeout: publishTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: failoverPublisherCount}}}
-	for member := range failoverPublisherCount {
-		c.tasks.Go(func() { c.run(ctx, member) })
+	c := &failoverPublishers{key: key, nodes: nodes, cancel: end, failures: make(map[string]int), client: &http.Client{Timeout: publishTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: failoverPublisherCount}}}
+	for publisher := range failoverPublisherCount {
+		c.tasks.Go(func() { c.run(ctx, publisher) })
 	}
 	t.Cleanup(c.stop)
 	return c
@@ -55,19 +55,19 @@ func (c *failoverPublishers) run(ctx context.Context, publisher int) {
 	}
 }
 
-// usesKey reports whether an event is published under an idempotency key: ordered
-// events, and half of the others.
+// usesKey reports whether an event is published under an idempotency key: ordered events,
+// and those of publishers with odd numbers.
 func usesKey(body string) bool {
 	name, rest, _ := strings.Cut(body, " ")
-	member, _, _ := strings.Cut(rest, ".")
-	return name == orderedEvent || strings.Contains("13579", member[len(member)-1:])
+	publisher, _, _ := strings.Cut(rest, ".")
+	return name == orderedEvent || strings.Contains("13579", publisher[len(publisher)-1:])
 }
 
 // publishUntilAccepted publishes an event until it is accepted, alternating between the
 // daemons.
-func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, body string, turn int) {
-	for ; ctx.Err() == nil; turn++ {
-		url := c.nodes[turn%len(c.nodes)].url.Load()
+func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, body string, attempt int) {
+	for ; ctx.Err() == nil; attempt++ {
+		url := c.nodes[attempt%len(c.nodes)].url.Load()
 		if url != nil && c.publish(ctx, *url, name, body) {
 			return
 		}
@@ -87,9 +87,9 @@ func (c *failoverPublishers) publish(ctx context.Context, url, name, body string
 		req.Header.Set("Idempotency-Key", body)
 	}
 	resp, err := c.client.Do(req)
-	answer := "no answer"
+	result := "no response"
 	if err == nil {
-		answer = resp.Status
+		result = resp.Status
 		resp.Body.Close()
 	}
 	c.mu.Lock()
@@ -98,7 +98,7 @@ func (c *failoverPublishers) publish(ctx context.Context, url, name, body string
 		c.accepted = append(c.accepted, body)
 		return true
 	}
-	c.failures[answer]++
+	c.failures[result]++
 	return false
 }
 

@@ -1,5 +1,5 @@
-// Package daemontest runs daemons in tests, in the test's process or in one of their own:
-// with a real store in a temporary directory, and real HTTP on a free port.
+// Package daemontest runs daemons in tests, in the test process or in a separate one, with
+// a real store in a temporary directory, and real HTTP on a free port.
 package daemontest
 
 import (
@@ -91,8 +91,8 @@ func (i *Instance) config() (config.Config, error) {
 	return conf, err
 }
 
-// Settings reads settings from flags of whd serve and from environment variables, each of
-// the form NAME=value.
+// Settings reads settings from args, the flags of whd serve, and from env, environment
+// variables of the form NAME=value.
 func Settings(args []string, env ...string) (config.Config, error) {
 	var l config.Layer
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -113,8 +113,8 @@ func Settings(args []string, env ...string) (config.Config, error) {
 	return conf, err
 }
 
-// Set changes a live setting of the running daemon. An empty text resets it to its
-// default.
+// Set changes a setting of the running daemon that can change without a restart. An empty
+// text resets it to its default.
 func (i *Instance) Set(t testing.TB, name, text string) {
 	t.Helper()
 	i.settings[name] = text
@@ -127,7 +127,7 @@ func (i *Instance) Set(t testing.TB, name, text string) {
 	}
 }
 
-// timeout is the time limit for an expected result.
+// timeout limits Stop and Await.
 const timeout = 2 * time.Minute
 
 // Stop shuts the daemon down after the requests in flight have ended. Further calls do
@@ -183,7 +183,7 @@ func (l *Log) read() (text string, grown <-chan struct{}) {
 	return l.text.String(), l.grown
 }
 
-// Await waits for a line that contains all the parts, and returns it. It ends the test
+// Await waits for a line that contains all the parts, and returns it. It fails the test
 // after two minutes.
 func (l *Log) Await(t testing.TB, parts ...string) string {
 	t.Helper()

@@ -39,8 +39,8 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestQuoteKeepsInside: a name cannot end its quotes.
-func TestQuoteKeepsInside(t *testing.T) {
+// TestQuoteEscapesName: no name can close the quotes around it.
+func TestQuoteEscapesName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom([]rune(`ab]["';-é`))).Draw(t, "name")
 		for _, d := range dialects() {
@@ -85,7 +85,7 @@ func TestOperandIsLiteral(t *testing.T) {
 				continue
 			}
 			if strings.ContainsRune("%_[", rune(pattern[0])) {
-				t.Fatalf("a wildcard at %q", pattern)
+				t.Fatalf("unescaped wildcard at %q", pattern)
 			}
 			literal.WriteByte(pattern[0])
 			pattern = pattern[1:]

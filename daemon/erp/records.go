@@ -75,14 +75,14 @@ type backend interface {
 	// cannot be read.
 	probe(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
 	typeCompatibility() compatibilities
-	// columnValues returns the values of a column, given as table.column. problem
-	// is set if the column cannot be read.
+	// columnValues returns up to maxVersions values of a column, given as table.column,
+	// as text. problem is the reason if the column cannot be read.
 	columnValues(ctx context.Context, source string) (texts []string, problem string, err error)
 	// billSession opens a session: for single reads, or with a transaction
 	// if write is set.
 	billSession(ctx context.Context, write bool) (billSession, error)
 	// writeProblem returns the reason why values of custom fields cannot be written,
-	// as far as it can be found without writing.
+	// as far as it can be found without writing; empty if there is none.
 	writeProblem(ctx context.Context) (problem string, err error)
 	// Close closes the connections.
 	Close() error

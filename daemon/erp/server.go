@@ -76,7 +76,7 @@ func (b *serverRecords) Close() (err error) {
 
 // Load always fails: on a server, rows are only added by Seed to empty tables.
 func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
-	return 0, fault.New(fault.Unavailable, "records on a database server belong to the ERP and are read-only; use whd demo to add demo records")
+	return 0, fault.New(fault.Unavailable, "records on SQL Server belong to the ERP and cannot be loaded; whd demo fills empty tables with demo records")
 }
 
 // Empty implements backend.
@@ -113,6 +113,7 @@ func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Row
 
 func (b *serverRecords) typeCompatibility() compatibilities { return serverTypes }
 
+// describe implements backend.
 func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	table := b.Table(kind.Name).Name
 	conn, err := b.poolFor(kind).Get(ctx)
@@ -136,6 +137,7 @@ func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 	return b.Pool
 }
 
+// probe implements backend.
 func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
 	columns := make([]string, len(fields))
 	for i, name := range fields {
@@ -165,6 +167,7 @@ func readProblem(err error) (problem string, _ error) {
 	}
 }
 
+// columnValues implements backend.
 func (b *serverRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
 	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
@@ -199,6 +202,7 @@ func openBills(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
 }
 
+// billSession implements backend.
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
 	quoted := func(table string) string { return b.Table(table).Name.Quoted() }
 	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, columnTypes: make(map[string]*executor.Columns), db: b.bills.DB(), prefix: mssql.LockTimeout(b.config.LockTimeout)}
@@ -210,7 +214,8 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 	return s, err
 }
 
-// writeProblem checks the permissions of the login.
+// writeProblem implements backend: it returns which permissions on the table of custom
+// field values the login lacks.
 func (b *serverRecords) writeProblem(ctx context.Context) (string, error) {
 	missing, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name.Quoted(), "INSERT", "UPDATE")
 	if err != nil || len(missing) == 0 {

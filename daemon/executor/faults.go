@@ -53,13 +53,13 @@ func classifyServer(e *mssql.Error, err error) error {
 	case e.Busy():
 		return Unavailable(err, "the database is busy")
 	case e.Overflow():
-		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is larger than the database supports")
+		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is out of range for the database")
 	case e.Conversion():
 		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose column has another type in the database; run whd check for details")
 	case e.Incomparable():
 		return fault.Wrap(err, fault.Invalid, "the database cannot compare or sort by a field of this query because of the type of its column; run whd check for details")
 	case e.TooComplex():
-		return fault.Wrap(err, fault.Invalid, "this query has more parts than the database supports")
+		return fault.Wrap(err, fault.Invalid, "this query is too complex for the database; use fewer fields, conditions or list values")
 	}
 	return err
 }
@@ -69,7 +69,8 @@ func Unavailable(err error, message string) error {
 	return &fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: retryAfter, Err: err}
 }
 
-// ReadinessError converts err to the error with which queries would fail for the same reason.
+// ReadinessError returns the error of queries that fail with err, for checks of readiness.
+// It is always temporary and names the reason if that is safe to show.
 func ReadinessError(err error) error {
 	if err == nil {
 		return nil
@@ -88,16 +89,16 @@ func ReadinessError(err error) error {
 }
 
 const (
-	// StatementLimit is the time limit of statements on our own tables, including
+	// StatementLimit is the time limit of statements on the daemon's own tables, including
 	// the wait for a connection.
 	StatementLimit = 15 * time.Second
 	// MaxAttempts is the maximum number of attempts for a statement.
 	MaxAttempts = 5
-	retryDelay  = 20 * time.Millisecond // maximum delay, multiplied by the attempt number
+	retryDelay  = 20 * time.Millisecond // upper bound of the random delay, times the attempt number
 )
 
-// Retry calls work until it succeeds, until its error is not retryable, or until
-// MaxAttempts. StatementLimit applies to all attempts together.
+// Retry calls work until it succeeds, fails with an error that is not retryable, or has
+// been called MaxAttempts times. StatementLimit applies to all attempts together.
 func Retry(ctx context.Context, retryable func(error) bool, work func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, StatementLimit)
 	defer cancel()
@@ -135,7 +136,7 @@ func IsDeadlock(err error) bool {
 // connection that the server has closed, which is only detected by using it.
 func IsReadRetryable(err error) bool { return IsDeadlock(err) || errors.Is(err, mssql.ErrLost) }
 
-// IsDuplicate reports whether a row violates a unique index.
+// IsDuplicate reports whether err is the violation of a unique index.
 func IsDuplicate(err error) bool {
 	e, ok := errors.AsType[*mssql.Error](err)
 	return ok && e.Duplicate() || sqlite.IsDuplicate(err)

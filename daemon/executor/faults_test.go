@@ -33,12 +33,12 @@ func TestServerFaults(t *testing.T) {
 		{[]int{512, 537, 3623, 8134}, true, fault.Unavailable, tableNamed},
 		{[]int{596, 9002, 40549, 40553, 40613}, true, fault.Unavailable, "cannot be used"},
 		{[]int{1204, 1205, 1222, 3960, 8628}, true, fault.Unavailable, "busy"},
-		{[]int{220, 232, 244, 248, 8115}, true, fault.Invalid, "larger"},
+		{[]int{220, 232, 244, 248, 8115}, true, fault.Invalid, "out of range"},
 		{[]int{235, 241, 242, 245, 293, 295, 8114, 8169}, true, fault.Invalid, "cannot be compared with its field"},
 		{[]int{220, 232, 244, 248, 8115, 235, 241, 245, 293, 295}, false, fault.Unavailable, tableNamed},
 		{[]int{257, 305, 306, 402, 421, 468}, true, fault.Invalid, "type of its column"},
 		{[]int{305, 306, 421}, false, fault.Invalid, "type of its column"}, // ORDER BY and DISTINCT have no values
-		{[]int{8623, 8632}, true, fault.Invalid, "more parts"},
+		{[]int{8623, 8632}, true, fault.Invalid, "too complex"},
 		{[]int{50000}, true, fault.Internal, ""},
 	} {
 		for _, number := range c.numbers {

@@ -104,20 +104,20 @@ func objectSchema(properties object, required []string) object {
 func (s *schemas) schemaOf(v any) object { return s.schemaOfShape(shapeOf(reflect.TypeOf(v))) }
 
 // schemaOfShape returns the schema of a shape; objects are added to the named schemas.
-func (s *schemas) schemaOfShape(of *shape) object {
+func (s *schemas) schemaOfShape(sh *shape) object {
 	switch {
-	case of.item != nil:
-		return object{"type": "array", "items": s.schemaOfShape(of.item)}
-	case of.value != nil:
-		return object{"type": "object", "additionalProperties": s.schemaOfShape(of.value)}
-	case of.name == "":
-		return scalar(of.scalar)
+	case sh.item != nil:
+		return object{"type": "array", "items": s.schemaOfShape(sh.item)}
+	case sh.value != nil:
+		return object{"type": "object", "additionalProperties": s.schemaOfShape(sh.value)}
+	case sh.name == "":
+		return scalar(sh.scalar)
 	}
-	name := s.name(of)
+	name := s.name(sh)
 	if _, known := s.all[name]; !known {
 		s.all[name] = object{} // stops the recursion into recursive types
 		properties, required := object{}, []string{}
-		for _, f := range of.fields {
+		for _, f := range sh.fields {
 			properties[f.name] = s.schemaOfShape(f.shape)
 			if f.replacement != "" {
 				member := maps.Clone(s.schemaOfShape(f.shape))
@@ -135,11 +135,11 @@ func (s *schemas) schemaOfShape(of *shape) object {
 
 // name returns the schema name of a shape, which differs from its own name if a
 // record kind has that one.
-func (s *schemas) name(of *shape) string {
-	if s.taken[of.name] {
-		return of.name + "Document"
+func (s *schemas) name(sh *shape) string {
+	if s.taken[sh.name] {
+		return sh.name + "Document"
 	}
-	return of.name
+	return sh.name
 }
 
 // kindResponse returns the schema of a query response with rows of the kind. No row

@@ -1,5 +1,6 @@
-// Package preflight implements `whd check`: it checks tables, columns, rights, free
-// space, clock, certificate and addresses. It changes nothing and prints nothing.
+// Package preflight implements `whd check`: it checks tables, columns, permissions,
+// disk space, clock, certificate and addresses. It changes nothing; the caller prints the
+// report.
 package preflight
 
 import (
@@ -112,11 +113,11 @@ func openable(ctx context.Context, c config.Config) error {
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; whd serve creates a store, with --new-store if there was one before", c.DataDir, f.Name)
+			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; run whd serve to create a store, with --new-store to replace one that was lost", c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
 		if err == nil && version < f.MaxSchema { // opening the store reports other problems
-			return fault.New(fault.Unavailable, "%s has schema version %d of %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
+			return fault.New(fault.Unavailable, "%s has schema version %d, this whd needs version %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/client/backoff"
 )
 
-// Config configures a Recorder.
+// Config has the dependencies and limits of a Recorder. Store and Log are required.
 type Config struct {
 	Store     Store
 	Log       *slog.Logger
@@ -31,7 +31,8 @@ const (
 	defaultMaxBytes   = 16 << 20
 )
 
-// Recorder buffers entries and writes them in the background. It is started once.
+// Recorder buffers entries and writes them in the background. Start must be called exactly
+// once.
 type Recorder struct {
 	Config
 	wake       chan struct{}      // signals the first entry in the buffer
@@ -49,10 +50,10 @@ type Recorder struct {
 	outage   outage
 }
 
-// Depth is the fill level of the buffer.
+// Depth is the number of buffered entries and their size in bytes.
 type Depth struct{ Entries, Bytes int }
 
-// Counts are the totals since the start.
+// Counts are the numbers of entries written and dropped, and of failed writes, since New.
 type Counts struct {
 	Written  int64
 	Dropped  int64
@@ -114,7 +115,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Start starts writing.
+// Start starts the background writer.
 func (r *Recorder) Start() {
 	go (&writer{Recorder: r, pause: backoff.Backoff{Min: minPause, Max: maxPause}}).run()
 }
@@ -137,9 +138,9 @@ func (r *Recorder) Flush(ctx context.Context) {
 	}
 }
 
-// Stop writes the remaining entries and ends. When ctx is done, the remaining ones
-// are dropped and their number is logged. It must be called after Start, and may be
-// called again.
+// Stop writes the buffered entries and stops the writer. If ctx is done first, the
+// remaining entries are dropped and their number is logged. It must be called after Start,
+// and may be called again. The error is always nil.
 func (r *Recorder) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	select {
@@ -156,7 +157,7 @@ func (r *Recorder) Stop(ctx context.Context) error {
 	}
 	r.cancel()
 	if lost := r.Depth().Entries; lost > 0 {
-		r.Log.Warn("entries of the request log were lost at shutdown", "lost", lost)
+		r.Log.Warn("request log entries lost at shutdown", "lost", lost)
 	}
 	return nil
 }

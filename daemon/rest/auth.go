@@ -110,8 +110,8 @@ func (h *accessControl) checkHost(x *edge.Context) error {
 	return err
 }
 
-// identifyFromSession sets the user of a public page from the session, if there is one, and
-// adds the frame of the page. Invalid sessions are ignored.
+// identifyFromSession sets the user of a public page from the session cookie, if there is
+// one, and adds the frame of the page. Invalid sessions are ignored.
 func (h *accessControl) identifyFromSession(x *edge.Context) {
 	given := credentials(x)
 	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {

@@ -41,14 +41,14 @@ type Config struct {
 	RequestLog *requestlog.Recorder // nil for none
 
 	Version  string                // of the program
-	Options  func() *edge.Options  // the current changeable settings; nil for none
+	Options  func() *edge.Options  // the current values of settings that can change while the service runs; nil for none
 	Settings func() []wire.Setting // settings that may change while the service runs
 	Warnings []string              // about the configuration, for /readyz
 
 	Webhooks    *admin.Service   // nil if webhooks are disabled
 	Engine      *delivery.Engine // nil if webhooks are disabled
-	Streams     *live.Hub        // source of live streams; nil for request events only
-	StreamStall time.Duration    // maximum time in which a reader of a live stream receives nothing
+	Streams     *live.Hub        // source of live streams; nil: only request events are streamed
+	StreamStall time.Duration    // a client that reads nothing from a live stream for this time is disconnected
 
 	Trace        func(ctx context.Context, part string, from, to time.Time) // records the phases of a request; nil for none
 	ServeMetrics bool                                                       // serve /metrics on this listener
@@ -62,7 +62,7 @@ type Server struct {
 	bodies         *edge.Bodies
 	proxies        edge.Proxies
 	cors           edge.CORS
-	markedStopping atomic.Bool // set by Leave
+	markedStopping atomic.Bool // set by MarkStopping
 	metrics        *metrics.Metrics
 	observer       observer
 	handlers       *handlers
@@ -84,6 +84,7 @@ func New(c Config) *Server {
 	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
+	// A large body is only read for an identified client: isAdmin identifies it as a side effect.
 	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
@@ -177,7 +178,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve handles a request: route, format, admission, authentication, handler.
+// serve handles a request: route, format, authentication, body, slot, handler.
 func (s *Server) serve(x *edge.Context) error {
 	allow, err := s.resolve(x)
 	if err := edge.CheckFraming(x.Response.Header(), x.Request); err != nil {
@@ -197,12 +198,12 @@ func (s *Server) serve(x *edge.Context) error {
 	if x.Route.Always {
 		return x.Route.Serve(x)
 	}
-	return s.work(x)
+	return s.handle(x)
 }
 
-// work runs the handler of a route. Authentication and reading of the body come
-// before admission, so that slow clients do not occupy a slot.
-func (s *Server) work(x *edge.Context) error {
+// handle runs the handler of a route. It takes a slot only after authentication and after
+// the body has been read, so that slow clients do not occupy one.
+func (s *Server) handle(x *edge.Context) error {
 	if err := s.admission.BeginRequest(); err != nil {
 		return err
 	}
@@ -296,8 +297,9 @@ func (s *Server) end(x *edge.Context) {
 // MetricsHandler returns the handler of /metrics for a separate listener.
 func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }
 
-// Route returns the pattern of a request's path for traces: with the name of the
-// record kind, but without ids. Health checks and live streams are not traced.
+// Route returns the route pattern of a request, for the names of trace spans. It has the
+// name of the record kind but no IDs, and is "/..." for an unknown path. traced is false
+// for health checks and live streams.
 func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 	m, _, err := s.router.Find(r.Method, r.URL.EscapedPath())
 	if err != nil || m.Route == nil {

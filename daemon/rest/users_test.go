@@ -129,7 +129,7 @@ func TestChangeUserByHTTP(t *testing.T) {
 	c.do("DELETE /Users/Ann", "").want(t, 404)
 }
 
-func TestOwnEntry(t *testing.T) {
+func TestUserChangesOwnAccount(t *testing.T) {
 	i := daemontest.Start(t)
 	ann := addUser(t, i, "writer")
 	session := ann.do("GET /auth?UserName=ann&Password="+url.QueryEscape(annPassword), "").want(t, 200).cookie(t)
@@ -164,7 +164,7 @@ func TestOwnEntry(t *testing.T) {
 	anonymous(t, i).do("GET /Users/Ann", "", "Authorization: Bearer "+key.Key).want(t, 403)
 }
 
-func TestGuessesAtTheCurrentPasswordAreCounted(t *testing.T) {
+func TestCurrentPasswordGuessesAreRateLimited(t *testing.T) {
 	i := daemontest.Start(t)
 	ann := addUser(t, i, "reader")
 	ann.do("GET /auth", "").want(t, 200)

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows/svc/eventlog"
 )
 
-// eventHandler writes warnings and errors to the event log of Windows, without the lines
-// logged for each request.
+// eventHandler writes warnings and errors to the Windows event log. Lower levels, such as
+// the line for each request, are left out.
 type eventHandler struct {
 	slog.Handler // writes a line into the buffer
 	line         *line

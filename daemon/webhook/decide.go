@@ -20,7 +20,7 @@ func (p Policy) MaxRetries() int { return len(p.Schedule) }
 // SubscriberID may see it.
 type Cause string
 
-// The causes. Responded is that of an attempt that got a response.
+// The causes. Responded is the cause of an attempt with a response of any status.
 const (
 	Responded         Cause = ""
 	TimedOut          Cause = "timeout"

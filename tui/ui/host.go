@@ -53,18 +53,18 @@ type Host interface {
 	// InputOpen reports whether an input line is open.
 	InputOpen() bool
 
-	// Change changes data at the service. It refuses to in a read-only session, and
+	// Change changes data at the service. It fails in a read-only session, and
 	// repeats the change after a sign-in if the session has expired.
 	Change(c Change) tea.Cmd
 	// SignInPending reports whether a change is waiting for a sign-in.
 	SignInPending() bool
-	// Delay queues a change for UndoDelay, during which it can be undone.
+	// Delay runs a change after UndoDelay, unless the user undoes it before.
 	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
 	// Delayed reports whether a queued change concerns an object.
 	Delayed(id string) bool
 	// AddCmd adds a command to those of the current update.
 	AddCmd(cmd tea.Cmd)
-	// Watch calls a watcher until it is done.
+	// Watch calls the methods of a watcher until its Done returns true.
 	Watch(w Watcher)
 	// Export writes rows to a file in the background.
 	Export(j *export.Job) tea.Cmd
@@ -83,7 +83,7 @@ type Change struct {
 type Watcher interface {
 	// Tick is called once a second.
 	Tick() tea.Cmd
-	// Follow receives changes of messages.
+	// Follow is called with changes of messages.
 	Follow(changes []wire.MessageChange) tea.Cmd
 	// Done reports whether the watcher is finished.
 	Done() bool
@@ -120,7 +120,7 @@ func (SubscriptionTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 
-// HostSession provides overlays and screens with access to the app and the session.
+// HostSession provides overlays and screens with access to the app and to the session.
 type HostSession struct {
 	Host
 	*Session
@@ -131,11 +131,11 @@ func NewHostSession(h Host) HostSession { return HostSession{h, h.CurrentSession
 
 // Response is the message with the result of a fetch or a change.
 type Response struct {
-	To        Screen         // the screen that made the request; nil for the app
-	Err       error          // error of the service
-	Apply     func() tea.Cmd // called if the screen is still open
-	ApplyLate func()         // called if the screen was closed; nil for nothing
-	Local     bool           // the response did not involve the service, and does not affect the connection state
+	To         Screen         // the screen that made the request; nil for the app
+	Err        error          // error of the service
+	Apply      func() tea.Cmd // called if the screen is still open
+	ApplyLate  func()         // called if the screen was closed; nil for nothing
+	Background bool           // a best-effort fetch: the outcome does not affect the connection state
 }
 
 // Fetch calls the service in the background; apply receives the result if the screen is

@@ -51,7 +51,7 @@ func TestUserCommands(t *testing.T) {
 	d.runSteps([]step{
 		{"erin-test-password\n", "user create erin --role reader --password-stdin", 0, "no user is an admin"},
 		{"", "user create adam --role admin --generate", 0, "not shown again"},
-		{"erin-test-password\n", "user create ERIN --role reader --password-stdin", 1, "ser"},
+		{"erin-test-password\n", "user create ERIN --role reader --password-stdin", 1, "already exists"},
 		{"short\n", "user create sam --role reader --password-stdin", 2, "Password: must have at least"},
 		{"\n", "user create sam --role reader --password-stdin", 2, "the password is empty"},
 		{"", "user create sam --role reader --password-stdin", 2, "the password is empty"},
@@ -96,7 +96,7 @@ func TestKeyCommands(t *testing.T) {
 	d.runSteps([]step{
 		{"", "key create sales --role publisher", 0, "expires: 20"},
 		{"", "key create reports --role reader", 1, ""},
-		{"", "key create other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d, nor never`},
+		{"", "key create other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d; use never for a key that does not expire`},
 		{"", "key create other", 2, "needs --role"},
 		{"", "key delete sales", 0, ""},
 		{"", "keys add sales --role reader", 0, "expires: 20"},
@@ -141,8 +141,7 @@ func TestMigratePrintsVersions(t *testing.T) {
 	}
 }
 
-// Runs the daemon until a signal stops it.
-func TestServeStopsAtSignal(t *testing.T) {
+func TestServeStopsOnSignal(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	var stdout, stderr bytes.Buffer
 	banner := make(chan struct{})

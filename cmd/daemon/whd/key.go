@@ -60,7 +60,7 @@ func expiry(life string, now time.Time) (time.Time, error) {
 	}
 	d, err := config.ParseDuration(life)
 	if err != nil {
-		return time.Time{}, cli.Usagef("--expires: %v, nor %s", err, forever)
+		return time.Time{}, cli.Usagef("--expires: %v; use %s for a key that does not expire", err, forever)
 	}
 	return now.Add(d).UTC(), nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// storeCommands implements the commands on the tables of both kinds of stores.
+// storeCommands implements whd migrate and whd demo, for the embedded store and SQL Server.
 type storeCommands struct{ *base }
 
 func (p storeCommands) commands() []*urfave.Command {
@@ -30,7 +30,7 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 		switch {
 		case err != nil:
 		case m.After > m.Latest:
-			err = fmt.Errorf("the tables of %s have version %d, but this program only supports version %d; use a newer whd", m.Name, m.After, m.Latest)
+			err = fmt.Errorf("the tables of %s have version %d, but this whd supports versions up to %d; use a newer whd", m.Name, m.After, m.Latest)
 		case m.Before == m.After:
 			_, err = fmt.Fprintf(p.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
 		default:
@@ -54,9 +54,9 @@ func (p storeCommands) seed(c *urfave.Context) error {
 		if err != nil {
 			return fmt.Errorf("inserting demo records: %w", err)
 		}
-		_, err = fmt.Fprintf(p.Stdout, "%d demo records\n", seeded.Rows)
+		_, err = fmt.Fprintf(p.Stdout, "inserted %d demo records\n", seeded.Rows)
 		if seeded.Changed > 0 {
-			p.notice("%d values were changed to fit the tables", seeded.Changed)
+			p.notice("%d values were changed to the closest ones that their columns can hold", seeded.Changed)
 		}
 		return err
 	})

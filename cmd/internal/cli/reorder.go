@@ -13,8 +13,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// urfave/cli stops reading flags at the first positional argument and silently
-// drops the rest. ReorderArgs therefore reads the command line itself, using the
+// urfave/cli stops parsing flags at the first positional argument and treats later
+// flags as arguments. ReorderArgs therefore reads the command line itself, using the
 // command table, and moves the flags to where the library reads them.
 
 // Line is a command line split into its parts.
@@ -24,7 +24,7 @@ type Line struct {
 	Flags   []string // flags of the command
 	Args    []string // positional arguments
 
-	IsGroup bool // Path is empty or a group of commands, and no subcommand follows
+	IsGroup bool // there is no command, or a group of commands without a subcommand
 }
 
 // Argv returns the line in the order that urfave/cli expects.
@@ -53,7 +53,7 @@ type Flag struct {
 	TakesValue bool
 	Argument   string // the name of the value in help, such as FILE
 
-	rejectFlagValue bool // the value must not start with two dashes; settings of whd
+	rejectFlagValue bool // a next word that starts with -- is not the value; set for the settings of whd
 }
 
 // FlagTable finds flags by any of their names.
@@ -63,15 +63,15 @@ type FlagTable map[string]Flag
 func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
-		one := Flag{Name: f.Names()[0], TakesValue: ok && documented.TakesValue()}
+		flag := Flag{Name: f.Names()[0], TakesValue: ok && documented.TakesValue()}
 		if ok {
-			one.Argument, _ = UnquoteUsage(documented.GetUsage())
+			flag.Argument, _ = UnquoteUsage(documented.GetUsage())
 		}
 		if named, ok := f.(placeholder); ok {
-			one.Argument, one.rejectFlagValue = named.Placeholder(), named.Placeholder() != ""
+			flag.Argument, flag.rejectFlagValue = named.Placeholder(), named.Placeholder() != ""
 		}
 		for _, name := range f.Names() {
-			o[name] = one
+			o[name] = flag
 		}
 	}
 	return o
@@ -116,7 +116,7 @@ type reorderer struct {
 	firstArg int // position of the first positional argument
 }
 
-// ReorderArgs splits a command line into its parts. Errors are *UsageErrors; the
+// ReorderArgs splits a command line into its parts. Every error is a *UsageError; the
 // line that is returned with an error still shows whether help is requested.
 func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	r := reorderer{
@@ -192,7 +192,7 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 	case f.Name != "" && !f.TakesValue && g.hasValue:
 		on, err := strconv.ParseBool(g.value)
 		if err != nil { // the value is not repeated: it may be a password
-			return i, Usagef("--%s takes no value, except =true or =false", g.name)
+			return i, Usagef("%s takes no value, except =true or =false", strings.TrimSuffix(word, "="+g.value))
 		}
 		g.value = strconv.FormatBool(on)
 	}

@@ -17,12 +17,13 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// Retries is the number of retries of the requests of --all after a temporary
-// failure.
+// Retries is the maximum number of retries of each request of a query with --all, after
+// transient errors.
 const Retries = 3
 
-// DryRunFlag prints requests instead of sending them. Commands with their own flag of
-// this name let the service do a dry run.
+// DryRunFlag is the name of the global flag that prints requests instead of sending them.
+// Commands that define a flag of this name use it themselves, for example to count the
+// objects that would change.
 const DryRunFlag = "dry-run"
 
 // Connector creates clients with the effective settings and credentials, which it
@@ -71,8 +72,8 @@ func (k *Connector) Zone() *time.Location {
 	return k.settings.Zone()
 }
 
-// ForProfile returns a connector for another profile, with the profile's settings of the
-// file and its stored login. It ignores credentials from flags and environment,
+// ForProfile returns a connector for another profile with the given settings and the
+// stored login of that profile. It ignores credentials from flags and the environment,
 // because a key must not be sent to another service. It prints no notices.
 func (k *Connector) ForProfile(c *cli.Context, settings *Settings) (*Connector, error) {
 	other := *k
@@ -92,7 +93,8 @@ func (k *Connector) ReadClient(c *cli.Context) (*client.Client, error) {
 	return k.Client(c, s.Bool("read_only") || s.Bool("protected"))
 }
 
-// Client returns a client. A read-only client refuses to send changes.
+// Client returns a client with the effective settings and credentials, which the caller
+// must close. With readOnly, it returns an error for a change instead of sending it.
 func (k *Connector) Client(c *cli.Context, readOnly bool) (*client.Client, error) {
 	if _, err := k.Settings(c); err != nil {
 		return nil, err
@@ -150,7 +152,8 @@ func withoutTimeAndLevel(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// tlsConfig returns the trusted certificates; nil for those of the system.
+// tlsConfig returns the configuration for ca_file or insecure_tls; nil to trust the
+// certificates of the system.
 func (k *Connector) tlsConfig(c *cli.Context, s *Settings) (*tls.Config, error) {
 	if s.Bool("insecure_tls") {
 		k.Notice(c, "warning: TLS certificates are not verified (insecure_tls, %s)", s.Values["insecure_tls"].Origin)

@@ -14,8 +14,8 @@ const (
 	minPause     = time.Millisecond
 )
 
-// pace is the number of rows that a step removes. It adapts to the duration of
-// steps.
+// pace controls how many rows a step removes and how long the janitor pauses. The number
+// of rows adapts to the duration of steps.
 type pace struct {
 	rows, min, max int
 	target         time.Duration // duration of a step
@@ -28,38 +28,39 @@ type pace struct {
 const speedUpSteps = 32
 
 // minPauseFactor is the minimum ratio of a pause to the preceding step. A long removal
-// thus takes a quarter of the writer's time, which removes several times the rows that
-// the fastest deliveries add, and leaves the rest to publishers.
+// thus uses a quarter of the writer's time. This removes rows several times faster than
+// deliveries can add them, and leaves most of the writer's time to publishers.
 const minPauseFactor = 3
 
 // pause returns the pause after step n.
-func (s *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
+func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
 		return max(lasted, minPause) // the step has only read
 	}
-	return max(r.Took*time.Duration(max(minPauseFactor, s.pauseFactor>>min(n/speedUpSteps, 8))), minPause)
+	return max(r.Took*time.Duration(max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))), minPause)
 }
 
-// A file has a single writer, and publishers wait for a step: steps take 4 % of the
-// time at first. On a server other rows stay unlocked, and a step is a few round trips;
-// but nothing else limits the response bodies there.
+// An embedded store has a single writer, and publishers wait while a step runs: at first,
+// steps use only 4 % of the time. On SQL Server a step locks only its own rows and takes a
+// few round trips. Rounds are more frequent there, because only the janitor limits the size
+// of the stored response bodies.
 var (
 	filePace   = pace{rows: 100, min: 50, max: 2000, target: 2 * time.Millisecond, interval: time.Hour, pauseFactor: 24}
 	serverPace = pace{rows: 1000, min: 100, max: 2000, target: 200 * time.Millisecond, interval: time.Minute, pauseFactor: 4}
 )
 
-// adjust adapts the batch size to the duration of a step. A step that had less to
+// adjust adapts the number of rows to the duration of a step. A step that had less to
 // remove and was fast enough is ignored.
-func (s *pace) adjust(r Removed) {
-	if r.Rows < s.rows && r.Took <= s.target {
+func (p *pace) adjust(r Removed) {
+	if r.Rows < p.rows && r.Took <= p.target {
 		return
 	}
-	fits := float64(s.target) / float64(max(r.Took, time.Microsecond))
-	s.rows = int(float64(s.rows) * min(max(fits, 0.5), 1.25))
-	s.rows = min(max(s.rows, s.min), s.max)
+	fits := float64(p.target) / float64(max(r.Took, time.Microsecond))
+	p.rows = int(float64(p.rows) * min(max(fits, 0.5), 1.25))
+	p.rows = min(max(p.rows, p.min), p.max)
 }
 
-// janitor removes obsolete data. One daemon does it for all.
+// janitor removes obsolete data. Of the daemons on a store, only the coordinator does so.
 type janitor struct {
 	*core
 	requested <-chan struct{} // buffered; subscriptions were removed
@@ -67,10 +68,10 @@ type janitor struct {
 	pace
 }
 
-// scan is the progress of the daily scan for old messages. Messages before it are kept
-// until the next scan.
+// scan is the progress of the daily scan for old messages. Messages that it has passed
+// are kept until the next scan.
 type scan struct {
-	after     int64
+	after     int64 // ID of the last scanned message
 	startedAt time.Time
 	retention webhook.Retention // in effect for this scan
 }
@@ -118,7 +119,7 @@ func (j *janitor) runOnce(ctx context.Context) error {
 }
 
 // runSteps repeats a step, with pauses, while there is more to do and this daemon is
-// responsible for it.
+// the coordinator.
 func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Removed, error)) error {
 	for n := 0; j.queues.isCoordinator(); n++ {
 		began := time.Now()
@@ -138,13 +139,13 @@ func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Remo
 // prune removes a batch of old messages, unless a subscription was removed: its
 // messages are removed first.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
-	w, now := &j.scan, j.Now()
-	if w.retention.Successful+w.retention.Failed == 0 || len(j.requested) > 0 {
+	scan, now := &j.scan, j.Now()
+	if scan.retention.Successful+scan.retention.Failed == 0 || len(j.requested) > 0 {
 		return Removed{}, nil
 	}
-	r, err := j.Store.Prune(ctx, Prune{After: w.after, Limit: j.rows, Successful: cutoff(w.retention.Successful, now), Failed: cutoff(w.retention.Failed, now)})
+	r, err := j.Store.Prune(ctx, Prune{After: scan.after, Limit: j.rows, Successful: cutoff(scan.retention.Successful, now), Failed: cutoff(scan.retention.Failed, now)})
 	if err == nil {
-		w.after = r.Last
+		scan.after = r.Last
 	}
 	return r, err
 }

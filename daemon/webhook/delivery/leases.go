@@ -14,8 +14,8 @@ type leases struct {
 	term    time.Duration // 0 if no other daemon shares the store
 }
 
-// nearExpiry reports whether a lease may expire before an attempt that starts now ends:
-// another daemon could then make the same attempt.
+// nearExpiry reports whether two thirds of the term have passed since the last renewal. An
+// attempt that starts now could outlast the lease, and another daemon could repeat it.
 func (l *leases) nearExpiry() bool { return l.term > 0 && elapsed(l.renewed) > l.term*2/3 }
 
 // leaseKeeper renews the leases, and takes over those of dead daemons.
@@ -37,41 +37,41 @@ func (k *leaseKeeper) run(ctx context.Context) {
 	}
 }
 
-// renew renews the leases, releases unneeded ones and takes over those that other
-// daemons have left.
+// renew extends this daemon's leases, releases those of partitions without open messages,
+// and takes over partitions with expired leases.
 func (k *leaseKeeper) renew(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, k.LeaseTerm/3)
 	defer cancel()
-	now := k.queues.leased()
-	now.renewed = time.Now()
-	held, err := k.Store.Renew(ctx, now.held, now.term)
+	current := k.queues.leased()
+	current.renewed = time.Now()
+	held, err := k.Store.Renew(ctx, current.held, current.term)
 	if err != nil {
 		return err
 	}
-	now.held = held
-	if err := k.releaseIdle(ctx, &now); err != nil {
+	current.held = held
+	if err := k.releaseIdle(ctx, &current); err != nil {
 		return err
 	}
-	found, err := k.Store.TakeOver(ctx, now.term)
+	found, err := k.Store.TakeOver(ctx, current.term)
 	if err != nil {
 		return err
 	}
 	if len(found) > 0 {
-		k.Log.Info("took over messages of a stopped daemon", "partitions", len(found))
+		k.Log.Info("took over partitions with expired leases", "partitions", len(found))
 	}
-	now.held = append(now.held, found...)
-	k.queues.setLeases(now)
+	current.held = append(current.held, found...)
+	k.queues.setLeases(current)
 	return k.clock.set(ctx, k.Store)
 }
 
 // releaseIdle releases partitions without open messages, so that the number of
 // partitions does not grow with each restart.
-func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
+func (k *leaseKeeper) releaseIdle(ctx context.Context, current *leases) error {
 	var kept, done []Lease
-	for _, l := range now.held {
-		if l.Partition == now.home.Partition || l.Partition == firstPartition {
+	for _, l := range current.held {
+		if l.Partition == current.home.Partition || l.Partition == firstPartition {
 			kept = append(kept, l)
 			continue
 		}
@@ -85,25 +85,25 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, now *leases) error {
 			done = append(done, l)
 		}
 	}
-	now.held = kept
+	current.held = kept
 	if len(done) == 0 {
 		return nil
 	}
-	k.queues.setLeases(*now) // before another daemon can acquire them
+	k.queues.setLeases(*current) // before another daemon can acquire them
 	return k.Store.Release(ctx, done)
 }
 
-// reacquire finds out which leases are still held, and leases a new partition if that of
-// new messages was lost. The keeper's lock is held.
+// reacquire renews the leases that are still held, and leases a new home partition if the
+// old one was lost. The caller must hold k.mu.
 func (k *leaseKeeper) reacquire(ctx context.Context) (leases, error) {
-	now := k.queues.leased()
-	now.renewed = time.Now()
-	held, err := k.Store.Renew(ctx, now.held, now.term)
-	if now.held = held; err != nil || holds(held, now.home.Partition) {
-		return now, err
+	current := k.queues.leased()
+	current.renewed = time.Now()
+	held, err := k.Store.Renew(ctx, current.held, current.term)
+	if current.held = held; err != nil || holds(held, current.home.Partition) {
+		return current, err
 	}
-	if now.home, err = k.Store.Lease(ctx, now.term); err == nil {
-		now.held = append(now.held, now.home)
+	if current.home, err = k.Store.Lease(ctx, current.term); err == nil {
+		current.held = append(current.held, current.home)
 	}
-	return now, err
+	return current, err
 }

@@ -15,7 +15,7 @@ const (
 	batchMessages = 8192 // exceeded only by a single event
 	queueRows     = 8192
 	queueBytes    = 64 << 20
-	resultDelay   = time.Millisecond // that results wait for others
+	resultDelay   = time.Millisecond // maximum time that a result waits for more
 	resultRows    = 256              // results that are written without a delay
 )
 
@@ -23,18 +23,19 @@ const (
 // notices of disabled subscriptions.
 const MaxBatchEvents = 2 * batchRows
 
-// pending collects the work of the batchWriter. Everything that arrives while a batch
-// is written is part of the next one; events do not wait otherwise.
+// pending collects the work of the batchWriter. Work that arrives while a batch is written
+// goes into the next ones. Otherwise events are written at once, and results wait up to
+// resultDelay for more.
 type pending struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*publication
 	bytes     int // of waiting
 	results   []webhook.AttemptResult
-	oldest    time.Time // when the first of outcomes arrived
+	oldest    time.Time // when the first of the results arrived
 	disabled  []Disabled
 	health    []Health         // one entry for each subscription
-	announced []webhook.Change // made without the engine, for other daemons
+	announced []webhook.Change // made by admin.Service; to be written as peer events for other daemons
 	wake      chan struct{}    // buffered, one
 }
 
@@ -58,7 +59,8 @@ func (p *pending) publish(event *publication) error {
 	return nil
 }
 
-// record queues the result of an attempt. A reason disables the subscription.
+// record queues the result of an attempt. A non-empty reason
+// also queues the disabling of the subscription.
 func (p *pending) record(r webhook.AttemptResult, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,8 +92,9 @@ func (p *pending) setHealth(h Health) {
 	signal(p.wake)
 }
 
-// mergeHealth adds a subscription's latest health to earlier ones, keeping one entry
-// for each subscription.
+// mergeHealth adds h to all, which has one entry for each subscription. A success, which has
+// no time, and an entry with Replace overwrite the earlier entry. A failure after a success
+// replaces the stored time. Of two failures the earlier one stays.
 func mergeHealth(all []Health, h Health) []Health {
 	i := slices.IndexFunc(all, func(earlier Health) bool { return earlier.Subscription == h.Subscription })
 	switch {
@@ -105,7 +108,8 @@ func mergeHealth(all []Health, h Health) []Health {
 	return all
 }
 
-// announce queues changes that were made without the engine, for other daemons.
+// announce queues changes that admin.Service made in the store, as peer events for other
+// daemons.
 func (p *pending) announce(changes []webhook.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +118,7 @@ func (p *pending) announce(changes []webhook.Change) {
 }
 
 // depth returns the numbers of pending events and results.
-func (p *pending) depth() (events, outcomes int) {
+func (p *pending) depth() (events, results int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.waiting), len(p.results)
@@ -131,11 +135,11 @@ func (p *pending) close() {
 // nothing is pending.
 func (p *pending) await(stop <-chan struct{}) bool {
 	for {
-		wait, any := p.nextDelay()
-		if any && wait <= 0 {
+		wait, hasWork := p.nextDelay()
+		if hasWork && wait <= 0 {
 			return true
 		}
-		if !any {
+		if !hasWork {
 			wait = time.Hour // until woken
 		}
 		timer := time.NewTimer(wait)
@@ -144,8 +148,8 @@ func (p *pending) await(stop <-chan struct{}) bool {
 		case <-timer.C:
 		case <-stop:
 			timer.Stop()
-			_, any = p.nextDelay()
-			return any
+			_, hasWork = p.nextDelay()
+			return hasWork
 		}
 		timer.Stop()
 	}
@@ -153,7 +157,7 @@ func (p *pending) await(stop <-chan struct{}) bool {
 
 // nextDelay returns how long the pending work may still wait for more, and whether there
 // is any.
-func (p *pending) nextDelay() (wait time.Duration, any bool) {
+func (p *pending) nextDelay() (wait time.Duration, hasWork bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -188,8 +192,8 @@ func (p *pending) next() *batch {
 	return b
 }
 
-// restore returns the results of a batch that could not be written, in front of later
-// ones.
+// restore puts everything but the events of a batch that could not be written back in
+// front of later work.
 func (p *pending) restore(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +207,7 @@ func (p *pending) restore(b *batch) {
 	p.announced = append(b.announced, p.announced...)
 }
 
-// requeue returns events that did not fit into a batch, in front of later ones.
+// requeue puts events that did not fit into a batch back in front of later ones.
 func (p *pending) requeue(all []*publication) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

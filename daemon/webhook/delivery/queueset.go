@@ -270,7 +270,8 @@ func (s *queueSet) leased() leases {
 	return all
 }
 
-// isCoordinator reports whether this daemon does the work that one daemon does for all.
+// isCoordinator reports whether this daemon does the work that is done once for all
+// daemons: the one that holds the first partition.
 func (s *queueSet) isCoordinator() bool {
 	l := s.leased()
 	return l.term == 0 || holds(l.held, firstPartition)

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// subscriptionCache keeps the snapshot of subscriptions, which events are matched with,
-// up to date with the store.
+// subscriptionCache keeps the snapshot of subscriptions that events are matched against up
+// to date with the store.
 type subscriptionCache struct {
 	*core
 	refreshing chan struct{}   // a semaphore of one
@@ -13,11 +13,11 @@ type subscriptionCache struct {
 	removed    chan<- struct{} // buffered; signals the janitor
 }
 
-// NotifyChanged reports that subscriptions were changed in the store.
+// NotifyChanged schedules a refresh after subscriptions were changed in the store.
 func (c *subscriptionCache) NotifyChanged() { signal(c.changed) }
 
-// Reload reads changed subscriptions before it returns or, if that fails, as soon as
-// possible.
+// Reload reads the changed subscriptions. If that fails, it is repeated in the background
+// and Reload returns anyway. The cancellation of ctx is ignored.
 func (c *subscriptionCache) Reload(ctx context.Context) {
 	if err := c.refresh(context.WithoutCancel(ctx)); err != nil {
 		c.NotifyChanged()
@@ -29,8 +29,8 @@ func (c *subscriptionCache) run(ctx context.Context) {
 	repeat(ctx, c.Log, "reading the subscriptions failed", c.changed, 0, c.refresh)
 }
 
-// refresh reads the changed subscriptions and applies them to the queues. The result is
-// at least as new as the call.
+// refresh reads the changed subscriptions and applies them to the queues. It includes
+// all changes that were committed before the call.
 func (c *subscriptionCache) refresh(ctx context.Context) error {
 	select {
 	case c.refreshing <- struct{}{}:
@@ -43,11 +43,11 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	if err != nil || version == before.Version {
 		return err
 	}
-	changed, whole, err := c.Store.ChangedSubscriptions(ctx, before.Version, version)
+	changed, complete, err := c.Store.ChangedSubscriptions(ctx, before.Version, version)
 	if err != nil {
 		return err
 	}
-	if whole {
+	if complete { // changed has every subscription
 		for sub := range before.Subscriptions {
 			if _, ok := changed[sub.ID]; !ok {
 				changed[sub.ID] = nil
@@ -56,7 +56,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	for id, sub := range changed {
 		if sub == nil && id != 0 { // 0: a change of a subscriber without subscriptions
-			signal(c.removed) // by any daemon
+			signal(c.removed) // deleted by this or another daemon
 		}
 	}
 	c.queues.update(before.With(version, changed), changed)

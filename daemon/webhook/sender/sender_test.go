@@ -23,7 +23,7 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// longTimeout is a limit that attempts of these tests do not reach.
+// longTimeout is a time limit that these tests do not reach.
 const longTimeout = 2 * time.Minute
 
 func newTestSender(t *testing.T, limit time.Duration) *Sender {
@@ -231,9 +231,9 @@ func TestSendEnforcesGuard(t *testing.T) {
 	sender := New(Config{UserAgent: "whd/test", ConnectTimeout: time.Second, AttemptTimeout: timeoutOf(time.Second), MaxIdlePerHost: 1})
 	t.Cleanup(sender.Close)
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]"} {
-		for _, private := range []bool{false, true} {
+		for _, byAdmin := range []bool{false, true} {
 			m := testMessage("http://" + host + ":" + at.Port() + "/")
-			m.MadeByAdmin = private
+			m.MadeByAdmin = byAdmin
 			o := sender.Send(context.Background(), m, new(webhook.Subscription), time.Now())
 			if o.Cause != webhook.TargetForbidden || !o.Permanent() {
 				t.Errorf("%s: %+v", host, o)

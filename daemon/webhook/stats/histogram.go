@@ -8,8 +8,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// bounds are the upper bounds of the histogram buckets. They grow by a factor of about
-// 1.5, so that quantiles are good estimates. One more bucket holds longer durations.
+// bounds are the upper bounds of the histogram buckets. Up to 15 seconds they
+// grow by a factor of at most 2, so that quantiles are good estimates; above, they are
+// coarse. One more bucket holds longer durations.
 var bounds = [...]time.Duration{
 	1 * time.Millisecond, 1500 * time.Microsecond, 2 * time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond, 7 * time.Millisecond,
 	10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 50 * time.Millisecond, 70 * time.Millisecond,
@@ -46,16 +47,16 @@ func (s *histogramSum) count() (n uint64) {
 }
 
 // quantile estimates the duration that the given fraction of the counted durations does
-// not exceed, assuming that each bucket is filled evenly. It returns 0 if the histogram
-// is empty.
-func (s *histogramSum) quantile(part float64) time.Duration {
-	rank := uint64(math.Ceil(part * float64(s.count())))
+// not exceed, assuming a uniform distribution within each bucket. It is at most the last
+// bound, and 0 if the histogram is empty.
+func (s *histogramSum) quantile(fraction float64) time.Duration {
+	rank := uint64(math.Ceil(fraction * float64(s.count())))
 	var below uint64
 	for i, n := range s {
 		if n > 0 && below+n >= rank {
 			from, to := bucketBounds(i)
-			guess := from + time.Duration(float64(to-from)*float64(rank-below)/float64(n))
-			return (guess + quantilePrecision - 1) / quantilePrecision * quantilePrecision
+			estimate := from + time.Duration(float64(to-from)*float64(rank-below)/float64(n))
+			return (estimate + quantilePrecision - 1) / quantilePrecision * quantilePrecision
 		}
 		below += n
 	}
@@ -65,8 +66,8 @@ func (s *histogramSum) quantile(part float64) time.Duration {
 // quantilePrecision is the resolution of estimates. All bounds are multiples of it.
 const quantilePrecision = 100 * time.Microsecond
 
-// bucketBounds returns the bounds of a bucket: more than from, up to to. For the last
-// bucket, which has no upper bound, from and to are equal.
+// bucketBounds returns the bounds of a bucket, which holds the durations in (from, to]. For
+// the last bucket, which has no upper bound, from and to are equal.
 func bucketBounds(bucket int) (from, to time.Duration) {
 	if bucket > 0 {
 		from = bounds[bucket-1]

@@ -18,7 +18,8 @@ import (
 // countInterval is the minimum time between counts of the saved views.
 const countInterval = 10 * time.Second
 
-// count counts the rows of the saved views.
+// count counts the rows of the saved views, at most once per countInterval unless a view
+// has no count yet.
 func (h *Screen) count() tea.Cmd {
 	views := h.State.Views
 	fresh := h.Now.Sub(h.countedAt) < countInterval && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
@@ -46,14 +47,14 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 				counts[name] = "?"
 			}
 		}
-		return ui.Response{To: h, Local: true, Apply: func() tea.Cmd {
+		return ui.Response{To: h, Background: true, Apply: func() tea.Cmd {
 			h.views = counts
 			return nil
 		}}
 	}
 }
 
-// visibleViews returns the listed views.
+// visibleViews returns the views that are listed: the first maxViews.
 func (h *Screen) visibleViews() []state.View {
 	views := h.State.Views
 	return views[:min(len(views), maxViews)]

@@ -21,16 +21,22 @@ import (
 func subscriptionCommands(one wire.Subscription) []string {
 	return []string{
 		"whctl subscriptions update " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
-		"whctl subscriptions " + toggleVerb(one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
+		"whctl subscriptions " + enableVerb(!one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
 	}
 }
 
-// toggleVerb returns the whctl verb that changes the enabled state.
-func toggleVerb(on bool) string {
-	if on {
-		return "disable"
+// enableVerb returns the verb that enables or disables an object.
+func enableVerb(enable bool) string {
+	if enable {
+		return "enable"
 	}
-	return "enable"
+	return "disable"
+}
+
+// confirmEnable enables or disables an object after a confirmation.
+func confirmEnable(h ui.Host, name string, wasEnabled bool, lines []string, run func() tea.Cmd) {
+	verb := enableVerb(!wasEnabled)
+	ui.OpenConfirm(h, strings.ToUpper(verb[:1])+verb[1:]+" "+name+"?", verb, append(lines, enableLines(wasEnabled)...), run)
 }
 
 // subscriptionOwner is a screen with actions on a subscription.
@@ -60,9 +66,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action 
 	case keymap.Test:
 		confirmTest(h, one)
 	case keymap.ToggleEnabled:
-		verb := verbOf(!one.IsEnabled)
-		ui.OpenConfirm(h, verb+" "+one.EventName+"?", strings.ToLower(verb), append([]string{"to " + ui.MaskURL(one.URL)}, enableLines(one.IsEnabled)...),
-			func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
+		confirmEnable(h, one.EventName, one.IsEnabled, []string{"to " + ui.MaskURL(one.URL)}, func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
 	case keymap.Delete:
 		return confirmDelete(s, of, &one)
 	}
@@ -71,7 +75,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action 
 
 // EnableSubscription enables or disables a subscription.
 func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: enabledState(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})

@@ -24,9 +24,9 @@ import (
 // Commands implements ui.Commander.
 func (s *Subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
-	if one, ok := s.selected(); ok {
-		name := ui.Quote(one.Name)
-		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+toggleVerb(one.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+	if subscriber, ok := s.selected(); ok {
+		name := ui.Quote(subscriber.Name)
+		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+enableVerb(!subscriber.IsEnabled)+" "+name, "whctl subscribers delete "+name)
 	}
 	return list
 }
@@ -121,21 +121,21 @@ func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 
 func (s *Subscribers) fill() {
 	var rows []*grid.Row
-	for _, one := range s.List {
-		state := enabledCell(one.IsEnabled, "")
-		if !s.ContainsWords(one.Name, state.Text) {
+	for _, subscriber := range s.List {
+		state := enabledCell(subscriber.IsEnabled, "")
+		if !s.ContainsWords(subscriber.Name, state.Text) {
 			continue
 		}
-		waiting, known := s.Queues.PendingOf(one.RecID)
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.columns.cells(
-			grid.Cell{Text: one.Name}, grid.Cell{Text: ui.ShortID(one.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[one.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
+		waiting, known := s.Queues.PendingOf(subscriber.RecID)
+		rows = append(rows, &grid.Row{ID: subscriber.RecID, Cells: s.columns.cells(
+			grid.Cell{Text: subscriber.Name}, grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[subscriber.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
 		)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }
 
 func (s *Subscribers) selected() (wire.Subscriber, bool) {
-	return browse.SelectedItem(&s.Table, s.List, func(one wire.Subscriber) string { return one.RecID })
+	return browse.SelectedItem(&s.Table, s.List, func(subscriber wire.Subscriber) string { return subscriber.RecID })
 }
 
 // Do implements ui.Screen.
@@ -147,7 +147,7 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 		s.ShowOverlay(s.NewForm())
 		return nil
 	}
-	one, ok := s.selected()
+	subscriber, ok := s.selected()
 	if !ok {
 		return nil
 	}
@@ -155,30 +155,22 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	case keymap.Open:
 		return s.openDetail()
 	case keymap.ShowMessages:
-		return s.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: one.RecID, Label: one.Name}})
+		return s.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: subscriber.RecID, Label: subscriber.Name}})
 	case keymap.CopyCell:
-		s.Copy(one.RecID)
+		s.Copy(subscriber.RecID)
 	case keymap.Edit:
-		s.ShowOverlay(s.ChangeForm(one))
+		s.ShowOverlay(s.ChangeForm(subscriber))
 	case keymap.ToggleEnabled:
-		ui.OpenConfirm(s.Host, verbOf(!one.IsEnabled)+" "+one.Name+"?", strings.ToLower(verbOf(!one.IsEnabled)), enableLines(one.IsEnabled), func() tea.Cmd {
-			return EnableSubscriber(s, one, !one.IsEnabled)
-		})
+		confirmEnable(s.Host, subscriber.Name, subscriber.IsEnabled, nil, func() tea.Cmd { return EnableSubscriber(s, subscriber, !subscriber.IsEnabled) })
 	case keymap.Delete:
-		return confirmDelete(s, one, nil)
+		return confirmDelete(s, subscriber, nil)
 	}
 	return nil
 }
 
-func verbOf(on bool) string {
-	if on {
-		return "Enable"
-	}
-	return "Disable"
-}
-
-func onOff(on bool) string {
-	if on {
+// enabledState returns the word for the enabled state.
+func enabledState(enabled bool) string {
+	if enabled {
 		return "enabled"
 	}
 	return "disabled"
@@ -193,9 +185,9 @@ func enableLines(was bool) []string {
 }
 
 // EnableSubscriber enables or disables a subscriber.
-func EnableSubscriber(s Polling, one wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: onOff(on) + " " + one.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
-		_, err := c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{IsEnabled: &on})
+func EnableSubscriber(s Polling, subscriber wire.Subscriber, on bool) tea.Cmd {
+	return s.Common().Change(ui.Change{Screen: s, Name: enabledState(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+		_, err := c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
 }
@@ -214,21 +206,21 @@ func (s *Subscribers) NewForm() ui.Overlay {
 }
 
 // ChangeForm returns the form that renames a subscriber.
-func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
-	f := ui.NewForm(s.Host, "Change "+one.Name, "change")
-	f.Add("Name", "Name", one.Name, "the SubscriberID does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables or disables the subscriber")
+func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
+	f := ui.NewForm(s.Host, "Change "+subscriber.Name, "change")
+	f.Add("Name", "Name", subscriber.Name, "the SubscriberID does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables or disables the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
 		case "":
 			f.Fields[0].Error = "enter a name"
 			return nil
-		case one.Name:
+		case subscriber.Name:
 			f.NotifyUnchanged()
 			return nil
 		}
-		return s.save(f, "change of "+one.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
-			return c.UpdateSubscriber(ctx, one.RecID, wire.SubscriberRequest{Name: &name})
+		return s.save(f, "change of "+subscriber.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+			return c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{Name: &name})
 		})
 	}
 	return f
@@ -236,23 +228,23 @@ func (s *Subscribers) ChangeForm(one wire.Subscriber) ui.Overlay {
 
 // save creates or changes a subscriber with the values of a form.
 func (s *Subscribers) save(f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
-	var now *wire.Subscriber
+	var saved *wire.Subscriber
 	return s.Change(ui.Change{Screen: s, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		now, err = do(ctx, c)
+		saved, err = do(ctx, c)
 		return err
-	}, OnDone: func(err error) { showFormResult(s.Host, f, name, now != nil, err) }, Then: func(error) tea.Cmd {
-		if now != nil {
-			s.saved(*now)
+	}, OnDone: func(err error) { showFormResult(s.Host, f, name, saved != nil, err) }, Then: func(error) tea.Cmd {
+		if saved != nil {
+			s.saved(*saved)
 		}
 		return s.Poll()
 	}})
 }
 
 // saved updates the list after a subscriber was saved.
-func (s *Subscribers) saved(now wire.Subscriber) {
-	s.selectID = now.RecID // a new subscriber is selected once it is loaded
-	if i := slices.IndexFunc(s.List, func(one wire.Subscriber) bool { return one.RecID == s.selectID }); i >= 0 {
-		s.List[i].Name, s.selectID = now.Name, ""
+func (s *Subscribers) saved(subscriber wire.Subscriber) {
+	s.selectID = subscriber.RecID // a new subscriber is selected once it is loaded
+	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == s.selectID }); i >= 0 {
+		s.List[i].Name, s.selectID = subscriber.Name, ""
 	} else {
 		s.Search = ""
 	}
@@ -261,14 +253,14 @@ func (s *Subscribers) saved(now wire.Subscriber) {
 
 // replace updates a subscriber of the list. It ignores one that is not in the
 // list.
-func (s *Subscribers) replace(one wire.Subscriber) {
-	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == one.RecID }); i >= 0 {
-		s.List[i] = one
+func (s *Subscribers) replace(subscriber wire.Subscriber) {
+	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == subscriber.RecID }); i >= 0 {
+		s.List[i] = subscriber
 		s.fill()
 	}
 }
 
-// subscriberList is the first subscribers with counts.
+// subscriberList has the first ui.MaxListed subscribers with counts.
 type subscriberList struct {
 	list          []wire.Subscriber
 	total         int
@@ -286,8 +278,8 @@ func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, 
 		return l, nil // the list is useful without the counts
 	}
 	l.subscriptions = make(map[string]int)
-	for _, one := range page.Results {
-		l.subscriptions[one.SubscriberID]++
+	for _, subscription := range page.Results {
+		l.subscriptions[subscription.SubscriberID]++
 	}
 	return l, nil
 }
@@ -332,28 +324,28 @@ func (s *Subscribers) View() string {
 	return s.Theme.SideBySide(s.Grid.View(), right)
 }
 
-// HasChild reports whether one is the screen on the right.
-func (s *Subscribers) HasChild(one ui.Screen) bool {
-	return s.detail != nil && one == ui.Screen(s.detail)
+// HasChild reports whether child is the screen on the right.
+func (s *Subscribers) HasChild(child ui.Screen) bool {
+	return s.detail != nil && child == ui.Screen(s.detail)
 }
 
 // showDetail shows the subscriptions of the selected subscriber on the right.
 // With reload, it fetches them again if they are shown already.
 func (s *Subscribers) showDetail(reload bool) tea.Cmd {
-	one, ok := s.selected()
+	subscriber, ok := s.selected()
 	if s.Width < splitMinWidth || !ok {
 		return nil
 	}
-	if s.detail == nil || s.detail.Subscriber.RecID != one.RecID {
+	if s.detail == nil || s.detail.Subscriber.RecID != subscriber.RecID {
 		if s.detail != nil {
 			s.detail.Stop()
 		}
-		s.detail = NewSubscriptions(s.Host, one)
-		s.detail.master = s
+		s.detail = NewSubscriptions(s.Host, subscriber)
+		s.detail.parent = s
 		s.detail.SetSize(s.Width, s.Height)
 		return s.detail.Poll()
 	}
-	if s.detail.Subscriber = one; !reload {
+	if s.detail.Subscriber = subscriber; !reload {
 		return nil
 	}
 	s.detail.Reset()
@@ -363,15 +355,15 @@ func (s *Subscribers) showDetail(reload bool) tea.Cmd {
 // openDetail opens the subscriptions of the selected subscriber. It reuses the
 // screen on the right.
 func (s *Subscribers) openDetail() tea.Cmd {
-	one, ok := s.selected()
+	subscriber, ok := s.selected()
 	if !ok {
 		return nil
 	}
-	if s.detail == nil || s.detail.Subscriber.RecID != one.RecID {
-		s.detail = NewSubscriptions(s.Host, one)
-		s.detail.master = s
+	if s.detail == nil || s.detail.Subscriber.RecID != subscriber.RecID {
+		s.detail = NewSubscriptions(s.Host, subscriber)
+		s.detail.parent = s
 	}
-	s.detail.Subscriber = one // the name may have changed
+	s.detail.Subscriber = subscriber // the name may have changed
 	s.detail.Reset()
 	return s.Push(s.detail)
 }
@@ -384,11 +376,12 @@ func (s *Subscribers) Click(x, y int, again bool) tea.Cmd {
 	return tea.Batch(s.ClickRow(s, x, y, again), s.showDetail(false))
 }
 
-// SetSize implements ui.Screen. In the split view the subscribers keep their part.
+// SetSize implements ui.Screen. In the split view the list of subscribers keeps
+// its width.
 func (s *Subscriptions) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	if s.split() {
-		s.master.fit(splitLeftWidth, height)
+		s.parent.fit(splitLeftWidth, height)
 		width -= splitLeftWidth + 1
 	}
 	if s.columns.fit(s.Grid, width) {
@@ -398,14 +391,14 @@ func (s *Subscriptions) SetSize(width, height int) {
 }
 
 // split reports whether the subscribers are shown on the left.
-func (s *Subscriptions) split() bool { return s.master != nil && s.Width >= splitMinWidth }
+func (s *Subscriptions) split() bool { return s.parent != nil && s.Width >= splitMinWidth }
 
 // View implements ui.Screen.
 func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Grid.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Dimmed(s.master.Grid.View()), s.Grid.View())
+	return s.Theme.SideBySide(s.Theme.Dimmed(s.parent.Grid.View()), s.Grid.View())
 }
 
 // Click implements ui.Clicker.

@@ -27,7 +27,7 @@ func (s *Subscriptions) Commands() []string {
 type Subscriptions struct {
 	browse.SearchTable
 	Subscriber wire.Subscriber
-	master     *Subscribers // the list on the left; nil if opened elsewhere
+	parent     *Subscribers // the list on the left; nil if opened elsewhere
 	List       []wire.Subscription
 	columns    responsiveColumns
 	loaded     bool
@@ -61,7 +61,7 @@ func (s *Subscriptions) Waiting() bool { return s.busy }
 func (s *Subscriptions) Badges() []string {
 	badges := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before that, only the name may be known
-		badges = append(badges, onOff(s.Subscriber.IsEnabled))
+		badges = append(badges, enabledState(s.Subscriber.IsEnabled))
 	}
 	return append(badges, s.SearchTable.Badges()...)
 }
@@ -90,7 +90,7 @@ func (s *Subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) 
 func (s *Subscriptions) onQueues() tea.Cmd {
 	s.fill()
 	if s.split() {
-		s.master.fill()
+		s.parent.fill()
 	}
 	if s.Queues.EnabledChanged(s.Subscriber, s.List...) {
 		return s.fetch()
@@ -132,8 +132,8 @@ func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 func (s *Subscriptions) setSubscriber(of wire.Subscriber) {
 	of.Subscriptions = nil
 	s.Subscriber = of
-	if s.master != nil {
-		s.master.replace(of)
+	if s.parent != nil {
+		s.parent.replace(of)
 	}
 }
 

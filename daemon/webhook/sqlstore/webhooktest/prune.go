@@ -20,12 +20,12 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 }
 
 // expectLeft checks which messages still exist.
-func (h hooks) expectLeft(name string, r webhook.Subscription, all []*webhook.Message, left ...bool) {
+func (h hooks) expectLeft(name string, sub webhook.Subscription, all []*webhook.Message, left ...bool) {
 	h.t.Helper()
 	for i, m := range all {
-		_, err := h.Message(h.t.Context(), addressOf(r, m))
+		_, err := h.Message(h.t.Context(), addressOf(sub, m))
 		if gone := fault.Is(err, fault.NotFound); gone == left[i] || !gone && err != nil {
-			h.t.Errorf("%s: message %d is there: %v (%v), want %v", name, i, !gone, err, left[i])
+			h.t.Errorf("%s: message %d exists: %v (error %v), want %v", name, i, !gone, err, left[i])
 		}
 	}
 }
@@ -33,10 +33,10 @@ func (h hooks) expectLeft(name string, r webhook.Subscription, all []*webhook.Me
 // pruneOld checks the retention of each final status, and that open messages are
 // not removed.
 func pruneOld(h hooks) {
-	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx, sub, lease := h.t.Context(), h.subscribe(), h.lease(time.Hour)
 	before, at, never := noon.Add(-time.Second), noon, time.Time{}
-	sent := h.send(l, r.ID, 6)
-	h.record(l, ended(sent[1], before, webhook.RetryPending),
+	sent := h.send(lease, sub.ID, 6)
+	h.record(lease, ended(sent[1], before, webhook.RetryPending),
 		ended(sent[2], before, webhook.Successful), ended(sent[3], at, webhook.Successful),
 		ended(sent[4], before, webhook.Failed), ended(sent[5], at, webhook.Failed))
 	after := noon.Add(time.Second) // the messages were added at noon
@@ -46,63 +46,63 @@ func pruneOld(h hooks) {
 		rows               int
 		left               []bool
 	}{
-		{"no limits", never, never, 0, []bool{true, true, true, true, true, true}},
-		{"limits before all", before, before, 0, []bool{true, true, true, true, true, true}},
-		{"a limit for those that were delivered", noon, never, 1, []bool{true, true, false, true, true, true}},
-		{"a limit for those that failed", never, noon, 1, []bool{true, true, false, true, false, true}},
-		{"later ones", after, after, 2, []bool{true, true, false, false, false, false}},
+		{"no cutoff", never, never, 0, []bool{true, true, true, true, true, true}},
+		{"cutoff before all", before, before, 0, []bool{true, true, true, true, true, true}},
+		{"successful only", noon, never, 1, []bool{true, true, false, true, true, true}},
+		{"failed only", never, noon, 1, []bool{true, true, false, true, false, true}},
+		{"later cutoff for both", after, after, 2, []bool{true, true, false, false, false, false}},
 	} {
 		got, err := h.Prune(ctx, delivery.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
 		if err != nil || got.Rows != c.rows || got.More {
 			h.t.Errorf("%s: %+v (%v), want %d rows and no more", c.name, got, err, c.rows)
 		}
-		h.expectLeft(c.name, r, sent, c.left...)
+		h.expectLeft(c.name, sub, sent, c.left...)
 	}
-	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[1])
+	h.expectIDs("open", h.open(lease.Partition, sub.ID), sent[0], sent[1])
 }
 
-// pruneWalk checks that the scan stops at its limit and continues behind the last
-// scanned message, but does not skip messages that are still young. An event is
+// pruneWalk checks that the scan stops at its limit and continues after the last
+// scanned message, but does not skip messages that are not old enough yet. An event is
 // removed with its last message.
 func pruneWalk(h hooks) {
-	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
-	b := h.batch(l)
-	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
+	ctx, sub, other, lease := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(lease)
+	shared := h.publish(&b, noon, "shared", sub.ID, other.ID)
 	h.check(h.Write(ctx, b))
-	old := append(shared[:1:1], h.send(l, r.ID, 24)...)
+	old := append(shared[:1:1], h.send(lease, sub.ID, 24)...)
 	for _, m := range old {
-		h.record(l, ended(m, noon, webhook.Successful))
+		h.record(lease, ended(m, noon, webhook.Successful))
 	}
-	young := h.batch(l)
+	young := h.batch(lease)
 	for range 3 {
-		h.publish(&young, noon, "{}", r.ID)[0].Event.AddedAt = noon.Add(time.Hour)
+		h.publish(&young, noon, "{}", sub.ID)[0].Event.AddedAt = noon.Add(time.Hour)
 	}
 	h.check(h.Write(ctx, young))
-	place := int64(0)
+	lastID := int64(0)
 	for i, want := range []delivery.Removed{
 		{Rows: 10, More: true, Last: old[9].ID}, {Rows: 10, More: true, Last: old[19].ID}, {Rows: 5, Last: old[24].ID}, {Last: old[24].ID},
 	} {
-		got, err := h.Prune(ctx, delivery.Prune{After: place, Limit: 10, Successful: noon.Add(time.Minute)})
+		got, err := h.Prune(ctx, delivery.Prune{After: lastID, Limit: 10, Successful: noon.Add(time.Minute)})
 		h.check(err)
 		if got.Took = 0; got != want {
 			h.t.Errorf("step %d: %+v, want %+v", i, got, want)
 		}
-		place = got.Last
+		lastID = got.Last
 	}
-	if left := h.open(l.Partition, other.ID); len(left) != 1 || string(left[0].Event.Body) != "shared" {
-		h.t.Errorf("of the other %+v", left)
+	if left := h.open(lease.Partition, other.ID); len(left) != 1 || string(left[0].Event.Body) != "shared" {
+		h.t.Errorf("messages of the other subscription: %+v, want one with the body \"shared\"", left)
 	}
-	h.expectIDs("young ones", h.open(l.Partition, r.ID), young.Messages...)
+	h.expectIDs("young ones", h.open(lease.Partition, sub.ID), young.Messages...)
 }
 
 // pruneAndRetry makes messages due while they are pruned: each is either removed,
 // or due and complete.
 func pruneAndRetry(h hooks) {
 	const size = 16
-	r, l := h.subscribe(), h.lease(time.Hour)
-	sent := h.send(l, r.ID, size)
+	sub, lease := h.subscribe(), h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, size)
 	for _, m := range sent {
-		h.record(l, ended(m, noon, webhook.Failed))
+		h.record(lease, ended(m, noon, webhook.Failed))
 	}
 	due := make([]bool, size)
 	concurrently(size+1, func(i int) {
@@ -112,24 +112,24 @@ func pruneAndRetry(h hooks) {
 			}
 			return
 		}
-		m, err := h.RetryMessage(h.t.Context(), addressOf(r, sent[i]), noon.Add(time.Minute))
+		m, err := h.RetryMessage(h.t.Context(), addressOf(sub, sent[i]), noon.Add(time.Minute))
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			h.t.Error(err)
 		}
 		due[i] = err == nil && m.Status == webhook.RetryPending
 	})
-	h.expectLeft("after both", r, sent, due...)
-	for _, m := range h.open(l.Partition, r.ID) {
+	h.expectLeft("after both", sub, sent, due...)
+	for _, m := range h.open(lease.Partition, sub.ID) {
 		m.Attempts = 1
-		h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
-		h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 2})
+		h.record(lease, attempt(m, 200, webhook.Successful, time.Time{}))
+		h.expectState(addressOf(sub, m), webhook.State{Status: webhook.Successful, Attempts: 2})
 	}
 }
 
 // prune removes ended messages. All attempts of a history end at noon.
 func (n *naiveHooks) prune(t *rapid.T) {
 	p := delivery.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
-	goes := func(m *naiveMessage) bool {
+	isPruned := func(m *naiveMessage) bool {
 		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
 	}
 	for more := true; more; {
@@ -141,10 +141,10 @@ func (n *naiveHooks) prune(t *rapid.T) {
 	}
 	for id, m := range n.rows {
 		_, err := n.h.Message(n.h.t.Context(), n.address(m))
-		if gone := fault.Is(err, fault.NotFound); gone != goes(m) {
+		if gone := fault.Is(err, fault.NotFound); gone != isPruned(m) {
 			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, gone, err)
 		}
-		if goes(m) {
+		if isPruned(m) {
 			delete(n.rows, id)
 		}
 	}
