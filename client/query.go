@@ -131,8 +131,8 @@ func (q Query) members() (map[string]any, error) {
 }
 
 // operands returns the JSON value of a filter. Numbers are sent as strings, to keep all
-// digits. Two or more values of a byte field are sent as one base64 string, as the HTTP
-// API declares them.
+// digits. A list of values of a byte field is sent as one base64 string, as the HTTP API
+// declares it.
 func (q Query) operands(f Filter) (any, error) {
 	column, ok := q.Kind.Column(f.Field)
 	if !ok {

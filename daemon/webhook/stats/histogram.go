@@ -9,7 +9,7 @@ import (
 )
 
 // bounds are the upper bounds of the histogram buckets. Up to 15 seconds they
-// grow by a factor of at most 2, so that quantiles are good estimates; above, they are
+// grow by a factor of about 1.5, so that quantiles are good estimates; above, they are
 // coarse. One more bucket holds longer durations.
 var bounds = [...]time.Duration{
 	1 * time.Millisecond, 1500 * time.Microsecond, 2 * time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond, 7 * time.Millisecond,
