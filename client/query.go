@@ -145,6 +145,8 @@ func (q Query) operands(f Filter) (any, error) {
 		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
 	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
 		return nil, fmt.Errorf("the filter %s needs %s, got %d", f.Member(), operandCounts[arity], count)
+	case arity == record.None:
+		return true, nil
 	case arity == record.One:
 		return f.Values[0], nil
 	case field.Type == record.Byte:

@@ -45,6 +45,9 @@ func Meaning(o record.Operator) string { return spellings[o].meaning }
 
 // Spelling returns the shortest spelling of an operator.
 func Spelling(o record.Operator) string {
+	if o.Arity() == record.None {
+		return o.Suffix()
+	}
 	if s := spellings[o]; s.symbol != "" {
 		return s.symbol
 	}
@@ -145,7 +148,10 @@ func familyName(field record.Field) string {
 
 // operands parses the values of an operator.
 func operands(operator record.Operator, value string) ([]string, error) {
-	if operator.Arity() == record.One {
+	switch operator.Arity() {
+	case record.None:
+		return nil, nil
+	case record.One:
 		if value == "" && inEveryText(operator) {
 			return nil, errNoText
 		}
@@ -165,6 +171,9 @@ func operands(operator record.Operator, value string) ([]string, error) {
 // checked validates the values by the field's type, so that mistakes are reported
 // without a request.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
+	if operator.Arity() == record.None {
+		return client.Filter{Field: field.Name, Operator: operator, Values: []string{"true"}}, nil
+	}
 	for i, value := range values {
 		if field.Type.Stored() == record.DateTime {
 			values[i] = f.date(value)
@@ -264,6 +273,9 @@ func inEveryText(o record.Operator) bool {
 
 // Text formats a filter in the syntax of Parse.
 func Text(f client.Filter) string {
+	if f.Operator.Arity() == record.None {
+		return f.Member() + "=true"
+	}
 	values := make([]string, len(f.Values))
 	for i, value := range f.Values {
 		values[i] = quote(value)

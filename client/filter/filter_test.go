@@ -183,6 +183,10 @@ func TestParseJSONSortsMembers(t *testing.T) {
 		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":[1,"2"],"IsRatio":true}`, []client.Filter{
 			{Field: "IsRatio", Values: []string{"true"}}, {Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "2"}},
 		}},
+		{"SO_Totals", `{"InvoiceTotal>":1,"sinceInvoiceTotal":2,"InvoiceTotalIds":[3],"InvoiceIDIsNull":false}`, []client.Filter{
+			{Field: "InvoiceID", Operator: record.IsNull, Values: []string{"true"}}, {Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1"}},
+			{Field: "InvoiceTotal", Operator: record.In, Values: []string{"3"}}, {Field: "InvoiceTotal", Operator: record.GreaterThanOrEqualTo, Values: []string{"2"}},
+		}},
 		{"IN_KitStockTakeMain", `{"LastSavedDateTimeGreaterThan":"-7d"}`, []client.Filter{
 			{Field: "LastSavedDateTime", Operator: record.GreaterThan, Values: []string{"2026-07-01"}},
 		}},
@@ -211,6 +215,10 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceTotalIn":[[1]]}`:            "must be a text, a number or a bool",
 		`{"InvoiceTotalBetween":[1]}`:         "needs an array of two",
 		`{"InvoiceTotal":1,"invoicetotal":1}`: "duplicate condition",
+		`{"InvoiceTotal>":1,"InvoiceTotalAbove":2}`: "duplicate condition",
+		`{"InvoiceID>":"D1"}`:                       "InvoiceID is text: use =",
+		`{"InvoiceTotal<>":1}`:                      "no member InvoiceTotal<>",
+		`{"InvoiceTotalIsNull":null}`:               "must be a text, a number or a bool",
 	} {
 		var q client.Query
 		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), want) {
@@ -227,7 +235,7 @@ func TestParseJSONRefused(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`InvoiceID=D1`, `InvoiceID in "a,b",c`, `InvoiceTotal in 1..2`, `InvoiceTotalGreaterThan=5`, `InvoiceID ~= "  % ""`,
-		`InvoiceID between "..".."x"`, `InvoiceTotal ne 1e3`, `InvoiceID contains`, `InvoiceID$=é`,
+		`InvoiceID between "..".."x"`, `InvoiceIDIsNull=`, `InvoiceTotalFrom=5`, `InvoiceTotal ne 1e3`, `InvoiceID contains`, `InvoiceID$=é`,
 	} {
 		f.Add(seed)
 	}
@@ -254,6 +262,9 @@ func quoteAll(f client.Filter) string {
 	quoted := make([]string, len(f.Values))
 	for i, v := range f.Values {
 		quoted[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+	}
+	if f.Operator.Arity() == record.None {
+		return Text(f)
 	}
 	return f.Field + " " + spellings[f.Operator].word + " " + strings.Join(quoted, ",")
 }

@@ -64,7 +64,11 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 // jsonValues returns the operands of a JSON value: one, or an array. Bytes are an array
 // of numbers or base64.
 func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
-	if operator.Arity() == record.One {
+	switch operator.Arity() {
+	case record.None:
+		_, err := jsonScalar(value)
+		return nil, err
+	case record.One:
 		text, err := jsonScalar(value)
 		return []string{text}, err
 	}

@@ -32,6 +32,10 @@ const (
 	NotEqualTo
 	Between
 	In
+
+	// Those of the implicit conventions only.
+	IsNull
+	IsNotNull
 )
 
 // Arity is the number of operands of an operator.
@@ -42,6 +46,7 @@ const (
 	One Arity = iota
 	Two
 	Many // one or more; a filter without operands is ignored
+	None // the value is ignored
 )
 
 // operators is the filter grammar. The families are a list of letters.
@@ -62,11 +67,14 @@ var operators = [...]struct {
 	NotEqualTo:           {"NotEqualTo", One, "N"},
 	Between:              {"Between", Two, "SN"},
 	In:                   {"In", Many, "SNG"},
+	IsNull:               {"IsNull", None, "SNEG"},
+	IsNotNull:            {"IsNotNull", None, "SNEG"},
 }
 
-// Operators returns all operators.
+// Operators returns the operators of the published interface: all without those that
+// only implicit conventions have.
 func Operators() []Operator {
-	all := make([]Operator, len(operators))
+	all := make([]Operator, In+1)
 	for i := range all {
 		all[i] = Operator(i)
 	}

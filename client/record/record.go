@@ -87,13 +87,17 @@ type Member struct {
 	Allowed  bool
 }
 
-// Member resolves the name of a member, ignoring case.
+// Member resolves the name of a member, ignoring case. Fields and suffixes take
+// precedence over the implicit conventions.
 func (k *Kind) Member(name string) (Member, bool) {
-	m, ok := k.members[name]
-	if !ok {
-		m, ok = k.members[strings.ToLower(name)]
+	if m, ok := k.members[name]; ok {
+		return m, true
 	}
-	return m, ok
+	name = strings.ToLower(name)
+	if m, ok := k.members[name]; ok {
+		return m, true
+	}
+	return k.conventional(name)
 }
 
 // Column returns the index of a field by name, ignoring case.
@@ -157,7 +161,7 @@ func (k *Kind) index() error {
 			if _, isField := k.columns[strings.ToLower(name)]; isField {
 				continue
 			}
-			if other, taken := k.Member(name); taken {
+			if other, taken := k.members[strings.ToLower(name)]; taken {
 				return fmt.Errorf("record kind %s: %s is ambiguous: %s or %s", k.Name, name, k.Fields[other.Field].Name, f.Name)
 			}
 			k.put(name, Member{i, o, f.Filter.Allows(o)})

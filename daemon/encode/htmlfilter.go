@@ -43,6 +43,8 @@ var operatorWords = [...]string{
 	record.NotEqualTo:           "is not",
 	record.Between:              "is between",
 	record.In:                   "is one of",
+	record.IsNull:               "is null",
+	record.IsNotNull:            "is not null",
 }
 
 // OperatorWords describes an operator for display, as in "Total is over 5".

@@ -167,6 +167,12 @@ func (b *builder) condition(c Condition) {
 		b.operand(c.Field, record.LessThanOrEqualTo, c.Operands[1])
 	case record.In:
 		b.in(c)
+	case record.IsNull:
+		b.column(c.Field)
+		b.text(" IS NULL")
+	case record.IsNotNull:
+		b.column(c.Field)
+		b.text(" IS NOT NULL")
 	default:
 		b.match(c)
 	}

@@ -79,9 +79,23 @@ func (p *parser) member(m Member) {
 	m.Empty = m.Empty || len(m.Texts) == 0 && !m.Other
 	if target, ok := p.req.Kind.Member(m.Name); ok {
 		p.filter(m, target)
+	} else if field, compared := p.req.Kind.Compared(m.Name); compared {
+		p.refuse(m.Name, p.req.Kind.Fields[field])
 	} else if !p.common(m) && !isParameter(m.Name) {
 		p.ignore(unknown{member: m.Name})
 	}
+}
+
+// refuse records that the name of a member is not a filter of a field.
+func (p *parser) refuse(member string, field record.Field) {
+	p.fail(member, "is not a filter of %s, which accepts %s", field.Name, allowed(field))
+}
+
+// IgnoresValue reports whether a member is a condition with any value. A JSON
+// null is not given, as typed clients send members that are not set.
+func IgnoresValue(kind *record.Kind, m Member) bool {
+	target, ok := kind.Member(m.Name)
+	return ok && target.Operator.Arity() == record.None && m.Raw != "null"
 }
 
 func isParameter(name string) bool {
@@ -93,7 +107,11 @@ var parameters = Parameters()
 func (p *parser) filter(m Member, target record.Member) {
 	field := p.req.Kind.Fields[target.Field]
 	if !target.Allowed {
-		p.fail(m.Name, "is not a filter of %s, which accepts %s", field.Name, allowed(field))
+		p.refuse(m.Name, field)
+		return
+	}
+	if IgnoresValue(p.req.Kind, m) {
+		p.req.Where = append(p.req.Where, Condition{Field: target.Field, Operator: target.Operator})
 		return
 	}
 	if m.Empty {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -19,7 +20,7 @@ func differential(t *testing.T, s *suite) {
 			for _, op := range f.Filter.Operators() {
 				for _, operands := range s.operandLists(f.Type, op) {
 					cases++
-					s.check(t, kind, i, op, operands)
+					s.check(t, kind, i, f.Name+op.Suffix(), op, operands)
 				}
 			}
 		}
@@ -27,15 +28,61 @@ func differential(t *testing.T, s *suite) {
 	t.Logf("%d cases, every field x suffix x edge operand", cases)
 }
 
+// conventions filters one field of each type and family by every implicit convention, and
+// compares the rows with those found by the naive implementation.
+func conventions(t *testing.T, s *suite) {
+	type group struct {
+		of     record.Type
+		family record.Family
+		null   record.Nullability
+	}
+	cases, done := 0, make(map[group]bool)
+	for _, kind := range s.registry.Kinds() {
+		for i, f := range kind.Fields {
+			g := group{f.Type, f.Filter, f.Null}
+			if done[g] {
+				continue
+			}
+			done[g] = true
+			for _, c := range record.Conventions() {
+				if !f.Filter.Allows(c.Operator) {
+					continue
+				}
+				lists := s.operandLists(f.Type, c.Operator)
+				for _, name := range spellings(f.Name, c.Names) {
+					for j := cases % 3; j < len(lists); j += 1 + len(lists)/3 {
+						cases++
+						s.check(t, kind, i, name, c.Operator, lists[j])
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d cases of %d types and families", cases, len(done))
+}
+
+// spellings returns the names of a field's members by an implicit convention.
+func spellings(field string, names []string) (all []string) {
+	for _, name := range names {
+		if before, ok := strings.CutSuffix(name, "%"); ok {
+			all = append(all, strings.TrimPrefix(before, "%")+field)
+		}
+		if after, ok := strings.CutPrefix(name, "%"); ok {
+			all = append(all, field+strings.TrimSuffix(after, "%"))
+		}
+	}
+	return all
+}
+
 // check runs a query with one condition and compares its rows with those that match.
-func (s *suite) check(t *testing.T, kind *record.Kind, field int, op record.Operator, operands []any) {
+func (s *suite) check(t *testing.T, kind *record.Kind, field int, name string, op record.Operator, operands []any) {
 	t.Helper()
 	f := kind.Fields[field]
 	texts := make([]string, len(operands))
 	for i, o := range operands {
 		texts[i] = operandText(o)
 	}
-	got, _ := s.run(t, s.store, kind, query.Members{{Name: f.Name + op.Suffix(), Texts: texts, List: op.Arity() != record.One}})
+	got, _ := s.run(t, s.store, kind, query.Members{{Name: name, Texts: texts, List: op.Arity() == record.Two || op.Arity() == record.Many}})
 	found := make(map[string]int)
 	for _, row := range got {
 		found[row]++
@@ -47,16 +94,16 @@ func (s *suite) check(t *testing.T, kind *record.Kind, field int, op record.Oper
 		case !s.caps.supports(op, operands[0], r[field]):
 			found[row] = 0
 		case expected && found[row] == 0:
-			t.Errorf("%s.%s%s %.200q is missing %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+			t.Errorf("%s.%s %.200q is missing %q", kind.Name, name, texts, r[field])
 		case !expected && found[row] > 0:
-			t.Errorf("%s.%s%s %.200q wrongly returns %q", kind.Name, f.Name, op.Suffix(), texts, r[field])
+			t.Errorf("%s.%s %.200q wrongly returns %q", kind.Name, name, texts, r[field])
 		case expected:
 			found[row]--
 		}
 	}
 	for row, n := range found {
 		if n > 0 {
-			t.Errorf("%s.%s%s %.200q returns an unknown or duplicate row: %s", kind.Name, f.Name, op.Suffix(), texts, row)
+			t.Errorf("%s.%s %.200q returns an unknown or duplicate row: %s", kind.Name, name, texts, row)
 		}
 	}
 }
@@ -78,6 +125,8 @@ func (s *suite) operandLists(t record.Type, op record.Operator) [][]any {
 		}
 	case record.Many:
 		lists = append(lists, values, values[:1], values[len(values)-1:], append(slices.Clone(values[1:3]), values[1]))
+	case record.None:
+		lists = append(lists, []any{"a value that is ignored"})
 	}
 	return lists
 }
@@ -99,7 +148,7 @@ func longLists(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			if f.Filter.Allows(record.In) {
-				s.check(t, kind, i, record.In, s.longList(f.Type))
+				s.check(t, kind, i, f.Name+"In", record.In, s.longList(f.Type))
 			}
 		}
 	}

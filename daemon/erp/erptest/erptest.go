@@ -34,6 +34,7 @@ func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
 		run  func(*testing.T, *suite)
 	}{
 		{"Differential", differential},
+		{"Conventions", conventions},
 		{"LongLists", longLists},
 		{"Totals", totals},
 		{"Paging", paging},

@@ -13,7 +13,12 @@ import (
 // matches evaluates a condition on a stored value. It is a simple implementation of the
 // filter grammar that shares no code with the implementation under test.
 func (s *suite) matches(t record.Type, stored any, op record.Operator, operands []any) bool {
-	if stored == nil {
+	switch {
+	case op == record.IsNull:
+		return stored == nil
+	case op == record.IsNotNull:
+		return stored != nil
+	case stored == nil:
 		return false
 	}
 	switch op {

@@ -1,0 +1,96 @@
+package record
+
+import "strings"
+
+// Convention is a set of additional names for an operator: AutoQuery's implicit
+// conventions. In each of them % stands for the name of a field, which can be before or
+// after the other text: %Above% means both AboveQuantity and QuantityAbove.
+type Convention struct {
+	Operator Operator
+	Names    []string
+}
+
+// Conventions returns the implicit conventions.
+//
+// They are the defaults of AutoQueryFeature.ImplicitConventions in ServiceStack v5.4
+// (src/ServiceStack.Server/AutoQueryFeature.cs), without those that are suffixes of the
+// published interface, and IsNull and IsNotNull of v5.5 and later. As in ServiceStack,
+// "Field>" is strict and ">Field" is not, because a URL with "Field>=5" has the name
+// "Field>".
+func Conventions() []Convention {
+	return []Convention{
+		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%"}},
+		{GreaterThanOrEqualTo, []string{">%", "OnOrAfter%", "%From%", "Since%", "Start%", "%Higher%"}},
+		{LessThan, []string{"<%", "Behind%", "%Below%", "%Under%", "%Lower%", "%Before%", "%YoungerThan"}},
+		{LessThanOrEqualTo, []string{"%<", "OnOrBefore%", "End%", "Stop%", "To%", "Until%"}},
+		{NotEqualTo, []string{"%!"}},
+		{Like, []string{"%Like%"}},
+		{In, []string{"%In", "%Ids"}},
+		{Between, []string{"%Between%"}},
+		{IsNull, []string{"%IsNull"}},
+		{IsNotNull, []string{"%IsNotNull"}},
+	}
+}
+
+// affix is the text before or after the field in a name of a convention.
+type affix struct {
+	text     string // in lower case
+	operator Operator
+}
+
+// prefixes and suffixes are the affixes of all conventions.
+var prefixes, suffixes = affixes(Conventions())
+
+func affixes(conventions []Convention) (before, after []affix) {
+	for _, c := range conventions {
+		for _, name := range c.Names {
+			a := affix{strings.ToLower(strings.Trim(name, "%")), c.Operator}
+			if strings.HasSuffix(name, "%") {
+				before = append(before, a)
+			}
+			if strings.HasPrefix(name, "%") {
+				after = append(after, a)
+			}
+		}
+	}
+	return before, after
+}
+
+// conventional resolves a name, in lower case, by the conventions. The longest field
+// takes precedence, then prefixes as in ServiceStack.
+func (k *Kind) conventional(name string) (found Member, ok bool) {
+	longest := 0
+	try := func(a affix, field string, fits bool) {
+		if i, isField := k.columns[field]; fits && isField && len(field) > longest {
+			longest, ok = len(field), true
+			found = Member{i, a.operator, k.Fields[i].Filter.Allows(a.operator)}
+		}
+	}
+	for _, a := range prefixes {
+		field, fits := strings.CutPrefix(name, a.text)
+		try(a, field, fits)
+	}
+	for _, a := range suffixes {
+		field, fits := strings.CutSuffix(name, a.text)
+		try(a, field, fits)
+	}
+	return found, ok
+}
+
+// signs are the characters of comparisons, which no field has in its name.
+const signs = "<>!"
+
+// Compared returns the field of a name that is neither a field nor a filter but has a
+// field or a filter next to one of the signs < > !, such as Quantity<> or Quantity>5. It
+// is a filter that cannot be read.
+func (k *Kind) Compared(name string) (field int, ok bool) {
+	if !strings.ContainsAny(name, signs) {
+		return 0, false
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(signs+"=", r) }) {
+		if m, found := k.Member(strings.TrimSpace(part)); found {
+			return m.Field, true
+		}
+	}
+	return 0, false
+}
