@@ -169,7 +169,7 @@ func settingNames() (names []string) {
 // metricNames lists the metrics of a daemon with their types and labels.
 func metricNames(t *testing.T) (names []string) {
 	i := daemontest.Start(t)
-	get(t, i.URL+"/metrics") // metrics of requests appear after the first request
+	get(t, i.URL+"/auth?Colour=red") // metrics of requests appear after the first request
 	_, text := get(t, i.URL+"/metrics")
 	for name, m := range readMetrics(text) {
 		names = append(names, strings.TrimSpace(fmt.Sprintf("metric %s %s %s", name, m.kind, m.labels)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/rest"
 )
@@ -23,6 +24,7 @@ const docs = "../cmd/daemon/docs/"
 func TestDocsTables(t *testing.T) {
 	checkTable(t, "operations", operationsTable())
 	checkTable(t, "settings", settingsTable())
+	checkTable(t, "query", conventionsTable())
 }
 
 // checkTable compares the table between the comments <!-- name --> and
@@ -105,6 +107,16 @@ func operationsTable() string {
 		}
 		text := strings.ReplaceAll(strings.Join(ways, "<br>"), "GET POST PUT PATCH DELETE", "any")
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Name, text, cmp.Or(o.Role, "-"))
+	}
+	return b.String()
+}
+
+// conventionsTable lists the implicit conventions by the equivalent suffix.
+func conventionsTable() string {
+	var b strings.Builder
+	b.WriteString("| Suffix | Other names |\n|---|---|\n")
+	for _, c := range record.Conventions() {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", c.Operator, strings.Join(c.Names, "`, `"))
 	}
 	return b.String()
 }

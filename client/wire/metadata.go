@@ -13,15 +13,16 @@ type Metadata struct {
 // Operation is an operation of the service. The members from Parameters on are only set
 // in the reply for a single operation.
 type Operation struct {
-	Name       string
-	Group      string
-	Summary    string
-	Role       string `json:",omitempty"` // minimum role; empty if none is required
-	Routes     []OperationRoute
-	Parameters []OperationParameter `json:",omitempty"`
-	Answer     string               `json:",omitempty"` // name of the reply's type
-	Fields     []OperationField     `json:",omitempty"` // of the reply, or of its rows
-	Samples    []OperationSample    `json:",omitempty"`
+	Name        string
+	Group       string
+	Summary     string
+	Role        string `json:",omitempty"` // minimum role; empty if none is required
+	Routes      []OperationRoute
+	Parameters  []OperationParameter  `json:",omitempty"`
+	Conventions []OperationConvention `json:",omitempty"` // additional names of filters
+	Answer      string                `json:",omitempty"` // name of the reply's type
+	Fields      []OperationField      `json:",omitempty"` // of the reply, or of its rows
+	Samples     []OperationSample     `json:",omitempty"`
 }
 
 // OperationRoute is a route of an operation.
@@ -39,6 +40,13 @@ type OperationParameter struct {
 	Suffixes []string `json:",omitempty"` // allowed suffixes of the name
 	Required bool     `json:",omitempty"`
 	Summary  string   `json:",omitempty"`
+}
+
+// OperationConvention is a set of names that mean the same as a suffix. In each of them
+// % stands for a field, which can be on either side: %From% is FromField and FieldFrom.
+type OperationConvention struct {
+	Suffix string
+	Names  []string
 }
 
 // OperationField is a member of a reply.

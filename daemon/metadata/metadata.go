@@ -87,13 +87,16 @@ func (s *Service) OpenAPI() ([]byte, error) {
 	}
 	d := newDescription(s.Operations)
 	return json.Marshal(object{
-		"openapi":    "3.1.0",
-		"info":       object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks"},
+		"openapi": "3.1.0",
+		"info": object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks",
+			"description": "The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
 		"servers":    []object{{"url": cmp.Or(s.Base, "/")}},
 		"tags":       tags,
 		"paths":      d.paths,
 		"security":   []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
 		"components": d.components(),
+
+		"x-implicit-conventions": conventions(),
 	})
 }
 
@@ -197,7 +200,7 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 	doc.Parameters = o.parameters()
 	doc.Samples = sampler{o, serviceURL}.all()
 	if o.Kind != nil {
-		doc.Answer = o.Kind.Name
+		doc.Answer, doc.Conventions = o.Kind.Name, conventions()
 		for _, f := range o.Kind.Fields {
 			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.Name, Type: f.TypeName()})
 		}
@@ -213,6 +216,14 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 		}
 	}
 	return doc
+}
+
+// conventions returns the implicit conventions, which apply to all fields of all kinds.
+func conventions() (all []wire.OperationConvention) {
+	for _, c := range record.Conventions() {
+		all = append(all, wire.OperationConvention{Suffix: c.Operator.Suffix(), Names: c.Names})
+	}
+	return all
 }
 
 // parameters returns all request members: those of the operation, the fields of its

@@ -4,6 +4,7 @@ package metrics
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/daemon/live"
@@ -21,6 +22,8 @@ type Metrics struct {
 	seconds  *prometheus.HistogramVec
 	aborted  prometheus.Counter
 	bytes    prometheus.Counter
+	ignored  *prometheus.CounterVec
+	accounts accounts // of ignored
 
 	Misdirected prometheus.Counter
 }
@@ -35,12 +38,14 @@ func New(version string) *Metrics {
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}}, []string{"operation"}),
 		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Responses aborted after their first byte, by the service or by the client."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of response bodies."}),
+		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_with_ignored_members_total",
+			Help: "Requests with members that were ignored, by operation and by user or API key: empty without a login, " + otherAccounts + " beyond " + strconv.Itoa(maxAccounts) + " names."}, []string{"operation", "account"}),
 
 		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Unauthenticated requests rejected because their Host is not a name of the service."}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "Always 1; the label is the program version."}, []string{"version"})
 	build.WithLabelValues(version).Set(1)
-	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.Misdirected,
+	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.ignored, m.Misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -58,6 +63,39 @@ func (m *Metrics) Observe(operation string, status int, took time.Duration, byte
 	if aborted {
 		m.aborted.Inc()
 	}
+}
+
+// Ignored records a request of a user or API key with members that were ignored.
+func (m *Metrics) Ignored(operation, account string) {
+	m.ignored.WithLabelValues(operation, m.accounts.label(account)).Inc()
+}
+
+// maxAccounts limits the number of names in a label. Other names are otherAccounts.
+const (
+	maxAccounts   = 100
+	otherAccounts = "other"
+)
+
+// accounts are the names of users and API keys that are labels.
+type accounts struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// label returns the label of a name.
+func (a *accounts) label(name string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.names[name] {
+		if len(a.names) >= maxAccounts {
+			return otherAccounts
+		}
+		if a.names == nil {
+			a.names = make(map[string]bool)
+		}
+		a.names[name] = true
+	}
+	return name
 }
 
 // counter registers a counter that is read at each scrape.

@@ -132,9 +132,7 @@ func (f *form) done(x *edge.Context) error {
 		}
 		ignored = append(ignored, name)
 	}
-	if ignored != nil {
-		x.Response.Header().Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(ignored, ", ")))
-	}
+	x.ReportIgnored(ignored)
 	switch {
 	case f.wrong != nil:
 		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: append(f.wrong, f.missing...)}

@@ -128,6 +128,9 @@ func newAddress(x *edge.Context, members query.Members) address {
 	a := address{path: localPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
 	for _, m := range members {
 		switch {
+		case m.Empty && query.IgnoresValue(x.Kind, m): // a link needs a value
+			m.Texts = []string{"true"}
+			a.members = append(a.members, m)
 		case m.Empty || strings.EqualFold(m.Name, query.Callback):
 		case m.Other:
 			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)

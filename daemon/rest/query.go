@@ -88,9 +88,7 @@ func (h *queries) plan(x *edge.Context, members query.Members, where ...query.Co
 		}
 		req.Include = nil
 	}
-	if len(req.Ignored) > 0 {
-		x.Response.Header().Set(wire.HeaderIgnoredMembers, edge.Clean(strings.Join(req.Ignored, ", ")))
-	}
+	x.ReportIgnored(req.Ignored)
 	if req.Clamped {
 		x.Response.Header().Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
 	}

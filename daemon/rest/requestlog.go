@@ -50,6 +50,12 @@ func (o *observer) finished(x *edge.Context) {
 		operation = x.Route.Operation
 	}
 	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
+	if x.Logged.Ignored != "" {
+		if x.Kind != nil {
+			operation = x.Kind.Operation()
+		}
+		o.metrics.Ignored(operation, x.Identity.Name)
+	}
 	o.traceParts(x)
 	o.logRequest(x)
 	o.broadcastRequest(x)
@@ -149,6 +155,9 @@ func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 	items.Set("RequestId", x.ID)
 	if x.Response.Aborted {
 		items.Set("Aborted", "after "+strconv.FormatInt(x.Response.Bytes, 10)+" bytes")
+	}
+	if x.Logged.Ignored != "" {
+		items.Add("IgnoredMembers", x.Logged.Ignored)
 	}
 	items.Close()
 	if x.Logged.Failure == nil {

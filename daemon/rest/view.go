@@ -54,12 +54,16 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 		target, isFilter := plan.Kind.Member(m.Name)
 		if isFilter {
 			filters = append(filters, m.Name)
-			v.Conditions = append(v.Conditions, a.condition(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m))
+			one := a.condition(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
+			if target.Operator.Arity() == record.None {
+				one.Value = ""
+			}
+			v.Conditions = append(v.Conditions, one)
 		} else if hasName([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
-		if _, taken := shown[target.Field]; isFilter && !taken {
+		if _, taken := shown[target.Field]; isFilter && !taken && target.Operator.Arity() != record.None {
 			shown[target.Field], operators[target.Field] = m, target.Operator
 		} else if !strings.EqualFold(m.Name, query.Skip) {
 			v.Hidden = append(v.Hidden, pairs(m)...)

@@ -96,6 +96,16 @@ type Logged struct {
 	Failure     *wire.ResponseStatus // of an error response
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
+	Ignored     string               // names of ignored members, with commas between them
+}
+
+// ReportIgnored names ignored members of the request in a response header and in the
+// request log.
+func (x *Context) ReportIgnored(names []string) {
+	if len(names) > 0 {
+		x.Logged.Ignored = Clean(strings.Join(names, ", "))
+		x.Response.Header().Set(wire.HeaderIgnoredMembers, x.Logged.Ignored)
+	}
 }
 
 // HTML reports whether the response is an HTML page.

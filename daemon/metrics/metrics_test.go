@@ -1,0 +1,26 @@
+package metrics
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+)
+
+// TestAccountsAreBounded counts requests of more accounts than the label may have.
+func TestAccountsAreBounded(t *testing.T) {
+	m := New("1")
+	for range 2 {
+		for n := range maxAccounts + 20 {
+			m.Ignored("Q", fmt.Sprint("user ", n))
+		}
+	}
+	if got := testutil.CollectAndCount(m.ignored); got != maxAccounts+1 {
+		t.Errorf("%d series, want %d", got, maxAccounts+1)
+	}
+	for label, want := range map[string]float64{"user 0": 2, "user 99": 2, otherAccounts: 40} {
+		if got := testutil.ToFloat64(m.ignored.WithLabelValues("Q", label)); got != want {
+			t.Errorf("%s: %v, want %v", label, got, want)
+		}
+	}
+}
