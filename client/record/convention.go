@@ -13,10 +13,10 @@ type Convention struct {
 // Conventions returns the implicit conventions.
 //
 // They are the defaults of AutoQueryFeature.ImplicitConventions in ServiceStack v5.4
-// (src/ServiceStack.Server/AutoQueryFeature.cs), without those that are suffixes of the
-// published interface, and IsNull and IsNotNull of v5.5 and later. As in ServiceStack,
-// "Field>" is strict and ">Field" is not, because a URL with "Field>=5" has the name
-// "Field>".
+// (src/ServiceStack.Server/AutoQueryFeature.cs), without the comparisons that are
+// suffixes of the published interface, such as %GreaterThan%, and with IsNull and
+// IsNotNull of v6. As in ServiceStack, "Field>" is strict and ">Field" is not, because a
+// URL with "Field>=5" has the name "Field>".
 func Conventions() []Convention {
 	return []Convention{
 		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%"}},
