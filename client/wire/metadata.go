@@ -14,6 +14,7 @@ type Metadata struct {
 // in the reply for a single operation.
 type Operation struct {
 	Name        string
+	Aliases     []string `json:",omitempty"` // other names
 	Group       string
 	Summary     string
 	Role        string `json:",omitempty"` // minimum role; empty if none is required

@@ -35,7 +35,10 @@ type Operation struct {
 	Response any          // a value of the response type; nil for none
 	Media    string       // media type of a response that is not a document
 	Role     string       // the lowest role allowed; empty if no login is required
+	Aliases  []string     // other names
 	Routes   []Route
+
+	NameRoutes []Route // those by name that every operation has; only the metadata lists them
 }
 
 // Member is a named value in a request.
@@ -57,12 +60,13 @@ type Route struct {
 // formatMember is the path parameter that names a format.
 const formatMember = "{Format}"
 
-// Lookup finds an operation by its name or by the name of its record kind, ignoring
-// letter case.
+// Lookup finds an operation by one of its names or by the name of its record kind,
+// ignoring letter case.
 func (s *Service) Lookup(name string) (*Operation, bool) {
-	at := slices.IndexFunc(s.Operations, func(o Operation) bool { return strings.EqualFold(o.Name, name) })
+	same := func(other string) bool { return strings.EqualFold(other, name) }
+	at := slices.IndexFunc(s.Operations, func(o Operation) bool { return same(o.Name) || slices.ContainsFunc(o.Aliases, same) })
 	if at < 0 {
-		at = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && strings.EqualFold(o.Kind.Name, name) })
+		at = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && same(o.Kind.Name) })
 	}
 	if at < 0 {
 		return nil, false
@@ -75,6 +79,15 @@ func (s *Service) Names() []string {
 	names := make([]string, len(s.Operations))
 	for i, o := range s.Operations {
 		names[i] = o.Name
+	}
+	return names
+}
+
+// AllNames returns the names and the aliases of all operations.
+func (s *Service) AllNames() []string {
+	names := s.Names()
+	for _, o := range s.Operations {
+		names = append(names, o.Aliases...)
 	}
 	return names
 }
@@ -187,8 +200,8 @@ func (s *Service) OperationDocument(o *Operation, serviceURL string) wire.Metada
 
 // outline returns the operation as the list of operations shows it.
 func (o *Operation) outline() wire.Operation {
-	doc := wire.Operation{Name: o.Name, Group: o.Group, Summary: o.Summary, Role: o.Role}
-	for _, r := range o.Routes {
+	doc := wire.Operation{Name: o.Name, Aliases: o.Aliases, Group: o.Group, Summary: o.Summary, Role: o.Role}
+	for _, r := range slices.Concat(o.Routes, o.NameRoutes) {
 		doc.Routes = append(doc.Routes, wire.OperationRoute{Methods: r.Methods, Path: r.Path, Summary: r.Summary})
 	}
 	return doc

@@ -80,7 +80,7 @@ func shop(t *testing.T) *Service {
 			{Methods: []string{"GET", "POST"}, Path: "/Queries/Parcels", Summary: "The same"},
 			{Methods: []string{"POST"}, Path: "/{Format}/oneway/ParcelsQuery", Summary: "Nothing", Status: 204},
 		}},
-		{Name: "ChangeParcel", Group: "Post office", Summary: "Change a parcel", Role: "writer", Response: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
+		{Name: "ChangeParcel", Aliases: []string{"ParcelPATCHRequest"}, NameRoutes: []Route{{Methods: []string{"GET", "POST"}, Path: "/api/ChangeParcel", Summary: "By name"}}, Group: "Post office", Summary: "Change a parcel", Role: "writer", Response: parcel{}, Members: []Member{id, {Name: "Weight", Type: "decimal"}, {Name: "Tags", Type: "string[]", Help: "<all> of them"}},
 			Routes: []Route{{Methods: []string{"PATCH"}, Path: "/Parcels/{ParcelID}"}}},
 		{Name: "DropParcel", Group: "Post office", Summary: "Drop a parcel", Role: "writer", Members: []Member{id},
 			Routes: []Route{{Methods: []string{"DELETE"}, Path: "/Parcels/{ParcelID}", Status: 204}}},

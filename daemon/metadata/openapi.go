@@ -166,6 +166,9 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	} else {
 		op["description"] = "Requires the role " + o.Role + " or above."
 	}
+	if len(o.Aliases) > 0 {
+		op["x-aliases"] = o.Aliases
+	}
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	switch members := o.outsidePath(r.Path); {
 	case o.Kind != nil && withBody:

@@ -103,12 +103,13 @@ func (o *Operation) Rows() string {
 
 // newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
-	at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
+	routes := slices.Concat(o.Routes, o.NameRoutes)
+	at := slices.IndexFunc(routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
 	if at < 0 {
 		return nil
 	}
-	f := &form{Method: "get", Action: base + o.Routes[at].Path}
-	if o.Kind == nil && slices.Contains(o.Routes[at].Methods, "POST") {
+	f := &form{Method: "get", Action: base + routes[at].Path}
+	if o.Kind == nil && slices.Contains(routes[at].Methods, "POST") {
 		f.Method = "post"
 	}
 	for _, m := range o.Members {

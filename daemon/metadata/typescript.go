@@ -39,7 +39,10 @@ func newScript(operations []Operation) *script {
 			t.kind(o)
 		} else if o.Media == "" {
 			t.request(o)
+		} else {
+			continue
 		}
+		t.aliases(o)
 	}
 	return t
 }
@@ -169,6 +172,13 @@ func (t *script) request(o *Operation) {
 	}
 	t.note(o)
 	t.class(name, "", " implements IReturn<"+typ+">", members, methods(o, method, value, typ)...)
+}
+
+// aliases writes a class for each other name of an operation.
+func (t *script) aliases(o *Operation) {
+	for _, name := range o.Aliases {
+		fmt.Fprintf(&t.out, "\nexport class %s extends %s {\n    public getTypeName(): string { return '%[1]s'; }\n}\n", name, tsName(o.Name))
+	}
 }
 
 // note adds a comment with the summary and routes above a request class. The client

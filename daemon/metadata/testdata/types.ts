@@ -158,6 +158,10 @@ export class ChangeParcel implements IReturn<parcel> {
     public createResponse(): parcel { return new parcel(); }
 }
 
+export class ParcelPATCHRequest extends ChangeParcel {
+    public getTypeName(): string { return 'ParcelPATCHRequest'; }
+}
+
 // Drop a parcel.
 // DELETE /Parcels/{ParcelID}
 export class DropParcel implements IReturnVoid {
