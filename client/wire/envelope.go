@@ -44,6 +44,8 @@ const (
 	HeaderIdempotencyKey = "Idempotency-Key"
 	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"
+	HeaderListCompleted  = "X-AutoBatch-Completed" // number of requests of a list that succeeded
+	HeaderMethodOverride = "X-HTTP-Method-Override"
 )
 
 // SessionCookie is the name of the session cookie.

@@ -30,6 +30,7 @@ type operation struct {
 	response any               // a value of the response type
 	media    string            // media type of a response that is not a document
 	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
+	named    []edge.Route      // the routes by name that routes lacks
 }
 
 // The groups of operations, in addition to the areas of the record kinds.
@@ -76,6 +77,7 @@ func (h *documents) of(x *edge.Context) *description {
 func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
 	for _, o := range table {
 		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
+		one.Aliases, _ = o.aliases()
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
@@ -86,7 +88,7 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 			kinds[0] = kind
 		}
 		for _, kind := range kinds {
-			d.Operations = append(d.Operations, completeOperation(one, kind, o.routes))
+			d.Operations = append(d.Operations, completeOperation(one, kind, o))
 		}
 	}
 	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
@@ -94,7 +96,7 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 }
 
 // completeOperation completes an operation with its kind and routes.
-func completeOperation(o metadata.Operation, kind *record.Kind, routes []edge.Route) metadata.Operation {
+func completeOperation(o metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
 	path := func(pattern string) string { return pattern }
 	if kind != nil {
 		if o.Name == anyQuery {
@@ -103,9 +105,13 @@ func completeOperation(o metadata.Operation, kind *record.Kind, routes []edge.Ro
 		o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
 		path = kindPath(kind)
 	}
-	for _, r := range routes {
-		o.Routes = append(o.Routes, metadata.Route{Methods: strings.Fields(r.Methods), Path: path(r.Pattern), Summary: r.Summary, Status: r.Status})
+	document := func(routes []edge.Route) (all []metadata.Route) {
+		for _, r := range routes {
+			all = append(all, metadata.Route{Methods: strings.Fields(r.Methods), Path: path(r.Pattern), Summary: r.Summary, Status: r.Status})
+		}
+		return all
 	}
+	o.Routes, o.NameRoutes = document(row.routes), document(row.named)
 	return o
 }
 
@@ -137,8 +143,12 @@ func (h *documents) home(x *edge.Context) error {
 // always get an HTML page.
 func (h *documents) metadata(x *edge.Context) error {
 	h.access.identifyFromSession(x)
-	page := x.HTML() || x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
-	name, d := x.URLMembers.Text(memberOperation), h.of(x).service()
+	members, err := readMembers(x)
+	if err != nil {
+		return err
+	}
+	page := x.HTML() || !x.Route.ByName && x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
+	name, d := members.Text(memberOperation), h.of(x).service()
 	if name == "" {
 		if page {
 			text, err := d.IndexPage(siteOf(x), urlOf(x))
@@ -149,7 +159,7 @@ func (h *documents) metadata(x *edge.Context) error {
 	o, ok := d.Lookup(name)
 	if !ok {
 		names := d.Names()
-		if near := record.Suggest(name, names); near != nil {
+		if near := record.Suggest(name, d.AllNames()); near != nil {
 			names = near
 		}
 		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), strings.Join(names, ", "))

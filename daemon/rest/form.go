@@ -133,6 +133,11 @@ func (f *form) done(x *edge.Context) error {
 		ignored = append(ignored, name)
 	}
 	x.ReportIgnored(ignored)
+	return f.fault()
+}
+
+// fault returns the errors of the members that have been read.
+func (f *form) fault() error {
 	switch {
 	case f.wrong != nil:
 		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: append(f.wrong, f.missing...)}

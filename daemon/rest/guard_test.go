@@ -11,6 +11,9 @@ import (
 var changing = []string{
 	"POST /Users", "PATCH /Users/admin", "DELETE /Users/missing", "POST /ApiKeys", "DELETE /ApiKeys/none", "DELETE /Sessions/Current",
 	"PATCH /Bills/x/Stages/y/CustomFieldValues/z", "POST /auth", "GET /auth", "POST /auth/credentials", "GET /auth/logout", "POST /json/reply/Authenticate",
+	"GET /json/reply/AddUser", "GET /api/RemoveUser?UserName=missing", "POST /json/oneway/RemoveUser", "POST /csv/reply/AddUser[]", "POST /json/oneway/AddUser%5B%5D",
+	"DELETE /xml/reply/WebhooksSubscribersPOSTRequest", "PUT /json/reply/RaiseEvent", "GET /api/BillStageCustomFieldValuePATCHRequest", "GET /html/reply/LogoutGetRequest",
+	"GET /api/LoginPOSTRequest", "POST /json/reply/LoginPOSTRequest",
 }
 
 func TestCrossOriginChangesAreRejected(t *testing.T) {

@@ -63,7 +63,11 @@ type loginForm struct {
 // loginPage shows the login form. It is always an HTML page.
 func (h *sessions) loginPage(x *edge.Context) error {
 	h.access.identifyFromSession(x)
-	return writeLogin(x, http.StatusOK, loginForm{Redirect: redirectTarget(x, x.URLMembers)})
+	members, err := readMembers(x)
+	if err != nil {
+		return err
+	}
+	return writeLogin(x, http.StatusOK, loginForm{Redirect: redirectTarget(x, members)})
 }
 
 func writeLogin(x *edge.Context, status int, form loginForm) error {

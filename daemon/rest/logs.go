@@ -44,12 +44,6 @@ func yesterday(now time.Time) time.Time { return now.AddDate(0, 0, -1) }
 // list answers a query of the request log.
 func (h *logs) list(x *edge.Context) error { return logView{logs: h}.serve(x) }
 
-// listOneway validates a query and returns no content.
-func (h *logs) listOneway(x *edge.Context) error {
-	_, err := (logView{logs: h}).plan(x)
-	return x.NoContent(err)
-}
-
 // of returns the handler of a path for one day.
 func (h *logs) of(day func(time.Time) time.Time, errors bool) func(*edge.Context) error {
 	return logView{h, day, errors}.serve

@@ -28,6 +28,7 @@ type queries struct {
 	store    Store
 	registry *record.Registry
 	system   *record.Registry // the service's own kinds
+	names    []string         // of operations other than queries of registry
 }
 
 // serve answers a query: it reads the members, plans, selects the rows and streams
@@ -44,23 +45,17 @@ func (h *queries) serve(x *edge.Context) error {
 	return h.rows(x, plan)
 }
 
-// rows responds with the rows of a plan.
+// rows responds with the rows of a plan. A query without a response is only validated.
 func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
+	if x.Route.Oneway {
+		return x.NoContent(nil)
+	}
 	rows, err := h.store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	return stream(x, plan, rows)
-}
-
-// serveOneway validates a query and returns no content.
-func (h *queries) serveOneway(x *edge.Context) error {
-	members, err := readMembers(x)
-	if err == nil {
-		_, err = h.plan(x, members)
-	}
-	return x.NoContent(err)
 }
 
 // plan plans a query with additional conditions. Headers report the parts of the request that
@@ -106,10 +101,10 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 		kind, _ := h.system.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
 	}
-	noun, nameOf := "operation", (*record.Kind).Operation
+	noun, nameOf, others := "operation", (*record.Kind).Operation, h.names
 	name := p.Get(edge.ParamOperation)
 	if name == "" {
-		noun, nameOf = "record kind", func(k *record.Kind) string { return k.Name }
+		noun, nameOf, others = "record kind", func(k *record.Kind) string { return k.Name }, nil
 		name = p.Get(edge.ParamKind)
 	}
 	if name == "" {
@@ -118,22 +113,25 @@ func (h *queries) kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 	if kind, ok := h.registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), h.instead(name, nameOf))
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), h.instead(name, nameOf, others))
 }
 
-// instead returns the kinds with similar names, or else all kinds.
-func (h *queries) instead(name string, nameOf func(*record.Kind) string) string {
+// instead returns similar names of kinds and of others, or else all names.
+func (h *queries) instead(name string, nameOf func(*record.Kind) string, others []string) string {
 	var names []string
-	for _, near := range h.registry.Suggest(name) {
-		if kind, ok := h.registry.Lookup(near); ok {
-			names = append(names, nameOf(kind))
-		}
-	}
-	if names != nil {
-		return "did you mean " + strings.Join(names, ", ") + "?"
-	}
 	for _, kind := range h.registry.Kinds() {
 		names = append(names, nameOf(kind))
+	}
+	names = append(names, others...)
+	near := record.Suggest(name, names)
+	if near == nil { // the registry knows kinds by both of their names
+		for _, one := range h.registry.Suggest(name) {
+			kind, _ := h.registry.Lookup(one)
+			near = append(near, nameOf(kind))
+		}
+	}
+	if near != nil {
+		return "did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return "known: " + strings.Join(names, ", ")
 }

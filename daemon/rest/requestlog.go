@@ -126,7 +126,7 @@ func sessionTag(x *edge.Context) string {
 
 // describeMembers records the members of the URL, and those of a form body.
 func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
-	if x.Route == nil || x.Route.Redact {
+	if x.Route == nil || x.Route.Redacted {
 		return
 	}
 	noteMembers(d, requestlog.RequestDto, x.Members)
@@ -192,7 +192,7 @@ func failureText(s wire.ResponseStatus) string {
 // describeBodies records bodies if requestlog.bodies is set, except bodies that may
 // contain secrets.
 func describeBodies(x *edge.Context, d *requestlog.EntryBuilder) {
-	if x.Route == nil || x.Route.Redact {
+	if x.Route == nil || x.Route.Redacted {
 		return
 	}
 	d.Texts[requestlog.RequestBody] = loggedBody(x.Body)

@@ -102,6 +102,15 @@ func TestEveryRouteForEveryRole(t *testing.T) {
 					a.checkAccess(t, o, method, r.Path)
 				}
 			}
+			for _, name := range o.Aliases {
+				a.checkAccess(t, o, "GET", "/api/"+name)
+			}
+			for _, path := range []string{"/json/reply/", "/xml/oneway/", "/api/"} {
+				if o.Name == "Stream" || o.Name == "Authenticate" { // lists of these are rejected, or empty, before access is checked
+					break
+				}
+				a.checkAccess(t, o, "POST", path+o.Name+"[]") // without a list
+			}
 		}
 	}
 	users := read[[]wire.User](t, asAdmin(t, i).do("GET /Users", "").want(t, 200))

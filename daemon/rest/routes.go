@@ -24,16 +24,36 @@ func newTable(h *handlers) []operation {
 			r := &o.routes[j]
 			r.Operation, r.Role, r.Kind, r.Webhooks = o.name, o.role, o.kind, o.group == groupWebhooks
 			r.Summary = cmp.Or(r.Summary, o.summary)
+			if form, ok := formOf(*r); ok {
+				r.ByName, r.Oneway, r.Status = true, form.Oneway, form.Status
+				r.Redacted = slices.ContainsFunc(o.routes, edge.Route.Redacts)
+			}
+		}
+		if o.name != anyQuery {
+			o.named = o.byName(o.name, o.plain())
 		}
 	}
 	return table
 }
 
-// routesOf returns the routes of all operations.
-func routesOf(table []operation) []edge.Route {
-	var all []edge.Route
+// routesOf returns the routes of all operations. Those for any query come last, since
+// their paths match any name.
+func routesOf(table []operation) (all []edge.Route) {
+	for i := range table {
+		o := &table[i]
+		if o.name == anyQuery {
+			continue
+		}
+		all = append(append(all, o.routes...), o.named...)
+		names, plain := o.aliases()
+		for _, name := range names {
+			all = append(all, o.byName(name, plain[name])...)
+		}
+	}
 	for _, o := range table {
-		all = append(all, o.routes...)
+		if o.name == anyQuery {
+			all = append(all, o.routes...)
+		}
 	}
 	return all
 }
@@ -62,15 +82,15 @@ func recordOperations(h *handlers) []operation {
 			{Name: memberProvider, Type: "string", Help: "credentials, or logout"},
 			{Name: memberRedirect, Type: "string", Help: "page to show after a login in a browser"},
 		}, routes: []edge.Route{
-			{Methods: "GET POST", Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "Log in with UserName and Password, or get the current session without them"},
-			{Methods: "GET POST", Pattern: "/api/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same, with content negotiation"},
+			{Methods: anyMethod, Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "Log in with UserName and Password, or get the current session without them"},
+			{Methods: anyMethod, Pattern: "/api/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail of administrative changes, newest first"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without a response"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same without a response"},
 			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
 		{name: logQuery, role: account.Admin, kind: "RequestLog", members: []metadata.Member{
@@ -78,7 +98,7 @@ func recordOperations(h *handlers) []operation {
 			{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
 		}, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "Logged requests, newest first; limited to a day by Date, or to failed requests by ViewErrors"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/QueryRequestLogsGETManyRequest", Status: http.StatusNoContent, Serve: h.logs.listOneway, Summary: "The same without a response"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "The same without a response"},
 			{Methods: "GET POST", Pattern: "/api/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "The same, with content negotiation"},
 			{Methods: "GET", Pattern: "/Logs", Serve: h.logs.list, Summary: "The same, with content negotiation"},
 			{Methods: "GET", Pattern: "/Logs/Today", Serve: h.logs.of(today, false), Summary: "The requests of today (UTC)"},
@@ -88,7 +108,7 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Logs/{Date}", Serve: h.logs.list, Summary: "The requests of one UTC day"}}},
 		{name: anyQuery, role: account.Reader, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/{Operation}", Serve: h.queries.serve, Summary: "Records of one kind, filtered, ordered and paged"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Status: http.StatusNoContent, Serve: h.queries.serveOneway, Summary: "The same without a response"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Serve: h.queries.serve, Summary: "The same without a response"},
 			{Methods: "GET POST", Pattern: "/Queries/{Kind}", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/api/{Operation}", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
 		{name: "UpdateBillStageCustomFieldValue", group: groupBills, role: account.Writer, summary: "Update a custom field value of a bill's stage", response: wire.CustomFieldValue{}, members: []metadata.Member{

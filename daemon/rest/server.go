@@ -124,7 +124,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
 		access: accessControl{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
-		queries: queries{c.Store, c.Registry, record.System()},
+		queries: queries{store: c.Store, registry: c.Registry, system: record.System()},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
 		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InFlight},
@@ -138,6 +138,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.messages = messages{c.Webhooks, &h.access, &h.queries, &h.subscriptions}
 	h.bulk = bulk{c.Webhooks, &h.queries}
 	h.table = newTable(h)
+	h.queries.names = names(h.table)
 	about := func(open bool) description {
 		return newDescription(func() *metadata.Service {
 			return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, &h.queries, open)
@@ -195,6 +196,9 @@ func (s *Server) serve(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+	if x.Params.Get(edge.ParamList) != "" && (x.Route.Always || x.Route.Streaming) {
+		return fault.New(fault.Invalid, "the operation %s cannot be called with a list of requests", x.Route.Operation)
+	}
 	if x.Route.Always {
 		return x.Route.Serve(x)
 	}
@@ -228,6 +232,12 @@ func (s *Server) handle(x *edge.Context) error {
 		return x.Redirect(http.StatusSeeOther, to)
 	}
 	addSite(x)
+	switch {
+	case x.Params.Get(edge.ParamList) != "":
+		return s.serveList(x)
+	case x.Route.Oneway:
+		return serveOneway(x)
+	}
 	return x.Route.Serve(x)
 }
 
@@ -244,10 +254,11 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
 	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), routeErr, queryErr, formatErr, kindErr)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
+	r = overriddenMethod(r)
 	x := &edge.Context{
 		Response: edge.NewResponse(w, s.config.Edge.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.config.Edge.BasePath, Options: s.config.Options(),
 		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
@@ -301,7 +312,7 @@ func (s *Server) MetricsHandler() http.Handler { return s.metrics.Handler() }
 // name of the record kind but no IDs, and is "/..." for an unknown path. traced is false
 // for health checks and live streams.
 func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
-	m, _, err := s.router.Find(r.Method, r.URL.EscapedPath())
+	m, _, err := s.router.Find(overriddenMethod(r).Method, r.URL.EscapedPath())
 	if err != nil || m.Route == nil {
 		return "/...", true
 	}

@@ -54,7 +54,7 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
 	case errors.Is(err, errHeadDone):
 		x.Response.WriteHeader(http.StatusOK)
 		return nil
-	case err != nil && out.sent:
+	case err != nil && out.sent && !x.Response.Kept:
 		abortResponse(x, err)
 	}
 	return err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -197,6 +198,33 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 	}
 	x.Response.Header().Set("Content-Type", contentType)
 	return x.Write(http.StatusOK, body)
+}
+
+// Part returns one request of several that x consists of. It has its own body, and
+// its response is kept in JSON by out.
+func (x *Context) Part(body []byte, out *Kept) *Context {
+	part := *x
+	part.Response, part.Body = NewResponse(out, x.Response.Stall), body
+	part.Response.Kept = true
+	part.Format.callback, part.Coding = "", nil
+	if part.Format.Name != JSONFormat().Name {
+		part.Format.Format = JSONFormat()
+	}
+	part.Params = part.Params[:len(part.Params):len(part.Params)] // handlers append
+	part.Logged.Ignored = ""
+	part.memory = bodyMemory{} // the body is that of x
+	return &part
+}
+
+// Adopt takes over the cookies, the ignored members and the user of a part.
+func (x *Context) Adopt(part *Context) {
+	x.Identity = part.Identity
+	for _, cookie := range part.Response.Header().Values("Set-Cookie") {
+		x.Response.Header().Add("Set-Cookie", cookie)
+	}
+	if all, names := x.Logged.Ignored, part.Logged.Ignored; names != "" && !strings.Contains(all, names) {
+		x.ReportIgnored(slices.DeleteFunc([]string{all, names}, func(text string) bool { return text == "" }))
+	}
 }
 
 // Header returns the Server-Timing header, in milliseconds.

@@ -12,9 +12,9 @@ import (
 var (
 	exposedHeaders = strings.Join([]string{
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
-		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, wire.HeaderReplayed, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
+		wire.HeaderTakeClamped, wire.HeaderIgnoredMembers, wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
 	}, ", ")
-	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey, wire.HeaderLastEventID}, ", ")
+	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderIdempotencyKey, wire.HeaderLastEventID, wire.HeaderMethodOverride}, ", ")
 )
 
 // preflightAge is the time for which browsers may cache a preflight response, in

@@ -59,6 +59,9 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	}
 	code := failures[f.Kind].code
 	status := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": x.ID}}
+	if completed := h.Get(wire.HeaderListCompleted); completed != "" {
+		status.Meta["AutoBatchIndex"] = completed
+	}
 	for _, field := range f.Fields {
 		status.Errors = append(status.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
 	}

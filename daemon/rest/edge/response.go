@@ -18,6 +18,7 @@ type Response struct {
 	Status  int
 	Bytes   int64
 	Aborted bool
+	Kept    bool // nothing has been sent: an error can replace the response
 }
 
 // NewResponse returns a Response that writes to w.

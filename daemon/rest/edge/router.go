@@ -17,6 +17,7 @@ import (
 type Router struct {
 	base   []string // of http.base_path
 	routes []CompiledRoute
+	byEnd  map[string][]int // indexes of routes, by the last segment in lower case; "" for a parameter
 }
 
 // Route is one row of the route table. The router, the checks and the documentation
@@ -35,6 +36,10 @@ type Route struct {
 	Large     bool   // its body may be as large as that of an event
 	Webhooks  bool   // belongs to webhooks, which may be disabled
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
+	ByName    bool   // its last segment is the name of an operation; with [] after it the body is a list of requests
+	Oneway    bool   // the response is not sent
+	NoHead    bool   // GET does not include HEAD
+	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
 	Always    bool   // polled every few seconds: served when the service is full or stopping, and not recorded in the request log
 }
 
@@ -45,6 +50,9 @@ const (
 	ParamKind      = "Kind"      // a record kind, by its own name
 )
 
+// ParamList is set if the path ends with it: the body is a list of requests.
+const ParamList = "[]"
+
 // CommonParams lists these parameters.
 var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
 
@@ -53,8 +61,6 @@ type CompiledRoute struct {
 	Route
 	methods  []string
 	segments []segment
-
-	Redact bool // requests and responses must not be logged
 }
 
 // segment is one segment of a pattern: a literal or a parameter.
@@ -64,7 +70,10 @@ type segment struct {
 }
 
 // Params are the values of a pattern's parameters.
-type Params []struct{ Name, Value string }
+type Params []Param
+
+// Param is the value of one parameter.
+type Param struct{ Name, Value string }
 
 // Get returns the value of a parameter, empty if there is none.
 func (p Params) Get(name string) string {
@@ -83,19 +92,19 @@ var redactedSegments = []string{"auth", "authenticate", "login", "users", "apike
 // Redacts reports whether members and bodies of the route must not be logged.
 func (r Route) Redacts() bool {
 	segments := splitPath(strings.ToLower(r.Pattern))
-	if len(segments) == 0 {
-		return false
+	if r.Redacted || len(segments) == 0 {
+		return r.Redacted
 	}
-	last := segments[len(segments)-1]
-	return slices.Contains(redactedSegments, segments[0]) || last == "authenticate" || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
+	return slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
 }
 
 // NewRouter returns a Router for the routes below a base path.
 func NewRouter(table []Route, basePath string) *Router {
-	rt := &Router{base: splitPath(basePath)}
-	for _, r := range table {
-		c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods), Redact: r.Redacts()}
-		if slices.Contains(c.methods, http.MethodGet) {
+	rt := &Router{base: splitPath(basePath), byEnd: make(map[string][]int)}
+	for i, r := range table {
+		c := CompiledRoute{Route: r, methods: strings.Fields(r.Methods)}
+		c.Redacted = r.Redacts()
+		if slices.Contains(c.methods, http.MethodGet) && !r.NoHead {
 			c.methods = append(c.methods, http.MethodHead)
 		}
 		for _, part := range splitPath(r.Pattern) {
@@ -105,9 +114,26 @@ func NewRouter(table []Route, basePath string) *Router {
 				c.segments = append(c.segments, segment{literal: part})
 			}
 		}
-		rt.routes = append(rt.routes, c)
+		end := ""
+		if n := len(c.segments); n > 0 {
+			end = strings.ToLower(c.segments[n-1].literal)
+		}
+		rt.routes, rt.byEnd[end] = append(rt.routes, c), append(rt.byEnd[end], i)
 	}
 	return rt
+}
+
+// candidates returns the indexes of the routes that may match one of the paths, in
+// the order of the table.
+func (rt *Router) candidates(paths ...[]string) []int {
+	found := slices.Clone(rt.byEnd[""])
+	for _, parts := range paths {
+		if len(parts) > 0 {
+			found = append(found, rt.byEnd[strings.ToLower(parts[len(parts)-1])]...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // BasePath returns http.base_path as links need it: empty, or with a leading slash
@@ -137,19 +163,29 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 		return Match{}, nil, err
 	}
 	stem, suffix := cutSuffix(parts)
-	for i := range rt.routes {
-		r := &rt.routes[i]
-		found, format, ok := r.matchSuffixed(parts, stem, suffix)
+	one, oneStem := cutList(parts), cutList(stem)
+	for _, i := range rt.candidates(parts, stem, one, oneStem) {
+		r, whole, short := &rt.routes[i], parts, stem
+		isList := r.ByName && (one != nil || oneStem != nil)
+		if isList {
+			whole, short = one, oneStem
+		}
+		found, format, ok := r.matchSuffixed(whole, short, suffix)
 		if !ok {
 			continue
 		}
 		if method != http.MethodOptions && slices.Contains(r.methods, method) {
+			if isList {
+				found = append(found, Param{ParamList, ParamList})
+			}
 			return Match{r, found, format}, nil, nil
 		}
 		if allow == nil {
 			m.Params, m.Suffix = found, format
 		}
-		allow = append(allow, r.methods...)
+		if allow = append(allow, r.methods...); r.ByName {
+			break // any other route that matches is for unknown names
+		}
 	}
 	if allow == nil {
 		return Match{}, nil, NotFound()
@@ -196,10 +232,22 @@ func cutSuffix(parts []string) (stem []string, suffix string) {
 	return stem, format.Name
 }
 
+// cutList removes [] from the last segment. It returns nil if there is none.
+func cutList(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	name, ok := strings.CutSuffix(parts[len(parts)-1], ParamList)
+	if !ok {
+		return nil
+	}
+	return append(slices.Clone(parts[:len(parts)-1]), name)
+}
+
 // matchSuffixed matches the path without its suffix first: a value that ends like a
 // suffix is less common.
 func (r *CompiledRoute) matchSuffixed(parts, stem []string, suffix string) (Params, string, bool) {
-	if suffix != "" && !r.Always {
+	if suffix != "" && (!r.Always || r.ByName) {
 		if found, ok := r.match(stem); ok {
 			return found, suffix, true
 		}
@@ -216,7 +264,7 @@ func (r *CompiledRoute) match(parts []string) (Params, bool) {
 	for i, s := range r.segments {
 		switch {
 		case s.param != "":
-			found = append(found, struct{ Name, Value string }{s.param, parts[i]})
+			found = append(found, Param{s.param, parts[i]})
 		case !strings.EqualFold(s.literal, parts[i]):
 			return nil, false
 		}

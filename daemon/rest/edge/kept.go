@@ -1,0 +1,42 @@
+package edge
+
+import (
+	"errors"
+	"net/http"
+)
+
+// Kept is a ResponseWriter that keeps the body of a response.
+type Kept struct {
+	Body []byte
+	Room int  // maximum length of Body
+	Drop bool // the body is not kept
+	Full bool // the body was longer than Room
+
+	header http.Header
+}
+
+// Header returns the headers of the response.
+func (k *Kept) Header() http.Header {
+	if k.header == nil {
+		k.header = make(http.Header)
+	}
+	return k.header
+}
+
+// WriteHeader ignores the status: failures are errors of the handler.
+func (k *Kept) WriteHeader(int) {}
+
+// Flush has nothing to do.
+func (k *Kept) Flush() {}
+
+// Write keeps bytes while there is room.
+func (k *Kept) Write(b []byte) (int, error) {
+	if k.Drop {
+		return len(b), nil
+	}
+	if k.Full = k.Full || len(k.Body)+len(b) > k.Room; k.Full {
+		return 0, errors.New("the kept response is too long")
+	}
+	k.Body = append(k.Body, b...)
+	return len(b), nil
+}

@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// Limits of a list of requests.
+const (
+	maxList         = 100     // requests
+	maxListResponse = 8 << 20 // bytes of all responses, which are kept until the last one
+)
+
+// serveOneway runs the handler of the route without sending its response.
+func serveOneway(x *edge.Context) error {
+	part := x.Part(x.Body, &edge.Kept{Drop: true})
+	err := part.Route.Serve(part)
+	x.Members = part.Members
+	x.Adopt(part)
+	return x.NoContent(err)
+}
+
+// serveList runs the requests of a list one after the other, as auto-batched requests
+// of ServiceStack: the response is the list of their responses, or that of the first
+// error. Earlier requests are not undone; a header has their number.
+func (s *Server) serveList(x *edge.Context) error {
+	requests, err := listOf(x)
+	if err != nil {
+		return err
+	}
+	responses, room := make([]json.RawMessage, 0, len(requests)), maxListResponse
+	h := x.Response.Header()
+	for i, request := range requests {
+		h.Set(wire.HeaderListCompleted, strconv.Itoa(i))
+		kept := &edge.Kept{Room: room, Drop: x.Route.Oneway}
+		err := s.serveItem(x.Part(request, kept), i > 0, x)
+		switch {
+		case kept.Full:
+			return fault.New(fault.Invalid, "the responses have more than %d bytes together: send fewer requests, or queries with a smaller Take", maxListResponse)
+		case err != nil:
+			return err
+		case len(kept.Body) == 0:
+			kept.Body = []byte("null")
+		case !json.Valid(kept.Body): // of an operation that responds with text
+			kept.Body, _ = json.Marshal(string(kept.Body)) // a string can always be encoded
+		}
+		responses, room = append(responses, kept.Body), room-len(kept.Body)
+	}
+	h.Set(wire.HeaderListCompleted, strconv.Itoa(len(requests)))
+	if x.Route.Oneway {
+		return x.NoContent(nil)
+	}
+	return x.Document(http.StatusOK, x.Route.Operation+"Responses", responses)
+}
+
+// serveItem runs one request of a list. All but the first, which was admitted with the
+// list, are admitted by themselves, so that they count in rate limits.
+func (s *Server) serveItem(part *edge.Context, admit bool, x *edge.Context) error {
+	if admit {
+		if err := s.handlers.access.admit(part); err != nil {
+			return err
+		}
+	}
+	err := part.Route.Serve(part)
+	x.Adopt(part)
+	return err
+}
+
+// listOf returns the requests in the body of a list.
+func listOf(x *edge.Context) ([]json.RawMessage, error) {
+	var requests []json.RawMessage
+	if err := json.Unmarshal(bytes.TrimPrefix(x.Body, utf8Mark), &requests); err != nil || requests == nil {
+		return nil, fault.New(fault.Malformed, "the body must be a JSON array with a request object in each item")
+	}
+	if len(requests) > maxList {
+		return nil, fault.New(fault.Invalid, "the list has %d requests; the maximum is %d", len(requests), maxList)
+	}
+	for i, request := range requests {
+		if request[0] != '{' {
+			return nil, fault.New(fault.Malformed, "item %d of the list is not an object", i)
+		}
+	}
+	return requests, nil
+}

@@ -1,0 +1,103 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+const completed = "X-AutoBatch-Completed"
+
+func TestListsOfQueries(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	const requests = `[{"Take":1,"OrderBy":"InvoiceID"},{"InvoiceID":"00120"},{"Take":0}]`
+	for _, line := range []string{"POST /json/reply/SO_TotalsQuery[]", "PUT /json/reply/so_totalsquery%5B%5D", "POST /api/SO_TotalsQuery[]", "POST /api/SO_TotalsQuery%5b%5d.json"} {
+		a := c.do(line, requests, "Content-Type: application/json").want(t, 200).wantHeader(t, completed, "3").wantHeader(t, "Content-Type", "application/json; charset=utf-8")
+		all := read[[]json.RawMessage](t, a)
+		for i, request := range []string{`{"Take":1,"OrderBy":"InvoiceID"}`, `{"InvoiceID":"00120"}`, `{"Take":0}`} {
+			if want := c.do("POST /json/reply/SO_TotalsQuery", request).want(t, 200).body; len(all) != 3 || string(all[i]) != want {
+				t.Errorf("%s: item %d is %s, want %s", line, i, all, want)
+			}
+		}
+	}
+	c.do("POST /json/reply/DB_ClassQuery[]", "[]").want(t, 200).wantHeader(t, completed, "0").wantText(t, "[]")
+	c.do("POST /json/reply/DB_ClassQuery[]?Take=1", `[{"Take":5}]`).want(t, 200).wantHeader(t, completed, "1")
+	c.do("POST /xml/reply/DB_ClassQuery[]", `[{"Take":1}]`).want(t, 200).wantHeader(t, "Content-Type", "application/xml; charset=utf-8").wantText(t, "<Results>")
+	c.do("POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":2}]`).want(t, 204).wantHeader(t, completed, "2")
+	c.do("POST /json/oneway/DB_ClassQuery[]", `[{"Take":1},{"Take":-2}]`).want(t, 400).wantHeader(t, completed, "1")
+	c.do("POST /json/reply/DB_ClassQuery[]", `[{"Nope":1}]`).want(t, 200).wantHeader(t, "X-Ignored-Members", "Nope")
+	c.do("POST /json/reply/WebhooksEventsGETRequest[]", `[{},{}]`).want(t, 200).wantHeader(t, completed, "2")
+	c.do("POST /json/reply/TypeScript[]", `[{}]`).want(t, 200).wantText(t, `["/*`)
+}
+
+func TestInvalidLists(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	for _, test := range []struct{ path, body, text string }{
+		{"DB_ClassQuery", "", "JSON array"},
+		{"DB_ClassQuery", `{"Take":1}`, "JSON array"},
+		{"DB_ClassQuery", `[{"Take":1}`, "JSON array"},
+		{"DB_ClassQuery", `null`, "JSON array"},
+		{"DB_ClassQuery", `[{"Take":1},2]`, "item 1"},
+		{"DB_ClassQuery", `[null]`, "item 0"},
+		{"DB_ClassQuery", "[{}" + strings.Repeat(",{}", 100) + "]", "the maximum is 100"},
+		{"SO_TotalsQuery", "[{}" + strings.Repeat(",{}", 19) + "]", "a smaller Take"},
+		{"Stream", "[{}]", "Stream"},
+		{"Health", "[{}]", "Health"},
+	} {
+		c.do("POST /json/reply/"+test.path+"[]", test.body).want(t, 400).wantText(t, test.text)
+	}
+	c.do("POST /json/reply/DB_ClassQuery[]", "[{}"+strings.Repeat(",{}", 99)+"]").want(t, 200).wantHeader(t, completed, "100")
+	c.do("POST /json/reply/NoQuery[]", "[{}]").want(t, 404).wantText(t, "unknown operation NoQuery;")
+	a := c.do("POST /csv/reply/DB_ClassQuery[]", `[{"Take":1},{"Take":-1},{"Take":-2}]`).want(t, 400)
+	if a.wantHeader(t, completed, "1"); !strings.HasPrefix(a.body, "ErrorCode,") {
+		t.Error(a.body)
+	}
+}
+
+// TestListsOfChanges checks that a list stops at the first error and does not undo
+// earlier requests.
+func TestListsOfChanges(t *testing.T) {
+	i := daemontest.Start(t)
+	c := asAdmin(t, i)
+	user := func(n int, role string) string {
+		return `{"UserName":"user` + strconv.Itoa(n) + `","Password":"` + annPassword + `","Role":"` + role + `"}`
+	}
+	a := c.do("POST /api/AddUser[]", "["+user(1, "reader")+","+user(2, "writer")+"]").want(t, 200).wantHeader(t, completed, "2").wantHeader(t, "Location", "")
+	if made := read[[]wire.User](t, a); len(made) != 2 || made[1].UserName != "user2" || made[1].Role != "writer" {
+		t.Errorf("%+v", made)
+	}
+	a = c.do("POST /json/reply/AddUser[]", "["+user(3, "reader")+","+user(4, "king")+","+user(5, "reader")+"]").want(t, 400).wantHeader(t, completed, "1")
+	if s := a.failure(t); s.Meta["AutoBatchIndex"] != "1" || len(s.Errors) != 1 || s.Errors[0].FieldName != "Role" {
+		t.Errorf("%+v", s)
+	}
+	users := func(want int) {
+		t.Helper()
+		if all := read[[]wire.User](t, c.do("GET /Users", "").want(t, 200)); len(all) != want {
+			t.Errorf("%+v", all)
+		}
+	}
+	users(4)
+	c.do("POST /json/reply/RemoveUser[]", `[{"UserName":"user1"},{"UserName":"user2"}]`).want(t, 200).wantText(t, "[null,null]")
+	users(2)
+	for _, line := range []string{"POST /json/reply/AddUser[]", "POST /json/oneway/AddUser[]", "POST /api/AddUser[]"} {
+		anonymous(t, i).do(line, "["+user(6, "reader")+"]").want(t, 401)
+		anonymous(t, i).with(basic("user3", annPassword)).do(line, "["+user(6, "admin")+"]").want(t, 403)
+		c.do(line, "["+user(6, "reader")+"]", "Origin: http://evil.example").want(t, 403)
+	}
+	users(2)
+	c.do("POST /json/oneway/AddUser[]", "["+user(7, "reader")+"]").want(t, 204)
+	users(3)
+	login := c.do("POST /json/reply/Authenticate[]", "["+loginJSON()+"]").want(t, 200)
+	anonymous(t, i).do("GET /Sessions/Current", "", "Cookie: ss-id="+login.cookie(t).Value).want(t, 200)
+}
+
+// TestListsCountInRateLimits checks that each request of a list counts.
+func TestListsCountInRateLimits(t *testing.T) {
+	i := daemontest.Start(t, "--http-rate", "1/h+4")
+	c := asAdmin(t, i)
+	c.do("POST /json/reply/Users[]", "[{},{},{},{},{},{}]").want(t, 429).wantHeader(t, completed, "4")
+}

@@ -1,0 +1,257 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	business "github.com/bizhook/whd/daemon/demo"
+)
+
+const noID = "00000000-0000-4000-8000-000000000000"
+
+// nameFixture is a daemon with a value for each path member: ids that exist for
+// operations that read, and ids that do not exist for those that change something.
+type nameFixture struct {
+	client
+	exists map[string]string
+}
+
+func newNameFixture(t *testing.T) nameFixture {
+	c := asAdmin(t, daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8"))
+	f := nameFixture{c, map[string]string{"UserName": "admin", "Date": "2030-01-31", "MessageID": noID}}
+	f.exists["BillID"], f.exists["StageID"], f.exists["SettingID"] = business.BillExample()
+	f.exists["SubscriberID"] = read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
+	path := "/Webhooks/Subscribers/" + f.exists["SubscriberID"] + "/Subscriptions"
+	f.exists["SubscriptionID"] = read[wire.Subscription](t, c.do("POST "+path, `{"URL":"http://127.0.0.1:9/","EventName":"*"}`).want(t, 201)).RecID
+	f.exists["KeyID"] = read[wire.APIKey](t, c.do("POST /ApiKeys", `{"Name":"one","Role":"reader"}`).want(t, 201)).KeyID
+	return f
+}
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// plainRequest returns the request line of an operation's first plain route, and its
+// path members.
+func (f nameFixture) plainRequest(o wire.Operation) (line string, members map[string]string) {
+	at := slices.IndexFunc(o.Routes, func(r wire.OperationRoute) bool { return !isNamed(r.Path) })
+	r := o.Routes[at]
+	members = make(map[string]string)
+	path := pathParameter.ReplaceAllStringFunc(r.Path, func(part string) string {
+		name := strings.Trim(part, "{}")
+		if members[name] = f.exists[name]; r.Methods[0] != "GET" {
+			members[name] = noID
+		}
+		return url.PathEscape(members[name])
+	})
+	return r.Methods[0] + " " + path, members
+}
+
+// isNamed reports whether a path calls an operation by its name.
+func isNamed(path string) bool {
+	return strings.Contains(path, "/reply/") || strings.Contains(path, "/oneway/") || strings.HasPrefix(path, "/api/")
+}
+
+func jsonBody(members map[string]string) string {
+	var pairs []string
+	for name, value := range members {
+		pairs = append(pairs, fmt.Sprintf("%q:%q", strings.ToLower(name), value))
+	}
+	return "{" + strings.Join(pairs, ",") + "}"
+}
+
+func formBody(members map[string]string) string {
+	values := make(url.Values)
+	for name, value := range members {
+		values.Set(name, value)
+	}
+	return values.Encode()
+}
+
+var requestIDs = regexp.MustCompile(`"RequestId":"[^"]*"`)
+
+// outcome has the parts of a response that are equal however an operation is called.
+func (a answer) outcome() string {
+	return fmt.Sprint(a.status, " ", a.header.Get("Content-Type"), " ", requestIDs.ReplaceAllString(a.body, ""))
+}
+
+// changingResponses are the operations with a response that differs between any two
+// requests, or that has the body of the request.
+var changingResponses = []string{"TestTarget", "Info", "Stats", "Metrics", "Settings", "QueryRequestLogsGETManyRequest"}
+
+// TestEveryOperationByEveryName calls each operation by each of its names, with its
+// path members in a JSON body, in a form and in the query string, and compares the
+// response with that of the plain route.
+func TestEveryOperationByEveryName(t *testing.T) {
+	f := newNameFixture(t)
+	for _, o := range metadataOf(t, f.client).Operations {
+		if o.Name == "Stream" || strings.HasPrefix(o.Routes[0].Path, "/{Format}/reply/") && o.Name != "Authenticate" && o.Name != "WH_AuditQuery" {
+			continue // no response to compare, or queries, which other tests call by name
+		}
+		line, members := f.plainRequest(o)
+		want := f.do(line, "", "Accept: application/json")
+		query := formBody(members)
+		for _, name := range append([]string{o.Name}, o.Aliases...) {
+			for _, test := range []struct {
+				line, body string
+				headers    []string
+			}{
+				{"POST /json/reply/" + name, jsonBody(members), nil},
+				{"GET /json/reply/" + strings.ToLower(name) + "?" + query, "", []string{"Accept: text/csv"}},
+				{"DELETE /JSON/reply/" + name + ".json/?" + query, "", nil},
+				{"PUT /xml/reply/" + name + "?format=json", query, []string{"Content-Type: application/x-www-form-urlencoded"}},
+				{"POST /api/" + name + ".json", jsonBody(members), nil},
+				{"GET /api/" + name + "?" + query, "", []string{"Accept: application/json"}},
+			} {
+				got := f.do(test.line, test.body, test.headers...)
+				if got.outcome() != want.outcome() && !(slices.Contains(changingResponses, o.Name) && got.status == want.status) {
+					t.Errorf("%s as %s\n got %s\nwant %s", line, test.line, shortened(got.outcome()), shortened(want.outcome()))
+				}
+			}
+			got := f.do("POST /json/oneway/"+name, jsonBody(members))
+			switch {
+			case want.status < 400 && !slices.Contains([]string{"Health", "Ready", "Metrics"}, o.Name):
+				if got.status != 204 || got.body != "" {
+					t.Errorf("%s oneway: status %d, %q", name, got.status, got.body)
+				}
+			case want.status >= 400 && got.outcome() != want.outcome():
+				t.Errorf("%s oneway: got %s, want %s", name, got.outcome(), want.outcome())
+			}
+		}
+	}
+}
+
+// TestMissingPathMembers checks that the path members of an operation are required
+// when it is called by its name.
+func TestMissingPathMembers(t *testing.T) {
+	f := newNameFixture(t)
+	for _, o := range metadataOf(t, f.client).Operations {
+		at := slices.IndexFunc(o.Routes, func(r wire.OperationRoute) bool { return !isNamed(r.Path) })
+		for _, m := range pathParameter.FindAllStringSubmatch(o.Routes[at].Path, -1) {
+			a := f.do("POST /json/reply/"+o.Name, `{"`+m[1]+`":""}`).want(t, 400)
+			if !strings.Contains(a.body, `"FieldName":"`+m[1]+`"`) || !strings.Contains(a.body, `"ErrorCode":"NotEmpty"`) {
+				t.Errorf("%s without %s: %s", o.Name, m[1], a.body)
+			}
+			f.do("POST /json/reply/"+o.Name, `{"`+m[1]+`":["a","b"]}`).want(t, 400)
+		}
+	}
+}
+
+// TestLifeOfASubscriptionByName sends the requests of typed clients of both
+// generations of the reference service.
+func TestLifeOfASubscriptionByName(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	boss, c := asAdmin(t, i), anonymous(t, i)
+	for _, n := range []struct{ base, add, show, list, change, remove, subscribe, one, all, update, cancel, messages string }{
+		{"/json/reply/", "WebhooksSubscribersPOSTRequest", "WebhooksSubscribersGETRequest", "WebhooksSubscribersGETManyRequest", "WebhooksSubscribersPATCHRequest", "WebhooksSubscribersDELETERequest",
+			"WebhooksSubscriptionsPOSTRequest", "GetSubscription", "WebhooksSubscriptionsGETRequest", "WebhooksSubscriptionsPATCHRequest", "WebhooksSubscriptionsDELETERequest", "WebhooksMessagesGETRequest"},
+		{"/api/", "WebhooksSubscriberPOSTRequest", "WebhooksSubscriberGETRequest", "WebhooksSubscribersGETManyRequest", "WebhooksSubscriberPATCHRequest", "WebhooksSubscriberDELETERequest",
+			"WebhooksSubscriptionPOSTRequest", "WebhooksSubscriptionGETRequest", "WebhooksSubscriptionsGETManyRequest", "WebhooksSubscriptionPATCHRequest", "WebhooksSubscriptionDELETERequest", "WebhooksMessagesGETManyRequest"},
+	} {
+		made := read[wire.Subscriber](t, boss.do("POST "+n.base+n.add, `{"Name":"Shop"}`).want(t, 201))
+		if changed := read[wire.Subscriber](t, boss.do("PATCH "+n.base+n.change, `{"SubscriberID":"`+made.RecID+`","Name":"Store"}`).want(t, 200)); changed.Name != "Store" {
+			t.Errorf("%+v", changed)
+		}
+		if listed := boss.do("GET "+n.base+n.list+"?Name=store", "").want(t, 200).envelope(t); len(listed.Results) != 1 {
+			t.Errorf("%d subscribers", len(listed.Results))
+		}
+		subscriber := `"SubscriberID":"` + made.RecID + `"`
+		s := read[wire.Subscription](t, c.do("POST "+n.base+n.subscribe, `{`+subscriber+`,"URL":"http://127.0.0.1:9/","EventName":"debtor.created","Headers":[{"Name":"X-Key","Value":"1"}]}`).want(t, 201).
+			wantHeader(t, "X-Ignored-Members", ""))
+		ids := `{` + subscriber + `,"SubscriptionID":"` + s.RecID + `"`
+		updated := read[wire.Subscription](t, c.do("PATCH "+n.base+n.update, ids+`,"EventName":"debtor.*"}`).want(t, 200))
+		if shown := read[wire.Subscription](t, c.do("POST "+n.base+n.one, ids+`}`).want(t, 200)); shown.EventName != "debtor.*" || shown.RecID != updated.RecID || len(shown.Headers) != 1 {
+			t.Errorf("%+v", shown)
+		}
+		if all := read[[]wire.Subscription](t, c.do("GET "+n.base+n.all+"?SubscriberID="+made.RecID, "").want(t, 200)); len(all) != 1 {
+			t.Errorf("%d subscriptions", len(all))
+		}
+		c.do("POST "+n.base+"TestSubscription", ids+`}`).want(t, 202)
+		if sent := c.do("GET "+n.base+n.messages+"?Take=1&SubscriberID="+made.RecID, "").want(t, 200).envelope(t); len(sent.Results) != 1 {
+			t.Errorf("%d messages", len(sent.Results))
+		}
+		c.do("DELETE "+n.base+n.cancel+"?SubscriberID="+made.RecID+"&subscriptionid="+s.RecID, "").want(t, 204)
+		c.do("POST "+n.base+n.one, ids+`}`).want(t, 404)
+		boss.do("DELETE "+n.base+n.remove, `{`+subscriber+`}`).want(t, 204)
+		boss.do("GET "+n.base+n.show+"?SubscriberID="+made.RecID, "").want(t, 404)
+	}
+}
+
+// TestSecondGroupOfNames checks names with a path of their own, and names in the
+// metadata, in suggestions and in the lists of methods.
+func TestSecondGroupOfNames(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	c.do("GET /nothing/at/all", "").want(t, 404)
+	for _, name := range []string{"TodayErrorLogsGETManyRequest", "TodayLogsGETManyRequest"} {
+		rows := c.logs("/api/" + name)
+		if len(rows) == 0 || strings.Contains(name, "Error") && slices.ContainsFunc(rows, func(e logEntry) bool { return e.StatusCode < 400 }) {
+			t.Errorf("%s: %d rows", name, len(rows))
+		}
+	}
+	if rows := c.logs("/json/reply/YesterdayLogsGETManyRequest"); len(rows) > 0 {
+		t.Errorf("%d rows of yesterday", len(rows))
+	}
+	if o := operationOf(t, c, "AddSubscriber"); !slices.Equal(o.Aliases, []string{"WebhooksSubscribersPOSTRequest", "WebhooksSubscriberPOSTRequest"}) {
+		t.Errorf("%q", o.Aliases)
+	}
+	asBrowser(c).do("GET /metadata?op=webhookssubscriberpostrequest", "").want(t, 200).wantText(t, "<h1>AddSubscriber</h1>").wantText(t, "WebhooksSubscribersPOSTRequest")
+	c.do("POST /json/reply/GetMetadata", `{"op":"LoginPOSTRequest"}`).want(t, 200).wantText(t, `"Name":"Authenticate"`)
+	for path, near := range map[string]string{
+		"/json/reply/WebhooksSubscribePOSTRequest": "did you mean WebhooksSubscriberPOSTRequest",
+		"/api/AddUsers":                  "did you mean AddUser",
+		"/json/reply/DB_ClasQuery[]":     "did you mean DB_ClassQuery",
+		"/metadata?op=LoginPOSTReques":   "LoginPOSTRequest",
+		"/json/reply/NothingLikeIt":      "AddUser, ",
+		"/json/reply/Query":              "unknown operation Query",
+		"/Queries/AddUsers":              "unknown record kind",
+		"/json/reply/Subscriptions/more": "path not found",
+		"/json/reply/Users%5B%5D%5B%5D":  "unknown operation",
+		"/Users/missing%5B%5D":           "user",
+	} {
+		c.do("GET "+path, "").want(t, 404).wantText(t, near)
+	}
+	for line, allow := range map[string]string{
+		"OPTIONS /json/reply/AddUser":   "DELETE, GET, PATCH, POST, PUT, OPTIONS",
+		"OPTIONS /json/reply/Users":     "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS",
+		"OPTIONS /api/LogoutGetRequest": "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS",
+	} {
+		c.do(line, "").want(t, 204).wantHeader(t, "Allow", allow)
+	}
+	c.do("HEAD /json/reply/RemoveUser?UserName=missing", "").want(t, 405)
+	c.do("HEAD /api/Users", "").want(t, 200)
+}
+
+// TestNamesUnderABasePath checks routes by name below http.base_path.
+func TestNamesUnderABasePath(t *testing.T) {
+	i := daemontest.Start(t, "--http-base-path", "/erp")
+	c := asAdmin(t, i)
+	c.do("POST /json/reply/AddSubscriber", `{"Name":"Shop"}`).want(t, 201)
+	c.url = strings.TrimSuffix(i.URL, "/erp")
+	c.do("GET /erp/api/Users", "").want(t, 200)
+	c.do("GET /api/Users", "").want(t, 404)
+}
+
+func TestMethodOverride(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := asAdmin(t, i)
+	bill, stage, setting := business.BillExample()
+	path := billPath(bill, stage, setting)
+	c.do("POST "+path, `{"Contents":"blue"}`).want(t, 405)
+	c.do("POST "+path, `{"Contents":"blue"}`, "X-HTTP-Method-Override: PATCH").want(t, 200).wantText(t, "blue")
+	c.do("POST "+path, "", "X-Http-Method-Override: get").want(t, 200).wantText(t, "blue")
+	c.do("GET "+path, "", "X-HTTP-Method-Override: DELETE").want(t, 200)
+	c.do("POST /Users/missing", "", "X-HTTP-Method-Override: DELETE").want(t, 404)
+	c.do("POST /Users", `{}`, "X-HTTP-Method-Override: POST").want(t, 400)
+	for _, method := range []string{"HEAD", "OPTIONS", "BREW", "PATCH PUT"} {
+		c.do("POST "+path, `{"Contents":"red"}`, "X-HTTP-Method-Override: "+method).want(t, 400).wantText(t, "X-HTTP-Method-Override")
+	}
+	session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	anonymous(t, i).do("POST /Users/missing", "", "X-HTTP-Method-Override: DELETE", "Cookie: ss-id="+session, "Origin: http://evil.example").want(t, 403)
+	if !slices.ContainsFunc(c.logs("/Logs"), func(e logEntry) bool { return e.HTTPMethod == "DELETE" && e.PathInfo == "/Users/missing" }) {
+		t.Error("the request log does not have the effective method")
+	}
+}
