@@ -106,7 +106,7 @@ func operationsTable() string {
 			ways = append(ways, strings.Join(r.Methods, " ")+" `"+r.Path+"`")
 		}
 		text := strings.ReplaceAll(strings.Join(ways, "<br>"), "GET POST PUT PATCH DELETE", "any")
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.Name, text, cmp.Or(o.Role, "-"))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.Join(append([]string{o.Name}, o.Aliases...), "`<br>`"), text, cmp.Or(o.Role, "-"))
 	}
 	return b.String()
 }

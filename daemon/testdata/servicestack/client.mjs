@@ -43,6 +43,54 @@ async function fails(promise, status, code) {
     throw new Error(`no error where ${status} ${code} was expected`)
 }
 
+// namedOperations calls the operations by the names of the existing service, as classes
+// generated from it do.
+async function namedOperations(base) {
+    class Any {}
+    const boss = new JsonServiceClient(url), open = new JsonServiceClient(url)
+    for (const c of [boss, open]) base === '/api' ? c.useBasePath('/api') : c.useBasePath()
+    const call = (c, method, name, members) => c[method.toLowerCase()](new (request(name, method, Any))(members))
+    const login = await call(boss, 'POST', 'LoginPOSTRequest', { UserName: 'admin', Password: password })
+    equal(login.UserName, 'admin', 'login')
+    boss.headers.set('X-ss-id', login.SessionId)
+    holds((await call(boss, 'GET', 'AuthCurrentSessionGETRequest')).UserName === 'admin', 'session')
+    await call(boss, 'GET', 'KeepAliveGETRequest')
+    const value = await call(boss, 'PATCH', 'BillStageCustomFieldValuePATCHRequest', { ...place, Contents: base })
+    equal(value.Contents, base, 'bill')
+    equal((await call(boss, 'GET', 'BillStageCustomFieldValueGETRequest', place)).Contents, base, 'bill value')
+    holds((await call(boss, 'GET', 'BillStageCustomFieldValuesGETManyRequest', place)).length > 0, 'bill values')
+    const many = base === '/api' // the later generation has names of its own
+    const events = await call(open, 'GET', many ? 'WebhooksEventsGETManyRequest' : 'WebhooksEventsGETRequest')
+    holds(events.length >= 42, 'events')
+    const noun = many ? 'WebhooksSubscriber' : 'WebhooksSubscribers', sub = many ? 'WebhooksSubscription' : 'WebhooksSubscriptions'
+    const subscriber = await call(boss, 'POST', noun + 'POSTRequest', { Name: 'client ' + base })
+    const SubscriberID = subscriber.RecID
+    equal((await call(boss, 'PATCH', noun + 'PATCHRequest', { SubscriberID, Name: 'changed ' + base })).Name, 'changed ' + base, 'subscriber')
+    equal((await call(boss, 'GET', noun + 'GETRequest', { SubscriberID })).RecID, SubscriberID, 'one subscriber')
+    holds((await call(boss, 'GET', 'WebhooksSubscribersGETManyRequest')).Results.length > 0, 'subscribers')
+    const made = await call(open, 'POST', sub + 'POSTRequest', { SubscriberID, URL: 'https://example.com/hook', EventName: 'debtor.created' })
+    const SubscriptionID = made.RecID
+    equal((await call(open, 'PATCH', sub + 'PATCHRequest', { SubscriberID, SubscriptionID, EventName: 'debtor.updated' })).EventName, 'debtor.updated', 'subscription')
+    const all = await call(open, 'GET', many ? 'WebhooksSubscriptionsGETManyRequest' : 'WebhooksSubscriptionsGETRequest', { SubscriberID })
+    equal(all.map(x => x.RecID), [SubscriptionID], 'subscriptions')
+    const raised = await call(boss, 'POST', many ? 'WebhooksEventPOSTRequest' : 'WebhooksEventsPOSTRequest', { EventName: 'debtor.updated', Body: '{}' })
+    equal(raised.Messages, 1, 'messages of the event')
+    const sent = await call(open, 'GET', many ? 'WebhooksMessagesGETManyRequest' : 'WebhooksMessagesGETRequest', { SubscriberID, Take: 5 })
+    equal(sent.Results.length, 1, 'messages')
+    await call(open, 'GET', 'WebhooksMessageResponsesGETRequest', { SubscriberID })
+    const message = many ? 'WebhooksMessageDELETERequest' : 'WebhooksMessagesDELETERequest'
+    await call(open, 'DELETE', message, { SubscriberID, SubscriptionID, MessageID: sent.Results[0].MessageID })
+    await call(open, 'DELETE', sub + 'DELETERequest', { SubscriberID, SubscriptionID })
+    await call(boss, 'DELETE', noun + 'DELETERequest', { SubscriberID })
+    await fails(call(boss, 'GET', noun + 'GETRequest', { SubscriberID }), 404, 'NotFound')
+    const batch = await boss.sendAll([1, 2, 3].map(Take => new SO_TotalsQuery({ Take })))
+    equal(batch.map(x => x.Results.length), [1, 2, 3], 'sendAll')
+    const status = await fails(boss.sendAll([1, -1].map(Take => new SO_TotalsQuery({ Take }))), 400, 'ArgumentException')
+    equal(Object.entries(status.meta).find(([name]) => /autobatchindex/i.test(name))?.[1], '1', 'the failed request')
+    await boss.sendAllOneWay([1, 2].map(Take => new SO_TotalsQuery({ Take })))
+    await call(boss, 'GET', 'LogoutGetRequest')
+}
+
 const client = new JsonServiceClient(url)
 const anonymous = new JsonServiceClient(url)
 let session = ''
@@ -155,6 +203,9 @@ const tests = {
     'the request log': async () => {
         const r = await client.get(new Logs({ ViewErrors: true, Take: 5 }))
         holds(r.Results.length > 0 && r.Results.every(x => x.StatusCode >= 400), 'errors only')
+    },
+    'the operations of the existing service by name, at each base path': async () => {
+        for (const base of ['/api', '/json/reply']) await namedOperations(base)
     },
     'logout': async () => {
         await client.postToUrl('/auth/logout', new Authenticate({}))
