@@ -60,7 +60,7 @@ func TestExportFilteredRowsForExcel(t *testing.T) {
 // screen.
 func TestExportFormats(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
+	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: shortDir(t)})
 	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s", "j", "space", "j", "space")
 	b := d.App.Front().(*browse.Browser)
 	var want []string
@@ -152,7 +152,7 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 // shown as an error of the field.
 func TestExportValidatesPath(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	dir := t.TempDir()
+	dir := shortDir(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 	path := filepath.Join(dir, "a.csv")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -253,4 +253,17 @@ func TestMessageExportIncludesBodies(t *testing.T) {
 	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
 		t.Errorf("got %s", text)
 	}
+}
+
+// shortDir returns a new directory with a short path, for tests that look for texts with
+// paths: texts that are too long for the screen are wrapped or shortened, and t.TempDir
+// includes the name of the test and a number of varying length.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "whd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }

@@ -188,7 +188,7 @@ func TestTimeLimit(t *testing.T) {
 		from = append(from, ten+name+"(n)")
 	}
 	mssqltest.Exec(t, dsn, slow+strings.Join(from, " CROSS JOIN "), `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
-	s := openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(2 * time.Second)})
+	s := openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(10 * time.Second)})
 	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
 		t.Errorf("over the time limit: %v", err)
 	}
