@@ -40,6 +40,20 @@ func TestCrossOriginChangesAreRejected(t *testing.T) {
 	c.do("GET /auth", "", cookie).want(t, 200)
 }
 
+// TestLinksToChanges checks that a link in an e-mail cannot change anything: browsers
+// send the same headers as for an address that the user has typed.
+func TestLinksToChanges(t *testing.T) {
+	c := anonymous(t, demo.start(t))
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+	c = c.with(cookie, "User-Agent: Mozilla/5.0", "Sec-Fetch-Site: none")
+	for _, path := range []string{"/api/RemoveUser?UserName=missing", "/json/reply/RemoveUser?UserName=missing", "/html/oneway/WebhooksSubscriberDELETERequest?SubscriberID=" + noID} {
+		c.do("GET "+path, "").want(t, 403)
+		c.do("POST "+path, "").want(t, 404)
+	}
+	c.do("GET /json/reply/Users", "").want(t, 200)
+	c.do("GET /api/Authenticate", "").want(t, 200)
+}
+
 func (a answer) wantMessage(t testing.TB, part string) {
 	t.Helper()
 	if !strings.Contains(a.body, part) {

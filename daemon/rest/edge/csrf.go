@@ -34,7 +34,7 @@ func NewCSRF(origins CORS) *CSRF {
 func (c *CSRF) Check(x *Context) error {
 	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.AuthMethod.Ambient() || !x.Identity.Known())
 	switch {
-	case !x.Route.Changes && !readable, hasExplicitProof(x.Request), c.sameOrigin(x):
+	case !x.Route.Changes && !readable, hasExplicitProof(x.Request), c.sameOrigin(x) && !followsLink(x.Request, x.Route):
 		return nil
 	case x.Route.Changes:
 		return fault.New(fault.Forbidden, "cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
@@ -48,6 +48,13 @@ func (c *CSRF) Check(x *Context) error {
 func hasExplicitProof(r *http.Request) bool {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.EqualFold(scheme, "Bearer") || r.Header.Get(wire.HeaderSessionID) != ""
+}
+
+// followsLink reports whether a browser may have followed a link in another program,
+// such as an e-mail, to an operation that changes something and has no plain GET.
+// Sec-Fetch-Site is none for such links too.
+func followsLink(r *http.Request, to *CompiledRoute) bool {
+	return to.NoHead && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "none"
 }
 
 // sameOrigin reports whether the request comes from a page of the service, from a

@@ -38,7 +38,7 @@ type Route struct {
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
 	ByName    bool   // its last segment is the name of an operation; with [] after it the body is a list of requests
 	Oneway    bool   // the response is not sent
-	NoHead    bool   // GET does not include HEAD
+	NoHead    bool   // GET does not include HEAD: a changing operation has GET by its name only
 	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
 	Always    bool   // polled every few seconds: served when the service is full or stopping, and not recorded in the request log
 }
