@@ -13,16 +13,15 @@ type Convention struct {
 // Conventions returns the implicit conventions.
 //
 // They are the defaults of AutoQueryFeature.ImplicitConventions in ServiceStack v5.4
-// (src/ServiceStack.Server/AutoQueryFeature.cs), without the comparisons that are
-// suffixes of the published interface, such as %GreaterThan%, and with IsNull and
-// IsNotNull of v6. As in ServiceStack, "Field>" is strict and ">Field" is not, because a
+// (src/ServiceStack.Server/AutoQueryFeature.cs), without the suffixes of the published
+// interface, such as %GreaterThan, and with IsNull and IsNotNull of v6. As in ServiceStack, "Field>" is strict and ">Field" is not, because a
 // URL with "Field>=5" has the name "Field>".
 func Conventions() []Convention {
 	return []Convention{
-		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%"}},
-		{GreaterThanOrEqualTo, []string{">%", "OnOrAfter%", "%From%", "Since%", "Start%", "%Higher%"}},
-		{LessThan, []string{"<%", "Behind%", "%Below%", "%Under%", "%Lower%", "%Before%", "%YoungerThan"}},
-		{LessThanOrEqualTo, []string{"%<", "OnOrBefore%", "End%", "Stop%", "To%", "Until%"}},
+		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%", "GreaterThan%"}},
+		{GreaterThanOrEqualTo, []string{">%", "OnOrAfter%", "%From%", "Since%", "Start%", "%Higher%", "GreaterThanOrEqualTo%"}},
+		{LessThan, []string{"<%", "Behind%", "%Below%", "%Under%", "%Lower%", "%Before%", "%YoungerThan", "LessThan%"}},
+		{LessThanOrEqualTo, []string{"%<", "OnOrBefore%", "End%", "Stop%", "To%", "Until%", "LessThanOrEqualTo%"}},
 		{NotEqualTo, []string{"%!"}},
 		{Like, []string{"%Like%"}},
 		{In, []string{"%In", "%Ids"}},

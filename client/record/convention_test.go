@@ -58,6 +58,7 @@ func TestConventionsAreThoseOfAutoQuery(t *testing.T) {
 		">%>=", "%>>", "%!<>",
 		"Behind%<", "%Below%<", "%Under%<", "%Lower%<", "%Before%<", "%YoungerThan<",
 		"OnOrBefore%<=", "End%<=", "Stop%<=", "To%<=", "Until%<=", "%<<=", "<%<",
+		"GreaterThan%>", "GreaterThanOrEqualTo%>=", "LessThan%<", "LessThanOrEqualTo%<=", // as suffixes: the published interface
 		"%Like%like", "%Inin", "%Idsin", "%Between%between", "%IsNullnull", "%IsNotNullnot null",
 	}
 	signs := map[Operator]string{
