@@ -31,7 +31,7 @@ var spellings = [...]struct {
 	record.LessThanOrEqualTo:    {"<=", "le", "less or equal"},
 	record.NotEqualTo:           {"!=", "ne", "not equal"},
 	record.Between:              {"", "between", "from A to B: A,B or A..B"},
-	record.In:                   {"", "in", "one of A,B,C; or A..B for between"},
+	record.In:                   {"", "in", "one of A,B,C; A..B means between A and B"},
 }
 
 // Symbol returns the symbol of an operator; empty if it only has a word.

@@ -101,7 +101,9 @@ func systemKind(name string) *record.Kind {
 }
 
 // listFlags returns the flags of commands that list records.
-func listFlags() []cli.Flag { return append(queryFlags(), output.Flags()...) }
+func listFlags(examples conditionExamples) []cli.Flag {
+	return append(queryFlags(examples), output.Flags()...)
+}
 
 // keyFlag returns the flag of commands that show SubscriberIDs.
 func keyFlag() cli.Flag {

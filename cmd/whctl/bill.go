@@ -16,15 +16,15 @@ var billColumns = []output.Column{{Name: "SettingID", Type: record.Text}, {Name:
 
 func billCommands() []*cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "bill", Usage: "`ID` of the bill"},
-		&cli.StringFlag{Name: "stage", Usage: "`ID` of the bill's stage"},
-		&cli.StringFlag{Name: "setting", Usage: "`ID` of the custom field"},
+		&cli.StringFlag{Name: "bill", Usage: "`ID` of the bill of materials"},
+		&cli.StringFlag{Name: "stage", Usage: "`ID` of the stage"},
+		&cli.StringFlag{Name: "field", Aliases: []string{"setting"}, Usage: "`ID` of the custom field"},
 	}
 	return []*cli.Command{{
-		Name: "bill", Aliases: []string{"bills"}, Usage: "show and update the custom fields of a bill's stage",
+		Name: "bill", Aliases: []string{"bills"}, Usage: "show and update the custom fields of a stage of a bill of materials",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "show the custom fields of a stage, or a single one", Flags: append(output.Flags(), flags...),
+				Name: "show", Usage: "show the custom fields of a stage, or the one of --field", Flags: append(output.Flags(), flags...),
 				Action: func(c *cli.Context) error {
 					field, err := billField(c, "bill", "stage")
 					if err != nil {
@@ -36,8 +36,8 @@ func billCommands() []*cli.Command {
 			},
 			{
 				Name: "update", Aliases: []string{"set-field"}, Usage: "change the value of a custom field", Action: changes(updateBillField),
-				Flags:       newFlags(append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
-				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --setting ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
+				Flags:       resultFlags("print the updated field as JSON instead of its ID", append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
+				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --field ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},
 	}}
@@ -51,7 +51,7 @@ func billField(c *cli.Context, required ...string) (client.BillField, error) {
 			return client.BillField{}, cmdline.Usagef("bill %s needs --%s", c.Command.Name, name)
 		}
 	}
-	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("setting")}, nil
+	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("field")}, nil
 }
 
 // billValues returns the value of a field, or of all fields of the stage if the
@@ -70,7 +70,7 @@ func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wi
 }
 
 func updateBillField(c *cli.Context, _ *session) (change, error) {
-	field, err := billField(c, "bill", "stage", "setting")
+	field, err := billField(c, "bill", "stage", "field")
 	if err != nil {
 		return change{}, err
 	}

@@ -20,7 +20,7 @@ func eventCommands() []*cli.Command {
 			})},
 			{
 				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: changes(publishEvent),
-				Flags: newFlags(
+				Flags: resultFlags("print the event's ID and number of messages as JSON",
 					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
 					&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: repeated calls within a day publish the event once"},
 				),

@@ -99,7 +99,7 @@ func helpProgram(app *cli.App) error {
 	for _, t := range topics() {
 		page.Entry(t.name, t.summary)
 	}
-	page.Flags("Flags of every command", app.Flags)
+	page.Flags("Global flags", app.Flags)
 	page.Line("\n%s help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments.", app.Name)
 	return page.Flush()
 }
@@ -113,7 +113,7 @@ func helpFilters(page cmdline.Page) {
 	}
 	page.Line(`
 Put values that contain a comma, "..", or leading or trailing blanks in double
-quotes, and double the quotes inside. Dates can be today, yesterday or -7d.
+quotes, and write a quote inside as two quotes. Dates can be today, yesterday or -7d.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
@@ -172,9 +172,10 @@ func helpAuth(page cmdline.Page) {
 	fmt.Fprint(page, `whctl uses the first of these that is set:
 
   1. an API key: --token-file FILE, WHCTL_TOKEN
-  2. a password: --password-stdin, --password-file FILE, WHCTL_PASSWORD,
-     of the user that --user, WHCTL_USER or the profile names
-  3. the login stored by whctl login for the profile, the same address and user
+  2. a password from --password-stdin, --password-file FILE or WHCTL_PASSWORD; the
+     user comes from --user, WHCTL_USER or the profile
+  3. the login that whctl login stored for the profile, if its address and user are
+     the same
 
   whctl login --profile prod --url https://erp01:5050 --user jsmith
   whctl login --password-file secret.txt --remember
@@ -194,8 +195,9 @@ command lines of its processes.
 }
 
 func helpPowerShell(page cmdline.Page) {
-	fmt.Fprint(page, `Put conditions in double quotes. In cmd.exe ' is not a quote, so > would write to
-a file. In PowerShell, $ inside double quotes starts a variable.
+	fmt.Fprint(page, `Put conditions in double quotes. cmd.exe does not treat ' as a quote: in 'A>1' it
+would redirect output to a file. In PowerShell, $ inside double quotes starts a
+variable.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000"
   whctl query SO_Totals --where "InvoiceTotal ge 1000"

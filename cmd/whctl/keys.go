@@ -34,9 +34,9 @@ func keyCommands() []*cli.Command {
 			},
 			{
 				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: changes(createKey),
-				Flags: newFlags(
-					&cli.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin"},
-					&cli.StringFlag{Name: "expires", Usage: "`TIME` such as 2027-01-31, a duration such as 30d, or never; default: 90d"},
+				Flags: resultFlags("print the created key as JSON instead of the secret",
+					&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the key: reader, publisher, writer or admin"},
+					&cli.StringFlag{Name: "expires", Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)"},
 					secretFileFlag(),
 				),
 				Description: `whctl keys create nightly --role reader --expires 365d --secret-file nightly.key`,

@@ -14,8 +14,8 @@ func listenCommands() []*cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` of the receiver, such as localhost:3000/hooks"},
 			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
-			&cli.StringFlag{Name: "subscription", Usage: "only messages of the `SUBSCRIPTION`, by ID"},
-			&cli.StringFlag{Name: "subscriber", Usage: "only messages of the `SUBSCRIBER`, by ID or name"},
+			&cli.StringFlag{Name: "subscription", Usage: "only messages of this `SUBSCRIPTION`, by ID"},
+			&cli.StringFlag{Name: "subscriber", Usage: "only messages of this `SUBSCRIBER`, by ID or name"},
 			&cli.StringFlag{Name: "secret-file", Usage: "sign with the secret in `FILE`, which is created if it does not exist"},
 			&cli.BoolFlag{Name: "show-response", Usage: "print all responses of the receiver, not only failures"},
 			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` messages"},

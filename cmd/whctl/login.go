@@ -28,7 +28,7 @@ func loginCommands() []*cli.Command {
 whctl login --password-file secret.txt --remember`,
 		},
 		{Name: "logout", Usage: "end the session and delete the stored login", Action: with(logout)},
-		{Name: "whoami", Usage: "show the signed-in user, the session's expiry and where its secret is stored", Flags: output.Flags(), Action: with(whoami)},
+		{Name: "whoami", Usage: "show the signed-in user, when the session expires and where the credentials are stored", Flags: output.Flags(), Action: with(whoami)},
 	}
 }
 

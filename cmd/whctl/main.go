@@ -106,8 +106,8 @@ func commands() []*cli.Command {
 // globalFlags returns the flags of every command: settings, identity and verbosity.
 func globalFlags() []cli.Flag {
 	return slices.Concat(profile.Flags(), profile.IdentityFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the request instead of sending it"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print only errors on standard error"},
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the request instead of sending it; messages retry and delete count the matching messages instead"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no notices on standard error, only errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log a line for each request to standard error"},
 		&cli.BoolFlag{Name: "debug", Usage: "log HTTP traffic to standard error, secrets redacted"},
 		&cli.BoolFlag{Name: "no-color", Usage: "disable colours"},

@@ -20,7 +20,7 @@ func man(c *cli.Context) error {
 	page.text(`\fB` + page.name + `\fR \fICOMMAND\fR [\fIflags\fR]`)
 	page.section("COMMANDS")
 	page.commands(c.App.Commands, "")
-	page.section("FLAGS OF EVERY COMMAND")
+	page.section("GLOBAL FLAGS")
 	page.flags(c.App.Flags)
 	for _, t := range topics() {
 		page.section(strings.ToUpper(t.name))
@@ -80,6 +80,9 @@ func (m *manual) commands(commands []*cli.Command, path string) {
 
 func (m *manual) flags(flags []cli.Flag) {
 	for _, f := range flags {
+		if !cmdline.Visible(f) {
+			continue
+		}
 		names, usage := cmdline.FlagHelp(f)
 		m.macro("TP")
 		m.text(`\fB` + roff(names) + `\fR`)

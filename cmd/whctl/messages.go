@@ -22,7 +22,7 @@ func messageCommands() []*cli.Command {
 		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(append(listFlags(), periodFlags()...), keyFlag()), Action: lists(listMessages),
+				Name: "list", Usage: "list messages", Flags: append(append(listFlags(messageExamples), periodFlags()...), keyFlag()), Action: lists(listMessages),
 				Description: `whctl messages list --where "Status in 2,3" --since 2h
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
 			},
@@ -31,19 +31,19 @@ whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime -
 				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, keyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages: those named, or all that match", Flags: bulkFlags(), Action: with(retrying.run),
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages, by ID or by condition", Flags: bulkFlags("retry"), Action: with(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --where "Status=3" --since 2h --dry-run
 whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages and cancel pending deliveries: those named, or all that match", Flags: bulkFlags(), Action: with(deleting.run),
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: with(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
 whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
 			},
 			{
 				Name: "tail", Usage: "follow message status changes live", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: with(tailMessages),
-				Description: `whctl messages tail --status failed,retry
+				Description: `whctl messages tail --status retrying,failed
 whctl messages tail --event "salesorder.*" --ndjson`,
 			},
 		},
@@ -58,17 +58,20 @@ func periodFlags() []cli.Flag {
 	}
 }
 
-// bulkFlags returns the flags of commands that change many messages. --where and
-// --take have the same meaning as for list.
-func bulkFlags() []cli.Flag {
+// messageExamples are the examples for messages.
+var messageExamples = conditionExamples{"Status=3", `{"Status":3}`}
+
+// bulkFlags returns the flags of commands that change many messages. --where has the
+// same meaning as for list.
+func bulkFlags(verb string) []cli.Flag {
 	flags := append(changeFlags(), periodFlags()...)
-	for _, f := range queryFlags() {
-		switch f.Names()[0] {
-		case "where", "take":
+	for _, f := range queryFlags(messageExamples) {
+		if f.Names()[0] == "where" {
 			flags = append(flags, f)
 		}
 	}
 	return append(flags,
+		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: verb + " at most `N` messages, oldest first"},
 		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"},
 		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "only count the messages that would change"})
 }

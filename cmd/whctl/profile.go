@@ -15,7 +15,7 @@ import (
 
 func profileCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage profiles, the services that you connect to",
+		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage profiles, each with the address, settings and login of a service",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: with(listProfiles)},
 			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: with(showProfile)},
@@ -40,7 +40,7 @@ func profileFlags() []cli.Flag {
 		case s.Form == profile.YesNo:
 			flags = append(flags, &cli.BoolFlag{Name: name, Usage: s.Meaning})
 		default:
-			flags = append(flags, &cli.StringFlag{Name: name, Usage: s.Meaning})
+			flags = append(flags, &cli.StringFlag{Name: name, Usage: s.Usage()})
 		}
 	}
 	return flags

@@ -17,11 +17,16 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
+// conditionExamples has examples of a condition and of query parameters for help.
+type conditionExamples struct{ where, json string }
+
+var recordExamples = conditionExamples{"InvoiceTotal>=100", `{"InvoiceTotalGreaterThan":100}`}
+
 // queryFlags returns the flags of commands that list records.
-func queryFlags() []cli.Flag {
+func queryFlags(examples conditionExamples) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "`CONDITION` such as \"InvoiceTotal>=100\"; repeatable, combined with AND; @FILE has one per line (whctl help filters)"},
-		&cli.StringFlag{Name: "filter-json", Usage: "`JSON` object of query parameters, such as {\"InvoiceTotalGreaterThan\":100}; @FILE reads a file"},
+		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "select rows by `CONDITION`, such as \"" + examples.where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)"},
+		&cli.StringFlag{Name: "filter-json", Usage: "select rows by a `JSON` object of query parameters, such as " + examples.json + "; @FILE reads a file"},
 		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
 		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
@@ -29,7 +34,7 @@ func queryFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "skip", Usage: "skip the first `N` rows"},
 		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default", profile.TableRows)},
 		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
-		&cli.StringFlag{Name: "progress", Usage: "export progress: `auto|plain|none`; auto needs a terminal, plain prints lines", Value: "auto"},
+		&cli.StringFlag{Name: "progress", Usage: "`auto|plain|none`  show the progress of an export: auto on a terminal only, plain as a line every 5 s, none not at all", Value: "auto"},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
 	}
 }
@@ -37,7 +42,7 @@ func queryFlags() []cli.Flag {
 func queryCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(queryFlags(), output.Flags()...),
+			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(queryFlags(recordExamples), output.FlagsWithout()...),
 			Action: lists(func(c *cli.Context, _ *session) (listing, error) {
 				kind, err := kindNamed(c.Args().First())
 				return listing{kind: kind}, err

@@ -18,7 +18,7 @@ func requestCommands() []*cli.Command {
 		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list logged requests, newest first", Flags: append(listFlags(), errorsFlag()), Action: lists(listRequests),
+				Name: "list", Usage: "list logged requests, newest first", Flags: append(listFlags(conditionExamples{"StatusCode>=500", `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},

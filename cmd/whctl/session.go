@@ -122,9 +122,15 @@ func changeFlags() []cli.Flag {
 	}
 }
 
-// newFlags returns the flags of commands that create something.
+// newFlags returns the flags of commands that create something and print its ID.
 func newFlags(others ...cli.Flag) []cli.Flag {
-	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print the created object instead of its ID"}}, changeFlags())
+	return resultFlags("print the created object as JSON instead of its ID", others...)
+}
+
+// resultFlags returns the flags of commands that change something and print a result,
+// with the meaning of --json.
+func resultFlags(json string, others ...cli.Flag) []cli.Flag {
+	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: json}}, changeFlags())
 }
 
 // confirm prompts for the name of a protected profile, or for a yes to a sweeping

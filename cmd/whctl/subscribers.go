@@ -11,12 +11,15 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
+// enabledExamples are the examples for subscribers and subscriptions.
+var enabledExamples = conditionExamples{"IsEnabled=false", `{"IsEnabled":false}`}
+
 func subscriberCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscribers", Flags: append(listFlags(), keyFlag()),
+				Name: "list", Usage: "list subscribers", Flags: append(listFlags(enabledExamples), keyFlag()),
 				Action: lists(func(*cli.Context, *session) (listing, error) {
 					return listing{kind: systemKind("Subscriber"), brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, keys: subscriberKeys}, nil
 				}),

@@ -15,7 +15,7 @@ import (
 )
 
 func subscriberFlag() cli.Flag {
-	return &cli.StringFlag{Name: "subscriber", Usage: "`SUBSCRIBER` of the subscription, by ID or name; with the ID no other permission is needed"}
+	return &cli.StringFlag{Name: "subscriber", Usage: "the subscription's `SUBSCRIBER`, by ID or name; the full ID grants access without a role"}
 }
 
 func secretFileFlag() cli.Flag {
@@ -28,7 +28,7 @@ func subscriptionCommands() []*cli.Command {
 		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscriptions", Flags: append(listFlags(), subscriberFlag(), keyFlag()), Action: with(listSubscriptions),
+				Name: "list", Usage: "list subscriptions", Flags: append(listFlags(enabledExamples), subscriberFlag(), keyFlag()), Action: with(listSubscriptions),
 				Description: `whctl subscriptions list
 whctl subscriptions list --subscriber "ACME shop"
 whctl subscriptions list --where "IsEnabled=false"`,
@@ -71,7 +71,7 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 			},
 			{
 				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its ID and wait for the response", Action: changes(testSubscription),
-				Flags: append(newFlags(
+				Flags: append(resultFlags("print the result of the attempt as JSON instead of the message's ID",
 					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait at most `DURATION` for the response"},
 					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the response"},
 				), subscriberFlag()),
@@ -80,8 +80,8 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 			},
 			{
 				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "replace the signing secret and print the new one", Action: changes(rotateSecret),
-				Flags: append(newFlags(
-					&cli.StringFlag{Name: "keep-for", Usage: "keep signing with the old secret too for this `DURATION`, such as 12h, or 0; default: 24h"},
+				Flags: append(resultFlags("print the new secret as JSON",
+					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h; 0: not at all (default 24h)"},
 					secretFileFlag(),
 				), subscriberFlag()),
 				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme.secret",
@@ -123,7 +123,7 @@ func listSubscriptions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if !wholeID.MatchString(subscriber) || anySet(c, queryFlags()) {
+	if !wholeID.MatchString(subscriber) || anySet(c, queryFlags(enabledExamples)) {
 		l.where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
 		return list(c, s, l)
 	}

@@ -20,17 +20,20 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
+// notLive has the formats that need all rows, or copy the response to a query.
+var notLive = []string{"json", "xlsx", "raw"}
+
 // tailFlags returns the flags of commands that run until they are stopped.
 func tailFlags() []cli.Flag {
-	return append(output.Flags(), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
+	return append(output.FlagsWithout(notLive...), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
 }
 
 func messageTailFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "status", Usage: "only messages with the status `A,B`: 0 to 3, or new, ok, retry, failed"},
+		&cli.StringFlag{Name: "status", Usage: "only messages with one of the statuses `A,B`: not-sent (0), delivered (1), retrying (2), failed (3)"},
 		&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
-		&cli.StringFlag{Name: "subscription", Usage: "only messages of the `SUBSCRIPTION`, by ID"},
-		&cli.StringFlag{Name: "subscriber", Usage: "only messages of the `SUBSCRIBER`, by ID or name"},
+		&cli.StringFlag{Name: "subscription", Usage: "only messages of this `SUBSCRIPTION`, by ID"},
+		&cli.StringFlag{Name: "subscriber", Usage: "only messages of this `SUBSCRIBER`, by ID or name"},
 	}
 }
 
@@ -61,7 +64,7 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 	case m.Status >= 0 && m.Status < len(statusWords):
 		word = statusWords[m.Status]
 	}
-	line := fmt.Sprintf("%s  %-7s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
+	line := fmt.Sprintf("%s  %-9s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
 	if m.Duration != 0 {
 		response := "no response"
 		if m.HTTPCode != nil {
@@ -76,12 +79,15 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 }
 
 // statusWords has the names of the message statuses 0 to 3.
-var statusWords = []string{"new", "ok", "retry", "failed"}
+var statusWords = []string{"not-sent", "delivered", "retrying", "failed"}
+
+// formerStatusWords has the names of former releases.
+var formerStatusWords = []string{"new", "ok", "retry", "failed"}
 
 // readFilter reads the flags that select the messages to follow.
 func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err error) {
 	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		n := slices.Index(statusWords, strings.ToLower(word))
+		n := max(slices.Index(statusWords, strings.ToLower(word)), slices.Index(formerStatusWords, strings.ToLower(word)))
 		if number, err := strconv.Atoi(word); err == nil {
 			n = number
 		}
@@ -176,7 +182,7 @@ func newTailWriter(printer *output.Printer, feed liveStream) (*tailWriter, error
 	if err != nil {
 		return nil, err
 	}
-	if f.Raw() || f.Name == "json" || f.Name == "xlsx" {
+	if slices.Contains(notLive, f.Name) {
 		return nil, cmdline.Usagef("--format %s cannot be used with a live stream; use --ndjson", f.Name)
 	}
 	out, err := printer.Create()

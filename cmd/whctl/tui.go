@@ -21,7 +21,7 @@ func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "tui", Usage: "open the terminal user interface", Action: with(showScreens),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "theme", Usage: "colour `THEME`: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
+			&cli.StringFlag{Name: "theme", Usage: "`THEME`  colour theme: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
 			&cli.BoolFlag{Name: "mouse", Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)"},
 		},

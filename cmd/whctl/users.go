@@ -18,8 +18,8 @@ var userColumns = []output.Column{{Name: "UserName", Type: record.Text}, {Name: 
 
 func userCommands() []*cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin"},
-		&cli.StringFlag{Name: "display-name", Usage: "`NAME` to display"},
+		&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the user: reader, publisher, writer or admin"},
+		&cli.StringFlag{Name: "display-name", Usage: "display `NAME`"},
 		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
 	}
 	return []*cli.Command{{
@@ -36,13 +36,13 @@ func userCommands() []*cli.Command {
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: newFlags(flags...), Action: changes(createUser),
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: resultFlags("print the created user as JSON instead of the user name", flags...), Action: changes(createUser),
 				Description: `whctl users create jsmith --role reader
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
 				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: changes(updateUser),
-				Flags:       append(newFlags(flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
+				Flags:       append(resultFlags("print the updated user as JSON instead of the user name", flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{

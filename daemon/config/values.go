@@ -33,7 +33,7 @@ var kinds = map[reflect.Type]kind{
 	reflect.TypeFor[DSN]():            {"store", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[int]():            {"number", "N", reflect.Int64, "a number such as 10"},
 	reflect.TypeFor[bool]():           {"true or false", "", reflect.Bool, "true or false"},
-	reflect.TypeFor[time.Duration]():  {"duration", "TIME", reflect.String, `a duration in quotes such as "30s"`},
+	reflect.TypeFor[time.Duration]():  {"duration", "DURATION", reflect.String, `a duration in quotes such as "30s"`},
 	reflect.TypeFor[*time.Location](): {"time zone", "ZONE", reflect.String, exampleText},
 	reflect.TypeFor[Size]():           {"size", "SIZE", reflect.Int64, `a size such as 65536 or "64KiB"`},
 	reflect.TypeFor[Rate]():           {"rate", "TEXT", reflect.String, exampleText},

@@ -23,7 +23,7 @@ var helpParts = map[string]helpPart{
 	"whd":               {[]string{"whd", "help"}, "Commands:", "| Command of `whd` | Effect |"},
 	"whd exit-codes":    {[]string{"whd", "help"}, "Exit codes:", "| Code | Meaning |"},
 	"whctl commands":    {[]string{"whctl", "help"}, "Commands:", "| Command | Effect |"},
-	"whctl flags":       {[]string{"whctl", "help"}, "Flags of every command:", "| Flag | Effect |"},
+	"whctl flags":       {[]string{"whctl", "help"}, "Global flags:", "| Flag | Effect |"},
 	"whctl filters":     {args: []string{"whctl", "help", "filters"}},
 	"whctl auth":        {args: []string{"whctl", "help", "auth"}},
 	"whctl powershell":  {args: []string{"whctl", "help", "powershell"}},

@@ -55,7 +55,7 @@ func editor(accounts *account.Service) *account.Editor {
 const roles = "reader|publisher|writer|admin"
 
 func roleFlag() urfave.Flag {
-	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`: reader, publisher, writer or admin; each includes the permissions of those before it"}
+	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`  reader, publisher, writer or admin; each role includes the permissions of the roles listed before it"}
 }
 
 // roleOf reads the flag --role. It has no default, so that permissions are always

@@ -24,9 +24,9 @@ func (p backups) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
 	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a subdirectory of the data directory"}
 	return []*urfave.Command{
-		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; daemons can keep running", Action: p.backUp, Flags: settings},
+		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; whd can keep running", Action: p.backUp, Flags: settings},
 		{Name: "restore", ArgsUsage: "FILE", Usage: "restore the embedded store from a backup file", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
-		{Name: "compact", Usage: "shrink the files of the embedded store; stop the daemon first", Action: p.compact, Flags: settings},
+		{Name: "compact", Usage: "shrink the files of the embedded store; stop whd first", Action: p.compact, Flags: settings},
 	}
 }
 

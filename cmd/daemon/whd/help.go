@@ -14,7 +14,7 @@ import (
 type helping struct{ *base }
 
 func (p helping) commands() []*urfave.Command {
-	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for the program or a command", Action: p.help}}
+	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for whd or a command", Action: p.help}}
 }
 
 // help prints the help of the program or of a command.
@@ -34,7 +34,7 @@ func (p helping) help(c *urfave.Context) error {
 	page := cli.NewPage(p.Stdout)
 	page.Line("whd: %s\n\nUsage: whd COMMAND [flags]", c.App.Usage)
 	page.Commands("Commands", leaves(c.App.Commands, ""))
-	page.Flags("Flags of every command", c.App.Flags)
+	page.Flags("Global flags", c.App.Flags)
 	page.Line("\nExit codes:")
 	for _, e := range exits {
 		page.Entry(fmt.Sprint(e.Code), e.Meaning)

@@ -21,14 +21,14 @@ type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
-	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "lifetime of the key, a `DURATION` such as 30d, or " + forever}}
+	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever}}
 	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
 		{
 			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: slices.Concat(own, settings),
 			Description: "whd key create nightly --role reader --expires 365d",
 		},
-		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by id or name", Action: p.deleteKey, Flags: settings},
+		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by ID or name", Action: p.deleteKey, Flags: settings},
 	}}}
 }
 

@@ -13,7 +13,7 @@ import (
 
 func passwordFlags() []urfave.Flag {
 	return []urfave.Flag{
-		&urfave.BoolFlag{Name: "password-stdin", Usage: "read the password from standard input, one line"},
+		&urfave.BoolFlag{Name: "password-stdin", Usage: "read the password from the first line of standard input"},
 		&urfave.BoolFlag{Name: "generate", Usage: "generate a password and print it once"},
 	}
 }

@@ -26,7 +26,7 @@ func (p services) commands() []*urfave.Command {
 		{Name: "stop", Usage: "stop the service until the next start or reboot", Action: control("stop")},
 		{Name: "restart", Usage: "restart the service", Action: control("restart")},
 		{Name: "reload", Usage: "reload settings and certificates without downtime", Action: func(*urfave.Context) error { return service.SendReload() }},
-		{Name: "status", Usage: "print the state of the service; exits with 1 unless it is running", Action: p.serviceStatus},
+		{Name: "status", Usage: "print the state of the service; exit code 1 unless the service is running", Action: p.serviceStatus},
 	}}}
 }
 

@@ -17,8 +17,8 @@ type storeCommands struct{ *base }
 
 func (p storeCommands) commands() []*urfave.Command {
 	return []*urfave.Command{
-		{Name: "migrate", Usage: "update the daemon's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storeSettings...)},
-		{Name: "demo", Usage: "fill an empty store with demo records; creates missing tables on a server", Action: p.seed, Flags: p.settingFlags(recordSettings...)},
+		{Name: "migrate", Usage: "update whd's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storeSettings...)},
+		{Name: "demo", Usage: "insert demo records into an empty store; on SQL Server, also create missing tables", Action: p.seed, Flags: p.settingFlags(recordSettings...)},
 	}
 }
 

@@ -72,8 +72,16 @@ func (p Page) Flags(title string, flags []cli.Flag) {
 	}
 	p.Line("\n%s:", title)
 	for _, f := range flags {
-		p.Entry(FlagHelp(f))
+		if Visible(f) {
+			p.Entry(FlagHelp(f))
+		}
 	}
+}
+
+// Visible reports whether help lists a flag.
+func Visible(f cli.Flag) bool {
+	visible, ok := f.(cli.VisibleFlag)
+	return !ok || visible.IsVisible()
 }
 
 // FlagHelp returns the spelling of a flag, with its value and short names, and its
@@ -106,12 +114,16 @@ func FlagHelp(f cli.Flag) (names, usage string) {
 type placeholder interface{ Placeholder() string }
 
 // UnquoteUsage returns the name of a flag's value, which is in back quotes in the
-// usage, and the usage without the quotes. The name is VALUE if there are none.
+// usage, and the usage without the quotes. The name is VALUE if there are none. A name
+// at the start with two spaces after it is not part of the text.
 func UnquoteUsage(usage string) (name, text string) {
 	before, rest, ok := strings.Cut(usage, "`")
 	name, after, closed := strings.Cut(rest, "`")
 	if !ok || !closed {
 		return "VALUE", usage
+	}
+	if text, apart := strings.CutPrefix(after, "  "); apart && before == "" {
+		return name, text
 	}
 	return name, before + name + after
 }

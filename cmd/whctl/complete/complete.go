@@ -180,6 +180,9 @@ func (c *line) flagNames() []Candidate {
 	}
 	var found []Candidate
 	for _, f := range all {
+		if !cmdline.Visible(f) {
+			continue
+		}
 		usage := ""
 		if documented, ok := f.(cli.DocGenerationFlag); ok {
 			_, usage = cmdline.UnquoteUsage(documented.GetUsage())

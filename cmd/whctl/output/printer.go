@@ -60,12 +60,12 @@ func Formats() []Format {
 	return []Format{
 		{"table", "aligned columns, fitted to the terminal", true, newTable, ""},
 		{"vertical", "a line for each field", true, newVertical, ""},
-		{"csv", "RFC 4180 with a header line, line feeds, UTF-8; nulls are empty", true, newCSV, ""},
+		{"csv", "RFC 4180, but lines end with LF; header line, UTF-8; nulls are empty", true, newCSV, ""},
 		{"tsv", `separated by tabs; tab, line break and backslash as \t \n \r \\`, true, newTSV, ""},
-		{"json", "one array of objects; nulls are left out", false, newJSON, ""},
-		{"ndjson", "one object per line; nulls are left out", false, newNDJSON, ""},
+		{"json", "one array of objects; nulls are omitted", false, newJSON, ""},
+		{"ndjson", "one object per line; nulls are omitted", false, newNDJSON, ""},
 		{"xlsx", "an Excel workbook, to a file only, with typed numbers and dates", false, newXLSX, ""},
-		{"raw", "the unchanged reply of the service to whctl query: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:"), false, nil, ""},
+		{"raw", "the unchanged response of the service, of whctl query only: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:"), false, nil, ""},
 	}
 }
 
@@ -90,17 +90,27 @@ type Printer struct {
 	Preset   func() (string, error) // the configured format; empty for none
 }
 
-// Flags returns the flags of all commands that print rows.
-func Flags() []cli.Flag {
+// Flags returns the flags of commands that print rows. Only whctl query has the format
+// raw.
+func Flags() []cli.Flag { return FlagsWithout("raw") }
+
+// FlagsWithout returns the flags of commands that print rows but not in all formats. Help
+// does not list the excluded formats; the command rejects them.
+func FlagsWithout(excluded ...string) []cli.Flag {
+	formats := slices.DeleteFunc(FormatNames(), func(name string) bool { return slices.Contains(excluded, name) })
+	jq := "apply the jq `EXPRESSION` to the array of rows, or with --ndjson to each row"
+	if !slices.Contains(formats, "json") {
+		jq = "with --ndjson, apply the jq `EXPRESSION` to each row"
+	}
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "output `FORMAT`: " + strings.Join(FormatNames(), ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
+		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " + strings.Join(formats, ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically"},
-		&cli.StringFlag{Name: "null", Usage: "`TEXT` for nulls in table, vertical, csv and tsv"},
-		&cli.BoolFlag{Name: "excel", Usage: "csv for Excel: BOM, CRLF, no formulas"},
-		&cli.StringFlag{Name: "jq", Usage: "apply the jq `EXPRESSION` to the array of rows, or with --ndjson to each row"},
+		&cli.StringFlag{Name: "null", Usage: "print nulls as `TEXT` in table, vertical, csv and tsv"},
+		&cli.BoolFlag{Name: "excel", Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped"},
+		&cli.StringFlag{Name: "jq", Usage: jq},
 	}
 	for _, name := range Shorthands {
-		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "same as --format " + name})
+		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "same as --format " + name, Hidden: slices.Contains(excluded, name)})
 	}
 	return flags
 }

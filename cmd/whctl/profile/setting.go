@@ -30,6 +30,7 @@ type Setting struct {
 	Flag       string // global flag; empty for none
 	env        string // environment variable; empty for none
 	Form       *Form
+	argument   string // name of the value in help; empty for a switch
 	initial    string
 	Meaning    string
 }
@@ -37,19 +38,19 @@ type Setting struct {
 // Table lists all settings. Flags, variables, file, help and completion are derived
 // from it.
 var Table = []Setting{
-	{Name: "profile", Flag: "profile", env: "WHCTL_PROFILE", Form: anyText, Meaning: "profile of the configuration to use"},
+	{Name: "profile", Flag: "profile", env: "WHCTL_PROFILE", Form: anyText, argument: "NAME", Meaning: "configuration profile to use"},
 	{Name: "format", env: "WHCTL_FORMAT", Form: FormatName, Meaning: "output format; overridden by --format"},
 	{Name: "theme", env: "WHCTL_THEME", Form: themeName, initial: theme.Auto, Meaning: "colour theme of whctl tui; overridden by --theme"},
-	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, initial: client.DefaultTimeout.String(), Meaning: "maximum wait for the start of a reply"},
-	{Name: "url", OfProfiles: true, Flag: "url", env: EnvURL, Form: address, initial: client.DefaultURL, Meaning: "address of the service"},
-	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, Meaning: "user name"},
-	{Name: "colour", OfProfiles: true, Form: colourName, Meaning: "colour of the profile's name in prompts"},
+	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, argument: "DURATION", initial: client.DefaultTimeout.String(), Meaning: "maximum time to wait for the start of a response"},
+	{Name: "url", OfProfiles: true, Flag: "url", env: EnvURL, Form: address, argument: "URL", initial: client.DefaultURL, Meaning: "address of the service"},
+	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, argument: "NAME", Meaning: "user name"},
+	{Name: "colour", OfProfiles: true, Form: colourName, argument: "COLOUR", Meaning: "colour of the profile's name in prompts: " + strings.Join(colourName.Choices(), ", ")},
 	{Name: "read_only", OfProfiles: true, Flag: "read-only", env: "WHCTL_READ_ONLY", Form: YesNo, initial: "false", Meaning: "refuse all commands that change something"},
 	{Name: "protected", OfProfiles: true, Form: YesNo, initial: "false", Meaning: "require the profile's name to be typed before changes"},
-	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, Meaning: "PEM file of certificates to trust in addition to the system's"},
+	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, argument: "FILE", Meaning: "PEM file of certificates to trust in addition to the system's"},
 	{Name: "insecure_tls", OfProfiles: true, Flag: "insecure-tls", Form: YesNo, initial: "false", Meaning: "do not verify certificates; for tests only"},
-	{Name: "default_take", OfProfiles: true, Form: count, initial: strconv.Itoa(TableRows), Meaning: "rows of a table on a terminal"},
-	{Name: "time_zone", OfProfiles: true, Form: zone, initial: "Local", Meaning: "time zone of dates and times, such as Europe/Berlin"},
+	{Name: "default_take", OfProfiles: true, Form: count, argument: "N", initial: strconv.Itoa(TableRows), Meaning: "default number of rows of a table on a terminal"},
+	{Name: "time_zone", OfProfiles: true, Form: zone, argument: "ZONE", initial: "Local", Meaning: "time zone of dates and times, such as Europe/Berlin"},
 }
 
 // LookupSetting returns the setting with a name.
@@ -85,7 +86,7 @@ func Flags() []cli.Flag {
 		if s.Flag == "" {
 			continue
 		}
-		usage := s.Meaning
+		usage := s.Usage()
 		if s.env != "" {
 			usage += " (" + s.env + ")"
 		}
@@ -96,6 +97,14 @@ func Flags() []cli.Flag {
 		}
 	}
 	return flags
+}
+
+// Usage returns the usage of the setting's flag, with the name of the value.
+func (s Setting) Usage() string {
+	if s.argument == "" {
+		return s.Meaning
+	}
+	return "`" + s.argument + "`  " + s.Meaning
 }
 
 // Form describes the valid texts of a setting.
