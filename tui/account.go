@@ -208,10 +208,10 @@ func (a *account) signInForm() ui.Overlay {
 	f := ui.NewForm(a.App, "Sign in to "+ui.ShortURL(a.URL), "sign in")
 	f.IsSignIn = true
 	if a.pendingChange != nil {
-		f.Notes = []string{"after sign-in: " + a.pendingChange.name}
+		f.Notes = []string{"sent after sign-in: " + a.pendingChange.name}
 	}
 	f.Add("UserName", "User", a.user, "")
-	f.Add("Password", "Password", "", "kept only for this session").Masked = true
+	f.Add("Password", "Password", "", "not stored; used for this session only").Masked = true
 	if a.user != "" {
 		f.At = 1
 	}
@@ -241,7 +241,7 @@ type switcher struct {
 
 // picker returns the picker of profiles.
 func (s *switcher) picker() ui.Overlay {
-	p := &ui.Picker{HostSession: ui.NewHostSession(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switches; loaded rows and marks are lost   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
+	p := &ui.Picker{HostSession: ui.NewHostSession(s.App), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switch (loaded rows and marks are lost)   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
 	longest := 0
 	for _, one := range s.profiles {
 		longest = max(longest, len(one.Name))

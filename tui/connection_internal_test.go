@@ -29,13 +29,13 @@ func TestConnectionLabel(t *testing.T) {
 		{1, func(time.Time) {}, "STALE 20s"},
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Beat: true}, now) }, "LIVE"},
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Lost: refused, Retry: 4 * time.Second}, now) }, "POLL 2s"},
-		{1, func(now time.Time) { c.addOutcome(refused, now) }, "OFFLINE retry 3s"},
+		{1, func(now time.Time) { c.addOutcome(refused, now) }, "OFFLINE retry in 3s"},
 		{4, func(time.Time) {}, "OFFLINE"},
 		{1, func(now time.Time) { c.addOutcome(nil, now) }, "POLL 2s"},
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
-		{1, func(now time.Time) { c.addOutcome(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "AUTH"},
-		{1, func(now time.Time) { c.addOutcome(errors.New("anything else"), now) }, "AUTH"},
-		{1, func(now time.Time) { c.addBatch(LiveMsg{Beat: true}, now) }, "AUTH"}, // a stream can outlive its session for a moment
+		{1, func(now time.Time) { c.addOutcome(&client.Error{Kind: client.Unauthorized, Status: 401}, now) }, "SIGN IN"},
+		{1, func(now time.Time) { c.addOutcome(errors.New("anything else"), now) }, "SIGN IN"},
+		{1, func(now time.Time) { c.addBatch(LiveMsg{Beat: true}, now) }, "SIGN IN"}, // a stream can outlive its session for a moment
 		{1, func(now time.Time) { c.addBatch(LiveMsg{Connected: true, Beat: true}, now) }, "LIVE"},
 		{1, func(now time.Time) { c.paused = true; c.addBatch(LiveMsg{Requests: 37}, now) }, "PAUSED +37"},
 	}

@@ -75,7 +75,7 @@ func (l *errorLog) Box(width, height int) []string {
 		}
 		lines = append(lines, l.entry(one, i == l.at, width)...)
 	}
-	return l.Theme.Frame("Errors ("+display.Count(len(l.toasts.Errors), "error", "errors")+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Theme.Frame("Errors ("+display.Thousands(len(l.toasts.Errors))+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry draws an error with its time, wrapped.

@@ -138,7 +138,7 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 	d.ClickOn("Class ▲")
 	d.WantText("Class ▼")
 	d.ClickOn("4 Messages")
-	d.ClickOn("FAIL")
+	d.ClickOn("FAILED")
 	if one, _ := d.App.Front().(*messages.List).Selected(); one.Status != 3 {
 		t.Errorf("%+v is selected", one)
 	}
@@ -147,8 +147,8 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 		t.Errorf("the wheel selects row %d", at)
 	}
 	d.Press("D")
-	d.ClickOn("delete it")
-	d.ClickOn("delete it")
+	d.ClickOn("delete")
+	d.ClickOn("delete")
 	d.WantText("Delete this message?")
 	d.Press("esc")
 	d.ClickOn("? help")

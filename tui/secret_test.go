@@ -131,7 +131,7 @@ func TestSignInFormOpensBelowSecret(t *testing.T) {
 	d.Send(tui.PendingChangeMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
 	d.WantText("whsec_first")
 	d.Press("esc")
-	d.WantText("Sign in to", "after sign-in: a change")
+	d.WantText("Sign in to", "sent after sign-in: a change")
 	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if !done || d.App.Overlay() != nil {
 		t.Errorf("change sent: %v; open overlay is %T", done, d.App.Overlay())

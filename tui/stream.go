@@ -345,13 +345,13 @@ func (c *connection) canReconnect(now time.Time) bool {
 func (c *connection) label(now time.Time) string {
 	switch {
 	case c.signedOut:
-		return "AUTH"
+		return "SIGN IN"
 	case c.paused:
 		return fmt.Sprintf("PAUSED +%d", c.missed)
 	case c.isLive(now):
 		return "LIVE"
 	case c.requestErr != nil && !c.retryAt.IsZero() && c.retryAt.After(now):
-		return "OFFLINE retry " + ui.Age(c.retryAt.Sub(now)+time.Second-1)
+		return "OFFLINE retry in " + ui.Age(c.retryAt.Sub(now)+time.Second-1)
 	case c.requestErr != nil:
 		return "OFFLINE"
 	case !c.beat.IsZero():

@@ -65,7 +65,7 @@ func (f *frame) faded(body []string) []string {
 
 // smallView shows the required terminal size.
 func (f *frame) smallView() string {
-	text := fmt.Sprintf("Terminal is %dx%d. whctl needs %dx%d. Enlarge the window to continue.", f.width, f.height, ui.MinWidth, ui.MinHeight)
+	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.", f.width, f.height, ui.MinWidth, ui.MinHeight)
 	words := theme.Wrap(text, f.width)
 	lines := make([]string, f.height)
 	for i := range lines {
@@ -181,9 +181,9 @@ func (f *frame) statusLine() string {
 	if f.conn.isOffline(f.Now) {
 		text := " " + ui.Describe(f.conn.requestErr)
 		if !f.conn.lastResponse.IsZero() {
-			text = " Data from " + f.TimeOfDay(f.conn.lastResponse) + ", " + ui.Age(f.Now.Sub(f.conn.lastResponse)) + " ago: " + ui.Cause(f.conn.requestErr)
+			text = " Data from " + f.TimeOfDay(f.conn.lastResponse) + " (" + ui.Age(f.Now.Sub(f.conn.lastResponse)) + " ago); " + ui.Cause(f.conn.requestErr)
 		}
-		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " now ", Role: theme.Key}})
+		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
 	}
 	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }

@@ -83,7 +83,7 @@ var table = []Setting{
 	{Name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, Default: "0", Live: true,
 		Help: "maximum page size; a larger Take is reduced to it; 0: no limit"},
 	{Name: "query.total", into: func(c *Config) any { return &c.Query.Total }, Default: totalAuto, choices: []string{totalAuto, totalAlways, totalAsked}, Live: true,
-		Help: "when to count the Total of a page: always for each page, asked only with Include=Total, auto like always on the embedded store and like asked on SQL Server"},
+		Help: "when to count the Total of a page: always for each page; asked only with Include=Total; auto the former on the embedded store, the latter on SQL Server"},
 	{Name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, Default: "Local",
 		Help: "time zone of times in records, which are stored without a zone; Local: the host's"},
 	{Name: "query.timeout", into: func(c *Config) any { return &c.Query.Timeout }, Default: "30s", min: int64(10 * time.Millisecond), zeroUnlimited: true, Live: true,

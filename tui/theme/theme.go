@@ -96,5 +96,5 @@ func (t *Theme) StatusText(status int) (string, Role) {
 	if status < 0 || status > 3 {
 		return "?", Plain
 	}
-	return [...]string{t.Loading + " WAIT", t.OK + " OK", "~ RETRY", FailGlyph + " FAIL"}[status], Pending + Role(status)
+	return [...]string{t.Loading + " NOT SENT", t.OK + " DELIVERED", "~ RETRYING", FailGlyph + " FAILED"}[status], Pending + Role(status)
 }

@@ -218,7 +218,7 @@ func (d *Driver) WaitUntil(description string, done func() bool) {
 // AwaitLive waits for the first heartbeat.
 func (d *Driver) AwaitLive() {
 	d.T.Helper()
-	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "LIVE") })
+	d.WaitUntil("it is live", func() bool { return strings.Contains(d.Text(), "  LIVE  ") }) // not DELIVERED
 }
 
 // Live delivers a live message on the current stream.

@@ -104,7 +104,7 @@ func TestConfirmIgnoresEarlyKeys(t *testing.T) {
 func TestLongConfirmScrolls(t *testing.T) {
 	lines := []string{
 		" 1204  hooks.acme.test/erp/in   last 503", "   37  10.2.0.9:8080/notify   last timeout", "       and 4 others", "   12  on pages that are not loaded",
-		"12 are delivered or in progress already and are skipped.", "Each is sent once more, oldest first, and the responses of the receivers appear in the list of messages while they are sent.",
+		"12 are delivered or in progress already and are skipped.", "Each is sent again, oldest first, and the responses of the receivers appear in the list of messages while they are sent.",
 		"This cannot be undone.",
 	}
 	for _, size := range tuitest.Sizes {

@@ -34,7 +34,7 @@ func (h *Screen) leftWidth() int {
 	if narrow(h.Width) {
 		return 22
 	}
-	return 28
+	return 30
 }
 
 // narrow reports whether a width needs shorter texts.
@@ -47,13 +47,13 @@ func (h *Screen) statusCounts() []string {
 	for _, status := range []int{0, 2, 3, 1} {
 		word, role := t.StatusText(status)
 		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
-			{Text: "  "}, {Text: t.Fit(word, 7, false), Role: role}, {Text: t.Fit(display.Thousands(h.counts[status]), 9, true)}, {Text: "  " + h.nextRetry(status), Role: theme.Dim},
+			{Text: "  "}, {Text: t.Fit(word, 11, false), Role: role}, {Text: t.Fit(display.Thousands(h.counts[status]), 9, true)}, {Text: "  " + h.nextRetry(status), Role: theme.Dim},
 		}, nil))
 	}
 	return lines
 }
 
-// nextRetry returns the time until the next retry, for the status RETRY only.
+// nextRetry returns the time until the next retry, for the status RETRYING only.
 func (h *Screen) nextRetry(status int) string {
 	if status != 2 || narrow(h.Width) {
 		return ""
@@ -77,9 +77,9 @@ type endpointColumns struct{ failed, queued, result int }
 // endpointColumns returns the widths that fit.
 func (h *Screen) endpointColumns() endpointColumns {
 	if narrow(h.Width) {
-		return endpointColumns{6, 7, 4}
+		return endpointColumns{8, 7, 6}
 	}
-	return endpointColumns{6, 8, 9}
+	return endpointColumns{8, 8, 9}
 }
 
 // line aligns three texts to the columns.
@@ -91,7 +91,7 @@ func (f endpointColumns) line(t *theme.Theme, failed, queued, result string) str
 func (h *Screen) endpoints() []string {
 	t := h.Theme
 	width, f := h.Width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failed", "queued", "last"), Role: theme.Label}})}
+	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failures", "queued", "result"), Role: theme.Label}})}
 	queues := h.problemQueues()
 	if len(queues) == 0 {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("none", width, false)))
@@ -177,8 +177,8 @@ func (h *Screen) recent() []string {
 		word, role := t.StatusText(m.Status)
 		pointer, chosen := h.Theme.RowPrefix(before+i == h.SelectedIndex)
 		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
-			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 8, false), Role: role},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-49-len(ui.LastResult(m)))},
+			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 11, false), Role: role},
+			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-52-len(ui.LastResult(m)))},
 		}, []theme.Span{{Text: " " + ui.LastResult(m) + " ", Role: role}}))
 	}
 	return lines

@@ -64,13 +64,13 @@ func confirmOne(s ui.Screen, m wire.Message, action keymap.Action, begin func(na
 			b.Notify(ui.Warning, why)
 			return
 		}
-		ui.OpenConfirm(b.Host, "Retry this message?", "retry it", append(lines, "It is sent again now."), func() tea.Cmd {
+		ui.OpenConfirm(b.Host, "Retry this message?", "retry", append(lines, "It is sent again now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return RetryOne(s, m, then)
 		})
 		return
 	}
-	ui.OpenConfirm(b.Host, "Delete this message?", "delete it", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
+	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			begin("delete of " + m.EventName)
 			return RemoveOne(s, m, then)

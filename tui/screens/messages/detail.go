@@ -128,10 +128,14 @@ func (s *Detail) Title() string { return ui.ShortID(s.Message.MessageID) }
 func (s *Detail) Badges() []string {
 	word, _ := s.Theme.StatusText(s.Message.Status)
 	badges := []string{word}
-	if next := next(s.Message, s.Session); next != "-" {
+	switch next := next(s.Message, s.Session); {
+	case next == "-":
+	case strings.HasPrefix(next, "in "): // 20h; short, so that the event fits
+		badges = append(badges, next)
+	default:
 		badges = append(badges, "next "+next)
 	}
-	return append(badges, "try "+tries(s.Message), s.Message.EventName)
+	return append(badges, "att. "+tries(s.Message), s.Message.EventName)
 }
 
 // Status implements ui.Screen.

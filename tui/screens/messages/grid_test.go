@@ -119,7 +119,7 @@ func TestFilterByCellValue(t *testing.T) {
 		{"To", "[debtor.* to 127.0.0.1:", func(m, one wire.Message) bool { return m.SubscriptionID == one.SubscriptionID }},
 		{"HTTP", "[LastMessageResponseHTTPCode=503]", func(m, one wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 }},
 		{"Subscriber", "[acme-shop]", func(m, one wire.Message) bool { return m.SubscriberID == one.SubscriberID }},
-		{"Try", "[Retries=0]", func(m, one wire.Message) bool { return m.Retries == one.Retries }},
+		{"Att.", "[Retries=0]", func(m, one wire.Message) bool { return m.Retries == one.Retries }},
 	} {
 		d.Press("4", "F", "g", "j", "j")
 		one, _ := list(d).Selected()
@@ -163,7 +163,7 @@ func TestCopyCellAndRows(t *testing.T) {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.Press("0", "space", "space")
-	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAIL\t"+one.EventName) {
+	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAILED\t"+one.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }
@@ -176,7 +176,7 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	d.Press("4", "C")
 	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.DefaultColumns), len(messages.Columns())))
 	d.Press("j", "j", "space", "j", "K", "K", "enter")
-	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Try", "Next", "Age", "Subscriber"}) {
+	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Att.", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
 	}
 	selectColumn(d, "Event")

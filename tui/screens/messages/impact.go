@@ -203,14 +203,14 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 	switch {
 	case scheduledCount == 0 || m.Of.failed == nil:
 	case !scheduled:
-		lines = append(lines, fmt.Sprintf("%s already scheduled and will be skipped (%s includes them).", display.Count(scheduledCount, "more is", "more are"), key))
+		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (press %s to include them).", display.Count(scheduledCount, "more is", "more are"), key))
 	case m.failed == 0:
 		lines = append(lines, "All are already scheduled; they will be sent now.")
 	default:
 		lines = append(lines, fmt.Sprintf("%s already scheduled and will be sent now (%s skips them).", display.Count(scheduledCount, "of them is", "of them are"), key))
 	}
 	if skipped > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped: delivered or not sent yet.", display.Count(skipped, "message is", "messages are")))
+		lines = append(lines, fmt.Sprintf("%s skipped: delivered or not sent.", display.Count(skipped, "message is", "messages are")))
 	}
 	return lines
 }
@@ -219,7 +219,7 @@ func (s *bulk) confirmDelete(m Impact) {
 	count := int(m.Done)
 	name := "delete of " + display.Count(count, "message", "messages")
 	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
-		append(s.targets(m, count, 0), "Pending messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
+		append(s.targets(m, count, 0), "Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
 			return s.Delay(name, m.Of.Members["MessageIDIn"], func() tea.Cmd {
 				s.begin(name)
 				return s.RemoveMany(m.Of.Members, name)
@@ -316,5 +316,5 @@ func (s *bulk) failing(subscription string) string {
 	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
 		return ""
 	}
-	return "  (still failing " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
+	return "  (failed " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
 }

@@ -36,7 +36,7 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	d.Press("!")
 	d.WantText("[problems]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
-	d.WantText("[not delivered]", "of 4", "WAIT")
+	d.WantText("[not delivered]", "of 4", "NOT SENT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
 		t.Errorf("exported query is %v", c)
 	}
@@ -71,9 +71,9 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.WantText("8 marked: all matches", "▸● ✓ OK", " ● ~ RETRY")
+	d.WantText("8 marked: all matches", "▸● ✓ DELIVERED", " ● ~ RETRYING")
 	d.Press("r")
-	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and will be skipped (i includes them)", "4 messages are skipped: delivered or not sent yet")
+	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and skipped (press i to include them)", "4 messages are skipped: delivered or not sent")
 	d.Press("i")
 	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are already scheduled and will be sent now (i skips")
 	d.Press("i")

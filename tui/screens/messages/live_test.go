@@ -28,7 +28,7 @@ func TestLiveChangesUpdateRows(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
-	d.WantText("OK     salesorder.creat…", "5/3  200", "←")
+	d.WantText("DELIVERED  salesorder.cre…", "5/3  200", "←")
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
 	d.WantText("PAUSED +37")
@@ -51,7 +51,7 @@ func TestDeliveredMessageLeavesProblems(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
-	d.WantText("OK     inventory.", "←")
+	d.WantText("DELIVERED  inventory.", "←")
 	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
 	d.WantText("←")
 	d.Wait(4000 * time.Millisecond)
@@ -73,6 +73,6 @@ func TestNewFailureIsListed(t *testing.T) {
 	d.WaitUntil("the failure is listed", func() bool {
 		d.Wait(messages.FollowInterval)
 		d.Heartbeat()
-		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection r")
+		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection …")
 	})
 }

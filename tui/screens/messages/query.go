@@ -111,7 +111,7 @@ func (s *query) filterByValue() tea.Cmd {
 		return s.addCondition(equal("Status", strconv.Itoa(one.Status)))
 	case "Event":
 		return s.addCondition(equal("EventName", one.EventName))
-	case "Try":
+	case "Att.":
 		return s.addCondition(equal("Retries", strconv.Itoa(one.Retries)))
 	case "HTTP":
 		return s.filterByResult(one)

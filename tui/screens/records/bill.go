@@ -179,7 +179,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	title := billTitle(field, v)
 	f := ui.NewForm(b.Host, title+" of bill "+field.BillID, "change")
 	f.Add("Contents", "Contents", was, "leave empty to clear the field")
-	f.Notes = []string{"current  " + billText(was, stored), "stage    " + field.StageID, "the change is shown for confirmation"}
+	f.Notes = []string{"Current  " + billText(was, stored), "Stage    " + field.StageID, "the change must be confirmed"}
 	if f.Fields[0].Input.Value() != was {
 		f.Notes = append(f.Notes, "line breaks and long contents are lost here; use whctl bill update")
 	}
@@ -193,7 +193,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 			f.Fields[0].Error = "contents are unchanged"
 			return nil
 		}
-		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change it", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
+		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
 				b.ShowOverlay(f) // until the response
 				return f.Track(b.Set(field, now, f))

@@ -38,7 +38,7 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 		}
 	}
 	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.WantText("of bill "+one, "current  "+was)
+	d.WantText("of bill "+one, "Current  "+was)
 	d.Press("ctrl+s")
 	d.WantText("contents are unchanged")
 	d.Press("'x", "ctrl+s")
@@ -62,9 +62,9 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 		d.Press("down")
 	}
 	d.Press("enter")
-	d.WantText("current  " + was + "x")
+	d.WantText("Current  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
-	d.WantText("current  " + was + "x")
+	d.WantText("Current  " + was + "x")
 	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
 	d.WantText("required")
 	d.Press("'unknown's", "down", "'S", "down", "'X", "enter")
@@ -91,7 +91,7 @@ func TestBillShowsFieldErrors(t *testing.T) {
 		billForm.Changed(client.BillField{}, nil, rejection, f)
 		return nil
 	}}})
-	d.WantText("must be shorter", "new", "current")
+	d.WantText("must be shorter", "new", "Current")
 	if strings.Contains(d.Text(), "Change ") {
 		t.Error("the confirmation is still open")
 	}

@@ -75,7 +75,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action 
 
 // EnableSubscription enables or disables a subscription.
 func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: enabledState(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})
@@ -140,11 +140,11 @@ func (i impact) confirm(s Polling) {
 	}
 	of, one := i.subscriber, i.subscription
 	if one == nil {
-		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete it", append(i.lines(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
+		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete", append(i.lines(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
 		return
 	}
 	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lines()...)
-	ui.OpenConfirm(h, "Delete the subscription?", "delete it", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
+	ui.OpenConfirm(h, "Delete the subscription?", "delete", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
 }
 
 // RemoveSubscriber deletes a subscriber.
@@ -162,7 +162,7 @@ func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
 // lines describes the objects that are deleted too.
 func (i impact) lines() []string {
 	if i.err != nil {
-		return []string{"Its messages and responses are deleted too, and pending messages are not sent. They could not be counted: " + ui.Describe(i.err)}
+		return []string{"Its messages and responses are deleted too, and queued messages are not sent. They could not be counted: " + ui.Describe(i.err)}
 	}
 	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
 	messages := display.Count(i.messages, "message", "messages")
@@ -179,12 +179,12 @@ func (i impact) lines() []string {
 	return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
 }
 
-// notSentText describes the pending messages.
+// notSentText describes the queued messages.
 func (i impact) notSentText() string {
 	if i.pending == 0 {
-		return "No message is pending."
+		return "No message is queued."
 	}
-	return display.Count(i.pending, "pending message is", "pending messages are") + " not sent."
+	return display.Count(i.pending, "queued message is", "queued messages are") + " not sent."
 }
 
 func are(n int) string {
@@ -196,10 +196,10 @@ func are(n int) string {
 
 // confirmSecret replaces the secret of a subscription after a confirmation.
 func confirmSecret(h ui.Host, one wire.Subscription) {
-	ui.OpenConfirm(h, "Create a new signing secret?", "create it", []string{
+	ui.OpenConfirm(h, "Create a new signing secret?", "create", []string{
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. Update the receiver within that time.",
-		"A secret replaced in the last 24 hours becomes invalid.",
+		"If another secret was replaced in the last 24 hours, it becomes invalid now.",
 	}, func() tea.Cmd { return RotateSecret(h, one) })
 }
 
@@ -234,8 +234,8 @@ func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *u
 func newSecret(h ui.Host, title string, one wire.Subscription, secret string, more ...string) *ui.Secret {
 	t := ui.NewText(h, title,
 		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: ui.MaskURL(one.URL)}, theme.Span{},
-		theme.Span{Text: "Messages are signed with this secret. It is not", Role: theme.Breadcrumb},
-		theme.Span{Text: "shown again; " + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + " copies it:", Role: theme.Breadcrumb}, theme.Span{Text: secret})
+		theme.Span{Text: "Messages are signed with this secret. Copy it now", Role: theme.Breadcrumb},
+		theme.Span{Text: "(" + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + "); it is not shown again:", Role: theme.Breadcrumb}, theme.Span{Text: secret})
 	t.CopyText = secret
 	for _, line := range more {
 		t.Lines = append(t.Lines, theme.Span{Text: line})

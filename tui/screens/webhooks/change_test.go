@@ -114,7 +114,7 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	d.WantText("is not a published event")
 	d.Erase()
 	d.Press("'salesorder.*", "tab", "'/er", "tab", "'2", "ctrl+t")
-	d.WantText("headers are replaced as a whole")
+	d.WantText("saving replaces all headers")
 	d.Press("'Bearer two", "ctrl+t")
 	if d.App.Overlay() == nil {
 		t.Error("headers that were changed elsewhere are replaced")

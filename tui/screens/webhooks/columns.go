@@ -22,9 +22,9 @@ var subscriptionColumns = []responsiveColumn{
 	{grid.Column{Name: "Event", Min: 14, Flex: true}, 0},
 	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, TruncateMiddle: true}, 0},
 	{grid.Column{Name: "State", Min: 8}, 0},
-	{grid.Column{Name: "OK", Right: true, Min: 5}, 70},
-	{grid.Column{Name: "Fail", Right: true, Min: 4}, 0},
-	{grid.Column{Name: "Wait", Right: true, Min: 4}, 0},
+	{grid.Column{Name: "Delivered", Right: true, Min: 9}, 70},
+	{grid.Column{Name: "Failures", Right: true, Min: 8}, 0},
+	{grid.Column{Name: "Queued", Right: true, Min: 6}, 0},
 	{grid.Column{Name: "Order"}, 100},
 	{grid.Column{Name: "Headers", Min: 8, Flex: true}, 100},
 }
@@ -34,7 +34,7 @@ var subscriberColumns = []responsiveColumn{
 	{grid.Column{Name: "SubscriberID", Min: 12}, 56},
 	{grid.Column{Name: "State", Min: 8}, 0},
 	{grid.Column{Name: "Subs", Right: true, Min: 4}, 0},
-	{grid.Column{Name: "Wait", Right: true, Min: 4}, 0},
+	{grid.Column{Name: "Queued", Right: true, Min: 6}, 0},
 }
 
 // responsiveColumns selects the columns of a list that fit its width.

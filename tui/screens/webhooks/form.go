@@ -29,18 +29,18 @@ const (
 // SubscriptionFields adds the fields of a subscription to a form, filled in from
 // s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
-	f.Add("EventName", "Event", s.EventName, "a published event, a family such as debtor.*, or *").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
+	f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
 	}
 	headers := addHeaders(f, names)
-	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the previous one is delivered or given up")
+	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the previous one is delivered or failed")
 	if ordered.Options = []string{No, Yes}; s.Ordered {
 		ordered.Set(Yes)
 	}
-	f.Add(ScheduleField, "Retries", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
+	f.Add(ScheduleField, "Retry schedule", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
 	return headers
 }
 

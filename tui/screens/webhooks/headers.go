@@ -89,7 +89,7 @@ func (h *headerLines) checkValue(one headerPair) string {
 	case one.name.Empty() && one.value.Text() != "":
 		return "the header name is missing"
 	case !one.name.Empty() && one.value.Stored && h.changed():
-		return "headers are replaced as a whole: enter this value again, or clear the name to remove the header"
+		return "saving replaces all headers: enter this value again, or clear the name to remove the header"
 	}
 	return ""
 }

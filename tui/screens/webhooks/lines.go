@@ -71,10 +71,10 @@ func (s *Subscription) details() []detailLine {
 		order = "yes: each message waits for the previous one"
 	}
 	return append(lines, detailLine{},
-		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retries", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
+		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retry schedule", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none"), theme.Plain}, detailLine{},
 		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
-		detailLine{"ItemNo", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Saved", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"RowHash", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
+		detailLine{"Item number", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Last changed", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"Row version", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
 }
 
 // deliveries returns the lines with the delivery statistics.
@@ -84,7 +84,7 @@ func (s *Subscription) deliveries() []detailLine {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), theme.Dim}}
 	}
 	lines := []detailLine{
-		{s.Queues.PeriodLabel(&s.Clock), fmt.Sprintf("%s delivered, %s failed, %s given up", display.Thousands(queue.Delivered), display.Thousands(queue.Failed), display.Thousands(queue.GivenUp)), theme.Plain},
+		{s.Queues.PeriodLabel(&s.Clock), fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered), display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"), display.Count(int(queue.GivenUp), "failed message", "failed messages")), theme.Plain},
 		{"Queued", s.pendingText(queue), theme.Plain},
 		{"In flight", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
@@ -92,7 +92,7 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = lines[:len(lines)-1] // no message was sent since the service started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"Duration p99", "at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
+		lines = append(lines, detailLine{"p99 duration", "at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
@@ -121,7 +121,7 @@ func (s *Subscription) pendingText(queue wire.Queue) string {
 	if queue.Pending == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s: %s not sent yet, %s to be retried", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
+	text := fmt.Sprintf("%s: %s not sent, %s retrying", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
 	if at := time.Time(queue.OldestDateTime); !at.IsZero() {
 		text += "; oldest added " + s.at(queue.OldestDateTime)
 	}

@@ -179,14 +179,14 @@ func enabledState(enabled bool) string {
 // enableLines describes the effect of the change on messages.
 func enableLines(was bool) []string {
 	if was {
-		return []string{"Delivery is paused. Events still create messages; they stay queued until it is enabled again."}
+		return []string{"Delivery is paused. New events still create messages, which stay queued until it is enabled again."}
 	}
 	return []string{"Queued messages are sent now."}
 }
 
 // EnableSubscriber enables or disables a subscriber.
 func EnableSubscriber(s Polling, subscriber wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: enabledState(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
@@ -195,7 +195,7 @@ func EnableSubscriber(s Polling, subscriber wire.Subscriber, on bool) tea.Cmd {
 // NewForm returns the form for a new subscriber.
 func (s *Subscribers) NewForm() ui.Overlay {
 	f := ui.NewForm(s.Host, "New subscriber", "create")
-	f.Add("Name", "Name", "", "name of the program that receives events; enter creates it")
+	f.Add("Name", "Name", "", "name of the program that receives events; enter creates the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		return s.save(f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {

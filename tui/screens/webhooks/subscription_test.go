@@ -20,7 +20,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
-	d.WantText("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed, 0 given up", "20h, 20h", "Authorization", id)
+	d.WantText("Subscribers › acme-shop › debtor.*", "[enabled]", "?token="+ui.SecretMask, "0 delivered, 0 failed attempts, 0 failed messages", "20h, 20h", "Authorization", id)
 	if command := d.App.Front().Equivalent(); command != "whctl subscriptions show "+id {
 		t.Errorf("the equivalent command is %s", command)
 	}
@@ -30,7 +30,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
 	d.WaitUntil("the change is received", func() bool { return d.App.Queues.Changed })
 	d.Advance(ui.QueuesMinInterval + time.Second)
-	d.WantText("1 given up", "Last failure", "410 Gone")
+	d.WantText("1 failed message", "Last failure", "410 Gone")
 	d.WantText("[disabled]", "disabled: the endpoint responded with 410 Gone")
 	d.Press("E", "tab", "'&x=1", "ctrl+s")
 	d.WantText("x="+ui.SecretMask, "change of debtor.*: done")
@@ -41,7 +41,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	d.Press("esc", "D")
 	d.WantText("Delete the subscription?", "?token="+ui.SecretMask, "Its 1 message and all responses are deleted too.", "No message is pending.")
 	d.Press("esc", "enter")
-	d.WantText("debtor.updated", "FAIL")
+	d.WantText("debtor.updated", "FAILED")
 	d.Press("esc", "D", "y")
 	d.WantText("delete of debtor.*: done")
 	d.Wait(ui.ToastDuration[ui.Info])
@@ -79,7 +79,7 @@ func TestListsShowStatistics(t *testing.T) {
 		t.Errorf("rows that do not match are shown:\n%s", d.Text())
 	}
 	d.Resize(60, 15)
-	d.WantText("Fail  Wait")
+	d.WantText("Failures  Queued")
 	d.CheckScreen()
 	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, wire.SubscriberRequest{IsEnabled: &off}); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestDeleteSubscriberShowsImpact(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("3", "D")
-	d.WantText("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 pending messages are not sent.", "This cannot be undone.")
+	d.WantText("Delete acme-shop?", "Its 3 subscriptions with 8 messages", "3 queued messages are not sent.", "This cannot be undone.")
 	d.Press("esc", "j", "D")
 	d.WantText("Delete wms?", "It has no subscriptions.")
 }

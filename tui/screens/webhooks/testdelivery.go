@@ -66,9 +66,9 @@ func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *acce
 func confirmTest(h ui.Host, one wire.Subscription) {
 	effect := "A webhooks.test message is sent. It is retried like any message."
 	if !one.IsEnabled {
-		effect = "The subscription is disabled: the webhooks.test message stays queued until it is enabled."
+		effect = "The subscription is disabled. The webhooks.test message stays queued until the subscription is enabled."
 	}
-	ui.OpenConfirm(h, "Send a test message?", "send it", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), effect}, func() tea.Cmd { return TestSubscription(h, one) })
+	ui.OpenConfirm(h, "Send a test message?", "send", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), effect}, func() tea.Cmd { return TestSubscription(h, one) })
 }
 
 // TestSubscription sends a test message.
