@@ -31,8 +31,10 @@ func (m Members) Get(name string) (Member, bool) {
 }
 
 func (m Members) index(name string) int {
+	dotted := strings.Contains(name, "İ")
 	for i := range m {
-		if strings.EqualFold(m[i].Name, name) && foldName(m[i].Name) == foldName(name) {
+		// EqualFold is cheaper than foldName, but distinguishes i from İ.
+		if (strings.EqualFold(m[i].Name, name) || dotted || strings.Contains(m[i].Name, "İ")) && foldName(m[i].Name) == foldName(name) {
 			return i
 		}
 	}

@@ -40,7 +40,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`at most [\d,]+ ms *`), "at most 1 ms" + blanks},
 	{regexp.MustCompile(`after [\d,]+ ms *`), "after 0 ms" + blanks},
 	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d\b`), "2026-07-02"},
-	{regexp.MustCompile(`RowHash[^\n]*`), "RowHash" + blanks},
+	{regexp.MustCompile(`Row version[^\n]*`), "Row version" + blanks},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
 	{regexp.MustCompile(`\b\d\d:\d\d\b`), "14:02"},
 	{regexp.MustCompile(`in [12]\dh`), "in 20h"},
