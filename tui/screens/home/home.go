@@ -187,7 +187,7 @@ func (h *Screen) dashboard() []string {
 		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
 	}
 	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: c.title(), Role: theme.Breadcrumb}}, []theme.Span{
-		{Text: "delivered ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Delivered), Role: theme.Success}, {Text: "   failed attempts ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Failed + s.Totals.GivenUp), Role: theme.Failure},
+		{Text: "delivered ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Delivered), Role: theme.Success}, {Text: "   failures ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Failed + s.Totals.GivenUp), Role: theme.Failure},
 		{Text: "   success rate ", Role: theme.Label}, {Text: rate + " "}})}
 	lines = append(append(lines, c.bars()...), c.hours())
 	lines = append(lines, h.sideBySide(h.statusCounts(), h.endpoints())...)
