@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -213,4 +214,87 @@ func (b *bulk) notifyQueues() {
 	}
 	clear(b.pending)
 	b.notifiedAt = time.Now()
+}
+
+// TestMessage is the content of a test delivery. Its zero value is a plain test
+// message.
+type TestMessage struct {
+	Event string // event to imitate, one that matches the subscription; empty for none
+	Body  []byte // nil for a sample
+}
+
+// SendTest sends a test message, marked by its headers, to a subscription.
+func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestMessage) (*webhook.Message, error) {
+	s, err := svc.Subscription(ctx, subscriber, id)
+	if err != nil {
+		return nil, err
+	}
+	name, body := record.TestEvent, t.Body
+	if t.Event != "" {
+		event, err := svc.Rules().Event(t.Event)
+		if err != nil {
+			return nil, err
+		}
+		if !record.MatchesEvent(s.Pattern, event) {
+			return nil, webhook.Invalid(webhook.MemberEvent, "must match the subscription's events, which are %s", s.Pattern)
+		}
+		if name = record.TestEventFor(event); body == nil {
+			body = []byte(record.SampleBody(event))
+		}
+	}
+	if body == nil {
+		body = []byte(`{"Test":true,"SubscriptionID":"` + s.GUID + `"}`)
+	}
+	return svc.notifier.SendTest(ctx, s.ID, name, body)
+}
+
+// address converts the IDs of a path to stored form.
+func address(a Address) (Address, error) {
+	subscriber, subscription, err := guids(a.Subscriber, a.Subscription)
+	if err != nil {
+		return a, err
+	}
+	message, err := guid(a.Message, "message")
+	return Address{subscriber, subscription, message}, err
+}
+
+// RemoveMessage removes a message in any state and cancels its pending attempt. It
+// returns no error if the message does not exist but its subscription does.
+func (svc *Service) RemoveMessage(ctx context.Context, a Address) error {
+	a, err := address(a)
+	if err != nil {
+		return err
+	}
+	if _, err := svc.store.Subscription(ctx, a.Subscriber, a.Subscription); err != nil {
+		return err
+	}
+	m, err := svc.store.RemoveMessage(ctx, a)
+	if err == nil && m != nil {
+		svc.notifier.Invalidate(m.Subscription)
+		change := svc.changeOf(a, m)
+		change.Deleted, change.Next = true, time.Time{}
+		svc.notifier.Announce([]webhook.Change{change})
+	}
+	return err
+}
+
+// RetryMessage makes a failed message due now.
+func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Message, error) {
+	a, err := address(a)
+	if err != nil {
+		return nil, err
+	}
+	m, err := svc.store.RetryMessage(ctx, a, svc.notifier.Now())
+	if err == nil {
+		svc.notifier.MarkDue(m.Subscription)
+		svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
+	}
+	return m, err
+}
+
+// changeOf returns the change that a request made to the message at an address.
+func (svc *Service) changeOf(a Address, m *webhook.Message) webhook.Change {
+	c := webhook.NewChange(m, m.State, svc.notifier.Now())
+	c.Subscriber, c.Subscription = a.Subscriber, a.Subscription
+	return c
 }

@@ -192,3 +192,38 @@ func (s *Subscriptions) NewForm(event string) ui.Overlay {
 func fetchSubscriber(id string) func(context.Context, *client.Client) (*wire.Subscriber, error) {
 	return func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) { return c.Subscriber(ctx, id) }
 }
+
+// SetSize implements ui.Screen. In the split view the list of subscribers keeps
+// its width.
+func (s *Subscriptions) SetSize(width, height int) {
+	s.Base.SetSize(width, height)
+	if s.split() {
+		s.parent.fit(splitLeftWidth, height)
+		width -= splitLeftWidth + 1
+	}
+	if s.columns.fit(s.Grid, width) {
+		s.fill()
+	}
+	s.Grid.SetSize(width, height)
+}
+
+// split reports whether the subscribers are shown on the left.
+func (s *Subscriptions) split() bool { return s.parent != nil && s.Width >= splitMinWidth }
+
+// View implements ui.Screen.
+func (s *Subscriptions) View() string {
+	if !s.split() {
+		return s.Grid.View()
+	}
+	return s.Theme.SideBySide(s.Theme.Dimmed(s.parent.Grid.View()), s.Grid.View())
+}
+
+// Click implements ui.Clicker.
+func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
+	if s.split() {
+		if x -= splitLeftWidth + 1; x < 0 {
+			return s.Pop()
+		}
+	}
+	return s.ClickRow(s, x, y, again)
+}
