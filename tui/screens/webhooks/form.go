@@ -40,7 +40,7 @@ func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	if ordered.Options = []string{No, Yes}; s.Ordered {
 		ordered.Set(Yes)
 	}
-	f.Add(ScheduleField, "Retry schedule", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
+	f.Add(ScheduleField, "Schedule", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
 	return headers
 }
 
