@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -218,9 +220,14 @@ func (d *Daemon) wire(context.Context) error {
 	if d.traces != nil {
 		parts = d.traces.Part
 	}
+	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
+	if err != nil {
+		return err
+	}
 	d.rest = rest.New(rest.Config{
 		Registry:     d.registry,
 		Store:        d.store,
+		Spill:        space,
 		Accounts:     d.accounts,
 		Bills:        d.store.Bills(c.Query.TimeZone),
 		Log:          d.log,

@@ -166,6 +166,7 @@ type ERPConfig struct {
 	Schema  string  // of the record kinds' tables on a server
 	Sources Sources // record kind -> table or view, if the names differ
 	Version string  // table and column with the ERP's version; empty if unknown
+	Spill   Size    // of all responses that clients have not read yet
 }
 
 // Secret is a text that must not be printed. All common ways of printing it yield

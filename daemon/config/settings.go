@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/spill"
 )
 
 // Setting is one row of the settings table. The TOML key, the environment variable,
@@ -186,6 +187,8 @@ var table = []Setting{
 		Help: "tables or views with other names than the record kind or bill table, such as BM_Stages=dbo.Stages"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column with the version of the ERP, for whd check"},
+	{Name: "erp.spill", into: func(c *Config) any { return &c.ERP.Spill }, Default: "4GiB", min: spill.MinLimit,
+		Help: "maximum disk space for responses from SQL Server that clients read slowly, so that they do not hold locks there; one response takes at most a quarter, and 2 GiB of the volume stay free"},
 }
 
 // Variable returns the setting's environment variable, such as WHD_HTTP_MAX_BODY.
