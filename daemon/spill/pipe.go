@@ -35,10 +35,10 @@ type Pipe struct {
 	done  chan struct{} // closed when nothing is sent anymore
 
 	mu       sync.Mutex
-	segments []*segment // the oldest bytes first; older than pending
-	pending  *[]byte    // the latest bytes
-	full     time.Time  // when there was no more space; zero if the client has caught up since
-	closed   bool       // no more bytes follow
+	segments []*segment    // the oldest bytes first; older than pending
+	pending  *[]byte       // the latest bytes
+	waited   time.Duration // for the client, while there was no space
+	closed   bool          // no more bytes follow
 	err      error
 }
 
@@ -75,15 +75,13 @@ func (p *Pipe) Write(b []byte) (taken int, err error) {
 }
 
 // makeRoom moves the pending bytes to a file. Where there is no space it waits until the
-// client has read something, and fails after the maximum wait.
+// client has read something, but not longer than maxWait for all of the response.
 func (p *Pipe) makeRoom() {
 	if p.spill() == nil {
 		return
 	}
-	if p.full.IsZero() {
-		p.full = time.Now()
-	}
-	timer := time.NewTimer(time.Until(p.full.Add(p.space.maxWait)))
+	start := time.Now()
+	timer := time.NewTimer(p.space.maxWait - p.waited)
 	defer timer.Stop()
 	p.mu.Unlock()
 	expired := false
@@ -93,6 +91,7 @@ func (p *Pipe) makeRoom() {
 		expired = true
 	}
 	p.mu.Lock()
+	p.waited += time.Since(start)
 	if expired && p.err == nil {
 		p.err = ErrFull
 		p.space.countAborted()
@@ -163,11 +162,8 @@ func (p *Pipe) take(buffer *[]byte) (*[]byte, error) {
 		p.space.remove(oldest)
 		p.segments = p.segments[1:]
 	}
-	if len(*p.pending) == 0 {
-		p.full = time.Time{}
-		if p.closed {
-			return nil, nil
-		}
+	if len(*p.pending) == 0 && p.closed {
+		return nil, nil
 	}
 	p.pending, buffer = buffer, p.pending
 	return buffer, nil

@@ -23,7 +23,7 @@ const (
 	segmentSize = 16 << 20
 	// MinLimit is the smallest limit under which every response can use a file.
 	MinLimit = responseShare * segmentSize
-	// MaxWait is how long a response continues at the speed of its client once there is no
+	// MaxWait is the time by which a client may delay a statement in total once there is no
 	// more space.
 	MaxWait = time.Minute
 
