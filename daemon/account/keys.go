@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -40,6 +41,7 @@ type NewKey struct {
 	Name    string
 	Role    Role
 	Expires time.Time // zero: never
+	Secret  string    // key of another service to take over; generated if empty
 }
 
 // AddKey creates an API key. It returns the secret, which is not stored.
@@ -49,18 +51,32 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 	if !n.Expires.IsZero() && !n.Expires.After(now) {
 		expiry = "must be in the future"
 	}
+	var unfit string
+	if n.Secret != "" {
+		unfit = checkKey(n.Secret)
+	}
 	err = invalid("key",
+		fault.Field{Name: "Key", Message: unfit},
 		fault.Field{Name: "Name", Message: checkName(n.Name)},
 		fault.Field{Name: "Role", Message: checkRole(n.Role)},
 		fault.Field{Name: "ExpiryDateTime", Message: expiry})
 	if err != nil {
 		return "", Key{}, err
 	}
-	secret = newKey()
+	if secret = cmp.Or(n.Secret, newKey()); n.Secret != "" {
+		known, err := e.s.store.Key(ctx, hashOf(secret))
+		if err == nil && known != nil {
+			err = fault.New(fault.Conflict, "This API key already exists under the name %s", known.Name)
+		}
+		if err != nil {
+			return "", Key{}, err
+		}
+	}
 	k = Key{ID: newID(), Name: n.Name, Hash: hashOf(secret), Role: n.Role, Added: now, Expires: n.Expires}
 	if err := e.s.store.AddKey(ctx, k, e.entry(audit.AddKey, k.Name, k.detail())); err != nil {
 		return "", Key{}, err
 	}
+	e.s.keys.known.forget(func(hash string, _ *Key) bool { return hash == k.Hash })
 	return secret, k, nil
 }
 

@@ -3,6 +3,7 @@ package account_test
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,12 @@ func TestAddKey(t *testing.T) {
 		{"duplicate name in other letter case", account.NewKey{Name: "TILL", Role: account.Reader}, "conflict", []string{"Name"}},
 		{"empty", account.NewKey{}, "invalid", []string{"Name", "Role"}},
 		{"expired", account.NewKey{Name: "a", Role: account.Reader, Expires: now}, "invalid", []string{"ExpiryDateTime"}},
+		{"key of another service", account.NewKey{Name: "b", Role: account.Reader, Secret: foreignKey}, "ok", nil},
+		{"same key", account.NewKey{Name: "c", Role: account.Reader, Secret: foreignKey}, "conflict", nil},
+		{"short key", account.NewKey{Name: "c", Role: account.Reader, Secret: foreignKey[:23]}, "invalid", []string{"Key"}},
+		{"long key", account.NewKey{Name: "c", Role: account.Reader, Secret: strings.Repeat("x", 201)}, "invalid", []string{"Key"}},
+		{"key with a space", account.NewKey{Name: "c", Role: account.Reader, Secret: "canary canary canary canary"}, "invalid", []string{"Key"}},
+		{"cut key", account.NewKey{Name: "c", Role: account.Reader, Secret: "whd_" + foreignKey}, "invalid", []string{"Key"}},
 		{"expires immediately", account.NewKey{Name: "a", Role: account.Reader, Expires: now.Add(1)}, "ok", nil},
 	}
 	for _, tt := range tests {
@@ -31,11 +38,34 @@ func TestAddKey(t *testing.T) {
 			if err != nil && !slices.Equal(fieldsOf(err), tt.fields) {
 				t.Errorf("fields %v, want %v", fieldsOf(err), tt.fields)
 			}
-			if err == nil && !regexp.MustCompile(`^whd_[A-Za-z0-9_-]{43}$`).MatchString(secret) {
+			if err != nil && tt.n.Secret != "" && strings.Contains(err.Error(), tt.n.Secret) {
+				t.Errorf("the error contains the key: %v", err)
+			}
+			if err == nil && tt.n.Secret == "" && !regexp.MustCompile(`^whd_[A-Za-z0-9_-]{43}$`).MatchString(secret) {
 				t.Errorf("key %q", secret)
 			}
 		})
 	}
+}
+
+// foreignKey has the form of a key that the existing service issued.
+const foreignKey = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
+
+// TestForeignKey checks that clients can keep a key of another service, sent in each way,
+// and that users with a name of this form can still sign in.
+func TestForeignKey(t *testing.T) {
+	p := begin(t)
+	p.expect(t, bearer(foreignKey), "unauthorized")
+	if secret, _, err := p.AddKey(t.Context(), account.NewKey{Name: "erp", Role: account.Publisher, Secret: foreignKey}); err != nil || secret != foreignKey {
+		t.Fatal(secret, err)
+	}
+	p.expect(t, bearer(foreignKey), "publisher")
+	p.expect(t, basic(foreignKey, "x"), "publisher")
+	p.expect(t, bearer(strings.ToUpper(foreignKey)), "unauthorized")
+	const user = "abcdefghijklmnopqrstuvwxyz"
+	p.add(t, user, account.Reader)
+	p.expect(t, basic(user, goodPassword), "reader")
+	p.expect(t, basic(user, badPassword), "unauthorized")
 }
 
 func TestKeyExpiryAndLastUse(t *testing.T) {
