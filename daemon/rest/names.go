@@ -42,6 +42,8 @@ var aliases = map[string][]string{
 	"RemoveSubscription":              {"WebhooksSubscriptionsDELETERequest", "WebhooksSubscriptionDELETERequest"},
 	"SubscriberMessages":              {"WebhooksMessagesGETRequest", "WebhooksMessagesGETManyRequest"},
 	"SubscriberResponses":             {"WebhooksMessageResponsesGETRequest"},
+	"ReplaceRequestHeaders":           {"WebhooksSubscriptionRequestHeadersPUTRequest"},
+	"RemoveRequestHeader":             {"WebhooksSubscriptionRequestHeaderDELETERequest"},
 	"RemoveMessage":                   {"WebhooksMessagesDELETERequest", "WebhooksMessageDELETERequest"},
 }
 

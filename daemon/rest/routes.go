@@ -208,6 +208,7 @@ const (
 	pathSubscriber    = pathSubscribers + "/{SubscriberID}"
 	pathSubscriptions = pathSubscriber + "/Subscriptions"
 	pathSubscription  = pathSubscriptions + "/{SubscriptionID}"
+	pathHeaders       = pathSubscription + "/RequestHeaders"
 	pathMessages      = pathSubscriber + "/Messages"
 	pathMessage       = pathSubscription + "/Messages/{MessageID}"
 )
@@ -230,6 +231,7 @@ func webhookOperations(h *handlers) []operation {
 		{name: "AddSubscriber", group: groupWebhooks, role: account.Admin, summary: "Add a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
 			{Name: memberName, Type: "string", Required: true},
 			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			recIDMember,
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscribers, Changes: true, Status: http.StatusCreated, Serve: h.subscribers.add, Summary: "Add a subscriber; its RecID is the SubscriberID"}}},
 		{name: "GetSubscriber", group: groupWebhooks, role: account.Admin, summary: "One subscriber with its subscriptions", response: wire.Subscriber{}, routes: []edge.Route{
@@ -248,6 +250,8 @@ func webhookOperations(h *handlers) []operation {
 			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that receives the messages"},
 			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a pattern such as debtor.*, or *"},
 			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			recIDMember,
+			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted; requires the role admin"},
 		}, subscriptionMembers...), routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.subscriptions.add, Summary: "Add a subscription; its secret is shown only once"}}},
 		{name: "ChangeSubscription", group: groupWebhooks, summary: "Change a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
@@ -262,6 +266,14 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: pathSubscription, Serve: h.subscriptions.show}}},
 		{name: "RemoveSubscription", group: groupWebhooks, summary: "Remove a subscription", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription and cancel its pending messages"}}},
+		{name: "ReplaceRequestHeaders", group: groupWebhooks, summary: "Replace the headers of a subscription", response: []wire.Header{}, members: []metadata.Member{
+			{Name: webhook.MemberRequestHeaders, Type: "string", Required: true, Help: subscriptionMembers[0].Help + "; empty to remove all"},
+		}, routes: []edge.Route{
+			{Methods: "PUT", Pattern: pathHeaders, Changes: true, Serve: h.subscriptions.replaceHeaders}}},
+		{name: "RemoveRequestHeaders", group: groupWebhooks, summary: "Remove all headers of a subscription", routes: []edge.Route{
+			{Methods: "DELETE", Pattern: pathHeaders, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
+		{name: "RemoveRequestHeader", group: groupWebhooks, summary: "Remove one header of a subscription", routes: []edge.Route{
+			{Methods: "DELETE", Pattern: pathHeaders + "/{SubscriptionRequestHeaderID}", Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
 		{name: "TestSubscription", group: groupWebhooks, summary: "Send a test message to a subscription", response: wire.MessageState{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
 			{Name: memberBody, Type: "string", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
@@ -308,8 +320,11 @@ func webhookOperations(h *handlers) []operation {
 var (
 	rowHashMember = metadata.Member{Name: memberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
 
+	recIDMember = metadata.Member{Name: webhook.MemberRecID, Type: "string", Help: "a GUID that is not in use; generated if omitted; requires the role admin"}
+
 	subscriptionMembers = []metadata.Member{
 		{Name: webhook.MemberHeaders, Type: "string", Help: "headers to send: a list of objects with Name and Value"},
+		{Name: webhook.MemberRequestHeaders, Type: "string", Help: "another name of Headers"},
 		{Name: memberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
 		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
 	}
