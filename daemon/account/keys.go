@@ -17,7 +17,9 @@ type keys struct {
 	lastUses *pendingTimes // by id
 }
 
-// authenticate returns the identity of the key with the secret.
+// authenticate returns the identity of the key with the secret. It fails with
+// fault.TokenExpired if the whole key is right but no longer valid; an unknown key is
+// fault.Unauthorized, as any wrong one.
 func (s *keys) authenticate(ctx context.Context, secret string, method AuthMethod) (Identity, error) {
 	now := s.clock()
 	var key *Key
@@ -29,8 +31,13 @@ func (s *keys) authenticate(ctx context.Context, secret string, method AuthMetho
 	if err != nil {
 		return Identity{}, err
 	}
-	if key == nil || !key.Expires.IsZero() && !key.Expires.After(now) {
+	switch {
+	case key == nil:
 		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
+	case key.Revoked:
+		return Identity{}, fault.New(fault.TokenExpired, "The API key was revoked")
+	case !key.Expires.IsZero() && !key.Expires.After(now):
+		return Identity{}, fault.New(fault.TokenExpired, "The API key expired on %s", key.Expires.UTC().Format(time.RFC3339))
 	}
 	s.lastUses.record(key.ID, now)
 	return Identity{Name: key.Name, Role: key.Role, AuthMethod: method, KeyID: key.ID}, nil
@@ -91,7 +98,7 @@ func (s *keys) Keys(ctx context.Context) ([]Key, error) {
 	return keys, err
 }
 
-// RemoveKey deletes an API key, found by its id or its name.
+// RemoveKey revokes an API key, found by its id or its name.
 func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
 	key, err := e.s.FindKey(ctx, idOrName)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 func TestAddKey(t *testing.T) {
@@ -81,7 +82,8 @@ func TestKeyExpiryAndLastUse(t *testing.T) {
 	p.expect(t, bearer(short), "reader")
 	used := p.clock.Now()
 	p.clock.pass(1)
-	p.expect(t, bearer(short), "unauthorized")
+	p.expect(t, bearer(short), "token expired")
+	p.expect(t, basic(short, ""), "token expired")
 	p.expect(t, bearer(till), "writer")
 
 	keys, err := p.Keys(t.Context())
@@ -108,10 +110,44 @@ func TestRemoveKey(t *testing.T) {
 	}
 	expectKind(t, p.RemoveKey(t.Context(), "unknown"), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TWO"), "ok")
-	p.expect(t, bearer(two), "unauthorized")
+	p.expect(t, bearer(two), "token expired")
+	expectKind(t, p.RemoveKey(t.Context(), "two"), "not found")
+	again := p.key(t, "two", account.Writer) // the name is free
+	p.expect(t, bearer(again), "writer")
+	p.expect(t, bearer(two), "token expired")
+	if keys, err := p.Keys(t.Context()); err != nil || len(keys) != 3 {
+		t.Errorf("keys are %+v (%v), want three without the revoked one", keys, err)
+	}
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
-	p.expect(t, bearer(one), "unauthorized")
+	p.expect(t, bearer(one), "token expired")
 	p.expect(t, bearer(three), "reader")
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
-	p.expect(t, bearer(three), "unauthorized")
+	p.expect(t, bearer(three), "token expired")
+}
+
+// TestInvalidKeysAreIndistinguishable checks that only the complete key shows that it has
+// expired or was revoked.
+func TestInvalidKeysAreIndistinguishable(t *testing.T) {
+	p := begin(t)
+	revoked := p.key(t, "revoked", account.Reader)
+	expired, _, err := p.AddKey(t.Context(), account.NewKey{Name: "expired", Role: account.Reader, Expires: p.clock.Now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectKind(t, p.RemoveKey(t.Context(), "revoked"), "ok")
+	p.clock.pass(time.Hour)
+	for secret, want := range map[string]string{
+		revoked:                            "The API key was revoked",
+		expired:                            "The API key expired on " + p.clock.Now().UTC().Format(time.RFC3339),
+		revoked[:len(revoked)-1] + "_":     "Invalid API Key",
+		expired[:len(expired)-1]:           "Invalid API Key",
+		expired + "x":                      "Invalid API Key",
+		"whd_" + strings.Repeat("A", 43):   "Invalid API Key",
+		strings.ToUpper(revoked[:4]) + "x": "Invalid API Key",
+	} {
+		_, err := p.Authenticate(t.Context(), bearer(secret))
+		if f := fault.From(err); f.Message != want || (f.Kind == fault.TokenExpired) != (want != "Invalid API Key") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }
