@@ -52,6 +52,8 @@ var table = []Setting{
 		Help: "directory for whd's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
 		Help: "load demo records into an empty store; embedded store only"},
+	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: compatNone, choices: []string{compatNone, compatServiceStack}, Live: true,
+		Help: "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
 		Help: "include stack traces in error responses; do not enable it on public networks"},
 	{Name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
@@ -123,6 +125,8 @@ var table = []Setting{
 
 	{Name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, Default: "required", choices: []string{"required", "anonymous"}, Live: true,
 		Help: "login for queries: required, or anonymous for closed networks"},
+	{Name: "auth.key_in_url", into: func(c *Config) any { return &c.Auth.KeyInURL }, Default: "false", Live: true,
+		Help: "accept API keys in URLs, as ?apikey=KEY, for programs that cannot send headers; proxies may log them"},
 	{Name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, Default: "8h", min: int64(time.Minute), Live: true,
 		Help: "idle timeout of a session"},
 	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", min: int64(time.Second), Live: true,
@@ -174,6 +178,8 @@ var table = []Setting{
 
 	{Name: "requestlog.enabled", into: func(c *Config) any { return &c.RequestLog.Enabled }, Default: "true",
 		Help: "log requests, for /Logs"},
+	{Name: "requestlog.today", into: func(c *Config) any { return &c.RequestLog.Today }, Default: "false", Live: true,
+		Help: "limit queries of the request log to today (UTC) if they have neither Date nor a filter of DateTime"},
 	{Name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, Default: "false", Live: true,
 		Help: "include request and response bodies in the request log; those that may contain secrets are left out"},
 	{Name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, Default: "14", max: maxDays, Live: true,

@@ -87,14 +87,15 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
-			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
+			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
+			{Methods: "POST", Pattern: "/login", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail of administrative changes, newest first"},
 			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same without a response"},
 			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
 		{name: logQuery, role: account.Admin, kind: "RequestLog", members: []metadata.Member{
-			{Name: memberDate, Type: "DateTime", Help: "one UTC day; all entries if omitted"},
+			{Name: memberDate, Type: "DateTime", Help: "one UTC day; if omitted, all entries, or those of today by the setting requestlog.today"},
 			{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
 		}, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "Logged requests, newest first; limited to a day by Date, or to failed requests by ViewErrors"},

@@ -254,6 +254,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	x.Route, x.Params, x.Suffix = found.Route, found.Params, found.Suffix
 	var queryErr, formatErr, kindErr error
 	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
+	takeURLKey(x)
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
 		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
