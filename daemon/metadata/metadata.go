@@ -6,7 +6,6 @@ package metadata
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -90,27 +89,6 @@ func (s *Service) AllNames() []string {
 		names = append(names, o.Aliases...)
 	}
 	return names
-}
-
-// OpenAPI returns the OpenAPI 3.1 document of the service.
-func (s *Service) OpenAPI() ([]byte, error) {
-	var tags []object
-	for _, g := range s.groups() {
-		tags = append(tags, object{"name": g.Name})
-	}
-	d := newDescription(s.Operations)
-	return json.Marshal(object{
-		"openapi": "3.1.0",
-		"info": object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks",
-			"description": "The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
-		"servers":    []object{{"url": cmp.Or(s.Base, "/")}},
-		"tags":       tags,
-		"paths":      d.paths,
-		"security":   []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
-		"components": d.components(),
-
-		"x-implicit-conventions": conventions(),
-	})
 }
 
 // TypeScript returns the requests and responses as classes for the TypeScript client

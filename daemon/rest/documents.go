@@ -2,7 +2,9 @@ package rest
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -52,6 +54,7 @@ type documents struct {
 type description struct {
 	service    func() *metadata.Service
 	openAPI    func() ([]byte, error)
+	swagger    func() ([]byte, error)
 	typeScript func() []byte
 }
 
@@ -60,6 +63,7 @@ func newDescription(describe func() *metadata.Service) description {
 	return description{
 		service:    service,
 		openAPI:    sync.OnceValues(func() ([]byte, error) { return service().OpenAPI() }),
+		swagger:    sync.OnceValues(func() ([]byte, error) { return service().Swagger() }),
 		typeScript: sync.OnceValue(func() []byte { return service().TypeScript() }),
 	}
 }
@@ -181,8 +185,26 @@ func urlOf(x *edge.Context) string {
 }
 
 func (h *documents) openAPI(x *edge.Context) error {
-	text, err := h.of(x).openAPI()
-	return x.Send("application/json", text, err)
+	return h.withAddress(x, h.of(x).openAPI, metadata.Servers)
+}
+
+func (h *documents) swagger(x *edge.Context) error {
+	return h.withAddress(x, h.of(x).swagger, metadata.Host)
+}
+
+// withAddress sends a document that starts with the members about the service's
+// address: webhooks.host_url, or else the one that the client used.
+func (h *documents) withAddress(x *edge.Context, document func() ([]byte, error), members func(*url.URL) map[string]any) error {
+	text, err := document()
+	if err != nil {
+		return err
+	}
+	address, err := url.Parse(cmp.Or(h.of(x).service().HostURL, urlOf(x)))
+	if err != nil {
+		return fault.Wrap(err, fault.Malformed, "the Host is invalid")
+	}
+	first, err := json.Marshal(members(address))
+	return x.Send("application/json", append(append(first[:len(first)-1], ','), text[1:]...), err)
 }
 
 func (h *documents) typeScript(x *edge.Context) error {

@@ -308,7 +308,7 @@ main().catch(e => { console.log(e); process.exit(1); });
 // TestTypesCompileAndWork compiles the types with the TypeScript compiler and runs a
 // program with the ServiceStack client against a daemon.
 func TestTypesCompileAndWork(t *testing.T) {
-	tools := clientstest.NodeModules(t)
+	tools := clientstest.NodeModules(t, ".")
 	i := demo.start(t)
 	dir := filepath.Join(tools, "types")
 	if err := os.Mkdir(dir, 0o700); err != nil {

@@ -191,7 +191,8 @@ func serviceOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/metadata", Serve: h.documents.metadata, Summary: "The operations of the service; with op, the full description of one operation"},
 			{Methods: "GET", Pattern: "/{Format}/metadata", Serve: h.documents.metadata, Summary: "The same; browsers always get an HTML page"}}},
 		{name: "OpenAPI", group: groupService, summary: "The OpenAPI 3.1 document of the service", media: "application/json", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI}}},
+			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI},
+			{Methods: "GET", Pattern: "/openapi", Serve: h.documents.swagger, Summary: "The same in OpenAPI 2.0 (Swagger)"}}},
 		{name: "TypeScript", group: groupService, summary: "Types for the TypeScript client of ServiceStack", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/types/typescript", Serve: h.documents.typeScript}}},
 		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{
@@ -222,7 +223,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Webhooks/Events", Serve: h.events.list}}},
 		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Publish an event", response: wire.EventReceipt{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Required: true, Help: "a published event"},
-			{Name: memberBody, Type: "string", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
+			{Name: memberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Publish an event: creates one message for each matching subscription"}}},
 		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", routes: []edge.Route{
@@ -268,7 +269,7 @@ func webhookOperations(h *handlers) []operation {
 		{name: "RemoveSubscription", group: groupWebhooks, summary: "Remove a subscription", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription and cancel its pending messages"}}},
 		{name: "ReplaceRequestHeaders", group: groupWebhooks, summary: "Replace the headers of a subscription", response: []wire.Header{}, members: []metadata.Member{
-			{Name: webhook.MemberRequestHeaders, Type: "string", Required: true, Help: subscriptionMembers[0].Help + "; empty to remove all"},
+			{Name: webhook.MemberRequestHeaders, Type: "Header[]", Required: true, Help: subscriptionMembers[0].Help + "; empty to remove all"},
 		}, routes: []edge.Route{
 			{Methods: "PUT", Pattern: pathHeaders, Changes: true, Serve: h.subscriptions.replaceHeaders}}},
 		{name: "RemoveRequestHeaders", group: groupWebhooks, summary: "Remove all headers of a subscription", routes: []edge.Route{
@@ -277,7 +278,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "DELETE", Pattern: pathHeaders + "/{SubscriptionRequestHeaderID}", Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
 		{name: "TestSubscription", group: groupWebhooks, summary: "Send a test message to a subscription", response: wire.MessageState{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
-			{Name: memberBody, Type: "string", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
+			{Name: memberBody, Type: "object", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.messages.sendTest, Summary: "Send a test message to a subscription"}}},
 		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
@@ -324,8 +325,8 @@ var (
 	recIDMember = metadata.Member{Name: webhook.MemberRecID, Type: "string", Help: "a GUID that is not in use; generated if omitted; requires the role admin"}
 
 	subscriptionMembers = []metadata.Member{
-		{Name: webhook.MemberHeaders, Type: "string", Help: "headers to send: a list of objects with Name and Value"},
-		{Name: webhook.MemberRequestHeaders, Type: "string", Help: "another name of Headers"},
+		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},
+		{Name: webhook.MemberRequestHeaders, Type: "Header[]", Help: "another name of Headers"},
 		{Name: memberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
 		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
 	}
