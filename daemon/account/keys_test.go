@@ -123,6 +123,18 @@ func TestRemoveKey(t *testing.T) {
 	p.expect(t, bearer(three), "reader")
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
 	p.expect(t, bearer(three), "token expired")
+
+	const taken = "a-key-of-another-service-0123456789abcdef"
+	for range 2 { // an admin may give a revoked key again
+		if _, _, err := p.AddKey(t.Context(), account.NewKey{Name: "taken over", Role: account.Reader, Secret: taken}); err != nil {
+			t.Fatal(err)
+		}
+		p.clock.pass(5 * time.Second) // cached look-ups expire
+		p.expect(t, bearer(taken), "reader")
+		expectKind(t, p.RemoveKey(t.Context(), "taken over"), "ok")
+		p.expect(t, bearer(taken), "token expired")
+		p.expect(t, basic(taken, ""), "token expired")
+	}
 }
 
 // TestInvalidKeysAreIndistinguishable checks that only the complete key shows that it has
