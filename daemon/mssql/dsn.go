@@ -2,7 +2,9 @@ package mssql
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
+	"os"
 	"strings"
 )
 
@@ -49,6 +51,13 @@ func completeDSN(dsn string) (full string, entra bool, err error) {
 	}
 	for _, o := range fixedOptions {
 		options.Set(o.name, o.value)
+	}
+	for _, name := range []string{"certificate", "servercertificate"} {
+		if file := options.Get(name); file != "" {
+			if _, err := os.Stat(file); err != nil {
+				return "", false, fmt.Errorf("mssql: the option %s of the connection string: %w", name, err)
+			}
+		}
 	}
 	u.RawQuery = options.Encode()
 	return u.String(), options.Get("fedauth") != "", nil

@@ -154,8 +154,15 @@ func wrapConnect(err error) error {
 		return e
 	case errors.Is(err, context.Canceled):
 		return err
+	case strings.Contains(err.Error(), "failed to verify certificate"), strings.Contains(err.Error(), "server certificate doesn't match"):
+		return fmt.Errorf("%w: %w; %s", ErrLost, err, certificateAdvice)
 	}
 	return fmt.Errorf("%w: %w", ErrLost, err)
 }
+
+// certificateAdvice is added to errors about the server's certificate. By default SQL
+// Server signs its certificate itself.
+const certificateAdvice = "export the server's certificate and add serverCertificate=FILE.pem to the connection string, which then accepts only that one, or install the certificate of its CA; " +
+	"trustServerCertificate=true accepts every certificate, also that of an attacker between the two"
 
 func newError(e mssql.Error) *Error { return &Error{Number: int(e.Number), Message: e.Message} }
