@@ -107,10 +107,16 @@ func Retry(ctx context.Context, retryable func(error) bool, work func(context.Co
 		if err == nil || attempt == MaxAttempts || !retryable(err) {
 			return err
 		}
-		if ended := Sleep(limited, rand.N(time.Duration(attempt)*retryDelay)); ended != nil {
+		if ended := Backoff(limited, attempt); ended != nil {
 			return errors.Join(err, ended)
 		}
 	}
+}
+
+// Backoff waits for a random time, longer after more attempts, or until ctx is done; then
+// it returns the error of ctx.
+func Backoff(ctx context.Context, attempt int) error {
+	return Sleep(ctx, rand.N(time.Duration(attempt)*retryDelay))
 }
 
 // Sleep waits for d or until ctx is done; then it returns the error of ctx.

@@ -47,11 +47,25 @@ func (h *queries) serve(x *edge.Context) error {
 	return h.rows(x, plan)
 }
 
-// rows responds with the rows of a plan. A query without a response is only validated.
+// rows responds with the rows of a plan. A query without a response is only validated. A
+// query that the server stops to resolve a deadlock is repeated while nothing has been
+// sent.
 func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
 	if x.Route.Oneway {
 		return x.NoContent(nil)
 	}
+	for attempt := 1; ; attempt++ {
+		err := h.send(x, plan)
+		if attempt == executor.MaxAttempts || !executor.IsDeadlock(err) || x.Response.Status != 0 {
+			return err
+		}
+		if executor.Backoff(x.Request.Context(), attempt) != nil {
+			return err
+		}
+	}
+}
+
+func (h *queries) send(x *edge.Context, plan *query.Plan) error {
 	rows, err := h.store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
