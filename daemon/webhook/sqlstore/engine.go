@@ -320,7 +320,7 @@ func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEv
 		}
 		return nil
 	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
-FROM whd.WH_Outbox WITH (READPAST) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.db.Limit,
+FROM whd.WH_Outbox WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.db.Limit,
 		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
 	return all, e.fault(err, "reading the outbox")
 }
