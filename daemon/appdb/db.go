@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/daemon/executor"
@@ -34,6 +35,7 @@ type DB struct {
 	WriteLock *writeLock      // for writes to a file; nil on SQL Server
 	Drain     *executor.Drain // interrupts long reads of a file; nil on SQL Server
 	Probe     probe
+	hasJSON   atomic.Bool // see checkJSON
 
 	*Migrator
 	reader // queries of the service's record kinds; nil if not opened for reading
@@ -272,6 +274,9 @@ func (o *DB) Fault(err error, doing string) error {
 
 // Ready returns an error if the tables cannot be used or are outdated.
 func (o *DB) Ready(ctx context.Context) error {
+	if err := o.checkJSON(ctx); err != nil {
+		return executor.ReadinessError(err)
+	}
 	current, latest, err := o.versions(ctx)
 	if err != nil {
 		return executor.ReadinessError(err)
@@ -280,6 +285,24 @@ func (o *DB) Ready(ctx context.Context) error {
 		return outdated(o.name, current, latest)
 	}
 	return nil
+}
+
+// jsonStatement is a statement with the function through which lists are passed to SQL
+// Server. A test replaces it.
+var jsonStatement = `SELECT v FROM OPENJSON(N'[1]') WITH (v int '$')`
+
+// checkJSON returns an error if the database does not have OPENJSON.
+func (o *DB) checkJSON(ctx context.Context) error {
+	if o.Schema == "" || o.hasJSON.Load() {
+		return nil
+	}
+	_, err := QueryOne(ctx, o, ScanInt, jsonStatement)
+	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.UnknownSyntax() {
+		return executor.Unavailable(err, "the database has a compatibility level below 130 (SQL Server 2016), which the service's own tables need: "+
+			"have an administrator raise it by ALTER DATABASE ... SET COMPATIBILITY_LEVEL, or use another database for the store")
+	}
+	o.hasJSON.Store(err == nil)
+	return err
 }
 
 // probe is the result of the last write test. Its lock guards it.

@@ -60,6 +60,9 @@ func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 
 // Migrate records the current version and migrates the tables to the latest.
 func (m *Migrator) Migrate(ctx context.Context) (err error) {
+	if err = m.db.checkJSON(ctx); err != nil {
+		return err
+	}
 	if m.before, _, err = m.versions(ctx); err == nil {
 		err = m.apply(ctx)
 	}

@@ -87,7 +87,7 @@ func closed(t *testing.T, db *DB) *DB {
 
 func expectVersion(t *testing.T, db *DB, want int64) {
 	t.Helper()
-	files, err := fs.Glob(schema, FileMigrations+"/*.sql")
+	files, err := fs.Glob(schema, db.folder+"/*.sql")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no migrations (%v)", err)
 	}
@@ -286,9 +286,9 @@ func TestServerTablesExcludesDroppedTables(t *testing.T) {
 	}
 }
 
-// serverOnly lists the migrations that a file does not need: it has one writer at a time,
-// and the request log is a separate file.
-var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql"}
+// serverOnly lists the migrations that a file does not need: it has one writer at a time
+// and no outbox, and the request log is a separate file.
+var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql", "00010_outboxlocks.sql"}
 
 // The other migrations of both databases must have the same versions and names.
 func TestMigrationsOfBothDatabasesCorrespond(t *testing.T) {
@@ -448,5 +448,27 @@ func TestMigrationsAreUnchanged(t *testing.T) {
 	want, err := os.ReadFile(file)
 	if err != nil || string(want) != b.String() {
 		t.Errorf("migrations have changed (%v); their checksums are\n%s", err, &b)
+	}
+}
+
+// TestServerWithoutJSON checks that a database without OPENJSON, which one with an old
+// compatibility level is, is reported by readiness and not migrated.
+func TestServerWithoutJSON(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	before := jsonStatement
+	jsonStatement = `SELECT v FROM OPENJSON_OF_LATER`
+	defer func() { jsonStatement = before }()
+	db := onServer(t, dsn)()
+	for call, err := range map[string]error{"ready": db.Ready(t.Context()), "migrate": db.Migrate(t.Context())} {
+		if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "compatibility level below 130") {
+			t.Errorf("%s: %v", call, err)
+		}
+	}
+	jsonStatement = before
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := db.Ready(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

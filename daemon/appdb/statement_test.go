@@ -73,10 +73,10 @@ func (noRows) Next([]driver.Value) error { return io.EOF }
 // file.
 func TestStatementsMatchGolden(t *testing.T) {
 	var got strings.Builder
-	for _, home := range []DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
+	for _, home := range []*DB{{name: "SQLite"}, {name: "SQL Server", Schema: "whd", prefix: "SET LOCK_TIMEOUT 10000; "}} {
 		l := &statementLog{}
 		home.Pool = sql.OpenDB(l)
-		if err := everyStatement(t.Context(), &Accounts{&home}); err != nil {
+		if err := everyStatement(t.Context(), &Accounts{home}); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.statements)
