@@ -13,7 +13,6 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/bizhook/whd/daemon/spill"
 )
 
 // Store runs the queries.
@@ -30,7 +29,6 @@ type queries struct {
 	registry *record.Registry
 	system   *record.Registry // the service's own kinds
 	names    []string         // of operations other than queries of registry
-	space    *spill.Space     // for responses that clients read slowly; nil for none
 }
 
 // serve answers a query: it reads the members, plans, selects the rows and streams
@@ -71,11 +69,7 @@ func (h *queries) send(x *edge.Context, plan *query.Plan) error {
 		return err
 	}
 	defer rows.Close()
-	space := h.space
-	if !rows.HoldsLocks() {
-		space = nil
-	}
-	return stream(x, plan, rows, space)
+	return stream(x, plan, rows)
 }
 
 // plan plans a query with additional conditions. Headers report the parts of the request that

@@ -19,11 +19,7 @@ const (
 	MemberURL      = "URL"
 	MemberEvent    = "EventName"
 	MemberHeaders  = "Headers"
-	MemberRecID    = "RecID"
 	MemberSchedule = "RetrySchedule"
-
-	// MemberRequestHeaders is another name of MemberHeaders.
-	MemberRequestHeaders = "RequestHeaders"
 
 	memberSubscriber = "SubscriberID"
 )

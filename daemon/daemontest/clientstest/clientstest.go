@@ -4,10 +4,9 @@
 package clientstest
 
 import (
-	"embed"
+	_ "embed"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"testing"
 )
@@ -32,14 +31,16 @@ func Tool(t testing.TB, name string) (path string) {
 	return path
 }
 
-//go:embed testdata
-var manifests embed.FS
+//go:embed testdata/package.json
+var manifest []byte
 
-// NodeModules installs libraries for Node.js in the versions of a lock file, and
-// returns the directory that has node_modules. of is a directory of testdata, "." for
-// those of most tests. It leaves the test to make clients, since that needs the network
-// or npm's cache.
-func NodeModules(t testing.TB, of string) (dir string) {
+//go:embed testdata/package-lock.json
+var lock []byte
+
+// NodeModules installs the libraries for Node.js in the versions of the lock file, and
+// returns the directory that has node_modules. It leaves the test to make clients,
+// since that needs the network or npm's cache.
+func NodeModules(t testing.TB) (dir string) {
 	t.Helper()
 	if !Wanted() {
 		t.Skip("make clients runs this test: it installs libraries by npm")
@@ -47,12 +48,8 @@ func NodeModules(t testing.TB, of string) (dir string) {
 	Tool(t, "node")
 	npm := Tool(t, "npm")
 	dir = t.TempDir()
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := manifests.ReadFile(path.Join("testdata", of, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
-		}
-		if err != nil {
+	for name, text := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
