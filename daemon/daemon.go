@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +25,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -53,6 +56,7 @@ type Daemon struct {
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin()}
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
+	d.logRisks()
 	d.first = firstStart{config: c, out: out, log: d.log}
 	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
 	for _, step := range []func(context.Context) error{
@@ -64,6 +68,13 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		}
 	}
 	return d, nil
+}
+
+// logRisks logs the risks of the defaults that the setting compat changed.
+func (d *Daemon) logRisks() {
+	for _, r := range d.settings.current().Risks() {
+		d.log.Warn("compat changes a default", "setting", r.Setting, "value", r.Value, "risk", r.Text)
+	}
 }
 
 // lockDirectory takes the lock that makes this process the only daemon using the
@@ -218,9 +229,14 @@ func (d *Daemon) wire(context.Context) error {
 	if d.traces != nil {
 		parts = d.traces.Part
 	}
+	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
+	if err != nil {
+		return err
+	}
 	d.rest = rest.New(rest.Config{
 		Registry:     d.registry,
 		Store:        d.store,
+		Spill:        space,
 		Accounts:     d.accounts,
 		Bills:        d.store.Bills(c.Query.TimeZone),
 		Log:          d.log,
@@ -334,6 +350,9 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 	changed, needRestart, err = d.settings.reload(next)
 	if len(changed) > 0 {
 		d.webhooks.settingsChanged()
+	}
+	if slices.Contains(changed, "compat") {
+		d.logRisks()
 	}
 	return changed, needRestart, err
 }

@@ -80,11 +80,15 @@ func TestDocsSettings(t *testing.T) {
 			}
 		}
 		for _, m := range sample.FindAllStringSubmatch(string(text), -1) {
-			var file map[string]map[string]any
+			var file map[string]any
 			if err := toml.Unmarshal([]byte(m[1]), &file); err != nil {
 				t.Errorf("%s: %v in\n%s", page, err, m[1])
 			}
-			for group, keys := range file {
+			for group, value := range file {
+				keys, isTable := value.(map[string]any)
+				if !isTable && !known[group] {
+					t.Errorf("%s: no setting %s in\n%s", page, group, m[1])
+				}
 				for key := range keys {
 					if !known[group+"."+strings.TrimSuffix(key, "_file")] {
 						t.Errorf("%s: no setting %s.%s in\n%s", page, group, key, m[1])

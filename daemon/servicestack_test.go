@@ -14,7 +14,7 @@ import (
 // TestServiceStackClient drives a running daemon with ServiceStack's client, which
 // programs written for the existing service use.
 func TestServiceStackClient(t *testing.T) {
-	dir := clientstest.NodeModules(t)
+	dir := clientstest.NodeModules(t, ".")
 	i := daemontest.Start(t, "--demo")
 	bill, stage, setting := demo.BillExample()
 	place, err := json.Marshal(map[string]string{"BillID": bill, "StageID": stage, "SettingID": setting})

@@ -48,6 +48,8 @@ func restOptionsOf(c *config.Config) edge.Options {
 		AnonymousQueries: c.Auth.AnonymousQueries(),
 		AnonymousPublish: c.Webhooks.AnonymousPublish(),
 		PublishFrom:      c.Webhooks.PublishFrom,
+		KeyInURL:         c.Auth.KeyInURL,
+		LogToday:         c.RequestLog.Today,
 		LogBodies:        c.RequestLog.Bodies,
 		Rate:             edge.Rate(c.HTTP.Rate),
 		Debug:            c.HTTP.Debug,

@@ -106,7 +106,7 @@ func TestTraces(t *testing.T) {
 		received <- r.Header
 	}))
 	defer shop.Close()
-	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries", "anonymous", "--webhooks-allow-targets", "127.0.0.0/8")
+	i := daemontest.Start(t, "--trace-endpoint", collector.URL, "--demo", "--auth-queries", "anonymous", "--auth-key-in-url", "--webhooks-allow-targets", "127.0.0.0/8")
 	admin := i.Key(t, "admin")
 	c, err := client.New(client.Options{URL: i.URL, Token: admin})
 	if err != nil {

@@ -60,10 +60,13 @@ type Subscriber struct {
 	Subscriptions     []Subscription `json:",omitempty"`
 }
 
-// Header is a custom header of messages. Replies never contain its value.
+// Header is a custom header of messages. Replies contain its value only in the reply to
+// the request that replaced the headers. The service assigns the ID.
 type Header struct {
 	Name  string
 	Value string
+
+	SubscriptionRequestHeaderID string `json:",omitempty"`
 }
 
 // Subscription sends events to an address.

@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // Config configures a Service. All fields except Store have defaults.
@@ -138,7 +140,11 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	case c.Bearer != "":
 		return s.keys.authenticate(ctx, c.Bearer, Bearer)
 	case c.HasBasic && looksLikeKey(c.BasicUser): // the password is ignored: many clients require one
-		return s.keys.authenticate(ctx, c.BasicUser, Basic)
+		identity, err := s.keys.authenticate(ctx, c.BasicUser, Basic)
+		if fault.Is(err, fault.Unauthorized) && !ownKey(c.BasicUser) {
+			return s.passwords.authenticate(ctx, c)
+		}
+		return identity, err
 	case c.HasBasic:
 		return s.passwords.authenticate(ctx, c)
 	case c.SessionHeader != "":

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -16,7 +17,9 @@ type keys struct {
 	lastUses *pendingTimes // by id
 }
 
-// authenticate returns the identity of the key with the secret.
+// authenticate returns the identity of the key with the secret. It fails with
+// fault.TokenExpired if the whole key is right but no longer valid; an unknown key is
+// fault.Unauthorized, as any wrong one.
 func (s *keys) authenticate(ctx context.Context, secret string, method AuthMethod) (Identity, error) {
 	now := s.clock()
 	var key *Key
@@ -28,8 +31,13 @@ func (s *keys) authenticate(ctx context.Context, secret string, method AuthMetho
 	if err != nil {
 		return Identity{}, err
 	}
-	if key == nil || !key.Expires.IsZero() && !key.Expires.After(now) {
+	switch {
+	case key == nil:
 		return Identity{}, fault.New(fault.Unauthorized, "Invalid API Key")
+	case key.Revoked:
+		return Identity{}, fault.New(fault.TokenExpired, "The API key was revoked")
+	case !key.Expires.IsZero() && !key.Expires.After(now):
+		return Identity{}, fault.New(fault.TokenExpired, "The API key expired on %s", key.Expires.UTC().Format(time.RFC3339))
 	}
 	s.lastUses.record(key.ID, now)
 	return Identity{Name: key.Name, Role: key.Role, AuthMethod: method, KeyID: key.ID}, nil
@@ -40,6 +48,7 @@ type NewKey struct {
 	Name    string
 	Role    Role
 	Expires time.Time // zero: never
+	Secret  string    // key of another service to take over; generated if empty
 }
 
 // AddKey creates an API key. It returns the secret, which is not stored.
@@ -49,18 +58,32 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 	if !n.Expires.IsZero() && !n.Expires.After(now) {
 		expiry = "must be in the future"
 	}
+	var unfit string
+	if n.Secret != "" {
+		unfit = checkKey(n.Secret)
+	}
 	err = invalid("key",
+		fault.Field{Name: "Key", Message: unfit},
 		fault.Field{Name: "Name", Message: checkName(n.Name)},
 		fault.Field{Name: "Role", Message: checkRole(n.Role)},
 		fault.Field{Name: "ExpiryDateTime", Message: expiry})
 	if err != nil {
 		return "", Key{}, err
 	}
-	secret = newKey()
+	if secret = cmp.Or(n.Secret, newKey()); n.Secret != "" {
+		known, err := e.s.store.Key(ctx, hashOf(secret))
+		if err == nil && known != nil && !known.Revoked {
+			err = fault.New(fault.Conflict, "This API key already exists under the name %s", known.Name)
+		}
+		if err != nil {
+			return "", Key{}, err
+		}
+	}
 	k = Key{ID: newID(), Name: n.Name, Hash: hashOf(secret), Role: n.Role, Added: now, Expires: n.Expires}
 	if err := e.s.store.AddKey(ctx, k, e.entry(audit.AddKey, k.Name, k.detail())); err != nil {
 		return "", Key{}, err
 	}
+	e.s.keys.known.forget(func(hash string, _ *Key) bool { return hash == k.Hash })
 	return secret, k, nil
 }
 
@@ -75,7 +98,7 @@ func (s *keys) Keys(ctx context.Context) ([]Key, error) {
 	return keys, err
 }
 
-// RemoveKey deletes an API key, found by its id or its name.
+// RemoveKey revokes an API key, found by its id or its name.
 func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
 	key, err := e.s.FindKey(ctx, idOrName)
 	if err != nil {

@@ -52,9 +52,9 @@ func useAccount(t *testing.T, p process, name string) {
 				t.Error(err)
 			}
 		}
-		for _, c := range []account.Credentials{cookie(id), bearer(key), basic(name, goodPassword)} {
-			p.expect(t, c, "unauthorized")
-		}
+		p.expect(t, cookie(id), "unauthorized")
+		p.expect(t, bearer(key), "token expired")
+		p.expect(t, basic(name, goodPassword), "unauthorized")
 	}
 }
 

@@ -42,8 +42,32 @@ func newKey() string {
 	return KeyPrefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-func looksLikeKey(text string) bool {
-	return len(text) == keyLength && strings.HasPrefix(text, KeyPrefix)
+// Lengths of keys that another service issued. Their hash is not salted, so that short
+// ones could be guessed.
+const (
+	minForeignKey = 24
+	maxForeignKey = 200
+)
+
+// looksLikeKey reports whether the text may be a key of this or of another service. A
+// user name can look like one of another service.
+func looksLikeKey(text string) bool { return checkKey(text) == "" }
+
+func ownKey(text string) bool { return strings.HasPrefix(text, KeyPrefix) }
+
+// checkKey returns why a text cannot be a key, "" if it can. Clients must be able to send
+// it as a bearer token (RFC 6750).
+func checkKey(text string) string {
+	other := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._~+/=", c)
+	}
+	switch {
+	case len(text) < minForeignKey || len(text) > maxForeignKey || strings.ContainsFunc(text, other):
+		return fmt.Sprintf("must be %d to %d letters, digits and the characters -._~+/=", minForeignKey, maxForeignKey)
+	case ownKey(text) && len(text) != keyLength:
+		return fmt.Sprintf("begins with %s and must therefore have %d characters", KeyPrefix, keyLength)
+	}
+	return ""
 }
 
 // newID returns a random GUID.

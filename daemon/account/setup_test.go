@@ -159,6 +159,7 @@ func (p process) expect(t *testing.T, c account.Credentials, want string) {
 var kinds = map[fault.Kind]string{
 	fault.Internal: "internal", fault.Invalid: "invalid", fault.Missing: "missing", fault.Unauthorized: "unauthorized",
 	fault.NotFound: "not found", fault.Conflict: "conflict", fault.TooMany: "too many", fault.Unavailable: "unavailable",
+	fault.TokenExpired: "token expired",
 }
 
 func kindOf(err error) string {

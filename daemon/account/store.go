@@ -34,6 +34,7 @@ type Key struct {
 	Added    time.Time
 	Expires  time.Time // zero: never
 	LastUsed time.Time // zero: never; up to a minute old
+	Revoked  bool      // removed; only Store.Key returns such keys
 }
 
 func (k Key) detail() (d audit.Detail) {
@@ -90,6 +91,8 @@ type Store interface {
 	Keys(ctx context.Context) ([]Key, error) // by name
 	// AddKey fails with fault.Conflict if the name is in use.
 	AddKey(ctx context.Context, k Key, e audit.Entry) error
+	// RemoveKey marks a key as Revoked and frees its name. The hash is kept, so that
+	// clients that still use the key get a precise error.
 	RemoveKey(ctx context.Context, id string, e audit.Entry) (removed bool, err error)
 
 	// Write stores uses in one transaction. It never replaces a time by an earlier one,

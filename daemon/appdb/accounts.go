@@ -153,6 +153,10 @@ func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (int64, 
 	return n, a.db.Fault(err, "removing expired sessions")
 }
 
+// revokedExpiry is the expiry of revoked keys. It is in the past for every clock, so that
+// earlier builds reject these keys too.
+var revokedExpiry = time.Unix(0, 0)
+
 const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime`
 
 // Key returns an API key by its hash, or nil.
@@ -162,15 +166,19 @@ func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
 	return k, a.db.Fault(err, "finding an API key")
 }
 
-// Keys returns all API keys ordered by name.
+// Keys returns all API keys other than revoked ones, ordered by name.
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
-	all, err := QueryAll(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k ORDER BY k.NameKey`)
+	all, err := QueryAll(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey`,
+		sql.Named("Revoked", Timestamp(revokedExpiry)))
 	return all, a.db.Fault(err, "listing API keys")
 }
 
-// AddKey adds an API key. It fails with Conflict if the name is taken.
+// AddKey adds an API key, which may have been revoked. It fails with Conflict if the name
+// is taken.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
-	_, err := a.db.Run(ctx, MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+	_, err := a.db.Run(ctx, Statement(`DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`,
+		sql.Named("KeyHash", k.Hash), sql.Named("Revoked", Timestamp(revokedExpiry)),
+	), MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 		sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
 		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
@@ -182,10 +190,12 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 	return a.db.Fault(err, "adding an API key")
 }
 
-// RemoveKey removes an API key and reports whether it existed.
+// RemoveKey revokes an API key and reports whether it existed. The row keeps its hash and
+// frees its name: names of keys do not begin with a space.
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
 	removed, err := a.db.Run(ctx,
-		MustAffect(`DELETE FROM whd.WH_ApiKey WHERE RecID = @RecID`, sql.Named("RecID", id)), AuditStep(e))
+		MustAffect(`UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused`,
+			sql.Named("RecID", id), sql.Named("Unused", " "+id), sql.Named("Revoked", Timestamp(revokedExpiry))), AuditStep(e))
 	return removed, a.db.Fault(err, "removing an API key")
 }
 
@@ -223,6 +233,7 @@ func scanSession(row Row) (s account.Session, err error) {
 func scanKey(row Row) (account.Key, error) {
 	var k account.Key
 	err := row.Scan(&k.ID, &k.Name, &k.Hash, (*roleText)(&k.Role), (*Time)(&k.Added), (*Time)(&k.Expires), (*Time)(&k.LastUsed))
+	k.Revoked = k.Expires.Equal(revokedExpiry)
 	return k, err
 }
 

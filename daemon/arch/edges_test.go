@@ -61,6 +61,7 @@ var edges = map[string][]string{
 	"daemon/audit":      nil,
 	"daemon/bounded":    nil,
 	"daemon/datadir":    nil,
+	"daemon/spill":      {"daemon/datadir"},
 	"daemon/service":    nil,
 	"daemon/trace":      nil,
 	"daemon/tsql":       nil,
@@ -93,17 +94,17 @@ var edges = map[string][]string{
 
 	// HTTP.
 	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/metrics":   {"client/wire", "daemon/live", "daemon/requestlog", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/metrics":   {"client/wire", "daemon/live", "daemon/requestlog", "daemon/spill", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
 	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query"}),
 	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics",
-		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/spill", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 
 	// Composition.
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
-	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/webhook"},
+	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/spill", "daemon/webhook"},
 	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp", "daemon/executor",
-		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/storage", "daemon/trace",
+		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/spill", "daemon/storage", "daemon/trace",
 		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
 
 	// Tests and their support: see testOnly.

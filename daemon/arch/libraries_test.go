@@ -51,7 +51,7 @@ var libraries = []library{
 	{module: "go.uber.org/goleak", why: "tests for leaked goroutines"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
 	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "sharing one password check between concurrent requests"},
-	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service"}, why: "the protocol of Windows services, the monotonic clock for systemd, and locks and free space on Windows"},
+	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service", "daemon/spill"}, why: "the protocol of Windows services, the monotonic clock for systemd, and locks, free space and temporary files on Windows"},
 	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "password prompts without echo; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets of `http.rate`"},
 	{module: "google.golang.org/protobuf", why: "tests that decode exported spans"},

@@ -39,7 +39,7 @@ type Config struct {
 }
 
 // Origin is the source of a setting's value, such as "file whd.toml:3", "variable
-// WHD_LISTEN", "flag --listen" or "default".
+// WHD_LISTEN", "flag --listen", "compat" or "default".
 type Origin string
 
 const byDefault Origin = "default"
@@ -114,7 +114,8 @@ type HTTPConfig struct {
 	Hosts             HostNames // in addition to the built-in ones
 	Rate              Rate
 	MaxRequests       int
-	Debug             bool // stack traces in error responses
+	Debug             bool   // stack traces in error responses
+	Compat            string // none, servicestack-5
 	ReadHeaderTimeout time.Duration
 	IdleTimeout       time.Duration
 	WriteStall        time.Duration
@@ -125,9 +126,10 @@ type HTTPConfig struct {
 	BodyMemory        Size // for all request bodies
 }
 
-// AuthConfig configures anonymous access and session lifetimes.
+// AuthConfig configures anonymous access, API keys and session lifetimes.
 type AuthConfig struct {
 	Queries  string // required, anonymous
+	KeyInURL bool   // accept API keys in URLs
 	Session  time.Duration
 	Remember time.Duration
 }
@@ -153,6 +155,7 @@ type AdminConfig struct {
 // RequestLogConfig configures content and retention of the request log.
 type RequestLogConfig struct {
 	Enabled bool
+	Today   bool // queries without a date return today's requests
 	Bodies  bool
 	Days    int  // 0: no limit
 	MaxSize Size // 0: no limit
@@ -166,6 +169,7 @@ type ERPConfig struct {
 	Schema  string  // of the record kinds' tables on a server
 	Sources Sources // record kind -> table or view, if the names differ
 	Version string  // table and column with the ERP's version; empty if unknown
+	Spill   Size    // of all responses that clients have not read yet
 }
 
 // Secret is a text that must not be printed. All common ways of printing it yield

@@ -29,10 +29,10 @@ type sources struct {
 	platform platform
 }
 
-// Read reads the settings from, in order of increasing precedence: defaults, the TOML
-// file that --config or WHD_CONFIG names (else the platform's), credentials of systemd,
-// environment variables, and flags. Invalid settings are a *UsageError with all
-// problems of all sources.
+// Read reads the settings from, in order of increasing precedence: defaults, those of
+// the setting compat, the TOML file that --config or WHD_CONFIG names (else the
+// platform's), credentials of systemd, environment variables, and flags. Invalid settings
+// are a *UsageError with all problems of all sources.
 func Read(flags Layer, env []string) (Config, error) {
 	return load(sources{flags, env, os.ReadFile, thisPlatform()})
 }
@@ -52,7 +52,8 @@ func load(from sources) (Config, error) {
 	named := from.configFile(env, environment)
 	file := r.file(named)
 	credentials := credentialLayer(env, from.readFile)
-	for _, l := range []Layer{defaultLayer(from.platform, env), {named}, file, credentials, environment, from.flags} {
+	compat := compatLayer(lastAssignment("compat", file, environment, from.flags).text)
+	for _, l := range []Layer{defaultLayer(from.platform, env), compat, {named}, file, credentials, environment, from.flags} {
 		r.apply(l)
 	}
 	r.crossCheck()

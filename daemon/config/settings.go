@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/spill"
 )
 
 // Setting is one row of the settings table. The TOML key, the environment variable,
@@ -51,6 +52,8 @@ var table = []Setting{
 		Help: "directory for whd's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
 		Help: "load demo records into an empty store; embedded store only"},
+	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: compatNone, choices: []string{compatNone, compatServiceStack}, Live: true,
+		Help: "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
 		Help: "include stack traces in error responses; do not enable it on public networks"},
 	{Name: "admin_password", into: func(c *Config) any { return &c.AdminPassword },
@@ -122,6 +125,8 @@ var table = []Setting{
 
 	{Name: "auth.queries", into: func(c *Config) any { return &c.Auth.Queries }, Default: "required", choices: []string{"required", "anonymous"}, Live: true,
 		Help: "login for queries: required, or anonymous for closed networks"},
+	{Name: "auth.key_in_url", into: func(c *Config) any { return &c.Auth.KeyInURL }, Default: "false", Live: true,
+		Help: "accept API keys in URLs, as ?apikey=KEY, for programs that cannot send headers; proxies may log them"},
 	{Name: "auth.session", into: func(c *Config) any { return &c.Auth.Session }, Default: "8h", min: int64(time.Minute), Live: true,
 		Help: "idle timeout of a session"},
 	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", min: int64(time.Second), Live: true,
@@ -173,6 +178,8 @@ var table = []Setting{
 
 	{Name: "requestlog.enabled", into: func(c *Config) any { return &c.RequestLog.Enabled }, Default: "true",
 		Help: "log requests, for /Logs"},
+	{Name: "requestlog.today", into: func(c *Config) any { return &c.RequestLog.Today }, Default: "false", Live: true,
+		Help: "limit queries of the request log to today (UTC) if they have neither Date nor a filter of DateTime"},
 	{Name: "requestlog.bodies", into: func(c *Config) any { return &c.RequestLog.Bodies }, Default: "false", Live: true,
 		Help: "include request and response bodies in the request log; those that may contain secrets are left out"},
 	{Name: "requestlog.days", into: func(c *Config) any { return &c.RequestLog.Days }, Default: "14", max: maxDays, Live: true,
@@ -186,6 +193,8 @@ var table = []Setting{
 		Help: "tables or views with other names than the record kind or bill table, such as BM_Stages=dbo.Stages"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column with the version of the ERP, for whd check"},
+	{Name: "erp.spill", into: func(c *Config) any { return &c.ERP.Spill }, Default: "4GiB", min: spill.MinLimit,
+		Help: "maximum disk space for responses from SQL Server that clients read slowly, so that they do not hold locks there; one response takes at most a quarter, and 2 GiB of the volume stay free"},
 }
 
 // Variable returns the setting's environment variable, such as WHD_HTTP_MAX_BODY.

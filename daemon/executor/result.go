@@ -95,6 +95,13 @@ func (r *Result) run(plan *query.Plan, compile compiler, limit time.Duration) (r
 	return r.session.run(st, limit)
 }
 
+// HoldsLocks reports whether the statement may hold locks on others' tables while its
+// rows are read.
+func (r *Result) HoldsLocks() bool {
+	_, is := r.session.(*serverSession)
+	return is
+}
+
 // Next implements row.Source.
 func (r *Result) Next() ([]row.Cell, error) {
 	if r.rows == nil {

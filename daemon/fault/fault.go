@@ -32,6 +32,7 @@ const (
 	Timeout           // statement over its time limit
 	SlowBody          // body too slow
 	Misdirected       // Host not allowed
+	TokenExpired      // an API key that has expired or was revoked
 )
 
 // Field is the problem with one member of a request.

@@ -1,12 +1,12 @@
 // Package metadata generates the descriptions of the service: metadata pages and
-// documents, OpenAPI, and types of client libraries. They are derived from the table of
+// documents, OpenAPI, and TypeScript types. They are derived from the table of
 // routes and the registry of record kinds, so they always match what the
 // service does.
 package metadata
 
 import (
 	"cmp"
-	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,7 +35,6 @@ type Operation struct {
 	Media    string       // media type of a response that is not a document
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
-	Divided  bool         // whether an alias has only some of the routes, which its class must not inherit from this one's
 	Routes   []Route
 
 	NameRoutes []Route // those by name that every operation has; only the metadata lists them
@@ -92,25 +91,10 @@ func (s *Service) AllNames() []string {
 	return names
 }
 
-// OpenAPI returns the OpenAPI 3.1 document of the service.
-func (s *Service) OpenAPI() ([]byte, error) {
-	var tags []object
-	for _, g := range s.groups() {
-		tags = append(tags, object{"name": g.Name})
-	}
-	d := newDescription(s.Operations)
-	return json.Marshal(object{
-		"openapi": "3.1.0",
-		"info": object{"title": "whd", "version": cmp.Or(s.Version, "0"), "summary": "Queries over business records, and webhooks",
-			"description": "The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
-		"servers":    []object{{"url": cmp.Or(s.Base, "/")}},
-		"tags":       tags,
-		"paths":      d.paths,
-		"security":   []object{{"session": []string{}}, {"sessionHeader": []string{}}, {"basic": []string{}}, {"key": []string{}}},
-		"components": d.components(),
-
-		"x-implicit-conventions": conventions(),
-	})
+// TypeScript returns the requests and responses as classes for the TypeScript client
+// of ServiceStack.
+func (s *Service) TypeScript() []byte {
+	return append(fmt.Appendf(nil, preamble, s.Version), newScript(s.Operations).out.String()...)
 }
 
 // group is a named set of operations.

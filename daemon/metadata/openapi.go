@@ -2,7 +2,9 @@ package metadata
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
+const jsonType = "application/json"
+
 // object is a JSON object. encoding/json sorts the names, so the document is
 // deterministic.
 type object = map[string]any
@@ -22,19 +26,61 @@ func ref(part, name string) object { return object{"$ref": "#/components/" + par
 // description collects the parts of the OpenAPI document.
 type description struct {
 	*schemas
-	parameters, bodies, responses object
-	paths                         map[string]object
-	ids                           map[string]bool
+	parameters, bodies, responses, paths object
+
+	ids map[string]bool
+}
+
+// OpenAPI returns the OpenAPI 3.1 document of the service, without its servers.
+func (s *Service) OpenAPI() ([]byte, error) { return json.Marshal(s.openAPI()) }
+
+// Swagger returns the same document in version 2.0, without its host.
+func (s *Service) Swagger() ([]byte, error) { return json.Marshal(swagger(s.openAPI())) }
+
+// Servers returns the members of the OpenAPI document that name the service's address.
+func Servers(serviceURL *url.URL) map[string]any {
+	return object{"servers": []any{object{"url": serviceURL.String()}}}
+}
+
+// Host returns the members of the Swagger document that name the service's address.
+func Host(serviceURL *url.URL) map[string]any {
+	return object{"host": serviceURL.Host, "basePath": cmp.Or(serviceURL.Path, "/"), "schemes": []string{serviceURL.Scheme}}
+}
+
+func (s *Service) openAPI() object {
+	var tags []any
+	for _, g := range s.groups() {
+		tags = append(tags, object{"name": g.Name})
+	}
+	var security []any
+	for _, scheme := range []string{"bearer", "basic", "sessionHeader", "session"} {
+		security = append(security, object{scheme: []string{}})
+	}
+	d := newDescription(s.Operations)
+	return object{
+		"openapi": "3.1.0",
+		"info": object{"title": "whd", "version": cmp.Or(s.Version, "0"),
+			"description": "Queries over business records, and webhooks. The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
+		"tags":       tags,
+		"paths":      d.paths,
+		"security":   security,
+		"components": d.components(),
+
+		"x-implicit-conventions": conventions(),
+	}
 }
 
 func newDescription(operations []Operation) *description {
 	d := &description{
 		schemas: newSchemas(operations), parameters: object{}, bodies: object{}, responses: object{},
-		ids: make(map[string]bool), paths: make(map[string]object),
+		ids: make(map[string]bool), paths: object{},
 	}
 	d.responses["Failure"] = object{ // the response to every failure, in the negotiated format
 		"description": "The error, and the request members that caused it",
 		"content":     documents(d.schemaOf(wire.Failure{})),
+	}
+	for i := range operations {
+		d.taken[operations[i].Name+"Response"] = true // generators have a type of this name
 	}
 	for i := range operations {
 		d.operation(&operations[i])
@@ -49,7 +95,7 @@ func (d *description) components() object {
 			"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
 			"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
 			"basic":         object{"type": "http", "scheme": "basic", "description": "user name and password, or an API key as user name"},
-			"key":           object{"type": "http", "scheme": "bearer", "description": "an API key"},
+			"bearer":        object{"type": "http", "scheme": "bearer", "description": "an API key"},
 		},
 	}
 }
@@ -57,12 +103,12 @@ func (d *description) components() object {
 func (d *description) operation(o *Operation) {
 	if o.Kind != nil {
 		d.kindParameters(o.Kind)
-		d.bodies[o.Name] = body(d.kindRequest(o))
+		d.bodies[o.Name+"Body"] = body(d.kindRequest(o), sampler{Operation: o}.values(o.Routes[0].Path), false)
 		d.responses[o.Name] = object{"description": "The matching rows", "headers": queryHeaders(), "content": documents(d.kindResponse(o.Kind))}
 	}
 	for i, r := range o.Routes {
-		path := d.paths[r.Path]
-		if path == nil {
+		path, known := d.paths[r.Path].(object)
+		if !known {
 			path = object{"parameters": d.pathParameters(o, r.Path)}
 			d.paths[r.Path] = path
 		}
@@ -119,11 +165,11 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 	all := []any{}
 	for _, name := range InPath(path) {
 		m, _ := o.member(name)
-		schema := scalar(cmp.Or(m.Type, "string"))
+		schema := accepted(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {
 			schema, m.Help = object{"type": "string", "enum": encode.Names()}, "response format"
 		}
-		all = append(all, parameter(name, "path", true, schema, m.Help))
+		all = append(all, withExample(parameter(name, "path", true, schema, m.Help)))
 	}
 	if o.Kind == nil {
 		return all
@@ -140,9 +186,17 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 
 func queryParameters(members []Member) (all []any) {
 	for _, m := range members {
-		all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
+		all = append(all, withExample(parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help)))
 	}
 	return all
+}
+
+// withExample adds the example value of a parameter, if there is one.
+func withExample(p object) object {
+	if value, ok := examples[p["name"].(string)]; ok {
+		p["example"] = value
+	}
+	return p
 }
 
 func parameter(name, in string, required bool, schema any, help string) object {
@@ -162,7 +216,7 @@ func (d *description) call(o *Operation, r Route, method string) object {
 		"tags": []string{o.Group}, "summary": cmp.Or(r.Summary, o.Summary), "responses": d.operationResponses(o, r),
 	}
 	if o.Role == "" {
-		op["security"] = []object{}
+		op["security"] = []any{}
 	} else {
 		op["description"] = "Requires the role " + o.Role + " or above."
 	}
@@ -172,21 +226,28 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	switch members := o.outsidePath(r.Path); {
 	case o.Kind != nil && withBody:
-		op["requestBody"] = ref("requestBodies", o.Name)
+		op["requestBody"] = ref("requestBodies", o.Name+"Body")
 	case o.Kind != nil || len(members) == 0:
 	case withBody:
-		op["requestBody"] = body(membersSchema(members))
+		required := slices.ContainsFunc(members, func(m Member) bool { return m.Required })
+		op["requestBody"] = body(membersSchema(members), sampler{Operation: o}.values(r.Path), required)
 	default:
 		op["parameters"] = queryParameters(members)
 	}
 	return op
 }
 
-func body(schema any) object {
-	return object{"content": object{
-		"application/json":                  object{"schema": schema},
-		"application/x-www-form-urlencoded": object{"schema": schema},
-	}}
+// body describes a request body with members, and example values of them.
+func body(schema any, example []sampleValue, required bool) object {
+	content := object{}
+	for _, t := range query.BodyTypes() {
+		content[t.MediaTypes[0]] = object{"schema": schema}
+		if !slices.Contains([]string{"json", "form", "multipart"}, t.Name) {
+			content[t.MediaTypes[0]] = object{"schema": scalar("string")}
+		}
+	}
+	content[jsonType] = object{"schema": schema, "example": json.RawMessage(sampleBody(example))}
+	return object{"content": content, "required": required}
 }
 
 // operationResponses returns the success and the failure response of an operation.
@@ -199,7 +260,7 @@ func (d *description) operationResponses(o *Operation, r Route) object {
 	case o.Kind != nil:
 		success = ref("responses", o.Name)
 	case o.Media != "":
-		success["content"] = object{o.Media: object{}}
+		success["content"] = object{o.Media: object{"schema": object{}}}
 	case o.Response != nil:
 		success["content"] = documents(d.schemaOfShape(o.response()))
 	}
@@ -215,7 +276,7 @@ func documents(schema any) object {
 		media, _, _ := strings.Cut(f.ContentType, ";")
 		content[media] = object{"schema": object{"type": "string"}}
 	}
-	content["application/json"] = object{"schema": schema}
+	content[jsonType] = object{"schema": schema}
 	return content
 }
 
@@ -245,7 +306,7 @@ func (d *description) kindParameters(k *record.Kind) {
 		}
 	}
 	for _, p := range query.Parameters() {
-		one := parameter(p.Name, "query", false, memberSchema(cmp.Or(p.Type, "string")), p.Summary)
+		one := withExample(parameter(p.Name, "query", false, memberSchema(cmp.Or(p.Type, "string")), p.Summary))
 		if p.Name == query.Meta {
 			one["style"] = "deepObject"
 		}

@@ -78,6 +78,14 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 
 type sampleValue struct{ name, text, json string }
 
+// examples are values of members that the demo accepts.
+var examples = map[string]any{
+	"BillID": "45A7XTVRNIFJJF7M4YW7", "StageID": "A56V5IQ50VDJZMTSBHOH", "SettingID": "ac11c1bf-8086-46f3-b0c6-1e332c539728", "Contents": "Sewing",
+	"UserName": "kim", "Password": "correct horse battery staple", "DisplayName": "Kim Lee", "Role": "reader", "Name": "Web shop", "ExpiryDateTime": "2030-12-31", "Date": "2024-01-31",
+	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Headers": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m",
+	"Status": 3, "DryRun": true, "Window": "60m", "KeepFor": "12h", "Take": 5, "Format": "json", "op": "SO_TotalsQuery", "Topics": "stats",
+}
+
 // values returns sample values of the members outside and inside of the path.
 func (o sampler) values(path string) []sampleValue {
 	var values []sampleValue
@@ -85,15 +93,24 @@ func (o sampler) values(path string) []sampleValue {
 		values = kindSample(o.Kind)
 	}
 	for _, m := range o.outsidePath(path) {
-		if o.Kind == nil || m.Required {
+		_, known := examples[m.Name]
+		if m.Required || o.Kind == nil && (known || m.Type != "string") {
 			values = append(values, sample(m))
 		}
 	}
 	return values
 }
 
-// sample returns a sample value of the member's type.
+// sample returns a sample value of the member.
 func sample(m Member) sampleValue {
+	if value, ok := examples[m.Name]; ok {
+		text, _ := json.Marshal(value) // values of the table can be encoded
+		var unquoted string
+		if json.Unmarshal(text, &unquoted) != nil {
+			unquoted = string(text)
+		}
+		return sampleValue{m.Name, unquoted, string(text)}
+	}
 	text := "..."
 	switch strings.TrimSuffix(m.Type, "?") {
 	case "bool":

@@ -2,8 +2,10 @@ package metadata
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -21,7 +23,7 @@ func newSchemas(operations []Operation) *schemas {
 	all := &schemas{all: object{}, taken: make(map[string]bool)}
 	for _, o := range operations {
 		if o.Kind != nil {
-			all.taken[o.Kind.Name], all.taken[o.Name], all.taken[o.Name+"Response"] = true, true, true
+			all.taken[o.Kind.Name], all.taken[o.Name] = true, true
 		}
 	}
 	return all
@@ -39,20 +41,61 @@ var scalars = map[string]object{
 	"DateTime": {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
 	"byte[]":   {"type": "string", "contentEncoding": "base64"},
 	"Guid":     {"type": "string", "format": "uuid"},
-	"TimeSpan": {"type": "string", "format": "duration"},
+	"TimeSpan": {"type": "string", "pattern": `^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{1,7})?S)?)?$`, "description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit"},
 	"date":     {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970-01-01, with a UTC offset"},
 	"object":   {},
 	"Dictionary<string,string>": {
 		"type": "object", "additionalProperties": object{"type": "string"},
 	},
+	"Header": objectSchema(properties{{"Name", object{"type": "string"}}, {"Value", object{"type": "string"}}}, []string{"Name", "Value"}),
 }
 
-// scalar returns the schema of a type by its name in the published interface.
-func scalar(typeName string) object {
-	if schema, ok := scalars[strings.TrimSuffix(typeName, "?")]; ok {
-		return schema
+// properties is a JSON object whose members keep their order.
+type properties []property
+
+type property struct {
+	name   string
+	schema any
+}
+
+// set adds a member, or replaces that of the same name.
+func (p *properties) set(name string, schema any) {
+	if i := slices.IndexFunc(*p, func(one property) bool { return one.name == name }); i >= 0 {
+		(*p)[i].schema = schema
+		return
 	}
-	return object{}
+	*p = append(*p, property{name, schema})
+}
+
+// MarshalJSON writes the members in their order.
+func (p properties) MarshalJSON() ([]byte, error) {
+	text := []byte{'{'}
+	for i, one := range p {
+		schema, err := json.Marshal(one.schema)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, jsonText(one.name)...), ':'), schema...)
+	}
+	return append(text, '}'), nil
+}
+
+// scalar returns the schema of a type by its name in the published interface. A
+// name that ends with ? is that of a type with null.
+func scalar(typeName string) object {
+	name, nullable := strings.CutSuffix(typeName, "?")
+	schema, ok := scalars[name]
+	if !ok {
+		return object{}
+	}
+	if nullable {
+		schema = maps.Clone(schema)
+		schema["type"] = []any{schema["type"], "null"}
+	}
+	return schema
 }
 
 // memberSchema returns the schema of a request member, which may be a list.
@@ -79,21 +122,23 @@ func accepted(typeName string) object {
 }
 
 func membersSchema(members []Member) object {
-	properties, required := object{}, []string{}
+	all, required := properties{}, []string{}
 	for _, m := range members {
-		properties[m.Name] = memberSchema(m.Type)
+		schema := maps.Clone(memberSchema(m.Type))
 		if m.Help != "" {
-			properties[m.Name] = object{"allOf": []object{memberSchema(m.Type)}, "description": m.Help}
+			forms, _ := schema["description"].(string)
+			schema["description"] = strings.TrimSuffix(m.Help+"; "+forms, "; ")
 		}
+		all.set(m.Name, schema)
 		if m.Required {
 			required = append(required, m.Name)
 		}
 	}
-	return objectSchema(properties, required)
+	return objectSchema(all, required)
 }
 
-func objectSchema(properties object, required []string) object {
-	schema := object{"type": "object", "properties": properties}
+func objectSchema(members properties, required []string) object {
+	schema := object{"type": "object", "properties": members}
 	if len(required) > 0 {
 		schema["required"] = required
 	}
@@ -116,19 +161,19 @@ func (s *schemas) schemaOfShape(sh *shape) object {
 	name := s.name(sh)
 	if _, known := s.all[name]; !known {
 		s.all[name] = object{} // stops the recursion into recursive types
-		properties, required := object{}, []string{}
+		members, required := properties{}, []string{}
 		for _, f := range sh.fields {
-			properties[f.name] = s.schemaOfShape(f.shape)
+			member := s.schemaOfShape(f.shape)
 			if f.replacement != "" {
-				member := maps.Clone(s.schemaOfShape(f.shape))
+				member = maps.Clone(member)
 				member["deprecated"], member["description"] = true, "use "+f.replacement
-				properties[f.name] = member
 			}
+			members.set(f.name, member)
 			if !f.optional {
 				required = append(required, f.name)
 			}
 		}
-		s.all[name] = objectSchema(properties, required)
+		s.all[name] = objectSchema(members, required)
 	}
 	return ref("schemas", name)
 }
@@ -142,44 +187,45 @@ func (s *schemas) name(sh *shape) string {
 	return sh.name
 }
 
+// queryResponse is the start of the schema names of query responses. Generators
+// derive names such as SO_TotalsQueryResponse from operations and would use those
+// twice.
+const queryResponse = "QueryResponse_"
+
 // kindResponse returns the schema of a query response with rows of the kind. No row
 // member is required, since null and unselected members are left out.
 func (s *schemas) kindResponse(k *record.Kind) object {
-	properties := object{}
+	row := properties{}
 	for _, f := range k.Fields {
-		properties[f.Name] = scalar(f.Type.String())
+		row.set(f.Name, scalar(f.Type.String()))
 	}
-	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": properties}
-	name := k.Operation() + "Response"
-	s.all[name] = object{
-		"type":     "object",
-		"required": []string{"Offset", "Total", "Results"},
-		"properties": object{
-			"Offset": scalar("long"), "Total": scalar("long"),
-			"Results":        object{"type": "array", "items": ref("schemas", k.Name)},
-			"Meta":           scalar("Dictionary<string,string>"),
-			"ResponseStatus": s.schemaOf(wire.ResponseStatus{}),
-		},
-	}
+	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": row}
+	name := queryResponse + k.Name
+	s.all[name] = objectSchema(properties{
+		{"Offset", scalar("long")}, {"Total", scalar("long")},
+		{"Results", object{"type": "array", "items": ref("schemas", k.Name)}},
+		{"Meta", scalar("Dictionary<string,string>")},
+		{"ResponseStatus", s.schemaOf(wire.ResponseStatus{})},
+	}, []string{"Offset", "Total", "Results"})
 	return ref("schemas", name)
 }
 
 // kindRequest returns the schema of a query body: all filters, the members of every
 // query, and those of the operation.
 func (s *schemas) kindRequest(o *Operation) object {
-	properties := object{}
+	members := properties{}
 	for _, f := range o.Kind.Fields {
 		for _, op := range f.Filter.Operators() {
-			properties[f.Name+op.Suffix()] = operand(f, op)
+			members.set(f.Name+op.Suffix(), operand(f, op))
 		}
 	}
 	for _, p := range query.Parameters() {
-		properties[p.Name] = memberSchema(cmp.Or(p.Type, "string"))
+		members.set(p.Name, memberSchema(cmp.Or(p.Type, "string")))
 	}
 	for _, m := range o.Members {
-		properties[m.Name] = memberSchema(m.Type)
+		members.set(m.Name, memberSchema(m.Type))
 	}
-	s.all[o.Name] = object{"type": "object", "properties": properties}
+	s.all[o.Name] = objectSchema(members, nil)
 	return ref("schemas", o.Name)
 }
 
@@ -197,7 +243,7 @@ func operand(f record.Field, op record.Operator) object {
 		list["maxItems"] = query.MaxIn
 	}
 	if f.Type == record.Byte {
-		return object{"oneOf": []object{list, scalar("byte[]")}}
+		return object{"oneOf": []any{list, scalar("byte[]")}}
 	}
 	return list
 }

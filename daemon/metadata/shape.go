@@ -28,8 +28,8 @@ type shapeField struct {
 // shapeOf returns the shape of a type as encoding/json writes it. The struct tag
 // deprecated:"NAME" marks a member as deprecated in favour of NAME.
 func shapeOf(t reflect.Type) *shape {
-	if t == reflect.TypeFor[wire.DateTime]() {
-		return &shape{scalar: "DateTime"}
+	if t == reflect.TypeFor[wire.TimeSpan]() {
+		return &shape{scalar: "TimeSpan"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -85,7 +85,12 @@ func shapeOfStruct(t reflect.Type) *shape {
 			name = f.Name
 		}
 		omitted := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
-		s.fields = append(s.fields, shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)})
+		pointer := f.Type.Kind() == reflect.Pointer
+		one := shapeField{name: name, optional: omitted || pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)}
+		if !omitted && one.shape.scalar != "" && (pointer || one.shape.scalar == "TimeSpan") {
+			one.shape.scalar += "?" // null, also for a TimeSpan of zero
+		}
+		s.fields = append(s.fields, one)
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/spill"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -111,6 +112,12 @@ func (m *Metrics) gauge(name, help string, value func() float64) {
 // WatchBodies exports the number of bytes held by request bodies.
 func (m *Metrics) WatchBodies(held func() float64) {
 	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", held)
+}
+
+// WatchSpill adds the metrics of responses that clients have not read yet.
+func (m *Metrics) WatchSpill(s *spill.Space) {
+	m.gauge("whd_http_spill_bytes", "Disk space taken by responses from SQL Server that clients have not read yet.", func() float64 { return float64(s.Held()) })
+	m.counter("whd_http_spill_aborted_total", "Responses aborted because a client read too slowly and erp.spill, or the volume, had no more space.", nil, s.Aborted)
 }
 
 // WatchLog exports the counters and the buffer size of the request log.

@@ -1,16 +1,21 @@
 package query
 
 import (
+	"bytes"
 	"errors"
+	"io"
+	"mime/multipart"
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // ReadForm reads name=value pairs from a query string or a form body. A repeated
 // name becomes a list.
 func ReadForm(raw string) (Members, error) {
-	var all collector
+	var all pairs
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" || pair == "=" {
 			continue
@@ -20,9 +25,36 @@ func ReadForm(raw string) (Members, error) {
 			name, _, _ = strings.Cut(pair, "=") // the value may be a secret
 			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", printable(name))
 		}
-		all.repeat(name, text)
+		if err := all.add(name, text); err != nil {
+			return nil, err
+		}
 	}
-	return all.members, nil
+	return all.finish()
+}
+
+// readMultipart reads the fields of a multipart form. A file is a value if it is text.
+func readMultipart(body []byte, boundary string) (Members, error) {
+	var all pairs
+	for r := multipart.NewReader(bytes.NewReader(body), boundary); ; {
+		part, err := r.NextPart()
+		if err == io.EOF {
+			return all.finish()
+		}
+		var text []byte
+		if err == nil {
+			text, err = io.ReadAll(part)
+		}
+		if err != nil {
+			return nil, fault.Wrap(err, fault.Malformed, "the multipart body cannot be read")
+		}
+		name := part.FormName()
+		if name == "" || !utf8.ValidString(name) || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+			return nil, malformed("the part %s of the multipart body is not a named text in UTF-8", printable(name))
+		}
+		if err := all.add(name, string(text)); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func unescapePair(pair string) (name, text string, err error) {

@@ -37,23 +37,28 @@ func cutItem(text string) (item, rest string, more bool, err error) {
 		item, rest, more = strings.Cut(text, ",")
 		return item, rest, more, nil
 	}
-	for {
-		before, after, closed := strings.Cut(quoted, `"`)
-		if !closed {
-			return "", "", false, errors.New(`has an item without its closing "`)
-		}
-		item += before
-		if quoted, ok = strings.CutPrefix(after, `"`); !ok {
-			rest = strings.TrimLeft(after, " ")
-			break
-		}
-		item += `"`
+	if item, rest, ok = cutQuoted(quoted); !ok {
+		return "", "", false, errors.New(`has an item without its closing "`)
 	}
+	rest = strings.TrimLeft(rest, " ")
 	if rest != "" && rest[0] != ',' {
 		return "", "", false, errors.New(`has text after the closing " of an item`)
 	}
 	rest, more = strings.CutPrefix(rest, ",")
 	return item, rest, more, nil
+}
+
+// cutQuoted returns the text up to the closing quote, with doubled quotes decoded.
+func cutQuoted(text string) (item, rest string, closed bool) {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(text, `"`)
+		b.WriteString(before)
+		if text, closed = strings.CutPrefix(after, `"`); !closed {
+			return b.String(), after, found
+		}
+		b.WriteByte('"')
+	}
 }
 
 // byteItems reads a list of byte values. Its declared type is byte[], so it is sent

@@ -16,7 +16,7 @@ type Member struct {
 	List  bool     // the items are separate: a JSON array
 	Empty bool     // present without a value, which means "not given"
 	Other bool     // an object or a nested list, which no filter can read
-	Raw   string   // the value as in the JSON body; empty for other formats
+	Raw   string   // the value as in a JSON or JSV body; empty for other formats, where Texts has the JSON of Other
 }
 
 // Members are a request's members. Names are unique, ignoring letter case.
@@ -163,8 +163,8 @@ func (m Member) items(t record.Type) ([]string, error) {
 	}
 	var all []string
 	for _, text := range m.Texts {
-		if text == "" && t == record.Text {
-			all = append(all, "") // of JSON, where an empty text is a value
+		if text == "" && t == record.Text && m.Raw != "" {
+			all = append(all, "") // of JSON, where an empty text is a value; in XML it is an empty list
 			continue
 		}
 		items, err := split(text)

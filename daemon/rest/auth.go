@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -54,10 +56,36 @@ func credentials(x *edge.Context) account.Credentials {
 		c.Bearer = strings.TrimSpace(token)
 	}
 	c.BasicUser, c.BasicPassword, c.HasBasic = x.Request.BasicAuth()
+	if c.Bearer == "" && !c.HasBasic {
+		c.Bearer = x.Params.Get(edge.ParamKey)
+	}
 	if cookie, err := x.Request.Cookie(wire.SessionCookie); err == nil {
 		c.SessionCookie = cookie.Value
 	}
 	return c
+}
+
+// takeURLKey removes an API key from the URL, so that no link or redirect repeats it. If
+// the settings allow it, the key authenticates the request; otherwise it is an unknown
+// member.
+func takeURLKey(x *edge.Context) {
+	m, given := x.URLMembers.Get(edge.ParamKey)
+	if !given {
+		return
+	}
+	loggedURL(x) // logs show that there was a key
+	u := *x.Request.URL
+	u.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
+		members, _ := query.ReadForm(pair)
+		_, is := members.Get(edge.ParamKey)
+		return is
+	}), "&")
+	x.Request = x.Request.WithContext(x.Request.Context())
+	x.Request.URL = &u
+	if x.Options.KeyInURL {
+		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})
+		x.URLMembers = without(x.URLMembers, edge.ParamKey)
+	}
 }
 
 // authorize authenticates the request and checks that the user may use the route.

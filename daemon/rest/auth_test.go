@@ -124,7 +124,7 @@ func TestAuthenticationMethods(t *testing.T) {
 		"Authorization: " + key,
 	} {
 		for _, line := range []string{"GET /json/reply/DB_ClassQuery", "GET /auth"} {
-			a := c.do(line, "", header).want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials"`)
+			a := c.do(line, "", header).want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
 			if strings.Contains(a.body, key) || !strings.Contains(a.body, `"ErrorCode":"Unauthorized"`) {
 				t.Errorf("%s", a.body)
 			}

@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"bytes"
-	"mime"
 	"slices"
 	"strings"
 
@@ -181,38 +179,10 @@ func shownName(name string) string {
 
 // readMembers reads all members of the request: path, query string and body.
 func readMembers(x *edge.Context) (query.Members, error) {
-	inBody, err := parseMembers(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
+	inBody, err := query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
 	if err != nil {
 		return nil, err
 	}
 	x.Members = query.Union(nil, x.URLMembers, inBody)
 	return x.Members, nil
-}
-
-var utf8Mark = []byte("\ufeff")
-
-// parseMembers parses a body by its content. A body that starts with { is JSON
-// regardless of its Content-Type, because clients of the reference service send JSON
-// to CSV routes.
-func parseMembers(body []byte, contentType, routeFormat string) (query.Members, error) {
-	trimmed := bytes.TrimLeft(bytes.TrimPrefix(body, utf8Mark), " \t\r\n")
-	if len(trimmed) == 0 {
-		return nil, nil
-	}
-	if trimmed[0] == '{' {
-		return query.ReadJSON(trimmed)
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil && contentType != "" && media == "" {
-		return nil, fault.New(fault.Unsupported, "the Content-Type is invalid")
-	}
-	switch {
-	case media == "application/x-www-form-urlencoded":
-		return query.ReadForm(string(trimmed))
-	case media == "text/csv", media == "" && strings.EqualFold(routeFormat, "csv"):
-		return query.ReadCSV(body)
-	case media == "", media == "application/json", media == "text/json", media == "text/plain":
-		return query.ReadJSON(trimmed)
-	}
-	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use application/json, application/x-www-form-urlencoded or text/csv", edge.Clean(media))
 }

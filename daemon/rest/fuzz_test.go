@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -14,14 +15,14 @@ func FuzzReadMembers(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", `{"a":1,"b":[1,2],"c":null}`, " \r\n\ufeff{\"a\":\"\\ud83d\\ude00\"}", "a=1&b=2&a=3", "a,b\r\n1,\"2\"\"3\"\r\n", "[1]", "<a/>", "\xff", `{"a":{"b":[{}]}}`, `{"a":1}x`,
 	} {
-		for _, contentType := range []string{"", "application/json", "text/csv; charset=utf-8", "application/x-www-form-urlencoded", "image/png", ";;"} {
+		for _, contentType := range []string{"", "application/json", "text/csv; charset=utf-8", "application/x-www-form-urlencoded", "image/png", ";;", "text/xml", "multipart/form-data; boundary=b", "text/jsv"} {
 			f.Add([]byte(body), contentType, "csv")
 			f.Add([]byte(body), contentType, "json")
 		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte, contentType, format string) {
 		given := bytes.Clone(body)
-		members, err := parseMembers(body, contentType, format)
+		members, err := query.ReadBody(body, contentType, format)
 		if !bytes.Equal(body, given) {
 			t.Error("the body was changed")
 		}
@@ -36,8 +37,9 @@ func FuzzReadMembers(f *testing.F) {
 				t.Errorf("duplicate member %d, %q", i, m.Name)
 			}
 		}
-		if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-			other, otherErr := parseMembers(body, "application/json", "json")
+		jsv := strings.Contains(strings.ToLower(contentType), "jsv") || strings.EqualFold(format, "jsv")
+		if trimmed := bytes.TrimLeft(body, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' && !jsv {
+			other, otherErr := query.ReadBody(body, "application/json", "json")
 			if len(other) != len(members) || (otherErr == nil) != (err == nil) {
 				t.Errorf("as %q it has %d members, as JSON %d", contentType, len(members), len(other))
 			}

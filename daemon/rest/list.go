@@ -75,7 +75,7 @@ func (s *Server) serveItem(part *edge.Context, admit bool, x *edge.Context) erro
 // listOf returns the requests in the body of a list.
 func listOf(x *edge.Context) ([]json.RawMessage, error) {
 	var requests []json.RawMessage
-	if err := json.Unmarshal(bytes.TrimPrefix(x.Body, utf8Mark), &requests); err != nil || requests == nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(x.Body, []byte("\ufeff")), &requests); err != nil || requests == nil {
 		return nil, fault.New(fault.Malformed, "the body must be a JSON array with a request object in each item")
 	}
 	if len(requests) > maxList {

@@ -120,7 +120,7 @@ func (h *sessions) logIn(x *edge.Context) error {
 // sendToLogin redirects browsers without a session to the login page. Other clients,
 // including scripts on pages, get a 401.
 func sendToLogin(x *edge.Context, f *fault.Error) bool {
-	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || !navigates(x.Request) {
+	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || x.Params.Get(edge.ParamKey) != "" || !navigates(x.Request) {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -12,6 +13,9 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
+
+// memberTime is the field with the time of a request.
+const memberTime = "DateTime"
 
 // The members of a query of the request log, in addition to those of every query.
 const (
@@ -82,8 +86,8 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
 		where = append(where,
-			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
-			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			condition(x.Kind, memberTime, record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
+			condition(x.Kind, memberTime, record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
 	if v.errors || or(valueOf(members, memberViewErrors, &wrong, asBool), false) {
 		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
@@ -92,7 +96,7 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 }
 
 // parseRequestedDay returns the start of the requested day from the path or else from a member,
-// nil if there is none.
+// nil if there is none. Without any time in the request it is today if requestlog.today is set.
 func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
 	if v.day != nil {
 		day := v.day(now.UTC()).Truncate(24 * time.Hour)
@@ -101,7 +105,19 @@ func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now t
 	if text := x.Params.Get(memberDate); text != "" {
 		members = query.Members{{Name: memberDate, Texts: []string{text}}}
 	}
-	return or(valueOf(members, memberDate, wrong, parseDay), nil)
+	if day := or(valueOf(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
+		return day
+	}
+	day := today(now.UTC()).Truncate(24 * time.Hour)
+	return &day
+}
+
+// filtersTime reports whether the members have a condition on the time of requests.
+func filtersTime(kind *record.Kind, members query.Members) bool {
+	return slices.ContainsFunc(members, func(m query.Member) bool {
+		target, ok := kind.Member(m.Name)
+		return ok && !m.Empty && kind.Fields[target.Field].Name == memberTime
+	})
 }
 
 // parseDay parses the start of a day. An empty text returns nil.

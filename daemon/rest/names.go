@@ -20,8 +20,6 @@ var aliases = map[string][]string{
 	"Login":                           {"LoginGetRequest"},
 	"KeepAlive":                       {"KeepAliveGETRequest"},
 	"GetSession":                      {"AuthCurrentSessionGETRequest"},
-	"SystemInfo":                      {"SystemInformationGETRequest"},
-	"RestPaths":                       {"RestPathsGETManyRequest"},
 	"/Logs/Today":                     {"TodayLogsGETManyRequest"},
 	"/Logs/Today/Errors":              {"TodayErrorLogsGETManyRequest"},
 	"/Logs/Yesterday":                 {"YesterdayLogsGETManyRequest"},
@@ -44,6 +42,8 @@ var aliases = map[string][]string{
 	"RemoveSubscription":              {"WebhooksSubscriptionsDELETERequest", "WebhooksSubscriptionDELETERequest"},
 	"SubscriberMessages":              {"WebhooksMessagesGETRequest", "WebhooksMessagesGETManyRequest"},
 	"SubscriberResponses":             {"WebhooksMessageResponsesGETRequest"},
+	"ReplaceRequestHeaders":           {"WebhooksSubscriptionRequestHeadersPUTRequest"},
+	"RemoveRequestHeader":             {"WebhooksSubscriptionRequestHeaderDELETERequest"},
 	"RemoveMessage":                   {"WebhooksMessagesDELETERequest", "WebhooksMessageDELETERequest"},
 }
 

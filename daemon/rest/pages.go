@@ -131,7 +131,7 @@ func newAddress(x *edge.Context, members query.Members) address {
 		case m.Empty && query.IgnoresValue(x.Kind, m): // a link needs a value
 			m.Texts = []string{"true"}
 			a.members = append(a.members, m)
-		case m.Empty || strings.EqualFold(m.Name, query.Callback):
+		case m.Empty || hasName([]string{query.Callback, edge.ParamKey}, m.Name):
 		case m.Other:
 			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)
 		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string

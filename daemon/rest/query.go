@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
 )
 
 // Store runs the queries.
@@ -29,6 +30,7 @@ type queries struct {
 	registry *record.Registry
 	system   *record.Registry // the service's own kinds
 	names    []string         // of operations other than queries of registry
+	space    *spill.Space     // for responses that clients read slowly; nil for none
 }
 
 // serve answers a query: it reads the members, plans, selects the rows and streams
@@ -69,7 +71,11 @@ func (h *queries) send(x *edge.Context, plan *query.Plan) error {
 		return err
 	}
 	defer rows.Close()
-	return stream(x, plan, rows)
+	space := h.space
+	if !rows.HoldsLocks() {
+		space = nil
+	}
+	return stream(x, plan, rows, space)
 }
 
 // plan plans a query with additional conditions. Headers report the parts of the request that

@@ -133,7 +133,7 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	if len(x.Body) == 0 || !strings.HasPrefix(strings.ToLower(x.Request.Header.Get("Content-Type")), "application/x-www-form-urlencoded") {
 		return
 	}
-	if said, err := parseMembers(x.Body, "application/x-www-form-urlencoded", ""); err == nil && x.Body[0] != '{' {
+	if said, err := query.ReadBody(x.Body, "application/x-www-form-urlencoded", ""); err == nil && x.Body[0] != '{' {
 		noteMembers(d, requestlog.FormData, said)
 	}
 }

@@ -25,14 +25,14 @@ var roleOf = map[string]string{
 	"Events": "", "RaiseEvent": "publisher", "TestTarget": "",
 	"SubscriberQuery": "admin", "AddSubscriber": "admin", "GetSubscriber": "admin", "ChangeSubscriber": "admin", "RemoveSubscriber": "admin",
 	"Subscriptions": "", "AddSubscription": "", "GetSubscription": "", "ChangeSubscription": "", "RemoveSubscription": "",
+	"ReplaceRequestHeaders": "", "RemoveRequestHeaders": "", "RemoveRequestHeader": "",
 	"SubscriberMessages": "", "SubscriberResponses": "", "MessageResponses": "", "RemoveMessage": "", "RetryMessage": "", "TestSubscription": "",
 	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
 	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
 
-	"Info": "", "Settings": "admin", "SystemInfo": "reader", "RestPaths": "",
+	"Info": "", "Settings": "admin",
 
-	"Home": "", "GetMetadata": "", "OpenAPI": "", "Health": "", "Ready": "", "Metrics": "",
-	"Types": "", "TypeScript": "", "TypeScriptDeclarations": "", "CSharp": "",
+	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",
 }
 
 // TestRolesOfOperations compares the documented roles with roleOf.
@@ -88,7 +88,7 @@ func (a roleClient) pathFor(path, method string) string {
 	const none = "00000000-0000-4000-8000-000000000000"
 	return strings.NewReplacer("{Format}", "json", "{UserName}", name, "{Date}", "2030-01-31",
 		"{KeyID}", none, "{BillID}", none, "{StageID}", none, "{SettingID}", none,
-		"{SubscriberID}", none, "{SubscriptionID}", none, "{MessageID}", none).Replace(path)
+		"{SubscriberID}", none, "{SubscriptionID}", none, "{MessageID}", none, "{SubscriptionRequestHeaderID}", none).Replace(path)
 }
 
 // TestEveryRouteForEveryRole sends each method of each route with each role and

@@ -16,7 +16,7 @@ const anyMethod = "GET POST PUT PATCH DELETE"
 
 // newTable returns the table of operations. The first matching route is used.
 func newTable(h *handlers) []operation {
-	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), typesOperations(h), webhookOperations(h))
+	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), webhookOperations(h))
 	for i := range table {
 		o := &table[i]
 		o.members = append(pathMembers(o), o.members...)
@@ -87,14 +87,15 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
-			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
+			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
+			{Methods: "POST", Pattern: "/login", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail of administrative changes, newest first"},
 			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same without a response"},
 			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
 			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
 		{name: logQuery, role: account.Admin, kind: "RequestLog", members: []metadata.Member{
-			{Name: memberDate, Type: "DateTime", Help: "one UTC day; all entries if omitted"},
+			{Name: memberDate, Type: "DateTime", Help: "one UTC day; if omitted, all entries, or those of today by the setting requestlog.today"},
 			{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
 		}, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/QueryRequestLogsGETManyRequest", Serve: h.logs.list, Summary: "Logged requests, newest first; limited to a day by Date, or to failed requests by ViewErrors"},
@@ -182,23 +183,18 @@ func serviceOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Info", Serve: h.info.show}}},
 		{name: "Settings", group: groupService, role: account.Admin, summary: "The settings that may change while the service runs", response: []wire.Setting{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Settings", Serve: h.info.listSettings}}},
-		{name: "SystemInfo", group: groupService, role: account.Reader, summary: "The version of the ERP's interface, and the time of the service", response: wire.SystemInfo{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/SystemInfo", Serve: h.info.system}}},
-		{name: "RestPaths", group: groupService, summary: "The paths of the operations", response: []wire.RestPath{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/RestPaths", Serve: h.documents.restPaths}}},
 		{name: "Home", group: groupService, summary: "Redirect browsers to the list of operations", media: "text/html", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/", Serve: h.documents.home},
-			{Methods: "GET", Pattern: "/swagger-ui", Serve: redirect("/metadata"), Summary: "Redirect to the list of operations"},
-			{Methods: "GET", Pattern: "/requestlogs", Serve: redirect("/Logs"), Summary: "Redirect to the request log"}}},
+			{Methods: "GET", Pattern: "/", Serve: h.documents.home}}},
 		{name: "GetMetadata", group: groupService, summary: "The operations of the service", response: wire.Metadata{}, members: []metadata.Member{
 			{Name: memberOperation, Type: "string", Help: "name of an operation to describe in full"},
 		}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/metadata", Serve: h.documents.metadata, Summary: "The operations of the service; with op, the full description of one operation"},
 			{Methods: "GET", Pattern: "/{Format}/metadata", Serve: h.documents.metadata, Summary: "The same; browsers always get an HTML page"}}},
 		{name: "OpenAPI", group: groupService, summary: "The OpenAPI 3.1 document of the service", media: "application/json", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI}}},
-		{name: "Types", group: groupService, summary: "The languages of types for client programs", response: []wire.TypesFile{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/types", Serve: h.documents.languages}}},
+			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI},
+			{Methods: "GET", Pattern: "/openapi", Serve: h.documents.swagger, Summary: "The same in OpenAPI 2.0 (Swagger)"}}},
+		{name: "TypeScript", group: groupService, summary: "Types for the TypeScript client of ServiceStack", media: "text/plain", routes: []edge.Route{
+			{Methods: "GET", Pattern: "/types/typescript", Serve: h.documents.typeScript}}},
 		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/healthz", Always: true, Serve: h.health.alive}}},
 		{name: "Ready", group: groupService, summary: "Readiness check: whether the service can handle requests", media: "text/plain", routes: []edge.Route{
@@ -208,23 +204,13 @@ func serviceOperations(h *handlers) []operation {
 	}
 }
 
-// typesOperations are the operations that return the types of one language.
-func typesOperations(h *handlers) (all []operation) {
-	for _, l := range metadata.Languages() {
-		all = append(all, operation{name: l.Operation, group: groupService, summary: l.Summary, media: "text/plain", members: []metadata.Member{
-			{Name: memberNamespace, Type: "string", Help: "namespace of the classes"},
-		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: typesPath + l.Name, Serve: h.documents.types(l)}}})
-	}
-	return all
-}
-
 // The paths of webhooks.
 const (
 	pathSubscribers   = "/Webhooks/Subscribers"
 	pathSubscriber    = pathSubscribers + "/{SubscriberID}"
 	pathSubscriptions = pathSubscriber + "/Subscriptions"
 	pathSubscription  = pathSubscriptions + "/{SubscriptionID}"
+	pathHeaders       = pathSubscription + "/RequestHeaders"
 	pathMessages      = pathSubscriber + "/Messages"
 	pathMessage       = pathSubscription + "/Messages/{MessageID}"
 )
@@ -237,7 +223,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Webhooks/Events", Serve: h.events.list}}},
 		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Publish an event", response: wire.EventReceipt{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Required: true, Help: "a published event"},
-			{Name: memberBody, Type: "string", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
+			{Name: memberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Publish an event: creates one message for each matching subscription"}}},
 		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", routes: []edge.Route{
@@ -247,6 +233,7 @@ func webhookOperations(h *handlers) []operation {
 		{name: "AddSubscriber", group: groupWebhooks, role: account.Admin, summary: "Add a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
 			{Name: memberName, Type: "string", Required: true},
 			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			recIDMember,
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscribers, Changes: true, Status: http.StatusCreated, Serve: h.subscribers.add, Summary: "Add a subscriber; its RecID is the SubscriberID"}}},
 		{name: "GetSubscriber", group: groupWebhooks, role: account.Admin, summary: "One subscriber with its subscriptions", response: wire.Subscriber{}, routes: []edge.Route{
@@ -265,6 +252,8 @@ func webhookOperations(h *handlers) []operation {
 			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that receives the messages"},
 			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a pattern such as debtor.*, or *"},
 			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			recIDMember,
+			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted; requires the role admin"},
 		}, subscriptionMembers...), routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.subscriptions.add, Summary: "Add a subscription; its secret is shown only once"}}},
 		{name: "ChangeSubscription", group: groupWebhooks, summary: "Change a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
@@ -279,9 +268,17 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: pathSubscription, Serve: h.subscriptions.show}}},
 		{name: "RemoveSubscription", group: groupWebhooks, summary: "Remove a subscription", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription and cancel its pending messages"}}},
+		{name: "ReplaceRequestHeaders", group: groupWebhooks, summary: "Replace the headers of a subscription", response: []wire.Header{}, members: []metadata.Member{
+			{Name: webhook.MemberRequestHeaders, Type: "Header[]", Required: true, Help: subscriptionMembers[0].Help + "; empty to remove all"},
+		}, routes: []edge.Route{
+			{Methods: "PUT", Pattern: pathHeaders, Changes: true, Serve: h.subscriptions.replaceHeaders}}},
+		{name: "RemoveRequestHeaders", group: groupWebhooks, summary: "Remove all headers of a subscription", routes: []edge.Route{
+			{Methods: "DELETE", Pattern: pathHeaders, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
+		{name: "RemoveRequestHeader", group: groupWebhooks, summary: "Remove one header of a subscription", routes: []edge.Route{
+			{Methods: "DELETE", Pattern: pathHeaders + "/{SubscriptionRequestHeaderID}", Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
 		{name: "TestSubscription", group: groupWebhooks, summary: "Send a test message to a subscription", response: wire.MessageState{}, members: []metadata.Member{
 			{Name: memberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
-			{Name: memberBody, Type: "string", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
+			{Name: memberBody, Type: "object", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.messages.sendTest, Summary: "Send a test message to a subscription"}}},
 		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
@@ -325,8 +322,11 @@ func webhookOperations(h *handlers) []operation {
 var (
 	rowHashMember = metadata.Member{Name: memberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
 
+	recIDMember = metadata.Member{Name: webhook.MemberRecID, Type: "string", Help: "a GUID that is not in use; generated if omitted; requires the role admin"}
+
 	subscriptionMembers = []metadata.Member{
 		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},
+		{Name: webhook.MemberRequestHeaders, Type: "Header[]", Help: "another name of Headers"},
 		{Name: memberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
 		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
 	}

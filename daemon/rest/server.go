@@ -25,6 +25,7 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -33,6 +34,7 @@ import (
 type Config struct {
 	Registry *record.Registry
 	Store    Store
+	Spill    *spill.Space // for responses from SQL Server that clients read slowly; nil for none
 	Accounts *account.Service
 	Bills    *erp.Bills
 	Log      *slog.Logger
@@ -94,6 +96,9 @@ func New(c Config) *Server {
 	}
 	s.metrics.WatchStreams(c.Streams)
 	s.metrics.WatchBodies(s.bodies.Held)
+	if c.Spill != nil {
+		s.metrics.WatchSpill(c.Spill)
+	}
 	return s
 }
 
@@ -124,7 +129,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
 		access: accessControl{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
 		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
-		queries: queries{store: c.Store, registry: c.Registry, system: record.System()},
+		queries: queries{store: c.Store, registry: c.Registry, system: record.System(), space: c.Spill},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
 		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InFlight},
@@ -249,6 +254,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	x.Route, x.Params, x.Suffix = found.Route, found.Params, found.Suffix
 	var queryErr, formatErr, kindErr error
 	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
+	takeURLKey(x)
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
 		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),

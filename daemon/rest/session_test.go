@@ -19,7 +19,7 @@ import (
 func TestKeepAlive(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	c := anonymous(t, i)
-	c.do("GET /KeepAlive", "").want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials"`)
+	c.do("GET /KeepAlive", "").want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
 	c.do("GET /Sessions/Current", "").want(t, 401)
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	for _, proof := range []string{"Cookie: ss-id=" + id, "X-ss-id: " + id, basic("admin", daemontest.AdminPassword), "Authorization: Bearer " + i.Key(t, "reader")} {

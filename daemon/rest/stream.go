@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
 )
 
 // maxBuffered is the size up to which a response is buffered until it is complete,
@@ -40,16 +41,19 @@ var errHeadDone = errors.New("head is complete")
 // stream sends rows as they are read from the store. If the store fails after the
 // first byte was sent, the connection is aborted, so that no client mistakes an
 // incomplete response for a complete one.
-func stream(x *edge.Context, plan *query.Plan, rows *executor.Result) error {
+func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spill.Space) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxPooledBuffer {
 			buffers.Put(buf)
 		}
 	}()
-	out := &responseWriter{x: x, buf: (*buf)[:0]}
+	out := &responseWriter{x: x, buf: (*buf)[:0], space: space}
+	out.to.Writer = x.Response
+	defer out.stop() // of a response that ends early
 	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
+	out.stop()
 	switch {
 	case errors.Is(err, errHeadDone):
 		x.Response.WriteHeader(http.StatusOK)
@@ -66,8 +70,19 @@ type responseWriter struct {
 	buf        []byte
 	digest     hash.Hash
 	count      int64
-	sent       bool            // the head has been sent
-	compressor edge.Compressor // nil if the response is not compressed
+	sent       bool                // the head has been sent
+	compressor edge.Compressor     // nil if the response is not compressed
+	to         struct{ io.Writer } // the response, later the pipe
+	space      *spill.Space        // nil if the client's speed may hold up the statement
+	pipe       *spill.Pipe         // nil until the first bytes have been sent, and after the last ones
+}
+
+// stop ends a response that cannot be completed.
+func (o *responseWriter) stop() {
+	if o.pipe != nil {
+		o.pipe.Stop(func() { _ = o.x.Response.Control.SetWriteDeadline(time.Now()) })
+		o.pipe = nil
+	}
 }
 
 // rows sends the rows of a plan with the envelope around them.
@@ -108,6 +123,7 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair(m))
 	}
+	rows.Close() // before the client has read the rest
 	o.buf = x.Format.Close(enc.End(o.buf, end))
 	return o.finish(tail)
 }
@@ -150,9 +166,9 @@ func (o *responseWriter) flush() error {
 	}
 	o.sent = true
 	if first && x.Coding != nil {
-		o.compressor = x.Coding.Start(x.Response)
+		o.compressor = x.Coding.Start(&o.to)
 	}
-	var out io.Writer = x.Response
+	var out io.Writer = o.to
 	if o.compressor != nil {
 		out = o.compressor
 	}
@@ -164,6 +180,10 @@ func (o *responseWriter) flush() error {
 	}
 	if err == nil {
 		o.buf = o.buf[:0]
+	}
+	if err == nil && first && o.space != nil {
+		o.pipe = o.space.Pipe(x.Response)
+		o.to.Writer = o.pipe
 	}
 	return err
 }
@@ -192,6 +212,9 @@ func (o *responseWriter) finish(tail executor.Tail) (err error) {
 			if err = o.compressor.Close(); err == nil {
 				x.Coding.Release(o.compressor)
 			}
+		}
+		if err == nil && o.pipe != nil {
+			err, o.pipe = o.pipe.Close(), nil
 		}
 	} else if o.digest != nil {
 		o.digest.Write(o.buf)

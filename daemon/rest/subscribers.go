@@ -6,6 +6,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
@@ -14,6 +15,7 @@ const (
 	inSubscriber   = "SubscriberID"
 	inSubscription = "SubscriptionID"
 	inMessage      = "MessageID"
+	inHeader       = "SubscriptionRequestHeaderID"
 )
 
 // The members of subscribers.
@@ -44,7 +46,7 @@ func (h *subscribers) show(x *edge.Context) error {
 // add creates a subscriber, enabled by default.
 func (h *subscribers) add(x *edge.Context) error {
 	f := readForm(x)
-	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true)}
+	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true), GUID: or(read(f, webhook.MemberRecID, parseRecID), "")}
 	f.notBlank(memberName, n.Name)
 	if err := f.done(x); err != nil {
 		return err

@@ -33,7 +33,7 @@ func subscriptionDocument(r webhook.Subscription) wire.Subscription {
 		LastSavedDateTime: wire.Timestamp(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
 		FailingSince: wire.Timestamp(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
 	for _, h := range r.Headers {
-		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: maskedValue})
+		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: maskedValue, SubscriptionRequestHeaderID: h.ID})
 	}
 	return d
 }
@@ -68,16 +68,36 @@ func (h *subscriptions) add(x *edge.Context) error {
 	f := readForm(x)
 	f.knows(inSubscriber)
 	n := webhook.Subscription{Subscriber: x.Params.Get(inSubscriber), MadeByAdmin: byAdmin,
-		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(x, f), nil),
+		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(f), nil),
 		Enabled: or(read(f, memberEnabled, asBool), true), Ordered: or(read(f, memberOrdered, asBool), false),
-		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil)}
+		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil),
+		GUID:     or(read(f, webhook.MemberRecID, parseRecID), ""), Secret: or(read(f, webhook.MemberSecret, asText), "")}
 	if err := f.done(x); err != nil {
 		return err
+	}
+	if !byAdmin && n.GUID+n.Secret != "" {
+		return adminsOnly(map[bool]string{true: webhook.MemberRecID, false: webhook.MemberSecret}[n.GUID != ""])
 	}
 	r, err := h.admin.AddSubscription(x.Request.Context(), n)
 	d := subscriptionDocument(r)
 	d.Secret = r.Secret
 	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, err)
+}
+
+// parseRecID parses the RecID of a new object. An empty one, which typed clients send
+// for a value that was not set, is not given.
+func parseRecID(text string) (string, error) {
+	id, err := wire.ParseGuid(text)
+	if text == "" || strings.Trim(id, "0-") == "" && err == nil {
+		return "", nil
+	}
+	return id, err
+}
+
+// adminsOnly returns the error for a member that only admins may set.
+func adminsOnly(member string) error {
+	const text = "requires the role admin"
+	return &fault.Error{Kind: fault.Forbidden, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
 }
 
 // change updates the subscription in the path or the body.
@@ -94,7 +114,7 @@ func (h *subscriptions) change(x *edge.Context) error {
 	}
 	c := admin.SubscriptionChange{
 		Pattern: read(f, webhook.MemberEvent, asText), URL: read(f, webhook.MemberURL, asText), Enabled: read(f, memberEnabled, asBool),
-		Ordered: read(f, memberOrdered, asBool), Schedule: read(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(x, f),
+		Ordered: read(f, memberOrdered, asBool), Schedule: read(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(f),
 		RowHash: or(read(f, memberRowHash, parseRowHash), nil),
 	}
 	if err := f.done(x); err != nil {
@@ -134,20 +154,66 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 	return false, err
 }
 
-// headersOf reads the member Headers, nil if it is not given. An empty list removes
-// all headers.
-func headersOf(x *edge.Context, f *form) *[]webhook.Header {
-	f.knows(webhook.MemberHeaders)
-	m, _ := f.members.Get(webhook.MemberHeaders)
-	text := cmp.Or(m.Raw, strings.Join(m.Texts, ","))
-	if text == "" || text == "null" {
-		return nil
+// headersOf reads the member Headers, or RequestHeaders, as other generations of clients
+// call it. It returns nil if none is given. An empty list removes all headers.
+func headersOf(f *form) (all *[]webhook.Header) {
+	for _, name := range []string{webhook.MemberHeaders, webhook.MemberRequestHeaders} {
+		f.knows(name)
+		m, _ := f.members.Get(name)
+		text := cmp.Or(m.Raw, strings.Join(m.Texts, ","))
+		if text == "" || text == "null" {
+			continue
+		}
+		headers, err := webhook.ParseHeaders(text)
+		switch {
+		case err != nil:
+			f.refuse(name, err.Error())
+		case all != nil:
+			f.refuse(name, "is another name of Headers; give only one of them")
+		}
+		all = &headers
 	}
-	headers, err := webhook.ParseHeaders(text)
+	return all
+}
+
+// replaceHeaders replaces the headers of a subscription. The response contains the values
+// of the request, as clients of the existing service expect; no other response does.
+func (h *subscriptions) replaceHeaders(x *edge.Context) error {
+	byAdmin, err := h.limitChanges(x)
 	if err != nil {
-		f.refuse(webhook.MemberHeaders, err.Error())
+		return err
 	}
-	return &headers
+	f := readForm(x)
+	f.knows(inSubscriber, inSubscription)
+	headers := headersOf(f)
+	if headers == nil {
+		f.missing = append(f.missing, fault.Field{Name: webhook.MemberRequestHeaders, Message: "must be a list; [] removes all headers"})
+	}
+	if err := f.done(x); err != nil {
+		return err
+	}
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), admin.SubscriptionChange{Headers: headers}, byAdmin)
+	d := subscriptionDocument(r)
+	if headers := *headers; webhook.SameHeaders(r.Headers, headers) { // not replaced again by another request
+		for i := range headers {
+			d.Headers[i].Value = headers[i].Value
+		}
+	}
+	return edge.List(x, "RequestHeaders", d.Headers, err, func(h wire.Header) wire.Header { return h })
+}
+
+// removeHeaders removes one header, or all if the path contains no ID.
+func (h *subscriptions) removeHeaders(x *edge.Context) error {
+	byAdmin, err := h.limitChanges(x)
+	if err != nil {
+		return err
+	}
+	subscriber, id, header := x.Params.Get(inSubscriber), x.Params.Get(inSubscription), x.Params.Get(inHeader)
+	if header != "" {
+		return x.NoContent(h.admin.RemoveHeader(x.Request.Context(), subscriber, id, header, byAdmin))
+	}
+	_, err = h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, admin.SubscriptionChange{Headers: &[]webhook.Header{}}, byAdmin)
+	return x.NoContent(err)
 }
 
 // parseSchedule parses the retry schedule of a subscription. An empty text restores

@@ -16,7 +16,7 @@ func ParseHeaders(text string) ([]Header, error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&headers); err == nil && !decoder.More() {
-		return headers, nil
+		return withoutIDs(headers), nil
 	}
 	p := jsv{text}
 	ok := p.list('[', ']', func() bool {
@@ -27,6 +27,14 @@ func ParseHeaders(text string) ([]Header, error) {
 		return nil, errHeaders
 	}
 	return headers, nil
+}
+
+// withoutIDs removes the IDs, which typed clients send and the store assigns.
+func withoutIDs(headers []Header) []Header {
+	for i := range headers {
+		headers[i].ID = ""
+	}
+	return headers
 }
 
 // jsv parses ServiceStack's text format JSV: a value is bare, up to the next delimiter,
@@ -65,6 +73,7 @@ func (p *jsv) member(h *Header) bool {
 		h.Name = value
 	case strings.EqualFold(name, "Value"):
 		h.Value = value
+	case strings.EqualFold(name, "SubscriptionRequestHeaderID"): // assigned by the store
 	default:
 		return false
 	}

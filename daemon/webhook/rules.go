@@ -19,7 +19,11 @@ const (
 	MemberURL      = "URL"
 	MemberEvent    = "EventName"
 	MemberHeaders  = "Headers"
+	MemberRecID    = "RecID"
 	MemberSchedule = "RetrySchedule"
+
+	// MemberRequestHeaders is another name of MemberHeaders.
+	MemberRequestHeaders = "RequestHeaders"
 
 	memberSubscriber = "SubscriberID"
 )

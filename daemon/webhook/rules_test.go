@@ -77,20 +77,20 @@ func TestEventAndPattern(t *testing.T) {
 
 func TestCheckHeaders(t *testing.T) {
 	for name, h := range map[string]Header{
-		"no name":         {"", "x"},
-		"space in name":   {"X Token", "x"},
-		"colon in name":   {"X:", "x"},
-		"unicode in name": {"Tokén", "x"},
-		"line end":        {"X-Token", "a\r\nX-Evil: b"},
-		"bare line feed":  {"X-Token", "a\nb"},
-		"null":            {"X-Token", "a\x00"},
-		"bad UTF-8":       {"X-Token", "a\xff"},
-		"outer space":     {"X-Token", " a"},
-		"host":            {"Host", "example.com"},
-		"length":          {"content-LENGTH", "x"},
-		"hop by hop":      {"Transfer-Encoding", "chunked"},
-		"reserved":        {"Webhook-Signature", "v1,x"},
-		"long":            {"X-Token", strings.Repeat("x", 8193)},
+		"no name":         {Name: "", Value: "x"},
+		"space in name":   {Name: "X Token", Value: "x"},
+		"colon in name":   {Name: "X:", Value: "x"},
+		"unicode in name": {Name: "Tokén", Value: "x"},
+		"line end":        {Name: "X-Token", Value: "a\r\nX-Evil: b"},
+		"bare line feed":  {Name: "X-Token", Value: "a\nb"},
+		"null":            {Name: "X-Token", Value: "a\x00"},
+		"bad UTF-8":       {Name: "X-Token", Value: "a\xff"},
+		"outer space":     {Name: "X-Token", Value: " a"},
+		"host":            {Name: "Host", Value: "example.com"},
+		"length":          {Name: "content-LENGTH", Value: "x"},
+		"hop by hop":      {Name: "Transfer-Encoding", Value: "chunked"},
+		"reserved":        {Name: "Webhook-Signature", Value: "v1,x"},
+		"long":            {Name: "X-Token", Value: strings.Repeat("x", 8193)},
 	} {
 		if err := CheckHeaders([]Header{h}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
@@ -98,7 +98,7 @@ func TestCheckHeaders(t *testing.T) {
 			t.Errorf("%s: the error repeats the value", name)
 		}
 	}
-	if err := CheckHeaders([]Header{{"Authorization", "Bearer x"}, {"X-Empty", ""}, {"User-Agent", "mine"}, {"X-Name", "Jürgen\t1"}}); err != nil {
+	if err := CheckHeaders([]Header{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-Empty", Value: ""}, {Name: "User-Agent", Value: "mine"}, {Name: "X-Name", Value: "Jürgen\t1"}}); err != nil {
 		t.Error(err)
 	}
 	if err := CheckHeaders(make([]Header, 51)); !fault.Is(err, fault.Invalid) {
@@ -107,7 +107,7 @@ func TestCheckHeaders(t *testing.T) {
 }
 
 func TestParseHeaders(t *testing.T) {
-	one := []Header{{"X", "Y"}}
+	one := []Header{{Name: "X", Value: "Y"}}
 	tests := []struct {
 		text string
 		want []Header
@@ -117,10 +117,12 @@ func TestParseHeaders(t *testing.T) {
 		{` [{"name":"X","value":"Y"}] `, one, true},
 		{`[{Name:X,Value:Y}]`, one, true},
 		{`[{Value:Y,Name:X}]`, one, true},
-		{`[{Name:Authorization,Value:Bearer a:b},{Name:X,Value:"a,""b""}"}]`, []Header{{"Authorization", "Bearer a:b"}, {"X", `a,"b"}`}}, true},
-		{`[{Name:X,Value:}]`, []Header{{"X", ""}}, true},
+		{`[{Name:Authorization,Value:Bearer a:b},{Name:X,Value:"a,""b""}"}]`, []Header{{Name: "Authorization", Value: "Bearer a:b"}, {Name: "X", Value: `a,"b"}`}}, true},
+		{`[{Name:X,Value:}]`, []Header{{Name: "X", Value: ""}}, true},
 		{`[]`, []Header{}, true},
 		{`null`, nil, true},
+		{`[{"SubscriptionRequestHeaderID":"00000000000000000000000000000000","Name":"X","Value":"Y"}]`, one, true},
+		{`[{SubscriptionRequestHeaderID:1,Name:X,Value:Y}]`, one, true},
 		{`[{"Name":"X","Valeu":"Y"}]`, nil, false},
 		{`[{Name:X,Other:Y}]`, nil, false},
 		{`[{Name:X`, nil, false},

@@ -13,8 +13,17 @@ import (
 	"time"
 )
 
-// Header is an HTTP header that messages of a subscription are sent with.
-type Header struct{ Name, Value string }
+// Header is an HTTP header that messages of a subscription are sent with. Its ID is
+// empty until it is stored.
+type Header struct {
+	Name, Value string
+	ID          string `json:"SubscriptionRequestHeaderID"`
+}
+
+// SameHeaders reports whether two lists have the same names and values.
+func SameHeaders(a, b []Header) bool {
+	return slices.EqualFunc(a, b, func(a, b Header) bool { return a.Name == b.Name && a.Value == b.Value })
+}
 
 // Subscription defines which events are sent to which URL, and how.
 type Subscription struct {

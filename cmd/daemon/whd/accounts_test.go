@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +104,23 @@ func TestKeyCommands(t *testing.T) {
 		{"", "key remove sales", 0, ""},
 		{"", "key delete sales", 1, "no API key"},
 	})
+	const old = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
+	file := filepath.Join(t.TempDir(), "old-key.txt")
+	for text, status := range map[string]int{old + "\r\n": 0, "": 2, "short\n": 2} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.run(status, "", "key add erp --role publisher --key-file "+file); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.run(2, "", "key add erp2 --role publisher --key-file "+file); runtime.GOOS != "windows" && !strings.Contains(got.stderr, "other users can read") {
+		t.Errorf("%+v", got)
+	}
+	d.runSteps([]step{{"", "key delete erp", 0, ""}, {"", "key add erp --role reader --key-file " + file + ".missing", 1, "no such file"}})
 	list := d.run(0, "", "key list").stdout
 	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {
 		t.Errorf("list:\n%s", list)

@@ -2,7 +2,10 @@ package whd
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,11 +25,13 @@ type keys struct{ accounts }
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
 	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever}}
+	file := &urfave.StringFlag{Name: "key-file", Usage: "`FILE`  take the key from a file, one that clients have already, instead of generating it"}
 	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
 		{
-			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: slices.Concat(own, settings),
-			Description: "whd key create nightly --role reader --expires 365d",
+			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: slices.Concat(own, []urfave.Flag{file}, settings),
+			Description: `whd key create nightly --role reader --expires 365d
+whd key create erp --role publisher --key-file old-key.txt`,
 		},
 		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by ID or name", Action: p.deleteKey, Flags: settings},
 	}}}
@@ -41,15 +46,44 @@ func (p keys) createKey(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
+	given, err := p.readKey(c.String("key-file"))
+	if err != nil {
+		return err
+	}
 	return p.edit(c.Context, func(e *account.Editor) error {
-		secret, key, err := e.AddKey(c.Context, account.NewKey{Name: c.Args().First(), Role: role, Expires: expires})
+		secret, key, err := e.AddKey(c.Context, account.NewKey{Name: c.Args().First(), Role: role, Expires: expires, Secret: given})
 		if err != nil {
 			return err
+		}
+		if given != "" {
+			p.notice("the key in %s is now the API key %s with the role %s; expires: %s", c.String("key-file"), key.Name, key.Role, minute(key.Expires))
+			return nil
 		}
 		fmt.Fprintln(p.Stdout, secret)
 		p.notice("this is the API key %s with the role %s; expires: %s; it is not shown again", key.Name, key.Role, minute(key.Expires))
 		return nil
 	})
+}
+
+// readKey returns the first line of a file with a key, "" without a file. It warns if
+// other users can read the file.
+func (p keys) readKey(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		p.notice("warning: other users can read %s; run chmod 600 on it, or delete it after this", path)
+	}
+	key, err := cli.FirstLine(file)
+	if err == nil && key == "" {
+		err = cli.Usagef("%s contains no key in its first line", path)
+	}
+	return strings.TrimSpace(key), err
 }
 
 // expiry returns the time at which a key created now expires; the zero time means

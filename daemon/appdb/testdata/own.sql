@@ -137,8 +137,12 @@ DELETE FROM WH_Session WHERE ExpiryDateTime < @Before
   @Before = "2030-01-02T12:00:00.1234567"
 SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
-SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k ORDER BY k.NameKey
+SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey
+  @Revoked = "1970-01-01T00:00:00.0000000"
 BEGIN
+DELETE FROM WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked
+  @KeyHash = "k"
+  @Revoked = "1970-01-01T00:00:00.0000000"
 INSERT INTO WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @RecID = "id"
@@ -159,8 +163,10 @@ VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
   @Detail = "Role=admin"
 COMMIT
 BEGIN
-DELETE FROM WH_ApiKey WHERE RecID = @RecID
+UPDATE WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused
   @RecID = "id"
+  @Unused = " id"
+  @Revoked = "1970-01-01T00:00:00.0000000"
 INSERT INTO WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
   @Added = "2030-01-02T12:00:00.1234567"
@@ -322,8 +328,12 @@ SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE ExpiryDateTime < @Bef
   @Before = "2030-01-02T12:00:00.1234567"
 SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
-SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k ORDER BY k.NameKey
+SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey
+  @Revoked = "1970-01-01T00:00:00.0000000"
 BEGIN
+SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked
+  @KeyHash = "k"
+  @Revoked = "1970-01-01T00:00:00.0000000"
 SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)
   @RecID = "id"
@@ -344,8 +354,10 @@ VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
   @Detail = "Role=admin"
 COMMIT
 BEGIN
-SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_ApiKey WHERE RecID = @RecID
+SET LOCK_TIMEOUT 10000; UPDATE [whd].WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused
   @RecID = "id"
+  @Unused = " id"
+  @Revoked = "1970-01-01T00:00:00.0000000"
 SET LOCK_TIMEOUT 10000; INSERT INTO [whd].WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)
   @Added = "2030-01-02T12:00:00.1234567"

@@ -4,9 +4,10 @@
 package clientstest
 
 import (
-	_ "embed"
+	"embed"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"testing"
 )
@@ -31,16 +32,14 @@ func Tool(t testing.TB, name string) (path string) {
 	return path
 }
 
-//go:embed testdata/package.json
-var manifest []byte
+//go:embed testdata
+var manifests embed.FS
 
-//go:embed testdata/package-lock.json
-var lock []byte
-
-// NodeModules installs the libraries for Node.js in the versions of the lock file, and
-// returns the directory that has node_modules. It leaves the test to make clients,
-// since that needs the network or npm's cache.
-func NodeModules(t testing.TB) (dir string) {
+// NodeModules installs libraries for Node.js in the versions of a lock file, and
+// returns the directory that has node_modules. of is a directory of testdata, "." for
+// those of most tests. It leaves the test to make clients, since that needs the network
+// or npm's cache.
+func NodeModules(t testing.TB, of string) (dir string) {
 	t.Helper()
 	if !Wanted() {
 		t.Skip("make clients runs this test: it installs libraries by npm")
@@ -48,8 +47,12 @@ func NodeModules(t testing.TB) (dir string) {
 	Tool(t, "node")
 	npm := Tool(t, "npm")
 	dir = t.TempDir()
-	for name, text := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+	for _, name := range []string{"package.json", "package-lock.json"} {
+		text, err := manifests.ReadFile(path.Join("testdata", of, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

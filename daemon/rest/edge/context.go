@@ -73,6 +73,8 @@ type Options struct {
 	AnonymousQueries bool
 	AnonymousPublish bool // events from these networks need no login
 	PublishFrom      []netip.Prefix
+	KeyInURL         bool // accept API keys in URLs
+	LogToday         bool // queries of the request log without a date return today's requests
 	LogBodies        bool // the request log records bodies
 	Rate             Rate // of an address, and of a user or key
 	Debug            bool

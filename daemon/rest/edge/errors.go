@@ -3,6 +3,7 @@ package edge
 import (
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,10 +35,35 @@ var failures = [...]struct {
 	fault.Timeout:      {http.StatusGatewayTimeout, "Timeout"},
 	fault.SlowBody:     {http.StatusRequestTimeout, "RequestTimeout"},
 	fault.Misdirected:  {http.StatusMisdirectedRequest, "MisdirectedRequest"},
+	fault.TokenExpired: {http.StatusUnauthorized, "TokenExpired"},
 }
 
-// challenge is not Basic, because browsers would remember the password.
-const challenge = `credentials realm="/auth/credentials"`
+// The challenges. Many programs, such as wget and those in Python, PHP and VBA, send a
+// password only after basicChallenge. Browsers never get it: they would prompt for the
+// password and remember it.
+const (
+	challenge      = `credentials realm="/auth/credentials"`
+	basicChallenge = `Basic realm="whd"`
+)
+
+// browserHeaders are sent by browsers and rarely by programs. Over plain HTTP browsers
+// send no Sec-Fetch headers.
+var browserHeaders = []string{"X-Requested-With", "Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User"}
+
+// programAgents are parts of the User-Agent of programs that otherwise resemble browsers:
+// PowerShell, and WinHTTP and MSXML as used by VBA.
+var programAgents = []string{"PowerShell/", "(compatible;"}
+
+// fromBrowser reports whether a browser may have sent the request, also for a script or
+// an image of a page.
+func fromBrowser(r *http.Request) bool {
+	sent := func(name string) bool { return r.Header.Get(name) != "" }
+	agent := r.UserAgent()
+	inAgent := func(part string) bool { return strings.Contains(agent, part) }
+	return slices.ContainsFunc(browserHeaders, sent) ||
+		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/html") ||
+		strings.HasPrefix(agent, "Mozilla/") && !slices.ContainsFunc(programAgents, inAgent)
+}
 
 // ClearResponse removes the headers of a response that was replaced by an error.
 func ClearResponse(h http.Header) {
@@ -51,8 +77,11 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
 	h.Set("Content-Type", x.Format.ContentType)
-	if f.Kind == fault.Unauthorized {
+	if StatusOf(f) == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", challenge)
+		if !fromBrowser(x.Request) {
+			h.Add("WWW-Authenticate", basicChallenge)
+		}
 	}
 	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
 		h.Set("Retry-After", RetryAfter(f.RetryAfter))

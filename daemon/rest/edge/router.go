@@ -53,6 +53,9 @@ const (
 // ParamList is set if the path ends with it: the body is a list of requests.
 const ParamList = "[]"
 
+// ParamKey is the API key in the query string, if the settings allow it there.
+const ParamKey = "apikey"
+
 // CommonParams lists these parameters.
 var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
 

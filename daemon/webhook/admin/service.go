@@ -5,6 +5,7 @@ package admin
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -183,8 +184,8 @@ func guids(subscriber, subscription string) (subscriberGUID, subscriptionGUID st
 	return subscriberGUID, subscriptionGUID, err
 }
 
-// AddSubscription adds a subscription with a new secret. The caller must show the
-// secret now; it is never returned again.
+// AddSubscription adds a subscription. A missing GUID or secret is generated. The
+// caller must show the secret now; it is never returned again.
 func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription) (webhook.Subscription, error) {
 	var err error
 	if n.Subscriber, err = svc.ResolveSubscriber(ctx, n.Subscriber); err != nil {
@@ -199,7 +200,10 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 	if err := webhook.CheckHeaders(n.Headers); err != nil {
 		return n, err
 	}
-	n.Secret, n.SavedAt = webhook.NewSecret(), svc.notifier.Now()
+	if n.Secret, err = nextSecret("", n.Secret); err != nil {
+		return n, err
+	}
+	n.SavedAt = svc.notifier.Now()
 	made, err := svc.store.AddSubscription(ctx, n)
 	if err == nil {
 		svc.notifier.Reload(ctx)
@@ -272,6 +276,31 @@ func (svc *Service) check(c *SubscriptionChange, admin bool) error {
 		return webhook.CheckHeaders(*c.Headers)
 	}
 	return nil
+}
+
+// RemoveHeader removes one header of a subscription. The change is bound to the row
+// version that was read, and retried after a conflict.
+func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header string, admin bool) error {
+	g, err := guid(header, "request header")
+	for range maxChangeTries {
+		var sub webhook.Subscription
+		if err == nil {
+			sub, err = svc.Subscription(ctx, subscriber, id)
+		}
+		if err != nil {
+			return err
+		}
+		rest := slices.DeleteFunc(slices.Clone(sub.Headers), func(h webhook.Header) bool { return h.ID == g })
+		if len(rest) == len(sub.Headers) {
+			return fault.New(fault.NotFound, "There is no such request header")
+		}
+		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &rest, RowHash: sub.RowHash}, admin)
+		if !fault.Is(err, fault.Conflict) {
+			return err
+		}
+		err = nil
+	}
+	return fault.New(fault.Conflict, "The subscription is being changed by other requests; try again")
 }
 
 // RemoveSubscription removes a subscription and cancels its pending attempts.

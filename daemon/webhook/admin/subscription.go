@@ -48,7 +48,7 @@ func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
 	return unchanged(c.Pattern, s.Pattern) && unchanged(c.URL, s.URL) && unchanged(c.Ordered, s.Ordered) && unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
 		(c.Enabled == nil || *c.Enabled == s.Enabled && s.DisabledReason == "" && s.FailingSince.IsZero()) &&
 		(c.Schedule == nil || slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)) &&
-		(c.Headers == nil || slices.Equal(*c.Headers, s.Headers)) &&
+		(c.Headers == nil || webhook.SameHeaders(*c.Headers, s.Headers)) &&
 		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash))
 }
 

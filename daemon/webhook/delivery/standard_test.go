@@ -83,7 +83,7 @@ func (d signedDelivery) withSecret(secret string) signedDelivery {
 // referenceLibrary installs the library.
 func referenceLibrary(t *testing.T) (verify func([]signedDelivery) []bool) {
 	t.Helper()
-	dir := clientstest.NodeModules(t)
+	dir := clientstest.NodeModules(t, ".")
 	return func(deliveries []signedDelivery) (verdicts []bool) {
 		text, err := json.Marshal(deliveries)
 		if err != nil {

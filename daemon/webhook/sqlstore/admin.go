@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -78,13 +79,14 @@ FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
 	return all, nil
 }
 
-// AddSubscriber adds a subscriber with a new GUID, ID and row hash.
+// AddSubscriber adds a subscriber with a new ID and row hash, and a new GUID if it has
+// none. It fails with Conflict if the GUID is in use.
 func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
 	id, err := a.AllocateIDs(ctx, 1)
 	if err != nil {
 		return admin.Subscriber{}, err
 	}
-	guid := appdb.NewGUID()
+	guid := cmp.Or(s.GUID, appdb.NewGUID())
 	steps := append([]appdb.Step{incrementVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
 	_, err = a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
@@ -92,9 +94,18 @@ SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @
 		sql.Named("Saved", appdb.Timestamp(e.At)), sql.Named("RowHash", newRowHash()),
 	), appdb.AuditStep(e))...)
 	if err != nil {
-		return admin.Subscriber{}, a.fault(err, "adding a subscriber")
+		return admin.Subscriber{}, a.addFault(err, "subscriber")
 	}
 	return a.Subscriber(ctx, guid)
+}
+
+// addFault wraps the error of adding an object. It is Conflict if the GUID is in use.
+func (a *Admin) addFault(err error, thing string) error {
+	if executor.IsDuplicate(err) {
+		return &fault.Error{Kind: fault.Conflict, Message: "A " + thing + " with this RecID already exists",
+			Fields: []fault.Field{{Name: webhook.MemberRecID, Message: "is in use"}}}
+	}
+	return a.fault(err, "adding a "+thing)
 }
 
 // ofSubscriber is a condition that selects all subscriptions of a subscriber.
@@ -179,13 +190,14 @@ func subscriptionArgs(subscriber, guid string) []any {
 	return []any{sql.Named("Subscriber", subscriber), sql.Named("Subscription", guid)}
 }
 
-// AddSubscription adds a subscription to an existing subscriber, with a new GUID,
-// ID, number and row hash.
+// AddSubscription adds a subscription to an existing subscriber, with a new ID, number
+// and row hash, and a new GUID if it has none. It fails with Conflict if the GUID is in
+// use.
 func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ webhook.Subscription, err error) {
 	if s.ID, err = a.AllocateIDs(ctx, 1); err != nil {
 		return webhook.Subscription{}, err
 	}
-	s.GUID, s.RowHash = appdb.NewGUID(), newRowHash()
+	s.GUID, s.RowHash = cmp.Or(s.GUID, appdb.NewGUID()), newRowHash()
 	condition, args := a.headerLimit(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
 	if !s.MadeByAdmin {
 		condition += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
@@ -203,7 +215,7 @@ FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, append(a
 	steps := slices.Concat([]appdb.Step{incrementVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
 	added, err := a.db.Run(ctx, steps...)
 	if err != nil {
-		return webhook.Subscription{}, a.fault(err, "adding a subscription")
+		return webhook.Subscription{}, a.addFault(err, "subscription")
 	}
 	if !added {
 		s, err := a.Subscriber(ctx, s.Subscriber)
@@ -248,7 +260,7 @@ func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
 	for i, h := range headers {
 		steps[i] = appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
 SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`,
-			sql.Named("RecID", appdb.NewGUID()), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
+			sql.Named("RecID", cmp.Or(h.ID, appdb.NewGUID())), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
 			sql.Named("Subscription", guid),
 		)
 	}

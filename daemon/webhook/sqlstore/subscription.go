@@ -59,25 +59,25 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 	err = t.db.Query(ctx, func(rows *sql.Rows) error {
 		for all = nil; rows.Next(); {
 			var s webhook.Subscription
-			var header, value sql.NullString
+			var header, value, headerID sql.NullString
 			var fields []any
 			for _, columns := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {
 				for _, c := range columns {
 					fields = append(fields, destination(c.of(&s)))
 				}
 			}
-			if err := rows.Scan(append(fields, &header, &value)...); err != nil {
+			if err := rows.Scan(append(fields, &header, &value, &headerID)...); err != nil {
 				return err
 			}
 			if n := len(all); n == 0 || all[n-1].ID != s.ID {
 				all = append(all, s)
 			}
 			if last := &all[len(all)-1]; header.Valid {
-				last.Headers = append(last.Headers, webhook.Header{Name: header.String, Value: value.String})
+				last.Headers = append(last.Headers, webhook.Header{Name: header.String, Value: value.String, ID: headerID.String})
 			}
 		}
 		return nil
-	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value
+	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value, h.RecID
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
 	return all, err

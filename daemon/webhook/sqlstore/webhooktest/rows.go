@@ -60,7 +60,7 @@ func subscriptionRows(h hooks) {
 	h.check(err)
 	want := webhook.Subscription{
 		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
-		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: ""}},
+		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
 		Secret: "whsec_abc", SavedAt: noon,
 	}
 	r, err := h.AddSubscription(ctx, want)
@@ -68,6 +68,12 @@ func subscriptionRows(h hooks) {
 	want.ID, want.GUID, want.RowHash = r.ID, r.GUID, r.RowHash
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
+	}
+	if _, err := h.AddSubscription(ctx, want); !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
+		h.t.Errorf("a GUID in use: %v", err)
+	}
+	if _, err := h.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry()); !fault.Is(err, fault.Conflict) {
+		h.t.Errorf("a GUID in use: %v", err)
 	}
 	other, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
 	h.check(err)
@@ -97,7 +103,7 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	ctx, later := h.t.Context(), noon.Add(time.Hour)
 	pattern, url, no := "*", "http://b", false
 	var settings []time.Duration
-	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000)}}
+	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
 	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
 		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, MadeByAdmin: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
 	}, later)

@@ -1,0 +1,44 @@
+package config
+
+// The values of the setting compat.
+const (
+	compatNone         = "none"
+	compatServiceStack = "servicestack-5"
+)
+
+// byCompat is the origin of defaults that the setting compat changed.
+const byCompat Origin = "compat"
+
+// compatDefaults are the defaults with compat = servicestack-5. The second challenge of a
+// 401, for Basic, is not among them: every program gets it, and no browser.
+var compatDefaults = []Risk{
+	{"requestlog.today", "true", "queries of the request log without a time do not show errors of earlier days"},
+	{"auth.key_in_url", "true", "proxies and other programs between client and service may log API keys in URLs"},
+	{"webhooks.publish", "anonymous", "every program in the networks of webhooks.publish_from, if any, can publish events without a login"},
+}
+
+// Risk is the risk of a setting's value.
+type Risk struct{ Setting, Value, Text string }
+
+// Risks returns the risks of the defaults that the setting compat changed and that no
+// other source overrides.
+func (c *Config) Risks() (all []Risk) {
+	for _, r := range compatDefaults {
+		if c.Origin(r.Setting) == byCompat {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// compatLayer returns the defaults with a value of compat.
+func compatLayer(value string) (l Layer) {
+	if value != compatServiceStack {
+		return nil
+	}
+	for _, r := range compatDefaults {
+		s, _ := settingNamed(r.Setting)
+		l = append(l, assignment{setting: s, text: r.Value, origin: byCompat})
+	}
+	return l
+}

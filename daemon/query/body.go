@@ -1,0 +1,68 @@
+package query
+
+import (
+	"bytes"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// BodyType is a format of request bodies.
+type BodyType struct {
+	Name       string   // as in the path /{format}/reply, which selects it for a body without Content-Type
+	MediaTypes []string // of Content-Type, the usual one first
+	read       func(body []byte, boundary string) (Members, error)
+}
+
+// bodyTypes lists the formats of request bodies, the default first.
+var bodyTypes = []BodyType{
+	{"json", []string{"application/json", "text/json", "text/plain"}, plain(ReadJSON)},
+	{"form", []string{"application/x-www-form-urlencoded"}, plain(func(body []byte) (Members, error) { return ReadForm(string(body)) })},
+	{"multipart", []string{"multipart/form-data"}, readMultipart},
+	{"csv", []string{"text/csv"}, plain(ReadCSV)},
+	{"xml", []string{"application/xml", "text/xml"}, plain(ReadXML)},
+	{"jsv", []string{"text/jsv", "application/jsv", "application/x-jsv"}, plain(ReadJSV)},
+}
+
+// BodyTypes returns the formats of request bodies, the default first. Callers must not
+// modify the slice.
+func BodyTypes() []BodyType { return bodyTypes }
+
+// plain returns the reader of a format without a boundary.
+func plain(read func([]byte) (Members, error)) func([]byte, string) (Members, error) {
+	return func(body []byte, _ string) (Members, error) { return read(body) }
+}
+
+var utf8Mark = []byte("\ufeff")
+
+// ReadBody reads a body by its Content-Type, or without one by the format of its
+// route. A body that starts with { is JSON regardless of its Content-Type, because
+// clients of the reference service send JSON to CSV routes; only JSV starts with { as
+// well.
+func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
+	body = bytes.TrimLeft(bytes.TrimPrefix(body, utf8Mark), " \t\r\n")
+	if len(body) == 0 {
+		return nil, nil
+	}
+	media, parameters, err := mime.ParseMediaType(contentType)
+	invalid := err != nil && contentType != "" && media == ""
+	i := slices.IndexFunc(bodyTypes, func(t BodyType) bool {
+		return slices.Contains(t.MediaTypes, media) || media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
+	})
+	switch {
+	case i >= 0 && (body[0] != '{' || bodyTypes[i].Name == "jsv"):
+		return bodyTypes[i].read(body, parameters["boundary"])
+	case body[0] == '{', media == "" && !invalid:
+		return ReadJSON(body)
+	case invalid:
+		return nil, fault.New(fault.Unsupported, "the Content-Type is invalid")
+	}
+	var usual []string
+	for _, t := range bodyTypes {
+		usual = append(usual, t.MediaTypes[0])
+	}
+	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", printable(media),
+		strings.Join(usual[:len(usual)-1], ", "), usual[len(usual)-1])
+}

@@ -1,0 +1,132 @@
+package query
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadJSV reads a body in ServiceStack's text format JSV: {Name:X,List:[a,b]}. Names and
+// texts with special characters are quoted, with quotes in them doubled. Spaces belong
+// to a text, and a missing text is null. A body that is JSON is read as JSON.
+func ReadJSV(body []byte) (Members, error) {
+	if members, err := ReadJSON(body); err == nil || !utf8.Valid(body) {
+		return members, err
+	}
+	s := jsvScanner{scanner{text: string(bytes.TrimSpace(body))}}
+	var all collector
+	for more := s.accept('{'); more; {
+		one, ok := s.member()
+		if more = s.accept(','); !ok || !more && !s.accept('}') {
+			break
+		}
+		if err := all.add(one); err != nil {
+			return nil, err
+		}
+		if !more && s.at == len(s.text) {
+			return all.members, nil
+		}
+	}
+	return nil, malformed("the JSV body cannot be read at byte %d", s.at)
+}
+
+// jsvScanner reads JSV text from start to end.
+type jsvScanner struct{ scanner }
+
+// member reads a member and the white space after it.
+func (s *jsvScanner) member() (one Member, ok bool) {
+	name, _, ok := s.value(":,{}[]")
+	if one.Name = strings.TrimSpace(name); !ok || !s.accept(':') {
+		return one, false
+	}
+	switch start := s.at; s.next() {
+	case '{':
+		one.Other = true
+		ok = s.nested()
+		one.Raw = s.text[start:s.at]
+	case '[':
+		one.List = true
+		if one.Texts, ok = s.list(); !ok {
+			one.Other, s.at = true, start
+			s.next()
+			ok = s.nested()
+		}
+		one.Raw, one.Empty = s.text[start:s.at], !one.Other && len(one.Texts) == 0
+	default:
+		s.at = start
+		var text string
+		if text, one.Empty, ok = s.value(",}"); one.Empty {
+			one.Raw = "null"
+		} else {
+			one.Texts = []string{text}
+		}
+	}
+	s.next()
+	return one, ok
+}
+
+// list reads a list of texts. It fails at other items, nulls included.
+func (s *jsvScanner) list() (texts []string, ok bool) {
+	s.at++
+	if s.next() == ']' {
+		s.at++
+		return nil, true
+	}
+	for {
+		text, null, ok := s.value(",{[]")
+		if !ok || null {
+			return nil, false
+		}
+		texts = append(texts, text)
+		if s.next(); s.accept(']') {
+			return texts, true
+		}
+		if !s.accept(',') {
+			return nil, false
+		}
+	}
+}
+
+// value reads a text: quoted, or up to one of the delimiters. It is null if it is
+// missing.
+func (s *jsvScanner) value(delimiters string) (text string, null, ok bool) {
+	start := s.at
+	if s.next() == '"' {
+		text, rest, ok := cutQuoted(s.text[s.at+1:])
+		s.at = len(s.text) - len(rest)
+		return text, false, ok
+	}
+	n := strings.IndexAny(s.text[start:], delimiters)
+	if n < 0 {
+		return "", false, false
+	}
+	s.at = start + n
+	text = s.text[start:s.at]
+	if line, rest, broken := strings.Cut(text, "\n"); broken && strings.TrimSpace(rest) == "" {
+		text = strings.TrimSuffix(line, "\r")
+	}
+	return text, text == "", true
+}
+
+// nested skips an object or a list of any depth.
+func (s *jsvScanner) nested() bool {
+	var closers []byte // expected closing brackets, innermost last
+	for quoted := false; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			closers = append(closers, c+2) // the ASCII codes differ by 2
+		case c == '}', c == ']':
+			if closers[len(closers)-1] != c {
+				return false
+			}
+			if closers = closers[:len(closers)-1]; len(closers) == 0 {
+				s.at++
+				return true
+			}
+		}
+	}
+	return false
+}
