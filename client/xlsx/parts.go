@@ -17,6 +17,8 @@ const (
 	styleMilliseconds
 )
 
+var styleAttributes = [...]string{styleHeader: ` s="1"`, styleDate: ` s="2"`, styleMilliseconds: ` s="3"`}
+
 // styles has the cell styles: plain, bold, and dates without and with milliseconds.
 const styles = `<styleSheet xmlns="` + mainSpace + `">` +
 	`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss.000"/></numFmts>` +

@@ -2,6 +2,7 @@ package xlsx
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -10,14 +11,19 @@ import (
 // Exact reports whether spreadsheets store number, a decimal text, without loss: it has at
 // most 15 significant digits and no exponent.
 func Exact(number []byte) bool {
-	digits := bytes.TrimPrefix(number, []byte("-"))
-	for _, c := range digits {
-		if c != '.' && (c < '0' || c > '9') {
+	n, first, last := 0, 0, 0 // positions of digits, from 1
+	for _, c := range bytes.TrimPrefix(number, []byte("-")) {
+		switch {
+		case c == '.':
+			continue
+		case c < '0' || c > '9':
 			return false
 		}
+		if n++; c != '0' {
+			first, last = cmp.Or(first, n), n
+		}
 	}
-	digits = bytes.Replace(digits, []byte("."), nil, 1)
-	return len(bytes.Trim(digits, "0")) <= 15
+	return last-first < 15
 }
 
 // Spreadsheets count days from 1899-12-30. They treat 1900 as a leap year, so dates before
@@ -47,6 +53,11 @@ func Serial(at time.Time) (days float64, ok bool) {
 // underscore that already starts such a sequence is escaped too, so that it is not decoded.
 func escape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
+		if c := text[i]; c >= ' ' && c < utf8.RuneSelf && c != '&' && c != '<' && c != '>' && c != '_' {
+			dst = append(dst, c)
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(text[i:])
 		switch {
 		case r == '&':

@@ -11,6 +11,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -34,6 +35,7 @@ type Writer struct {
 	archive *zip.Writer
 	sheet   *bufio.Writer
 	row     int      // current row, from 1
+	number  []byte   // the row as text
 	column  int      // next column, from 0
 	letters []string // column names
 	err     error
@@ -49,7 +51,9 @@ type Column struct {
 func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	w := &Writer{archive: zip.NewWriter(to)}
 	w.archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
-		return flate.NewWriter(to, flate.BestSpeed)
+		c := compressors.Get().(*flate.Writer)
+		c.Reset(to)
+		return compressor{c}, nil
 	})
 	for _, part := range parts(sheetName(sheet)) {
 		w.addFile(part.name, part.text)
@@ -61,6 +65,24 @@ func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	w.sheet = bufio.NewWriterSize(inner, 64<<10)
 	w.writeHeader(columns)
 	return w, w.err
+}
+
+// compressors are reused, since each takes about a megabyte.
+var compressors = sync.Pool{New: func() any {
+	c, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		panic(err) // invalid level
+	}
+	return c
+}}
+
+// compressor returns its flate.Writer to the pool when it is closed.
+type compressor struct{ *flate.Writer }
+
+func (c compressor) Close() error {
+	err := c.Writer.Close()
+	compressors.Put(c.Writer)
+	return err
 }
 
 // addFile writes a file of the archive.
@@ -97,7 +119,7 @@ func (w *Writer) BeginRow() {
 	if w.row++; w.row > MaxRows {
 		w.fail(ErrRows)
 	}
-	w.column = 0
+	w.column, w.number = 0, strconv.AppendInt(w.number[:0], int64(w.row), 10)
 	w.text("<row>")
 }
 
@@ -120,9 +142,7 @@ func (w *Writer) styledText(text []byte, style int) {
 	}
 	w.openCell(style)
 	w.text(` t="inlineStr"><is><t xml:space="preserve">`)
-	if w.err == nil {
-		_, w.err = w.sheet.Write(escape(w.sheet.AvailableBuffer(), text))
-	}
+	w.bytes(escape(w.sheet.AvailableBuffer(), text))
 	w.text("</t></is></c>")
 }
 
@@ -131,7 +151,7 @@ func (w *Writer) styledText(text []byte, style int) {
 func (w *Writer) Number(digits []byte) {
 	w.openCell(stylePlain)
 	w.text("><v>")
-	w.text(string(digits))
+	w.bytes(digits)
 	w.text("</v></c>")
 }
 
@@ -153,18 +173,23 @@ func (w *Writer) Date(at time.Time) {
 		style = styleMilliseconds
 	}
 	w.openCell(style)
-	w.text("><v>" + strconv.FormatFloat(serial, 'f', -1, 64) + "</v></c>")
+	w.text("><v>")
+	w.bytes(strconv.AppendFloat(w.sheet.AvailableBuffer(), serial, 'f', -1, 64))
+	w.text("</v></c>")
 }
 
 // openCell writes the start of a cell up to its attributes.
 func (w *Writer) openCell(style int) {
 	if w.column < len(w.letters) {
-		w.text(`<c r="` + w.letters[w.column] + strconv.Itoa(w.row) + `"`)
+		w.text(`<c r="`)
+		w.text(w.letters[w.column])
+		w.bytes(w.number)
+		w.text(`"`)
 	} else {
 		w.fail(fmt.Errorf("row %d has more cells than columns", w.row))
 	}
 	if style != stylePlain {
-		w.text(` s="` + strconv.Itoa(style) + `"`)
+		w.text(styleAttributes[style])
 	}
 	w.column++
 }
@@ -184,6 +209,12 @@ func (w *Writer) Close() error {
 func (w *Writer) text(text string) {
 	if w.err == nil {
 		_, w.err = w.sheet.WriteString(text)
+	}
+}
+
+func (w *Writer) bytes(text []byte) {
+	if w.err == nil {
+		_, w.err = w.sheet.Write(text)
 	}
 }
 
@@ -217,8 +248,12 @@ func sheetName(name string) string {
 	return string(runes[:min(len(runes), 31)])
 }
 
-// utf16Length returns the length of text in UTF-16 code units.
+// utf16Length returns the length of text in UTF-16 code units, or the number of bytes if
+// that is allowed, since it cannot be smaller.
 func utf16Length(text []byte) int {
+	if len(text) <= MaxText {
+		return len(text)
+	}
 	n := 0
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
