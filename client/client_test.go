@@ -265,7 +265,7 @@ func TestDownloadVerifiesDigest(t *testing.T) {
 	if _, _, err := serve(t, csv(correct)).Download(context.Background(), q, "csv", failingWriter{full}); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of the writer", err)
 	}
-	if _, _, err := serve(t, csv(correct)).Download(context.Background(), q, "xlsx", io.Discard); err == nil {
+	if _, _, err := serve(t, csv(correct)).Download(context.Background(), q, "xls", io.Discard); err == nil {
 		t.Error("no error for an unknown format")
 	}
 }

@@ -21,6 +21,7 @@ var formats = []struct{ name, media string }{
 	{"jsv", "text/jsv"},
 	{"html", "text/html"},
 	{"ndjson", mediaNDJSON},
+	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 }
 
 // Formats returns the names of the service's formats, json first.

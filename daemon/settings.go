@@ -50,6 +50,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		PublishFrom:      c.Webhooks.PublishFrom,
 		KeyInURL:         c.Auth.KeyInURL,
 		LogToday:         c.RequestLog.Today,
+		FormulaGuard:     c.Query.FormulaGuard,
 		LogBodies:        c.RequestLog.Bodies,
 		Rate:             edge.Rate(c.HTTP.Rate),
 		Debug:            c.HTTP.Debug,

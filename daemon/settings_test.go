@@ -32,6 +32,7 @@ var readers = map[string]reader{
 	"query.total":         {"asked", func(d *Daemon) any { return d.settings.rest().CountPages }},
 	"query.timeout":       {"17s", func(d *Daemon) any { return d.settings.limits().Row }},
 	"query.count_timeout": {"17s", func(d *Daemon) any { return d.settings.limits().Count }},
+	"csv.formula_guard":   {"true", func(d *Daemon) any { return d.settings.rest().FormulaGuard }},
 	"http.rate":           {"20/s+100", func(d *Daemon) any { return d.settings.rest().Rate }},
 	"compat":              {"servicestack-5", func(d *Daemon) any { return d.settings.rest().KeyInURL && d.settings.rest().LogToday }},
 	"auth.key_in_url":     {"true", func(d *Daemon) any { return d.settings.rest().KeyInURL }},

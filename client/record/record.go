@@ -134,7 +134,7 @@ func (k *Kind) FieldNames() []string {
 func Reserved() []string {
 	return []string{
 		"Skip", "Take", "OrderBy", "OrderByDesc", "Include", "Fields", "Meta",
-		"format", "callback", "nulls", "Strict", "Cursor", "v", "jsconfig",
+		"format", "callback", "nulls", "bom", "Strict", "Cursor", "v", "jsconfig",
 	}
 }
 

@@ -69,7 +69,7 @@ var edges = map[string][]string{
 	"daemon/row":        shapes,
 	"daemon/demo":       shapes,
 	"daemon/query":      {"client/record", "client/wire", "daemon/dialect", "daemon/fault"},
-	"daemon/encode":     {"client/record", "client/wire", "daemon/row"},
+	"daemon/encode":     {"client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":   {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/account":    {"daemon/audit", "daemon/bounded", "daemon/fault"},
 	"daemon/requestlog": {"client/backoff", "daemon/fault"},

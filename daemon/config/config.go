@@ -75,13 +75,15 @@ type LogConfig struct {
 	Format string // text, json
 }
 
-// QueryConfig contains limits of queries. Zero means no limit.
+// QueryConfig contains limits of queries and options of their results. Zero means no
+// limit.
 type QueryConfig struct {
 	MaxTake      int
 	Total        string // auto, always, asked
 	TimeZone     *time.Location
 	Timeout      time.Duration
 	CountTimeout time.Duration
+	FormulaGuard bool // of CSV
 }
 
 // The values of query.total.

@@ -94,6 +94,9 @@ var table = []Setting{
 	{Name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, Default: "10s", min: int64(10 * time.Millisecond), zeroUnlimited: true, Live: true,
 		Help: "time limit for counting a Total; 0: no limit"},
 
+	{Name: "csv.formula_guard", into: func(c *Config) any { return &c.Query.FormulaGuard }, Default: "false", Live: true,
+		Help: "put an apostrophe before texts in CSV that begin like a formula, with one of =+-@, tab or carriage return"},
+
 	{Name: "http.base_path", argument: "PATH", into: func(c *Config) any { return &c.HTTP.BasePath }, check: checkBasePath,
 		Help: "path prefix of the service behind a reverse proxy, such as /erp"},
 	{Name: "http.trusted_proxies", into: func(c *Config) any { return &c.HTTP.TrustedProxies },

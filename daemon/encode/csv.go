@@ -2,29 +2,53 @@ package encode
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
 // csvEscapes lists the characters that require quotes, and their form inside quotes.
-// Values starting with "=" are not protected against interpretation as a formula by
-// spreadsheets: that would change the data for all other readers.
 var csvEscapes = newEscapes(noEscape, map[byte]string{'"': `""`, ',': ",", '\r': "\r", '\n': "\n"})
 
 // Nested JSON is written as a quoted JSON text, which CSV readers can pass to a JSON
 // parser.
 var csvValues = values{text: csvEscapes.quoted, bool: appendTitleBool}
 
+// csvWriter has the options of CSV. Without guard, texts that a spreadsheet reads as a
+// formula are not changed: that would change the data for all other readers.
+type csvWriter struct{ bom, guard bool }
+
+// begin appends the byte order mark.
+func (w csvWriter) begin(dst []byte) []byte {
+	if w.bom {
+		return append(dst, "\ufeff"...)
+	}
+	return dst
+}
+
+// formula reports whether spreadsheets may read a text as a formula. OWASP's list also
+// has tab and carriage return.
+func formula(text []byte) bool {
+	return len(text) > 0 && strings.IndexByte("=+-@\t\r", text[0]) >= 0
+}
+
+// unguarded are the types with values that cannot be formulas, such as numbers.
+var unguarded = []record.Type{record.Int, record.Short, record.Byte, record.Long, record.Decimal, record.Bool, record.TimeSpan, record.Bytes}
+
 // csvRows writes rows as in RFC 4180: a header line, CRLF, no envelope.
 type csvRows struct {
+	csvWriter
 	columns []Column
 }
 
-func newCSV(s Shape) Encoder { return csvRows{s.Columns} }
+func (w csvWriter) rows(s Shape) Encoder { return csvRows{w, s.Columns} }
 
 // Begin writes the header line.
 func (e csvRows) Begin(dst []byte, _ Head) []byte {
+	dst = e.begin(dst)
 	names := make([]string, len(e.columns))
 	for i, c := range e.columns {
 		names[i] = c.Name
@@ -40,8 +64,12 @@ func (e csvRows) Row(dst []byte, cells []row.Cell) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if !cells[i].Null {
-			dst = csvValues.append(dst, e.columns[i].Type, &cells[i])
+		switch t := e.columns[i].Type; {
+		case cells[i].Null:
+		case e.guard && !slices.Contains(unguarded, t) && formula(cells[i].Data):
+			dst = csvEscapes.quoted(dst, append([]byte("'"), cells[i].Data...))
+		default:
+			dst = csvValues.append(dst, t, &cells[i])
 		}
 	}
 	return endCSVLine(dst, start)
@@ -58,16 +86,23 @@ func appendTitleBool(dst []byte, b bool) []byte {
 	return append(dst, "False"...)
 }
 
-// documentCSV writes no header line for an empty list, since the member names are
+// document writes no header line for an empty list, since the member names are
 // only known from the items.
-func documentCSV(dst []byte, _ string, text []byte) ([]byte, error) {
+func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
+	dst = w.begin(dst)
 	t, err := newTable(text)
 	if err != nil || len(t.names) == 0 {
 		return dst, err
 	}
 	dst = appendCSVLine(dst, t.names)
 	for i := range t.rows {
-		dst = appendCSVLine(dst, t.values(i))
+		values := t.values(i)
+		for j, name := range t.names {
+			if text := t.rows[i][name]; w.guard && len(text) > 0 && text[0] == '"' && formula([]byte(values[j])) {
+				values[j] = "'" + values[j]
+			}
+		}
+		dst = appendCSVLine(dst, values)
 	}
 	return dst, nil
 }

@@ -23,7 +23,7 @@ func items(text []byte) ([]json.RawMessage, error) {
 // Nested values are JSON texts in their cells.
 type table struct {
 	names []string
-	rows  []map[string]string
+	rows  []map[string]json.RawMessage
 }
 
 // newTable reads the items of a document. Members that only some items have become
@@ -34,7 +34,7 @@ func newTable(text []byte) (table, error) {
 	known := make(map[string]bool)
 	for _, item := range list {
 		var names []string
-		cells := make(map[string]string)
+		cells := make(map[string]json.RawMessage)
 		if names, err = members(item, cells); err != nil {
 			return t, err
 		}
@@ -49,11 +49,13 @@ func newTable(text []byte) (table, error) {
 	return t, err
 }
 
-// values returns one row in the order of the names.
+// values returns the texts of one row in the order of the names.
 func (t table) values(row int) []string {
 	values := make([]string, len(t.names))
 	for i, name := range t.names {
-		values[i] = t.rows[row][name]
+		if value := t.rows[row][name]; value != nil {
+			values[i] = cellText(value)
+		}
 	}
 	return values
 }
@@ -69,9 +71,9 @@ func (t table) pairs(row int) []Pair {
 
 // members reads an object into cells and returns its names in order. A value that is
 // not an object becomes the member Value.
-func members(item json.RawMessage, cells map[string]string) ([]string, error) {
+func members(item json.RawMessage, cells map[string]json.RawMessage) ([]string, error) {
 	if item[0] != '{' {
-		cells["Value"] = cellText(item)
+		cells["Value"] = item
 		return []string{"Value"}, nil
 	}
 	tokens := json.NewDecoder(bytes.NewReader(item))
@@ -89,7 +91,7 @@ func members(item json.RawMessage, cells map[string]string) ([]string, error) {
 			return nil, err
 		}
 		names = append(names, name.(string)) // the decoder returns only string tokens here
-		cells[names[len(names)-1]] = cellText(value)
+		cells[names[len(names)-1]] = value
 	}
 	return names, nil
 }

@@ -56,3 +56,10 @@ type Encoder interface {
 	Row(dst []byte, cells []row.Cell) []byte
 	End(dst []byte, t Tail) []byte
 }
+
+// Limited is an Encoder of a format with limits. Err returns an error, after Row,
+// if the result exceeds them.
+type Limited interface {
+	Encoder
+	Err() error
+}

@@ -21,14 +21,14 @@ func failureStatus() wire.ResponseStatus {
 func TestFailures(t *testing.T) {
 	plain := wire.ResponseStatus{ErrorCode: "NotFound", Message: "no operation X; near: Y, Z", Meta: map[string]string{"RequestId": "01J"}}
 	query := mixed()
-	for _, f := range Formats() {
+	for _, f := range textFormats() {
 		golden(t, "failure", f, f.Failure(nil, plain, nil))
 		golden(t, "failure-query", f, f.Failure(nil, failureStatus(), &query))
 	}
 }
 
 func TestFailureAppends(t *testing.T) {
-	for _, f := range Formats() {
+	for _, f := range textFormats() {
 		got := f.Failure([]byte("before"), wire.ResponseStatus{}, nil)
 		if len(got) <= len("before") || string(got[:len("before")]) != "before" {
 			t.Errorf("%s: %q", f.Name, got)

@@ -45,7 +45,7 @@ func TestNastyText(t *testing.T) {
 			"jsv":    "{V:" + test.jsv + "}",
 			"html":   "<tr><td>" + test.markup + "</td></tr>\n",
 		}
-		for _, f := range Formats() {
+		for _, f := range textFormats() {
 			if got := rowOf(f, shape, text(test.in)); got != rows[f.Name] {
 				t.Errorf("%s as %s: got %q, want %q", test.name, f.Name, got, rows[f.Name])
 			}

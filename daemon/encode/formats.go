@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/client/xlsx"
 )
 
 // Format is a response format.
@@ -21,6 +23,10 @@ type Format struct {
 	document func(dst []byte, name string, json []byte) ([]byte, error)
 	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
+
+	Attachment bool  // browsers save results as a file
+	Binary     bool  // not text: responses are not compressed again, errors are JSON
+	MaxRows    int64 // of a result; 0: no limit
 }
 
 // formats lists all formats, the default first.
@@ -38,7 +44,7 @@ var formats = []Format{
 	{
 		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
 		MediaTypes: []string{"text/csv"},
-		New:        newCSV, document: documentCSV, failure: failureCSV, bare: true,
+		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: failureCSV, bare: true, Attachment: true,
 	},
 	{
 		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
@@ -55,13 +61,26 @@ var formats = []Format{
 		MediaTypes: []string{"text/html"},
 		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure,
 	},
+	{
+		Name: "xlsx", ContentType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Suffix: ".xlsx",
+		MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+		New:        newXLSX, document: documentXLSX, bare: true, Attachment: true, Binary: true, MaxRows: xlsx.MaxRows - 1,
+	},
 }
 
 // Formats returns the formats, the default first. Callers must not modify the slice.
 func Formats() []Format { return formats }
 
 // Names returns the names of the formats.
-func Names() []string {
+func Names() []string { return namesOf(formats) }
+
+// PathNames returns the names of the formats with paths such as /csv/reply: those of
+// text.
+func PathNames() []string {
+	return namesOf(slices.DeleteFunc(slices.Clone(formats), func(f Format) bool { return f.Binary }))
+}
+
+func namesOf(formats []Format) []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
 		names[i] = f.Name
@@ -88,6 +107,16 @@ func (f Format) For(s Site) Format {
 	if f.Name == "html" {
 		p := pageWriter{s}
 		f.New, f.document, f.failure = p.rows, p.document, p.failure
+	}
+	return f
+}
+
+// WithCSV returns the format with options of CSV: a byte order mark, and a guard
+// against formulas. Other formats are returned unchanged.
+func (f Format) WithCSV(bom, guard bool) Format {
+	if f.Name == "csv" {
+		w := csvWriter{bom, guard}
+		f.New, f.document = w.rows, w.document
 	}
 	return f
 }

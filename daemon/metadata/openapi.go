@@ -167,7 +167,7 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 		m, _ := o.member(name)
 		schema := accepted(cmp.Or(m.Type, "string"))
 		if "{"+name+"}" == formatMember {
-			schema, m.Help = object{"type": "string", "enum": encode.Names()}, "response format"
+			schema, m.Help = object{"type": "string", "enum": encode.PathNames()}, "response format"
 		}
 		all = append(all, withExample(parameter(name, "path", true, schema, m.Help)))
 	}

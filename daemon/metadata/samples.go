@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/query"
 )
 
 // sampler writes curl commands that call an operation at the service's address.
@@ -45,7 +46,7 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 			method = m
 		}
 	}
-	path, byPath := strings.Replace(route.Path, formatMember, f.Name, 1), strings.Contains(route.Path, formatMember)
+	byPath, inPath := strings.Contains(route.Path, formatMember), f.Name
 	command := "curl"
 	if o.Role != "" {
 		command += ` -H "Authorization: Bearer $KEY"`
@@ -54,7 +55,13 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 		command += " -H " + quoted("Accept: "+f.MediaTypes[0])
 	}
 	values := o.values(route.Path)
-	address := o.serviceURL + path
+	if f.Binary {
+		command += " -o " + o.Name + f.Suffix
+		if inPath = encode.PathNames()[0]; byPath {
+			values = append(values, sampleValue{name: query.Format, text: f.Name})
+		}
+	}
+	address := o.serviceURL + strings.Replace(route.Path, formatMember, inPath, 1)
 	switch {
 	case len(values) == 0 && method != "GET":
 		command += " -X " + method

@@ -108,6 +108,7 @@ const (
 	Format      = "format"
 	Callback    = "callback"
 	Nulls       = "nulls"
+	BOM         = "bom"
 )
 
 // Parameter is a member of every query, for all record kinds.
@@ -130,9 +131,10 @@ func Parameters() []Parameter {
 		{Meta, "Dictionary<string,string>", "accepted, without effect"},
 		{Strict, "", "true: unknown members are errors"},
 		{Cursor, "", "not supported yet"},
-		{Format, "", "json, ndjson, csv, xml, jsv or html"},
+		{Format, "", "json, ndjson, csv, xml, jsv, html or xlsx"},
 		{Callback, "", "JSONP: wraps the JSON response in a call of this function"},
 		{Nulls, "", "include: null members are included"},
+		{BOM, "", "true: CSV starts with a byte order mark, which Excel needs to detect UTF-8"},
 		{"v", "", "accepted, without effect"},
 		{"jsconfig", "", "accepted, without effect"},
 	}

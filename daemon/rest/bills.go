@@ -71,7 +71,7 @@ type fullValue struct {
 // billDocument returns the conversion of values to documents. Tabular formats have
 // all columns even if members are null.
 func billDocument(x *edge.Context, f *form) func(wire.CustomFieldValue) any {
-	columns := x.Format.Name == "csv" || x.Format.Name == "html"
+	columns := x.Format.Attachment || x.Format.Name == "html"
 	nulls := columns || strings.EqualFold(f.members.Text(query.Nulls), "include")
 	return func(v wire.CustomFieldValue) any {
 		if nulls {

@@ -94,7 +94,8 @@ func TestSamplesWork(t *testing.T) {
 		for _, s := range operationOf(t, anonymous(t, i), name).Samples {
 			cmd := exec.CommandContext(t.Context(), "sh", "-c", s.Command+" --silent --show-error --fail-with-body")
 			cmd.Env = append(os.Environ(), "KEY="+key)
-			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 {
+			cmd.Dir = t.TempDir() // for samples with -o
+			if out, err := cmd.CombinedOutput(); err != nil || len(out) == 0 && !strings.Contains(s.Command, " -o ") {
 				t.Errorf("%s: %v: %s", s.Command, err, shortened(string(out)))
 			}
 		}

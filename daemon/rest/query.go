@@ -66,6 +66,9 @@ func (h *queries) rows(x *edge.Context, plan *query.Plan) error {
 }
 
 func (h *queries) send(x *edge.Context, plan *query.Plan) error {
+	if err := h.fits(x, plan); err != nil {
+		return err
+	}
 	rows, err := h.store.Select(x.Request.Context(), plan)
 	if err != nil {
 		return err
@@ -76,6 +79,27 @@ func (h *queries) send(x *edge.Context, plan *query.Plan) error {
 		space = nil
 	}
 	return stream(x, plan, rows, space)
+}
+
+// fits returns an error if the result has more rows than the format can hold. It only
+// counts them if the plan allows that; otherwise the response may be aborted later.
+func (h *queries) fits(x *edge.Context, plan *query.Plan) error {
+	most := x.Format.MaxRows
+	if most == 0 || !plan.Count || plan.Take != query.NoTake && plan.Take <= most {
+		return nil
+	}
+	count := *plan
+	count.Take, count.Aggregates = 0, nil
+	rows, err := h.store.Select(x.Request.Context(), &count)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	tail, err := rows.Tail(0)
+	if err == nil && tail.Known && tail.Total-plan.Skip > most {
+		return fault.New(fault.Invalid, "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv", tail.Total, most)
+	}
+	return err
 }
 
 // plan plans a query with additional conditions. Headers report the parts of the request that

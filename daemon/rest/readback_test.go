@@ -25,7 +25,7 @@ func TestExportsReadBack(t *testing.T) {
 			if f.Name == "html" {
 				query, want = all, sorted
 			}
-			reply := c.do("GET /"+f.Name+"/reply/"+kind.Operation()+query, "").want(t, 200)
+			reply := c.do("GET /Queries/"+kind.Name+f.Suffix+query, "").want(t, 200)
 			for _, d := range encodetest.Differences(f.Name, []byte(reply.body), kind, want) {
 				t.Errorf("%s as %s: %s", kind.Name, f.Name, d)
 			}

@@ -259,6 +259,9 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
+	if x.Format.Binary { // it is compressed already
+		x.Coding = nil
+	}
 	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
 }

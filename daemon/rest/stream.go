@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/spill"
@@ -90,8 +91,8 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
 	h, sh := x.Response.Header(), shapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
-	if x.Format.Name == "csv" {
-		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+".csv")
+	if x.Format.Attachment {
+		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+x.Format.Suffix)
 	}
 	if strings.Contains(strings.ToLower(x.Request.Header.Get("Want-Digest")), "sha-256") {
 		o.digest = sha256.New()
@@ -100,12 +101,16 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 		h.Set(wire.HeaderOffset, strconv.FormatInt(plan.Skip, 10))
 	}
 	o.buf = x.Format.Open(h, o.buf)
-	enc := x.Format.New(sh)
+	enc := x.Output().New(sh)
+	limited, _ := enc.(encode.Limited)
 	cells, err := rows.Next()
 	x.Timing.FirstRow = time.Now()
 	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip})
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		o.buf = enc.Row(o.buf, cells)
+		if limited != nil && limited.Err() != nil {
+			return fault.Wrap(limited.Err(), fault.Invalid, "%s", limited.Err())
+		}
 		if o.count++; len(o.buf) >= maxBuffered {
 			if err := o.flush(); err != nil {
 				return err

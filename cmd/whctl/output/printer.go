@@ -157,8 +157,8 @@ func checkFormat(c *cli.Context, f Format) error {
 		return cmdline.Usagef("--null requires --format table, vertical, csv or tsv")
 	case c.IsSet("jq") && f.Name != "json" && f.Name != "ndjson":
 		return cmdline.Usagef("--jq requires --format json or ndjson")
-	case f.Name == "xlsx" && !toFile(c):
-		return cmdline.Usagef("--format xlsx needs a file: -o FILE")
+	case slices.Contains([]string{f.Name, f.RawFormat}, "xlsx") && !toFile(c):
+		return cmdline.Usagef("a workbook needs a file: -o FILE")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 type Row map[string]string
 
 var readers = map[string]func(body []byte, names []string) ([]Row, error){
-	"json": readJSON, "ndjson": readNDJSON, "csv": readCSV, "xml": readXML, "jsv": readJSV, "html": readHTML,
+	"json": readJSON, "ndjson": readNDJSON, "csv": readCSV, "xml": readXML, "jsv": readJSV, "html": readHTML, "xlsx": readXLSX,
 }
 
 // Rows reads the rows of a query response with the given columns.

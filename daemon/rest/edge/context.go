@@ -4,6 +4,7 @@ package edge
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -18,6 +19,8 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -75,6 +78,7 @@ type Options struct {
 	PublishFrom      []netip.Prefix
 	KeyInURL         bool // accept API keys in URLs
 	LogToday         bool // queries of the request log without a date return today's requests
+	FormulaGuard     bool // of CSV
 	LogBodies        bool // the request log records bodies
 	Rate             Rate // of an address, and of a user or key
 	Debug            bool
@@ -118,11 +122,20 @@ func (x *Context) HTML() bool { return x.Format.Name == "html" && x.Format.callb
 func (x *Context) Document(status int, name string, v any) error {
 	h := x.Response.Header()
 	h.Set("Content-Type", x.Format.ContentType)
-	body, err := x.Format.Document(x.Format.Open(h, nil), name, v)
+	body, err := x.Output().Document(x.Format.Open(h, nil), name, v)
 	if err != nil {
+		if x.Format.Binary { // the format has limits
+			return fault.Wrap(err, fault.Invalid, "%s", err)
+		}
 		return err
 	}
 	return x.Write(status, x.Format.Close(body))
+}
+
+// Output returns the format with the CSV options of the settings and the request.
+func (x *Context) Output() encode.Format {
+	bom, _ := strconv.ParseBool(cmp.Or(x.Members.Text(query.BOM), x.URLMembers.Text(query.BOM)))
+	return x.Format.WithCSV(bom, x.Options.FormulaGuard)
 }
 
 // Write sends a complete body.

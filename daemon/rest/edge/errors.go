@@ -76,6 +76,9 @@ func ClearResponse(h http.Header) {
 func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
+	if x.Format.Binary {
+		x.Format.Format = JSONFormat()
+	}
 	h.Set("Content-Type", x.Format.ContentType)
 	if StatusOf(f) == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", challenge)

@@ -51,8 +51,8 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	suffix := c.Suffix
 	if c.Prefix != "" {
 		prefixed, ok := encode.ByName(c.Prefix)
-		if !ok {
-			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s", Clean(c.Prefix), formatNames())
+		if !ok || prefixed.Binary {
+			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s", Clean(c.Prefix), strings.Join(encode.PathNames(), ", "))
 		}
 		r.Format, suffix = prefixed, ""
 	}
