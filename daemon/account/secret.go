@@ -65,7 +65,7 @@ func checkKey(text string) string {
 	case len(text) < minForeignKey || len(text) > maxForeignKey || strings.ContainsFunc(text, other):
 		return fmt.Sprintf("must be %d to %d letters, digits and the characters -._~+/=", minForeignKey, maxForeignKey)
 	case ownKey(text) && len(text) != keyLength:
-		return fmt.Sprintf("begins with %s and must therefore have %d characters", KeyPrefix, keyLength)
+		return fmt.Sprintf("starts with %s, so it must have %d characters", KeyPrefix, keyLength)
 	}
 	return ""
 }

@@ -33,7 +33,7 @@ var edges = map[string][]string{
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
 	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir",
-		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage"},
+		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/webhook"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui", "tui/theme"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
 	"cmd/whctl/profile":  {"client", "client/display", "client/record", "client/wire", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
@@ -91,6 +91,8 @@ var edges = map[string][]string{
 	"daemon/webhook/delivery": {"client/backoff", "client/record", "client/wire", "daemon/fault", "daemon/webhook", "daemon/webhook/stats"},
 	"daemon/webhook/admin":    {"client/record", "client/wire", "daemon/audit", "daemon/fault", "daemon/webhook"},
 	"daemon/webhook/sqlstore": slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/audit", "daemon/executor", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+
+	"daemon/importer": {"client/wire", "daemon/audit", "daemon/executor", "daemon/fault", "daemon/mssql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"},
 
 	// HTTP.
 	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},

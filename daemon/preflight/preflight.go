@@ -42,7 +42,7 @@ type Open func(work func(*storage.Store) error) error
 // results of the checks that do not need it.
 func Run(ctx context.Context, settings config.Config, open Open) (Report, error) {
 	report := Report{Warnings: settings.Warnings()}
-	err := openable(ctx, settings)
+	err := Openable(ctx, settings)
 	if err == nil {
 		err = open(func(s *storage.Store) (err error) {
 			if report.Report, err = s.Check(ctx); err == nil {
@@ -96,10 +96,10 @@ func checkStore(_ context.Context, r *run) []check.Result {
 	return result(check.OK, "%s", r.config.Store)
 }
 
-// openable returns an error if opening the embedded store would change something: create
+// Openable returns an error if opening the embedded store would change something: create
 // missing files, perhaps in a mistyped directory, or migrate tables that have not been
 // backed up.
-func openable(ctx context.Context, c config.Config) error {
+func Openable(ctx context.Context, c config.Config) error {
 	if c.Store != config.Embedded || datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
 		return nil
 	}

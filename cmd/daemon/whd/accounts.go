@@ -24,11 +24,7 @@ type accounts struct{ *base }
 // picks up the changes within seconds.
 func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) error) error {
 	return p.withStore(ctx, nil, func(s *storage.Store) error {
-		err := s.AppDB.Ready(ctx)
-		if errors.Is(err, appdb.ErrOutdated) {
-			return errors.New(fault.From(err).Message) // not fault.Unavailable: the store was reached
-		}
-		if err != nil {
+		if err := ready(ctx, s); err != nil {
 			return err
 		}
 		accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
@@ -39,17 +35,28 @@ func (p accounts) withAccounts(ctx context.Context, work func(*account.Service) 
 	})
 }
 
+// ready returns an error if the tables of a store are out of date.
+func ready(ctx context.Context, s *storage.Store) error {
+	err := s.AppDB.Ready(ctx)
+	if errors.Is(err, appdb.ErrOutdated) {
+		return errors.New(fault.From(err).Message) // not fault.Unavailable: the store was reached
+	}
+	return err
+}
+
 // edit changes accounts. The audit log names the operating system user.
 func (p accounts) edit(ctx context.Context, change func(*account.Editor) error) error {
 	return p.withAccounts(ctx, func(accounts *account.Service) error { return change(editor(accounts)) })
 }
 
-func editor(accounts *account.Service) *account.Editor {
+func editor(accounts *account.Service) *account.Editor { return accounts.As(actor()) }
+
+func actor() audit.Actor {
 	name := "(unknown)" // in containers, the user ID may have no name
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}
-	return accounts.As(audit.Actor{Name: name, Via: "command"})
+	return audit.Actor{Name: name, Via: "command"}
 }
 
 const roles = "reader|publisher|writer|admin"

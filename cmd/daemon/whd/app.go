@@ -25,6 +25,7 @@ func newApp(p Process) *urfave.App {
 			storeCommands{b}.commands(),
 			checking{b}.commands(),
 			backups{b}.commands(),
+			importing{b}.commands(),
 			users{accounts{b}}.commands(),
 			keys{accounts{b}}.commands(),
 			printing{b}.commands(),

@@ -1,0 +1,117 @@
+package whd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/importer"
+	"github.com/bizhook/whd/daemon/preflight"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// importing implements the command import.
+type importing struct{ *base }
+
+func (p importing) commands() []*urfave.Command {
+	return []*urfave.Command{{
+		Name: "import", Usage: "copy subscribers, subscriptions and unfinished messages from the existing service; can be repeated", Action: p.run,
+		Flags: slices.Concat([]urfave.Flag{
+			&urfave.StringFlag{Name: "from", Usage: "`DSN`  database of the existing service, sqlserver://...; default: the server of the business records"},
+			&urfave.StringFlag{Name: "schema", Value: "dbo", Usage: "`NAME`  schema of the existing service's tables"},
+			&urfave.BoolFlag{Name: "dry-run", Usage: "change nothing; print the same counts and problems"},
+			&urfave.BoolFlag{Name: "no-messages", Usage: "leave unfinished messages to the existing service, while both run"},
+		}, p.settingFlags(append([]string{"store.read_dsn", "webhooks.allow_targets", "webhooks.events", "query.time_zone"}, storeSettings...)...)),
+		Description: `whd import --from "sqlserver://whd_import:PASSWORD@erp-db?database=ERP" --dry-run`,
+	}}
+}
+
+// run imports and prints the counts. Standard output also has one line for each object
+// that is different here, was not imported, or needs a setting.
+func (p importing) run(c *urfave.Context) error {
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	i := importer.Config{
+		DSN: c.String("from"), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
+		Rules:  webhook.Rules{Events: conf.Webhooks.PublishedEvents(), Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
+		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
+	}
+	for _, dsn := range []string{string(conf.Server.ReadDSN), string(conf.Store)} {
+		if i.DSN == "" && dsn != string(config.Embedded) {
+			i.DSN = dsn
+		}
+	}
+	if i.DSN == "" {
+		return cli.Usagef("import needs --from sqlserver://user:password@host?database=name")
+	}
+	var result importer.Result
+	err = p.withWebhooks(c.Context, conf, i.DryRun, func(s importer.Store) (err error) {
+		i.Store = s
+		result, err = importer.Run(c.Context, i)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range []struct {
+		name string
+		importer.Counts
+	}{{"subscribers", result.Subscribers}, {"subscriptions", result.Subscriptions}, {"messages", result.Messages}} {
+		fmt.Fprintf(p.Stdout, "%s: %d new, %d unchanged, %d different here, %d removed here, %d not imported\n", row.name, row.New, row.Same, row.Changed, row.Removed, row.Refused)
+	}
+	fmt.Fprintf(p.Stdout, "headers: %d new\nfinished messages: %d not copied\n", result.Headers, result.Finished)
+	if !result.Consistent {
+		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; repeat it when the existing service is stopped")
+	}
+	if i.DryRun {
+		p.notice("dry run: nothing was changed")
+	}
+	if n := result.Refused(); n > 0 {
+		return fmt.Errorf("%d objects were not imported; see the output", n)
+	}
+	return nil
+}
+
+// withWebhooks calls work with the store. The embedded store belongs to one process: it
+// cannot be changed while a daemon runs. A dry run creates and migrates nothing.
+func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error) (err error) {
+	switch {
+	case conf.Store != config.Embedded:
+	case dryRun:
+		if _, err = os.Stat(filepath.Join(conf.DataDir, appdb.FileName)); errors.Is(err, fs.ErrNotExist) {
+			return work(importer.Empty{})
+		}
+		if err = preflight.Openable(ctx, conf); err != nil {
+			return err
+		}
+	default:
+		if err = os.MkdirAll(conf.DataDir, 0o700); err != nil {
+			return err
+		}
+		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
+		if locked != nil {
+			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now: %s", locked)
+		}
+		defer func() { err = errors.Join(err, lock.Release()) }()
+	}
+	return p.openStore(ctx, conf, nil, func(s *storage.Store) error {
+		if err := ready(ctx, s); err != nil {
+			return err
+		}
+		return work(s.Webhooks)
+	})
+}
