@@ -53,6 +53,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		FormulaGuard:     c.Query.FormulaGuard,
 		LogBodies:        c.RequestLog.Bodies,
 		Rate:             edge.Rate(c.HTTP.Rate),
+		ISODates:         c.Webhooks.Dates == config.ISODates,
 		Debug:            c.HTTP.Debug,
 	}
 }

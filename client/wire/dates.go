@@ -27,7 +27,8 @@ var dateLayouts = []struct {
 }
 
 // ParseDate parses a date and returns it in DateLayout. A date with a zone is converted
-// to zone; a date without is unchanged. More than seven fraction digits are only
+// to zone; a date without is unchanged. The plus sign of a zone may be a blank, as in a
+// query string without escapes. More than seven fraction digits are only
 // accepted if the rest are zeros, because dates are never rounded.
 func ParseDate(text string, zone *time.Location) (string, error) {
 	text = strings.TrimSpace(text)
@@ -37,6 +38,9 @@ func ParseDate(text string, zone *time.Location) (string, error) {
 	text, exact := cutFraction(text)
 	if !exact {
 		return "", errDate
+	}
+	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
+		text = text[:i] + "+" + text[i+1:]
 	}
 	for _, form := range dateLayouts {
 		t, err := time.Parse(form.layout, text)
@@ -86,7 +90,7 @@ func parseLegacyDate(text string) (time.Time, bool) {
 	if inner, ok = strings.CutSuffix(inner, ")/"); !ok {
 		return time.Time{}, false
 	}
-	if n := len(inner); n > 5 && (inner[n-5] == '+' || inner[n-5] == '-') && digitsOnly(inner[n-4:]) {
+	if n := len(inner); n > 5 && strings.IndexByte("+- ", inner[n-5]) >= 0 && digitsOnly(inner[n-4:]) {
 		inner = inner[:n-5]
 	}
 	ms, err := strconv.ParseInt(inner, 10, 64)

@@ -19,6 +19,7 @@ type WebhooksConfig struct {
 	HostURL        string // base URL of the service for its users
 	Publish        string // required, anonymous
 	PublishFrom    Networks
+	Dates          string     // legacy, iso
 	Events         EventNames // in addition to the built-in ones
 	AllowTargets   Networks
 	RetrySchedule  Schedule
@@ -34,6 +35,9 @@ type WebhooksConfig struct {
 	KeepFailed     time.Duration // 0: forever
 	ResponsesSize  Size          // 0: no limit
 }
+
+// ISODates is the value of webhooks.dates for dates in ISO 8601.
+const ISODates = "iso"
 
 // AnonymousPublish reports whether events may be published without a login.
 func (w WebhooksConfig) AnonymousPublish() bool { return w.Publish == "anonymous" }

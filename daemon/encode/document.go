@@ -3,10 +3,6 @@ package encode
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
-	"time"
-
-	"github.com/bizhook/whd/client/wire"
 )
 
 // items splits an array. Any other value is returned as the only item.
@@ -96,18 +92,11 @@ func members(item json.RawMessage, cells map[string]json.RawMessage) ([]string, 
 	return names, nil
 }
 
-// cellText returns a value in its CSV form. Dates of the webhook resources,
-// /Date(...)/ in JSON, are converted to ISO 8601.
+// cellText returns a value in its CSV form.
 func cellText(value json.RawMessage) string {
 	switch value[0] {
 	case '"':
-		text := string(unquote(value))
-		if strings.HasPrefix(text, "/Date(") {
-			if date, err := wire.ParseDate(text, time.UTC); err == nil {
-				return date
-			}
-		}
-		return text
+		return string(unquote(value))
 	case 't', 'f':
 		return string(appendTitleBool(nil, value[0] == 't'))
 	case 'n':

@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/client/xlsx"
 )
@@ -23,6 +26,7 @@ type Format struct {
 	document func(dst []byte, name string, json []byte) ([]byte, error)
 	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
+	isoDates bool                                           // of webhooks, instead of the legacy notation
 
 	Attachment bool  // browsers save results as a file
 	Binary     bool  // not text: responses are not compressed again, errors are JSON
@@ -39,12 +43,12 @@ var formats = []Format{
 	{
 		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
 		MediaTypes: []string{"application/x-ndjson", "application/ndjson"},
-		New:        newNDJSON, document: documentNDJSON, bare: true,
+		New:        newNDJSON, document: documentNDJSON, bare: true, isoDates: true,
 	},
 	{
 		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
 		MediaTypes: []string{"text/csv"},
-		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: failureCSV, bare: true, Attachment: true,
+		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: failureCSV, bare: true, isoDates: true, Attachment: true,
 	},
 	{
 		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
@@ -59,12 +63,12 @@ var formats = []Format{
 	{
 		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
 		MediaTypes: []string{"text/html"},
-		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure,
+		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure, isoDates: true,
 	},
 	{
 		Name: "xlsx", ContentType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Suffix: ".xlsx",
 		MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-		New:        newXLSX, document: documentXLSX, bare: true, Attachment: true, Binary: true, MaxRows: xlsx.MaxRows - 1,
+		New:        newXLSX, document: documentXLSX, bare: true, isoDates: true, Attachment: true, Binary: true, MaxRows: xlsx.MaxRows - 1,
 	},
 }
 
@@ -121,11 +125,39 @@ func (f Format) WithCSV(bom, guard bool) Format {
 	return f
 }
 
+// WithISODates returns the format with dates of webhooks in ISO 8601.
+func (f Format) WithISODates() Format {
+	f.isoDates = true
+	return f
+}
+
+// Type returns the type with which the format writes a column.
+func (f Format) Type(t record.Type) record.Type {
+	if f.isoDates && t == record.Epoch {
+		return record.DateTime
+	}
+	return t
+}
+
+// legacyDate matches a date of webhooks in JSON.
+var legacyDate = regexp.MustCompile(`"/Date\(-?\d+[+]0000\)/"`)
+
+func isoDate(quoted []byte) []byte {
+	date, err := wire.ParseDate(string(quoted[1:len(quoted)-1]), time.UTC)
+	if err != nil {
+		return quoted
+	}
+	return []byte(`"` + date + `"`)
+}
+
 // Document writes one value, or a slice of values, that is not a query result. The
 // JSON form of the value decides the members, their names and their order in every
 // format; name is the root element in XML and the title in HTML.
 func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	text, err := marshal(v)
+	if f.isoDates {
+		text = legacyDate.ReplaceAllFunc(text, isoDate)
+	}
 	if err == nil {
 		dst, err = f.document(dst, name, text)
 	}

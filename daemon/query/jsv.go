@@ -68,8 +68,7 @@ func (s *jsvScanner) member() (one Member, ok bool) {
 // list reads a list of texts. It fails at other items, nulls included.
 func (s *jsvScanner) list() (texts []string, ok bool) {
 	s.at++
-	if s.next() == ']' {
-		s.at++
+	if s.accept(']') {
 		return nil, true
 	}
 	for {

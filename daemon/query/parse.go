@@ -114,7 +114,7 @@ func (p *parser) filter(m Member, target record.Member) {
 		p.req.Where = append(p.req.Where, Condition{Field: target.Field, Operator: target.Operator})
 		return
 	}
-	if m.Empty {
+	if m.Empty || field.Type == record.Bytes && slices.Equal(m.Texts, []string{""}) {
 		return
 	}
 	texts, err := operandTexts(m, field.Type, target.Operator.Arity())

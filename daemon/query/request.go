@@ -109,6 +109,7 @@ const (
 	Callback    = "callback"
 	Nulls       = "nulls"
 	BOM         = "bom"
+	JSConfig    = "jsconfig"
 )
 
 // Parameter is a member of every query, for all record kinds.
@@ -136,7 +137,7 @@ func Parameters() []Parameter {
 		{Nulls, "", "include: null members are included"},
 		{BOM, "", "true: CSV starts with a byte order mark, which Excel needs to detect UTF-8"},
 		{"v", "", "accepted, without effect"},
-		{"jsconfig", "", "accepted, without effect"},
+		{JSConfig, "", "dh:iso8601: dates of webhooks in ISO 8601; other options are ignored"},
 	}
 }
 

@@ -245,7 +245,7 @@ func billMembers(t *testing.T, w billsFixture) {
 	}
 	c.do("PATCH "+path, `{"Contents":"n","Colour":"x","Take":1}`).want(t, 200).wantHeader(t, "X-Ignored-Members", "Colour, Take")
 	c.do("PATCH "+path, `{"Contents":`).want(t, 400)
-	c.do("PATCH "+path, "<x/>", "Content-Type: application/xml").want(t, 415)
+	c.do("PATCH "+path, "x", "Content-Type: image/png").want(t, 415)
 	c.do("PATCH "+path, `{"Contents":"`+strings.Repeat("x", 2<<20)+`"}`).want(t, 413)
 	c.do("PATCH "+billPath(billID, stageID, strings.Repeat("x", 70<<10)), `{"Contents":"x"}`).want(t, 431)
 }

@@ -1,9 +1,12 @@
 package rest_test
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -48,6 +51,42 @@ var sendings = []filterRequest{
 		_ = w.WriteAll([][]string{{field + "In", "OrderByDesc"}, {listText(values), field}})
 		return "", b.String()
 	}},
+	{"PHP form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
+		v := url.Values{"OrderByDesc": {field}}
+		for i, one := range values {
+			v.Set(fmt.Sprintf("%sIn[%d]", field, i), one)
+		}
+		return "", v.Encode()
+	}},
+	{"PHP query string", nil, func(field string, values []string) (string, string) {
+		return url.Values{field + "In[]": values, "OrderByDesc": {field}}.Encode(), ""
+	}},
+	{"multipart form", []string{multipartType}, func(field string, values []string) (string, string) {
+		return "", multipartBody(field+"In", listText(values), "OrderByDesc", field)
+	}},
+	{"multipart form with repeated names", []string{multipartType}, func(field string, values []string) (string, string) {
+		pairs := []string{"OrderByDesc", field}
+		for _, one := range values {
+			pairs = append(pairs, field+"In", listText([]string{one}))
+		}
+		return "", multipartBody(pairs...)
+	}},
+	{"multipart form of PHP", []string{multipartType}, func(field string, values []string) (string, string) {
+		pairs := []string{"orderbydesc", field}
+		for i, one := range values {
+			pairs = append(pairs, fmt.Sprintf("%sIn[%d]", field, i), one)
+		}
+		return "", multipartBody(pairs...)
+	}},
+	{"XML", []string{"Content-Type: application/xml; charset=utf-8"}, func(field string, values []string) (string, string) {
+		return "", xmlBody(fmt.Sprintf("<OrderByDesc>%s</OrderByDesc><%sIn>%s</%[2]sIn><Meta/><%[2]s xmlns:i='x' i:nil='true'/>", field, field, xmlItems("d:string", values)))
+	}},
+	{"XML with a text list", []string{"Content-Type: text/xml"}, func(field string, values []string) (string, string) {
+		return "", xmlBody(fmt.Sprintf("<%sIn>%s</%[1]sIn><OrderByDesc>%[1]s</OrderByDesc>", field, xmlText(listText(values))))
+	}},
+	{"JSV", []string{"Content-Type: application/jsv"}, func(field string, values []string) (string, string) {
+		return "", fmt.Sprintf("{%sIn:[%s],OrderByDesc:%s,Meta:{},%[1]s:}", field, listText(values), field)
+	}},
 	{"both", []string{"Content-Type: application/json"}, func(field string, values []string) (string, string) {
 		return url.Values{field + "In": {listText(values)}}.Encode(), fmt.Sprintf(`{"%sIn":["another"],"OrderByDesc":"%s"}`, field, field)
 	}},
@@ -60,6 +99,37 @@ func listText(values []string) string {
 		quoted = append(quoted, `"`+strings.ReplaceAll(v, `"`, `""`)+`"`)
 	}
 	return strings.Join(quoted, ",")
+}
+
+const multipartType = "Content-Type: multipart/form-data; boundary=---------------------------7e3a"
+
+func multipartBody(pairs ...string) string {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	_ = w.SetBoundary("---------------------------7e3a")
+	for i := 0; i < len(pairs); i += 2 {
+		_ = w.WriteField(pairs[i], pairs[i+1])
+	}
+	_ = w.Close()
+	return b.String()
+}
+
+func xmlBody(members string) string {
+	return `<?xml version="1.0" encoding="utf-8"?><Request xmlns="http://example.com/types" xmlns:d="http://example.com/arrays">` + members + `</Request>`
+}
+
+func xmlItems(name string, values []string) string {
+	var b strings.Builder
+	for _, one := range values {
+		b.WriteString("<" + name + ">" + xmlText(one) + "</" + name + ">")
+	}
+	return b.String()
+}
+
+func xmlText(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text))
+	return b.String()
 }
 
 func TestFilterInEveryRequestFormat(t *testing.T) {

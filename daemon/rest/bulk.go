@@ -96,7 +96,7 @@ type bulkForm struct {
 var bulkMembers = []string{memberSince, memberUntil, query.Take, memberDryRun, memberAll}
 
 // bulkControls are members that do not affect the selection.
-var bulkControls = []string{query.Format, query.Callback, query.BOM, query.Strict, query.Meta, "v", "jsconfig"}
+var bulkControls = []string{query.Format, query.Callback, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}
 
 func (b *bulkForm) read() {
 	for _, m := range b.members {

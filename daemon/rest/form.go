@@ -23,7 +23,7 @@ type form struct {
 // readForm reads the members of a request.
 func readForm(x *edge.Context) *form {
 	members, err := readMembers(x)
-	return &form{members: members, err: err, known: []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", "jsconfig"}}
+	return &form{members: members, err: err, known: []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}}
 }
 
 // given returns a member's text and whether it is present. An empty JSON string is

@@ -262,6 +262,9 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	if x.Format.Binary { // it is compressed already
 		x.Coding = nil
 	}
+	if x.Options.ISODates || edge.ISODates(x.URLMembers.Text(query.JSConfig)) {
+		x.Format.Format = x.Format.WithISODates()
+	}
 	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
 }

@@ -142,7 +142,7 @@ func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
-		sh.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
+		sh.Columns[i] = encode.Column{Name: f.Name, Type: x.Format.Type(f.Type)}
 	}
 	if x.HTML() {
 		sh.Links, sh.View = otherFormats(x), view(x, plan)

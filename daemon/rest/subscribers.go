@@ -84,6 +84,9 @@ func parseName(text string) (string, error) {
 
 // parseRowHash parses the row hash that an update is based on.
 func parseRowHash(text string) ([]byte, error) {
+	if text == "" {
+		return nil, nil // an empty byte[] is not given
+	}
 	hash, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil, errors.New("must be base64 text")

@@ -128,7 +128,10 @@ func TestParseHeaders(t *testing.T) {
 		{`[{Name:X`, nil, false},
 		{`[{Name:X,Value:Y}`, nil, false},
 		{`[{Name:X,Value:Y}]x`, nil, false},
-		{`{"Name":"X"}`, nil, false},
+		{`{"Name":"X","Value":"Y"}`, one, true},
+		{`{Name:X,Value:Y}`, one, true},
+		{`{"Name":"X"}x`, nil, false},
+		{`{"Name":"X"},{"Name":"Y","Value":""}`, []Header{{"X", ""}, {"Y", ""}}, true}, // a repeated name
 		{`X: Y`, nil, false},
 		{``, nil, false},
 	}

@@ -59,7 +59,8 @@ func AcceptedCoding(accept string) *Coding {
 	return best
 }
 
-// codingQuality returns the quality of a coding in the header, by its name or by *.
+// codingQuality returns the quality of a coding in the header. Of a client that
+// accepts * only gzip is certain.
 func codingQuality(accept, name string) float64 {
 	quality, byName := 0.0, false
 	for part := range strings.SplitSeq(accept, ",") {
@@ -68,7 +69,7 @@ func codingQuality(accept, name string) float64 {
 		switch {
 		case strings.EqualFold(token, name):
 			quality, byName = qualityOf(parameters), true
-		case token == "*" && !byName:
+		case token == "*" && !byName && name == "gzip":
 			quality = qualityOf(parameters)
 		}
 	}

@@ -81,6 +81,7 @@ type Options struct {
 	FormulaGuard     bool // of CSV
 	LogBodies        bool // the request log records bodies
 	Rate             Rate // of an address, and of a user or key
+	ISODates         bool // of webhooks, instead of the legacy notation
 	Debug            bool
 }
 

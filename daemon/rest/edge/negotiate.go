@@ -106,6 +106,14 @@ func AcceptedFormat(accept string) encode.Format {
 	return best
 }
 
+// ISODates reports whether a jsconfig, such as dh:iso8601,inv:true, selects dates in
+// ISO 8601.
+func ISODates(jsconfig string) bool {
+	return slices.ContainsFunc(strings.Split(strings.Trim(jsconfig, "{}"), ","), func(one string) bool {
+		return strings.EqualFold(one, "dh:iso8601") || strings.EqualFold(one, "DateHandler:ISO8601")
+	})
+}
+
 func byMedia(formats []encode.Format, media string) (encode.Format, bool) {
 	if media == "*/*" || media == "application/*" {
 		return formats[0], true

@@ -1,0 +1,263 @@
+package rest_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// bodyWriter writes the bodies of the webhook operations in one type.
+type bodyWriter struct {
+	name, contentType string
+	members           func(pairs ...string) string              // of names and values
+	subscription      func(url string, values [2]string) string // with two headers, X-First and X-Second
+}
+
+const (
+	formType = "Content-Type: application/x-www-form-urlencoded"
+	jsonType = "Content-Type: application/json"
+	xmlType  = "Content-Type: application/xml"
+	jsvType  = "Content-Type: text/jsv"
+)
+
+func formOf(pairs ...string) string {
+	v := make(url.Values)
+	for i := 0; i < len(pairs); i += 2 {
+		v.Add(pairs[i], pairs[i+1])
+	}
+	return v.Encode()
+}
+
+func xmlOf(pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		b.WriteString("<" + pairs[i] + ">" + xmlText(pairs[i+1]) + "</" + pairs[i] + ">")
+	}
+	return xmlBody(b.String())
+}
+
+func jsvText(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+
+func jsvOf(pairs ...string) string {
+	var all []string
+	for i := 0; i < len(pairs); i += 2 {
+		all = append(all, pairs[i]+":"+jsvText(pairs[i+1]))
+	}
+	return "{" + strings.Join(all, ",") + "}"
+}
+
+func jsonOf(pairs ...string) string {
+	var all []string
+	for i := 0; i < len(pairs); i += 2 {
+		all = append(all, strconv.Quote(pairs[i])+":"+strconv.Quote(pairs[i+1]))
+	}
+	return "{" + strings.Join(all, ",") + "}"
+}
+
+// phpHeaders are the fields that PHP makes of a list of headers.
+func phpHeaders(url string, values [2]string) []string {
+	return []string{"URL", url, "EventName", "debtor.*", "Headers[0][Name]", "X-First", "Headers[0][Value]", values[0], "Headers[1][Name]", "X-Second", "Headers[1][Value]", values[1]}
+}
+
+func listHeaders(values [2]string) string {
+	return `[{"Name":"X-First","Value":` + strconv.Quote(values[0]) + `},{"Name":"X-Second","Value":` + strconv.Quote(values[1]) + `}]`
+}
+
+var bodyWriters = []bodyWriter{
+	{"JSON", jsonType, jsonOf, func(url string, v [2]string) string {
+		return `{"URL":"` + url + `","EventName":"debtor.*","Headers":` + listHeaders(v) + `}`
+	}},
+	{"form", formType, formOf, func(url string, v [2]string) string {
+		return formOf("URL", url, "EventName", "debtor.*", "Headers", listHeaders(v))
+	}},
+	{"PHP form", formType, formOf, func(url string, v [2]string) string { return formOf(phpHeaders(url, v)...) }},
+	{"multipart", multipartType, multipartBody, func(url string, v [2]string) string {
+		return multipartBody("URL", url, "EventName", "debtor.*", "Headers", "[{Name:X-First,Value:"+jsvText(v[0])+"},{Name:X-Second,Value:"+jsvText(v[1])+"}]")
+	}},
+	{"multipart of PHP", multipartType, multipartBody, func(url string, v [2]string) string { return multipartBody(phpHeaders(url, v)...) }},
+	{"XML", xmlType, xmlOf, func(url string, v [2]string) string {
+		return xmlBody("<URL>" + url + "</URL><EventName>debtor.*</EventName><Headers><Header><Name>X-First</Name><Value>" + xmlText(v[0]) +
+			"</Value></Header><Header><Name>X-Second</Name><Value>" + xmlText(v[1]) + "</Value></Header></Headers>")
+	}},
+	{"JSV", jsvType, jsvOf, func(url string, v [2]string) string {
+		return "{URL:" + url + ",EventName:debtor.*,Headers:[{Name:X-First,Value:" + jsvText(v[0]) + "},{Name:X-Second,Value:" + jsvText(v[1]) + "}]}"
+	}},
+	{"CSV", "Content-Type: text/csv", func(pairs ...string) string {
+		var names, values []string
+		for i := 0; i < len(pairs); i += 2 {
+			names, values = append(names, pairs[i]), append(values, jsvText(pairs[i+1]))
+		}
+		return strings.Join(names, ",") + "\r\n" + strings.Join(values, ",") + "\r\n"
+	}, func(url string, v [2]string) string {
+		return "URL,EventName,Headers\r\n" + url + ",debtor.*," + jsvText(listHeaders(v)) + "\r\n"
+	}},
+}
+
+// TestWebhooksInEveryBodyType makes a subscriber and a subscription with headers and
+// raises an event with bodies of each type, and checks the delivery byte for byte.
+func TestWebhooksInEveryBodyType(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	boss, c := asAdmin(t, i), anonymous(t, i)
+	values := [2]string{`a, "b" <c> & {d}`, "ü 2"}
+	for _, w := range bodyWriters {
+		t.Run(w.name, func(t *testing.T) {
+			boss, c := boss, c
+			boss.t, c.t = t, t
+			delivered := make(chan *http.Request, 10)
+			receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { delivered <- withBody(t, r) }))
+			t.Cleanup(receiver.Close)
+			made := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers/", w.members("Name", `Shop "1", <é>`, "isenabled", "True"), w.contentType).want(t, 201))
+			if made.Name != `Shop "1", <é>` || !made.IsEnabled {
+				t.Errorf("%+v", made)
+			}
+			path := "/Webhooks/Subscribers/" + made.RecID
+			s := read[wire.Subscription](t, c.do("POST "+path+"/Subscriptions/", w.subscription(receiver.URL, values), w.contentType).want(t, 201).wantHeader(t, "X-Ignored-Members", ""))
+			if len(s.Headers) != 2 {
+				t.Fatalf("%+v", s)
+			}
+			for _, body := range []string{`{"No":"1","Lines":[1.50,null]}`, `<D a="1">,]}é</D>`} {
+				boss.do("POST /Webhooks/Events/", w.members("EventName", "debtor.created", "Body", body), w.contentType).want(t, 201)
+				r := <-delivered
+				if got := r.Form.Get("body"); got != body || r.Header.Get("X-First") != values[0] || r.Header.Get("X-Second") != values[1] {
+					t.Errorf("delivered %s with %v", got, r.Header)
+				}
+			}
+			changed := read[wire.Subscription](t, c.do("PATCH "+path+"/Subscriptions", w.members("SubscriptionID", s.RecID, "EventName", "debtor.created", "RowHash", ""), w.contentType).want(t, 200))
+			if changed.EventName != "debtor.created" || len(changed.Headers) != 2 {
+				t.Errorf("%+v", changed)
+			}
+			boss.do("PATCH "+path, w.members("IsEnabled", "0"), w.contentType).want(t, 200)
+			boss.do("DELETE "+path, "").want(t, 204)
+		})
+	}
+}
+
+// withBody returns a request with its body as a form value.
+func withBody(t *testing.T, r *http.Request) *http.Request {
+	var b strings.Builder
+	if err := r.Write(&b); err != nil {
+		t.Error(err)
+	}
+	_, body, _ := strings.Cut(b.String(), "\r\n\r\n")
+	r.Form = url.Values{"body": {body}}
+	return r
+}
+
+func TestEventBodies(t *testing.T) {
+	boss := asAdmin(t, daemontest.Start(t))
+	for _, test := range []struct {
+		name, contentType, body string
+		status                  int
+	}{
+		{"elements", xmlType, xmlBody("<EventName>debtor.created</EventName><Body><No>1</No></Body>"), 400},
+		{"CDATA", xmlType, xmlBody("<EventName>debtor.created</EventName><Body><![CDATA[{\"No\":1}]]></Body>"), 201},
+		{"an empty element", xmlType, xmlBody("<EventName>debtor.created</EventName><Body/>"), 201}, // as "" in JSON,
+		{"fields of a body", multipartType, multipartBody("EventName", "debtor.created", "Body[No]", "1"), 400},
+		{"JSV in JSV", jsvType, `{EventName:debtor.created,Body:{No:1}}`, 201},
+		{"no body", jsvType, `{EventName:debtor.created,Body:}`, 400},
+	} {
+		a := boss.do("POST /Webhooks/Events", test.body, test.contentType)
+		if a.status != test.status || test.status == 400 && !strings.Contains(a.body, `"FieldName":"Body"`) {
+			t.Errorf("%s: %d %s", test.name, a.status, a.body)
+		}
+	}
+}
+
+func TestOneHeaderIsAList(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t, asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
+	for _, test := range []struct{ query, contentType, body string }{
+		{"", jsonType, `{"URL":"http://127.0.0.1:9/","EventName":"*","Headers":{"Name":"X","Value":"1"}}`},
+		{"", jsvType, `{URL:http://127.0.0.1:9/,EventName:*,Headers:{Name:X,Value:1}}`},
+		{"", xmlType, xmlBody("<URL>http://127.0.0.1:9/</URL><EventName>*</EventName><Headers><Name>X</Name><Value>1</Value></Headers>")},
+		{"", formType, "URL=http://127.0.0.1:9/&EventName=*&Headers[Name]=X&Headers[Value]=1"},
+		{"?URL=http://127.0.0.1:9/&EventName=*&Headers=%7BName:X,Value:1%7D", formType, ""},
+	} {
+		s := read[wire.Subscription](t, anonymous(t, i).do("POST "+path+test.query, test.body, test.contentType).want(t, 201))
+		if len(s.Headers) != 1 || s.Headers[0].Name != "X" {
+			t.Errorf("%s%s: %+v", test.query, test.body, s.Headers)
+		}
+	}
+}
+
+// TestEveryBodyTypeHasATest checks that the tests use all media types and formats of
+// the table.
+func TestEveryBodyTypeHasATest(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	samples := map[string]string{"json": `{"Take":1}`, "form": "Take=1", "multipart": multipartBody("Take", "1"), "csv": "Take\r\n1", "xml": xmlOf("Take", "1"), "jsv": "{Take:1}"}
+	for _, one := range query.BodyTypes() {
+		for _, media := range one.MediaTypes {
+			if one.Name == "multipart" {
+				media = strings.TrimPrefix(multipartType, "Content-Type: ")
+			}
+			c.do("POST /api/DB_ClassQuery", samples[one.Name], "Content-Type: "+media).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+		}
+		if one.Name != "form" && one.Name != "multipart" {
+			c.do("POST /"+one.Name+"/reply/DB_ClassQuery", samples[one.Name]).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+		}
+	}
+}
+
+func TestEmptyValues(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	all := c.do("POST /json/reply/BM_InputsQuery", "{}").want(t, 200).header.Get("X-Row-Count")
+	for body, contentType := range map[string]string{
+		`{"RowHash":"","SubAssemblyExplodePolicyIn":"","RecIDIn":[]}`:                            jsonType,
+		`{RowHash:"",SubAssemblyExplodePolicyIn:"",RecIDIn:[],NoteIn:"",RecID:}`:                 jsvType,
+		xmlBody("<RowHash/><SubAssemblyExplodePolicyIn></SubAssemblyExplodePolicyIn><RecIDIn/>"): xmlType,
+		"RowHash=&RecIDIn[]=&NoteIn=":                              formType,
+		multipartBody("RowHash", "", "RecIDIn[0]", "", "Take", ""): multipartType,
+	} {
+		c.do("POST /json/reply/BM_InputsQuery", body, contentType).want(t, 200).wantHeader(t, "X-Row-Count", all)
+	}
+	for body, contentType := range map[string]string{`{"RecID":""}`: jsonType, `{RecID:""}`: jsvType, xmlBody("<RecID/>"): xmlType} {
+		c.do("POST /json/reply/BM_InputsQuery", body, contentType).want(t, 200).wantHeader(t, "X-Row-Count", "0")
+	}
+}
+
+// TestDatesOfWebhooks checks the form of dates with and without jsconfig and
+// webhooks.dates.
+func TestDatesOfWebhooks(t *testing.T) {
+	const legacy, iso = `"/Date(`, `"LastSavedDateTime":"2`
+	for setting, usual := range map[string]string{"legacy": legacy, "iso": iso} {
+		i := daemontest.Start(t, "--webhooks-dates", setting)
+		c := asAdmin(t, i)
+		id := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
+		for line, want := range map[string]string{
+			"GET /Webhooks/Subscribers":                                                                 usual,
+			"GET /Webhooks/Subscribers?callback=f":                                                      usual,
+			"GET /Webhooks/Subscribers/" + id:                                                           usual,
+			"GET /Webhooks/Subscribers?jsconfig=dh:iso8601":                                             iso,
+			"GET /Webhooks/Subscribers.json?jsconfig=%7Binv:true,DateHandler:ISO8601%7D":                iso,
+			"GET /json/reply/WebhooksSubscribersGETRequest?SubscriberID=" + id + "&jsconfig=DH:iso8601": iso,
+			"GET /Webhooks/Subscribers?jsconfig=dh:tue":                                                 usual,
+			"GET /Webhooks/Subscribers.ndjson":                                                          iso,
+			"GET /Webhooks/Subscribers/" + id + "?format=ndjson":                                        iso,
+		} {
+			if a := c.do(line, "").want(t, 200); !strings.Contains(a.body, want) || strings.Contains(a.body, legacy) != (want == legacy) {
+				t.Errorf("webhooks.dates=%s, %s: %s", setting, line, a.body)
+			}
+		}
+		for _, since := range []string{"/Date(1530664812000)/", `\/Date(1530664812000+0000)\/`, "2018-07-04T00:40:12.0000000", "2018-07-04", "2018-07-04T00:40:12 10:00", "2018-07-04T00:40:12+10:00"} {
+			for line, body := range map[string]string{
+				"GET /Webhooks/Subscribers?LastSavedDateTimeGreaterThan=" + since: "",
+				"POST /api/WebhooksSubscribersGETManyRequest":                     jsonOf("LastSavedDateTimeGreaterThan", since),
+			} {
+				line, query, _ := strings.Cut(line, "?")
+				if query != "" {
+					line += "?" + strings.NewReplacer(" ", "+", `\`, "%5C").Replace(query)
+				}
+				if rows := c.do(line, body).want(t, 200).envelope(t).Results; len(rows) != 1 {
+					t.Errorf("%s %s: %d rows", line, body, len(rows))
+				}
+			}
+		}
+	}
+}
