@@ -8,8 +8,8 @@ import (
 
 var errHeaders = errors.New(`must be a list of headers, such as [{"Name": "X-Token", "Value": "secret"}]`)
 
-// ParseHeaders parses a list of headers or a single one, as JSON or in the form that clients of the
-// existing service write into a query string: [{Name:X,Value:Y}].
+// ParseHeaders parses a list of headers or a single one, as JSON or in the form that
+// clients of the existing service write into a query string: [{Name:X,Value:Y}].
 func ParseHeaders(text string) ([]Header, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {

@@ -131,7 +131,7 @@ func TestParseHeaders(t *testing.T) {
 		{`{"Name":"X","Value":"Y"}`, one, true},
 		{`{Name:X,Value:Y}`, one, true},
 		{`{"Name":"X"}x`, nil, false},
-		{`{"Name":"X"},{"Name":"Y","Value":""}`, []Header{{"X", ""}, {"Y", ""}}, true}, // a repeated name
+		{`{"Name":"X"},{"Name":"Y","Value":""}`, []Header{{Name: "X"}, {Name: "Y"}}, true}, // a repeated name
 		{`X: Y`, nil, false},
 		{``, nil, false},
 	}
