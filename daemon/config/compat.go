@@ -1,10 +1,7 @@
 package config
 
-// The values of the setting compat.
-const (
-	compatNone         = "none"
-	compatServiceStack = "servicestack-5"
-)
+// compatServiceStack is the value of the setting compat for clients of ServiceStack 5.
+const compatServiceStack = "servicestack-5"
 
 // byCompat is the origin of defaults that the setting compat changed.
 const byCompat Origin = "compat"

@@ -52,7 +52,7 @@ var table = []Setting{
 		Help: "directory for whd's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
 		Help: "load demo records into an empty store; embedded store only"},
-	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: compatNone, choices: []string{compatNone, compatServiceStack}, Live: true,
+	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: "none", choices: []string{"none", compatServiceStack}, Live: true,
 		Help: "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
 		Help: "include stack traces in error responses; do not enable it on public networks"},

@@ -14,9 +14,6 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
-// memberTime is the field with the time of a request.
-const memberTime = "DateTime"
-
 // The members of a query of the request log, in addition to those of every query.
 const (
 	memberDate       = "Date"       // one UTC day
@@ -86,8 +83,8 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
 		where = append(where,
-			condition(x.Kind, memberTime, record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
-			condition(x.Kind, memberTime, record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
+			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
 	if v.errors || or(valueOf(members, memberViewErrors, &wrong, asBool), false) {
 		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
@@ -116,7 +113,7 @@ func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now t
 func filtersTime(kind *record.Kind, members query.Members) bool {
 	return slices.ContainsFunc(members, func(m query.Member) bool {
 		target, ok := kind.Member(m.Name)
-		return ok && !m.Empty && kind.Fields[target.Field].Name == memberTime
+		return ok && !m.Empty && kind.Fields[target.Field].Name == "DateTime"
 	})
 }
 
