@@ -3,7 +3,6 @@ package encode
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -66,33 +65,28 @@ func (e *xlsxRows) Row(dst []byte, cells []row.Cell) []byte {
 	return e.to
 }
 
+// cell writes a value as a number or a date only if that is exact.
 func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 	if cell.Null {
 		e.workbook.Null()
 		return
 	}
-	if t == record.Bool {
+	e.text = xlsxValues.append(e.text[:0], t, cell)
+	switch {
+	case t == record.Bool:
 		e.workbook.Bool(cell.Int != 0)
 		return
-	}
-	e.text = xlsxValues.append(e.text[:0], t, cell)
-	writeCell(e.workbook, e.text, t.Number(), t == record.DateTime || t == record.Epoch)
-}
-
-// writeCell writes the text of a value as a number or a date if that is exact.
-func writeCell(workbook *xlsx.Writer, text []byte, number, date bool) {
-	if number && isJSONNumber(text) && xlsx.Exact(text) {
-		workbook.Number(text)
+	case t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text):
+		e.workbook.Number(e.text)
 		return
-	}
-	if date && len(text) == len(wire.DateLayout) {
-		at, err := time.Parse(wire.DateLayout, string(text))
+	case (t == record.DateTime || t == record.Epoch) && len(e.text) == len(wire.DateLayout):
+		at, err := time.Parse(wire.DateLayout, string(e.text))
 		if _, exact := xlsx.Serial(at); err == nil && exact {
-			workbook.Date(at)
+			e.workbook.Date(at)
 			return
 		}
 	}
-	workbook.Text(text)
+	e.workbook.Text(e.text)
 }
 
 // End completes the workbook.
@@ -107,42 +101,40 @@ func (e *xlsxRows) End(dst []byte, _ Tail) []byte {
 // Err returns why the result cannot be written.
 func (e *xlsxRows) Err() error { return e.err }
 
-// documentXLSX writes the items of a document as rows. JSON has no dates: texts in the
-// form of the service's dates are dates.
+// documentXLSX writes the items of a document as rows. The types are those of each value:
+// texts in the form of the service's dates are dates.
 func documentXLSX(dst []byte, name string, text []byte) ([]byte, error) {
 	t, err := newTable(text)
 	if err != nil {
 		return dst, err
 	}
-	columns := make([]xlsx.Column, len(t.names))
+	e := &xlsxRows{shape: Shape{Record: name, Columns: make([]Column, len(t.names))}}
 	for i, name := range t.names {
-		columns[i] = xlsx.Column{Name: name, Width: 20}
+		e.shape.Columns[i].Name = name
 	}
-	to := appender(dst)
-	workbook, err := xlsx.New(&to, name, columns)
-	if err != nil {
-		return dst, err
-	}
-	for _, cells := range t.rows {
-		workbook.BeginRow()
-		for _, name := range t.names {
-			writeMember(workbook, cells[name])
+	dst = e.Begin(dst, Head{})
+	cells := make([]row.Cell, len(t.names))
+	for _, values := range t.rows {
+		for i, name := range t.names {
+			e.shape.Columns[i].Type, cells[i] = typedCell(values[name])
 		}
-		if err := workbook.EndRow(); err != nil {
-			return dst, err
-		}
+		dst = e.Row(dst, cells)
 	}
-	return to, workbook.Close()
+	return e.End(dst, Tail{}), e.err
 }
 
-func writeMember(workbook *xlsx.Writer, value json.RawMessage) {
-	switch text := string(value); {
-	case text == "" || text == "null":
-		workbook.Null()
-	case text == "true" || text == "false":
-		workbook.Bool(text == "true")
-	default:
-		quoted := strings.HasPrefix(text, `"`)
-		writeCell(workbook, []byte(cellText(value)), !quoted, quoted)
+// typedCell returns a JSON value as a cell. A decimal or a date that cannot be read as
+// such is written as text.
+func typedCell(value json.RawMessage) (record.Type, row.Cell) {
+	switch {
+	case len(value) == 0 || value[0] == 'n':
+		return record.Text, row.Cell{Null: true}
+	case value[0] == 't':
+		return record.Bool, row.Cell{Int: 1}
+	case value[0] == 'f':
+		return record.Bool, row.Cell{}
+	case value[0] == '"':
+		return record.DateTime, row.Cell{Data: []byte(cellText(value))}
 	}
+	return record.Decimal, row.Cell{Data: value}
 }
