@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
@@ -48,24 +46,24 @@ type Config struct {
 // Counts are the numbers of objects of one kind.
 type Counts struct {
 	New     int
-	Same    int // here already, and equal
+	Same    int // here already, and equal; for messages, imported earlier
 	Changed int // here already, and different
 	Removed int // imported earlier and removed here
 	Refused int
 }
 
-// Result is the result of an import. For messages, those imported earlier are Same.
+// String returns the numbers for users.
+func (c Counts) String() string {
+	return fmt.Sprintf("%d new, %d unchanged, %d different here, %d removed here, %d not imported", c.New, c.Same, c.Changed, c.Removed, c.Refused)
+}
+
+// Result is the result of an import.
 type Result struct {
 	Subscribers, Subscriptions, Messages Counts
 
 	Headers    int   // of new subscriptions
 	Finished   int64 // messages of the existing service that are not imported
 	Consistent bool  // all was read in one state
-}
-
-// Refused returns the number of objects that could not be imported.
-func (r Result) Refused() int {
-	return r.Subscribers.Refused + r.Subscriptions.Refused + r.Messages.Refused
 }
 
 // Run imports. In a dry run, it returns the result that an import would have. If it fails,
@@ -98,31 +96,30 @@ func (r *run) all(ctx context.Context) (err error) {
 	if r.now, err = r.Store.Now(ctx); err != nil {
 		return err
 	}
-	subscribers, err := r.source.subscribers(ctx)
-	if err != nil {
-		return err
-	}
-	subscriptions, err := r.subscriptions(ctx)
-	if err != nil {
-		return err
-	}
-	for _, row := range subscribers {
-		id, problem := wire.ParseGuid(row[0])
-		if problem == nil && utf8.RuneCountInString(row[1]) > maxName {
-			problem = fmt.Errorf("has a name of more than %d characters", maxName)
-		}
-		if problem != nil {
-			r.refuse(&r.result.Subscribers, "subscriber %s %v", row[0], problem)
-			continue
-		}
-		if err := r.subscriber(ctx, admin.Subscriber{GUID: id, Name: row[1], Enabled: row[2] == "1", Subscriptions: subscriptions[id]}); err != nil {
+	var rows [3][][]string
+	for i, t := range []table{subscriberTable, subscriptionTable, headerTable} {
+		if rows[i], err = r.source.rows(ctx, t); err != nil {
 			return err
 		}
-		delete(subscriptions, id)
+	}
+	headers := make(map[string][]webhook.Header)
+	for _, row := range rows[2] {
+		headers[row[1]] = append(headers[row[1]], webhook.Header{ID: row[0], Name: row[2], Value: row[3]})
+	}
+	subscriptions := make(map[string][]webhook.Subscription)
+	for _, row := range rows[1] {
+		subscriptions[row[1]] = append(subscriptions[row[1]], webhook.Subscription{GUID: row[0], Subscriber: row[1], Pattern: row[2], URL: row[3], Headers: headers[row[0]],
+			Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: r.now})
+	}
+	for _, row := range rows[0] {
+		s := admin.Subscriber{GUID: row[0], Name: row[1], Enabled: row[2] == "1", Subscriptions: subscriptions[row[0]]}
+		if err := r.subscriber(ctx, s); err != nil {
+			return err
+		}
+		delete(subscriptions, s.GUID)
 	}
 	for id, all := range subscriptions {
-		r.Report("%d subscriptions of the subscriber %s, which is missing or not imported; not imported", len(all), id)
-		r.result.Subscriptions.Refused += len(all)
+		r.refuse(&r.result.Subscriptions, len(all), "%d subscriptions of the subscriber %s, which does not exist", len(all), id)
 	}
 	if !r.Messages {
 		return nil
@@ -130,102 +127,65 @@ func (r *run) all(ctx context.Context) (err error) {
 	return r.messages(ctx)
 }
 
-// maxName is the maximum length of a subscriber's name.
-const maxName = 256
-
-// refuse counts and reports an object that cannot be imported.
-func (r *run) refuse(c *Counts, format string, args ...any) {
-	c.Refused++
+// refuse counts and reports objects that cannot be imported.
+func (r *run) refuse(c *Counts, n int, format string, args ...any) {
+	c.Refused += n
 	r.Report(format+"; not imported", args...)
 }
 
-// subscriptions returns the subscriptions with their headers, by subscriber.
-func (r *run) subscriptions(ctx context.Context) (map[string][]webhook.Subscription, error) {
-	rows, err := r.source.headers(ctx)
-	if err != nil {
-		return nil, err
+// compare counts an object that is here already, and reports a difference.
+func (r *run) compare(c *Counts, same bool, object, guid, members string) {
+	if same {
+		c.Same++
+		return
 	}
-	headers := make(map[string][]webhook.Header)
-	for _, row := range rows {
-		id, _ := wire.ParseGuid(row[0]) // the store assigns another
-		of, _ := wire.ParseGuid(row[1])
-		headers[of] = append(headers[of], webhook.Header{ID: id, Name: row[2], Value: row[3]})
-	}
-	all := make(map[string][]webhook.Subscription)
-	rows, err = r.source.subscriptions(ctx)
-	for _, row := range rows {
-		id, problem := wire.ParseGuid(row[0])
-		if problem != nil {
-			r.refuse(&r.result.Subscriptions, "subscription %s %v", row[0], problem)
-			continue
-		}
-		of, _ := wire.ParseGuid(row[1])
-		all[of] = append(all[of], webhook.Subscription{GUID: id, Subscriber: of, Pattern: row[2], URL: row[3], Headers: headers[id],
-			Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: r.now})
-	}
-	return all, err
+	c.Changed++
+	r.Report("%s %s: its %s differs here; not changed", object, guid, members)
 }
 
 // subscriber imports a subscriber and its subscriptions.
 func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
 	here, err := r.Store.Subscriber(ctx, s.GUID)
-	if fault.Is(err, fault.NotFound) {
-		var removed bool
-		if removed, err = r.imported(ctx, s.GUID); removed {
-			r.result.Subscribers.Removed++
+	switch counts := &r.result.Subscribers; {
+	case err == nil:
+		r.compare(counts, here.Name == s.Name && here.Enabled == s.Enabled, "subscriber", s.GUID, "Name or IsEnabled")
+	case !fault.Is(err, fault.NotFound):
+		return err
+	default:
+		removed, err := r.imported(ctx, s.GUID)
+		if err != nil {
+			return err
+		}
+		if removed {
+			counts.Removed++
 			r.result.Subscriptions.Removed += len(s.Subscriptions)
 			for _, o := range s.Subscriptions {
 				r.targets[o.GUID] = nil
 			}
+			return nil
+		}
+		counts.New++
+		e := audit.Entry{Actor: r.Actor, At: r.now, Action: "subscriber import", Subject: s.Name, Detail: "RecID=" + s.GUID}
+		if err := r.add(ctx, s.GUID, func() error { _, err := r.Store.AddSubscriber(ctx, s, e); return err }); err != nil {
 			return err
 		}
-		r.result.Subscribers.New++
-		if err == nil && !r.DryRun {
-			detail := audit.Detail{"RecID=" + s.GUID}
-			if _, err = r.Store.AddSubscriber(ctx, s, audit.Entry{Actor: r.Actor, At: r.now, Action: "subscriber import", Subject: s.Name, Detail: detail.String()}); err == nil {
-				err = r.remember(ctx, s.GUID)
-			}
-		}
-	} else if err == nil {
-		r.compare(&r.result.Subscribers, "subscriber "+s.GUID, differences{"Name": here.Name != s.Name, "IsEnabled": here.Enabled != s.Enabled})
 	}
 	for i := range s.Subscriptions {
-		if err == nil {
-			err = r.subscription(ctx, &s.Subscriptions[i], here.Subscriptions)
+		if err := r.subscription(ctx, &s.Subscriptions[i], here.Subscriptions); err != nil {
+			return err
 		}
 	}
-	return err
-}
-
-// differences are the members in which an object here may differ from that of the
-// existing service.
-type differences map[string]bool
-
-// compare counts an object that is here already, and reports differences.
-func (r *run) compare(c *Counts, object string, members differences) {
-	var names []string
-	for name, differs := range members {
-		if differs {
-			names = append(names, name)
-		}
-	}
-	if names == nil {
-		c.Same++
-		return
-	}
-	c.Changed++
-	slices.Sort(names)
-	r.Report("%s: %s differs here; not changed", object, strings.Join(names, ", "))
+	return nil
 }
 
 // subscription imports a subscription, unless it is among those here.
 func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []webhook.Subscription) error {
-	counts, object := &r.result.Subscriptions, "subscription "+s.GUID
+	counts := &r.result.Subscriptions
 	if i := slices.IndexFunc(here, func(o webhook.Subscription) bool { return o.GUID == s.GUID }); i >= 0 {
 		o := here[i]
-		r.targets[s.GUID] = &o
-		r.compare(counts, object, differences{"EventName": !strings.EqualFold(o.Pattern, s.Pattern), "URL": o.URL != s.URL, "Headers": !webhook.SameHeaders(o.Headers, s.Headers)})
+		r.compare(counts, strings.EqualFold(o.Pattern, s.Pattern) && o.URL == s.URL && webhook.SameHeaders(o.Headers, s.Headers), "subscription", s.GUID, "EventName, URL or Headers")
 		o.Pattern = s.Pattern // the event of its messages
+		r.targets[s.GUID] = &o
 		return nil
 	}
 	if removed, err := r.imported(ctx, s.GUID); err != nil || removed {
@@ -236,34 +196,21 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 	anywhere := r.Rules
 	anywhere.Guard.Allow = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	if err := cmp.Or(anywhere.CheckURL(s.URL, true), webhook.CheckHeaders(s.Headers)); err != nil {
-		r.refuse(counts, "%s: %s", object, fault.From(err).Message)
+		r.refuse(counts, 1, "subscription %s: %s", s.GUID, fault.From(err).Message)
 		return nil
-	}
-	pattern, err := r.Rules.Pattern(s.Pattern)
-	switch {
-	case err == nil:
-		s.Pattern = pattern
-	case s.Pattern == "" || utf8.RuneCountInString(s.Pattern) > maxName:
-		r.refuse(counts, "%s: its EventName is empty or too long", object)
-		return nil
-	default:
-		r.Report("%s: its event %s is not published; add it to webhooks.events", object, s.Pattern)
 	}
 	if err := r.Rules.CheckURL(s.URL, true); err != nil {
-		r.Report("%s: %s; until then its messages fail", object, fault.From(err).Message)
+		r.Report("subscription %s: %s; until then its messages fail", s.GUID, fault.From(err).Message)
+	}
+	if pattern, err := r.Rules.Pattern(s.Pattern); err == nil {
+		s.Pattern = pattern
+	} else {
+		r.Report("subscription %s: its event %s is not published; add it to webhooks.events", s.GUID, s.Pattern)
 	}
 	counts.New++
 	r.result.Headers += len(s.Headers)
 	r.targets[s.GUID] = s
-	if r.DryRun {
-		return nil
-	}
-	added, err := r.Store.AddSubscription(ctx, *s)
-	if err != nil {
-		return err
-	}
-	r.targets[s.GUID] = &added
-	return r.remember(ctx, s.GUID)
+	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.AddSubscription(ctx, *s); return err })
 }
 
 // messages imports the unfinished messages in pages.
@@ -277,7 +224,7 @@ func (r *run) messages(ctx context.Context) (err error) {
 			return err
 		}
 		after = page[len(page)-1].key
-		var b delivery.Batch
+		b := delivery.Batch{Version: delivery.AnyVersion}
 		for _, m := range page {
 			if err := r.message(ctx, &b, m); err != nil {
 				return err
@@ -291,40 +238,35 @@ func (r *run) messages(ctx context.Context) (err error) {
 
 // message adds a message to a batch if it is new.
 func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
-	of, _ := wire.ParseGuid(m.subscription)
-	target, known := r.targets[of]
 	counts := &r.result.Messages
-	id, err := wire.ParseGuid(m.id)
+	target, known := r.targets[m.subscription]
 	switch {
-	case known && target == nil:
+	case !known:
+		r.refuse(counts, 1, "message %s of the subscription %s", m.id, m.subscription)
+		return nil
+	case target == nil:
 		counts.Removed++
 		return nil
-	case err != nil:
-		r.refuse(counts, "message %s %v", m.id, err)
-		return nil
-	case !known:
-		r.refuse(counts, "message %s of the subscription %s", id, cmp.Or(of, m.subscription))
-		return nil
-	case len(m.body.String) > delivery.MaxBodySize || !m.body.Valid && m.size > 0:
-		r.refuse(counts, "message %s: its body is larger than %d bytes", id, delivery.MaxBodySize)
+	case m.tooLarge:
+		r.refuse(counts, 1, "message %s: its body has more than %d bytes", m.id, delivery.MaxBodySize)
 		return nil
 	}
-	if known, err := r.imported(ctx, id); err != nil || known {
+	if imported, err := r.imported(ctx, m.id); err != nil || imported {
 		counts.Same++
 		return err
 	}
 	counts.New++
-	event := &webhook.Event{GUID: id, Name: target.Pattern, Body: []byte(m.body.String), AddedAt: r.time(m.added)}
-	state := webhook.State{Next: r.now}
+	event := &webhook.Event{GUID: m.id, Name: target.Pattern, Body: []byte(m.body), AddedAt: r.now}
+	if added, err := time.ParseInLocation(time.DateTime, m.added, r.Zone); err == nil {
+		event.AddedAt = added
+	}
+	state := webhook.State{Next: r.now} // also if a retry was due later
 	if m.status != int(webhook.NotSent) {
 		state.Status, state.Attempts = webhook.RetryPending, 1+max(0, m.retries)
-		if due := r.time(m.due); m.due != "" && due.After(r.now) {
-			state.Next = due
-		}
 	}
 	b.Events = append(b.Events, event)
-	b.Messages = append(b.Messages, &webhook.Message{GUID: id, Event: event, Partition: firstPartition, Subscription: target.ID, URL: target.URL, MadeByAdmin: target.MadeByAdmin, State: state})
-	b.Keys = append(b.Keys, r.key(id))
+	b.Messages = append(b.Messages, &webhook.Message{GUID: m.id, Event: event, Partition: firstPartition, Subscription: target.ID, URL: target.URL, MadeByAdmin: target.MadeByAdmin, State: state})
+	b.Keys = append(b.Keys, r.key(m.id))
 	if n := (delivery.PeerEvent{Subscription: target.ID, Kind: delivery.PeerAdded}); !slices.Contains(b.PeerEvents, n) {
 		b.PeerEvents = append(b.PeerEvents, n)
 	}
@@ -334,15 +276,6 @@ func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
 // firstPartition is the partition that always has a daemon. That daemon is notified of
 // the messages.
 const firstPartition = 1
-
-// time returns a time of the existing service, now if it is unknown.
-func (r *run) time(text string) time.Time {
-	t, err := time.ParseInLocation(time.DateTime, text, r.Zone)
-	if err != nil {
-		return r.now
-	}
-	return t
-}
 
 // write writes a batch of messages, with ascending IDs.
 func (r *run) write(ctx context.Context, b delivery.Batch) error {
@@ -356,7 +289,6 @@ func (r *run) write(ctx context.Context, b delivery.Batch) error {
 	for i, m := range b.Messages {
 		m.Event.ID, m.ID = id+int64(2*i), id+int64(2*i)+1
 	}
-	b.Version = delivery.AnyVersion
 	return r.Store.Write(ctx, b)
 }
 
@@ -376,21 +308,13 @@ func (r *run) imported(ctx context.Context, guid string) (bool, error) {
 	return k != nil, err
 }
 
-// remember records that an object was imported.
-func (r *run) remember(ctx context.Context, guid string) error {
+// add adds an object and records that, except in a dry run.
+func (r *run) add(ctx context.Context, guid string, work func() error) error {
+	if r.DryRun {
+		return nil
+	}
+	if err := work(); err != nil {
+		return err
+	}
 	return r.Store.Write(ctx, delivery.Batch{Version: delivery.AnyVersion, Keys: []delivery.Key{r.key(guid)}})
 }
-
-// Empty is a store without objects, for a dry run before there is a store.
-type Empty struct{ Store }
-
-// Subscriber implements Store.
-func (Empty) Subscriber(context.Context, string) (admin.Subscriber, error) {
-	return admin.Subscriber{}, fault.New(fault.NotFound, "the store is empty")
-}
-
-// IdempotencyKey implements Store.
-func (Empty) IdempotencyKey(context.Context, [32]byte) (*delivery.Key, error) { return nil, nil }
-
-// Now implements Store.
-func (Empty) Now(context.Context) (time.Time, error) { return time.Now(), nil }

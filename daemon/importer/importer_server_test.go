@@ -56,6 +56,14 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
+// newStore creates an empty store.
+func newStore(t *testing.T, dir string) {
+	t.Helper()
+	if status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", dir}, Stdout: io.Discard, Stderr: io.Discard}); status != 0 {
+		t.Fatalf("migrate: exit code %d", status)
+	}
+}
+
 // run runs whd import and returns its output.
 func (f *fixture) run(t *testing.T, status int, args ...string) (stdout, stderr string) {
 	t.Helper()
@@ -118,14 +126,14 @@ func wantLines(t *testing.T, text string, lines ...string) {
 const (
 	firstCounts = `subscribers: 2 new, 0 unchanged, 0 different here, 0 removed here, 0 not imported
 subscriptions: 2 new, 0 unchanged, 0 different here, 0 removed here, 2 not imported
-messages: 2 new, 0 unchanged, 0 different here, 0 removed here, 1 not imported
 headers: 2 new
+messages: 2 new, 0 unchanged, 0 different here, 0 removed here, 1 not imported
 finished messages: 2 not copied
 `
 	repeatedCounts = `subscribers: 0 new, 2 unchanged, 0 different here, 0 removed here, 0 not imported
 subscriptions: 0 new, 2 unchanged, 0 different here, 0 removed here, 2 not imported
-messages: 0 new, 2 unchanged, 0 different here, 0 removed here, 1 not imported
 headers: 0 new
+messages: 0 new, 2 unchanged, 0 different here, 0 removed here, 1 not imported
 `
 )
 
@@ -135,15 +143,19 @@ func TestImport(t *testing.T) {
 	f := newFixture(t)
 	dir := t.TempDir()
 	settings := []string{"--data-dir", dir, "--query-time-zone", "Australia/Sydney"}
+	if _, stderr := f.run(t, 3, settings...); !strings.Contains(stderr, "there is no store in") {
+		t.Errorf("without a store: %s", stderr)
+	}
+	newStore(t, dir)
 	planned, notice := f.run(t, 1, append(settings, "--dry-run")...)
-	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 || !strings.Contains(notice, "nothing was changed") {
-		t.Errorf("a dry run created %v (%v): %s", files, err, notice)
+	if !strings.Contains(notice, "nothing was changed") {
+		t.Errorf("a dry run printed %s", notice)
 	}
 	wantLines(t, planned, firstCounts,
 		"subscription "+subscription+": URL 127.0.0.1 is a loopback address; an administrator can allow it in webhooks.allow_targets; until then its messages fail\n",
 		"subscription b0000000-0000-4000-8000-000000000002: its event job.created is not published; add it to webhooks.events",
 		"subscription b0000000-0000-4000-8000-000000000003: URL must begin with http:// or https://; not imported",
-		"1 subscriptions of the subscriber a0000000-0000-4000-8000-00000000000f, which is missing",
+		"1 subscriptions of the subscriber a0000000-0000-4000-8000-00000000000f, which does not exist; not imported",
 		"message d0000000-0000-4000-8000-000000000006 of the subscription b0000000-0000-4000-8000-000000000003; not imported")
 	if done, _ := f.run(t, 1, settings...); done != planned {
 		t.Errorf("the import printed\n%sthe dry run\n%s", done, planned)
@@ -181,7 +193,7 @@ func TestImport(t *testing.T) {
 	t.Logf("delivered: %q %v", d.body, d.header)
 
 	var s wire.Subscription
-	if err := json.Unmarshal([]byte(request(t, i, 200, "GET "+path+"/Subscriptions/"+subscription, "")), &s); err != nil || s.Headers[0].SubscriptionRequestHeaderID != "c0000000-0000-4000-8000-000000000002" || s.EventName != "salesorder.created" {
+	if err := json.Unmarshal([]byte(request(t, i, 200, "GET "+path+"/Subscriptions/"+subscription, "")), &s); err != nil || s.Headers[0].SubscriptionRequestHeaderID != "c0000000-0000-4000-8000-000000000001" || s.EventName != "salesorder.created" {
 		t.Errorf("%+v (%v)", s, err)
 	}
 	request(t, i, 200, "PATCH "+path, `{"Name":"ACME"}`)
@@ -193,7 +205,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	repeated, _ := f.run(t, 1, settings...)
-	wantLines(t, repeated, "subscriber "+subscriber+": Name differs here; not changed", "subscription "+subscription+": Headers differs here; not changed",
+	wantLines(t, repeated, "subscriber "+subscriber+": its Name or IsEnabled differs here; not changed", "subscription "+subscription+": its EventName, URL or Headers differs here; not changed",
 		"subscribers: 0 new, 0 unchanged, 1 different here, 1 removed here, 0 not imported",
 		"subscriptions: 0 new, 0 unchanged, 1 different here, 2 removed here, 1 not imported",
 		"messages: 0 new, 2 unchanged, 0 different here, 1 removed here, 0 not imported")
@@ -243,6 +255,7 @@ func TestImportIntoAServer(t *testing.T) {
 func TestUnusableSource(t *testing.T) {
 	f := newFixture(t)
 	dir := t.TempDir()
+	newStore(t, dir)
 	mssqltest.Exec(t, f.dsn, "ALTER TABLE "+schema+".SY_WebhookSubscription DROP COLUMN URL", "DROP TABLE "+schema+".SY_WebhookMessage")
 	_, stderr := f.run(t, 1, "--data-dir", dir)
 	wantLines(t, stderr, "whd: the table existing.SY_WebhookSubscription has no column URL", "whd: the table existing.SY_WebhookMessage is missing, or the login may not read it")

@@ -8,78 +8,63 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// The existing service's tables.
-const (
-	subscriberTable   = "SY_WebhookSubscriber"
-	subscriptionTable = "SY_WebhookSubscription"
-	headerTable       = "SY_WebhookSubscriptionRequestHeader"
-	messageTable      = "SY_WebhookMessage"
-)
-
-// required lists the columns that are read. RecIDs are GUIDs or texts.
-var required = []struct {
-	table   string
+// table is a table of the existing service with the columns that are read. The first one
+// is its key; all that end in RecID contain GUIDs.
+type table struct {
+	name    string
 	columns []string
-}{
-	{subscriberTable, []string{"RecID", "Name", "IsEnabled", "ItemNo"}},
-	{subscriptionTable, []string{"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL", "ItemNo"}},
-	{headerTable, []string{"RecID", "SY_WebhookSubscription_RecID", "Name", "Value"}},
-	{messageTable, []string{"RecID", "SY_WebhookSubscription_RecID", "Body", "Status", "Retries", "AddedDateTime"}},
+	order   string
 }
 
-// Columns that not all releases have.
-const (
-	dueColumn  = "RetryAfterDateTime" // of messages
-	itemColumn = "ItemNo"             // of headers
+var (
+	subscriberTable   = table{"SY_WebhookSubscriber", []string{"RecID", "Name", "IsEnabled"}, "ItemNo, RecID"}
+	subscriptionTable = table{"SY_WebhookSubscription", []string{"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL"}, "ItemNo, RecID"}
+	headerTable       = table{"SY_WebhookSubscriptionRequestHeader", []string{"RecID", "SY_WebhookSubscription_RecID", "Name", "Value"}, "RecID"}
+	messageTable      = table{"SY_WebhookMessage", []string{"RecID", "SY_WebhookSubscription_RecID", "Status", "Retries", "AddedDateTime", "Body"}, "AddedDateTime"}
 )
 
 // source reads the existing service's tables in one transaction.
 type source struct {
 	tx         *sql.Tx
 	schema     string
-	consistent bool            // all reads see the same state
-	optional   map[string]bool // by table.column
+	consistent bool // all reads see the same state
 }
 
 // openSource checks that the tables and columns exist and starts the transaction. It has
 // snapshot isolation if the database allows it, so that it neither waits for the existing
 // service nor blocks it.
 func openSource(ctx context.Context, server *mssql.Server, schema string) (*source, error) {
-	s := &source{schema: schema, optional: make(map[string]bool)}
 	conn, err := server.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	var missing []error
-	for _, r := range required {
-		found, err := conn.Catalogue(ctx, mssql.Table{Schema: schema, Name: r.table})
+	for _, t := range []table{subscriberTable, subscriptionTable, headerTable, messageTable} {
+		found, err := conn.Catalogue(ctx, mssql.Table{Schema: schema, Name: t.name})
 		if err != nil {
 			return nil, err
 		}
-		has := func(name string) bool {
-			return slices.ContainsFunc(found, func(c mssql.Column) bool { return strings.EqualFold(c.Name, name) })
+		if len(found) == 0 {
+			missing = append(missing, fmt.Errorf("the table %s.%s is missing, or the login may not read it", schema, t.name))
+			continue
 		}
-		lacking := slices.DeleteFunc(slices.Clone(r.columns), has)
-		switch {
-		case len(found) == 0:
-			missing = append(missing, fmt.Errorf("the table %s.%s is missing, or the login may not read it", schema, r.table))
-		case len(lacking) > 0:
-			missing = append(missing, fmt.Errorf("the table %s.%s has no column %s", schema, r.table, strings.Join(lacking, ", ")))
-		}
-		for _, name := range []string{dueColumn, itemColumn} {
-			s.optional[r.table+"."+name] = has(name)
+		for _, name := range slices.Compact(append(t.columns, strings.Split(t.order, ", ")[0])) {
+			if !slices.ContainsFunc(found, func(c mssql.Column) bool { return strings.EqualFold(c.Name, name) }) {
+				missing = append(missing, fmt.Errorf("the table %s.%s has no column %s", schema, t.name, name))
+			}
 		}
 	}
 	if missing != nil {
 		return nil, errors.Join(missing...)
 	}
-	o := sql.TxOptions{}
-	_ = server.DB().QueryRowContext(ctx, `SELECT CAST(CASE WHEN snapshot_isolation_state = 1 THEN 1 ELSE 0 END AS bit) FROM sys.databases WHERE name = DB_NAME()`).Scan(&s.consistent) // if it cannot be read, the reads are separate
+	s, o := &source{schema: schema}, sql.TxOptions{}
+	_ = server.DB().QueryRowContext(ctx, `SELECT CAST(CASE WHEN snapshot_isolation_state = 1 THEN 1 ELSE 0 END AS bit) FROM sys.databases WHERE name = DB_NAME()`).Scan(&s.consistent) // false if the login may not read it
 	if s.consistent {
 		o.Isolation = sql.LevelSnapshot
 	}
@@ -87,10 +72,12 @@ func openSource(ctx context.Context, server *mssql.Server, schema string) (*sour
 	return s, err
 }
 
-// read passes each row of a statement to scan until that returns false. {schema} is
-// replaced by the schema.
+// from returns the FROM clause of a table.
+func (s *source) from(t table) string { return ` FROM ` + mssql.Quote(s.schema) + `.` + t.name }
+
+// read passes each row of a statement to scan until that returns false.
 func (s *source) read(ctx context.Context, scan func(*sql.Rows) (bool, error), statement string, args ...any) error {
-	rows, err := s.tx.QueryContext(ctx, strings.ReplaceAll(statement, "{schema}", mssql.Quote(s.schema)), args...)
+	rows, err := s.tx.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return err
 	}
@@ -103,55 +90,52 @@ func (s *source) read(ctx context.Context, scan func(*sql.Rows) (bool, error), s
 	return rows.Err()
 }
 
-// readTexts returns the rows of a statement with n columns of texts.
-func (s *source) readTexts(ctx context.Context, n int, statement string) (all [][]string, err error) {
+// rows returns the rows of a table as texts, empty for NULL. GUIDs have the form of this
+// service, bits are 0 or 1.
+func (s *source) rows(ctx context.Context, t table) (all [][]string, err error) {
+	var list []string
+	for _, c := range t.columns {
+		list = append(list, `COALESCE(CONVERT(nvarchar(max), `+c+`), N'')`)
+	}
 	err = s.read(ctx, func(rows *sql.Rows) (bool, error) {
-		row, into := make([]string, n), make([]any, n)
+		row, into := make([]string, len(list)), make([]any, len(list))
 		for i := range row {
 			into[i] = &row[i]
 		}
+		err := rows.Scan(into...)
+		for i := range row {
+			if err == nil && strings.HasSuffix(t.columns[i], "RecID") {
+				row[i], err = parseGuid(row[i], t)
+			}
+		}
 		all = append(all, row)
-		return true, rows.Scan(into...)
-	}, statement)
+		return true, err
+	}, `SELECT `+strings.Join(list, ", ")+s.from(t)+` ORDER BY `+t.order)
 	return all, err
 }
 
-const recID = `CONVERT(nvarchar(36), RecID)`
-
-// subscribers returns the RecID, name and 0 or 1 for IsEnabled of all subscribers.
-func (s *source) subscribers(ctx context.Context) ([][]string, error) {
-	return s.readTexts(ctx, 3, `SELECT `+recID+`, COALESCE(Name, N''), CASE WHEN IsEnabled = 1 THEN N'1' ELSE N'0' END FROM {schema}.`+subscriberTable+` ORDER BY ItemNo, RecID`)
-}
-
-// subscriptions returns the RecID, that of the subscriber, event name and URL of all
-// subscriptions.
-func (s *source) subscriptions(ctx context.Context) ([][]string, error) {
-	return s.readTexts(ctx, 4, `SELECT `+recID+`, CONVERT(nvarchar(36), SY_WebhookSubscriber_RecID), COALESCE(EventName, N''), COALESCE(URL, N'') FROM {schema}.`+subscriptionTable+` ORDER BY ItemNo, RecID`)
-}
-
-// headers returns the RecID, that of the subscription, name and value of all headers.
-func (s *source) headers(ctx context.Context) ([][]string, error) {
-	order := `RecID`
-	if s.optional[headerTable+"."+itemColumn] {
-		order = itemColumn + `, ` + order
+func parseGuid(text string, t table) (string, error) {
+	id, err := wire.ParseGuid(text)
+	if err != nil {
+		err = fmt.Errorf("the table %s has a row with the RecID %q: it %w", t.name, text, err)
 	}
-	return s.readTexts(ctx, 4, `SELECT `+recID+`, CONVERT(nvarchar(36), SY_WebhookSubscription_RecID), COALESCE(Name, N''), COALESCE(Value, N'') FROM {schema}.`+headerTable+` ORDER BY `+order)
+	return id, err
 }
 
 // finished returns the number of messages that are delivered or have failed for good.
 func (s *source) finished(ctx context.Context) (n int64, err error) {
-	err = s.read(ctx, func(rows *sql.Rows) (bool, error) { return false, rows.Scan(&n) }, `SELECT COUNT_BIG(*) FROM {schema}.`+messageTable+` WHERE Status NOT IN (0, 2)`)
+	err = s.tx.QueryRowContext(ctx, `SELECT COUNT_BIG(*)`+s.from(messageTable)+` WHERE Status NOT IN (0, 2)`).Scan(&n)
 	return n, err
 }
 
 // message is an unfinished message of the existing service.
 type message struct {
-	key              string // position in the order of pages: the date, then the RecID
+	key              string // position in the order of pages
+	added            string // local time, empty if unknown
 	id, subscription string
 	status, retries  int
-	added, due       string // local times, empty if unknown
-	body             sql.NullString
-	size             int64 // on the server, in bytes
+	body             string
+	tooLarge         bool // then body is empty
 }
 
 // Limits of a page of messages. The first one reached ends the page.
@@ -163,22 +147,24 @@ const (
 // bytesPerByte is the maximum size on the server of one byte of UTF-8.
 const bytesPerByte = 2
 
-// page returns unfinished messages that follow a key, oldest first. The key is a text made
-// by the server, since a date that is read and sent back may be rounded.
+// page returns unfinished messages that follow a key, oldest first. The server makes the
+// key, a text: a date that is read and sent back may be rounded.
 func (s *source) page(ctx context.Context, after string) (all []message, err error) {
-	due := `N''`
-	if s.optional[messageTable+"."+dueColumn] {
-		due = `COALESCE(CONVERT(nvarchar(33), ` + dueColumn + `, 121), N'')`
-	}
 	size := 0
 	err = s.read(ctx, func(rows *sql.Rows) (bool, error) {
 		var m message
-		err := rows.Scan(&m.key, &m.id, &m.subscription, &m.status, &m.retries, &m.added, &m.due, &m.body, &m.size)
-		all, size = append(all, m), size+len(m.body.String)
+		err := rows.Scan(&m.key, &m.added, &m.id, &m.subscription, &m.status, &m.retries, &m.body, &m.tooLarge)
+		for _, id := range []*string{&m.id, &m.subscription} {
+			if err == nil {
+				*id, err = parseGuid(*id, messageTable)
+			}
+		}
+		m.tooLarge = m.tooLarge || len(m.body) > delivery.MaxBodySize
+		all, size = append(all, m), size+len(m.body)
 		return size < pageBytes, err
-	}, `SELECT TOP (@Rows) m.K, `+recID+`, COALESCE(CONVERT(nvarchar(36), SY_WebhookSubscription_RecID), N''), CAST(Status AS int), CAST(COALESCE(Retries, 0) AS int),
-	COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N''), `+due+`, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max)), CAST(COALESCE(DATALENGTH(Body), 0) AS bigint)
-FROM (SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') + N' ' + `+recID+` AS K FROM {schema}.`+messageTable+` WHERE Status IN (0, 2)) m
-WHERE m.K > @After ORDER BY m.K`, sql.Named("Rows", pageRows), sql.Named("After", after), sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
+	}, `SELECT TOP (@Rows) m.Added + CONVERT(nvarchar(36), RecID), m.Added, CONVERT(nvarchar(36), RecID), CONVERT(nvarchar(36), SY_WebhookSubscription_RecID), CAST(Status AS int), CAST(COALESCE(Retries, 0) AS int),
+	CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body ELSE N'' END AS nvarchar(max)), CAST(CASE WHEN DATALENGTH(Body) > @Most THEN 1 ELSE 0 END AS bit)
+FROM (SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') AS Added`+s.from(messageTable)+` WHERE Status IN (0, 2)) m
+WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`, sql.Named("Rows", pageRows), sql.Named("After", after), sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
 	return all, err
 }

@@ -1,18 +1,15 @@
 package whd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	urfave "github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/cmd/internal/cli"
-	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
@@ -46,17 +43,12 @@ func (p importing) run(c *urfave.Context) error {
 		return err
 	}
 	i := importer.Config{
-		DSN: c.String("from"), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
+		DSN: cmp.Or(c.String("from"), string(conf.Server.ReadDSN)), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
 		Rules:  webhook.Rules{Events: conf.Webhooks.PublishedEvents(), Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
-	for _, dsn := range []string{string(conf.Server.ReadDSN), string(conf.Store)} {
-		if i.DSN == "" && dsn != string(config.Embedded) {
-			i.DSN = dsn
-		}
-	}
-	if i.DSN == "" {
-		return cli.Usagef("import needs --from sqlserver://user:password@host?database=name")
+	if i.DSN == "" && conf.Store != config.Embedded {
+		i.DSN = string(conf.Store)
 	}
 	var result importer.Result
 	err = p.withWebhooks(c.Context, conf, i.DryRun, func(s importer.Store) (err error) {
@@ -67,41 +59,29 @@ func (p importing) run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range []struct {
-		name string
-		importer.Counts
-	}{{"subscribers", result.Subscribers}, {"subscriptions", result.Subscriptions}, {"messages", result.Messages}} {
-		fmt.Fprintf(p.Stdout, "%s: %d new, %d unchanged, %d different here, %d removed here, %d not imported\n", row.name, row.New, row.Same, row.Changed, row.Removed, row.Refused)
-	}
-	fmt.Fprintf(p.Stdout, "headers: %d new\nfinished messages: %d not copied\n", result.Headers, result.Finished)
+	fmt.Fprintf(p.Stdout, "subscribers: %v\nsubscriptions: %v\nheaders: %d new\nmessages: %v\nfinished messages: %d not copied\n",
+		result.Subscribers, result.Subscriptions, result.Headers, result.Messages, result.Finished)
 	if !result.Consistent {
 		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; repeat it when the existing service is stopped")
 	}
 	if i.DryRun {
 		p.notice("dry run: nothing was changed")
 	}
-	if n := result.Refused(); n > 0 {
+	if n := result.Subscriptions.Refused + result.Messages.Refused; n > 0 {
 		return fmt.Errorf("%d objects were not imported; see the output", n)
 	}
 	return nil
 }
 
 // withWebhooks calls work with the store. The embedded store belongs to one process: it
-// cannot be changed while a daemon runs. A dry run creates and migrates nothing.
+// cannot be changed while a daemon runs.
 func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error) (err error) {
-	switch {
-	case conf.Store != config.Embedded:
-	case dryRun:
-		if _, err = os.Stat(filepath.Join(conf.DataDir, appdb.FileName)); errors.Is(err, fs.ErrNotExist) {
-			return work(importer.Empty{})
-		}
+	if conf.Store == config.Embedded {
 		if err = preflight.Openable(ctx, conf); err != nil {
 			return err
 		}
-	default:
-		if err = os.MkdirAll(conf.DataDir, 0o700); err != nil {
-			return err
-		}
+	}
+	if conf.Store == config.Embedded && !dryRun {
 		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
 		if locked != nil {
 			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now: %s", locked)
