@@ -19,7 +19,7 @@
 //	rest                   table of routes, and one file of handlers per noun
 //	rest/edge              framing, routing, content negotiation, limits, CORS, CSRF
 //	encode                 encoders of all response formats
-//	metadata               /metadata pages, OpenAPI, TypeScript, derived from the routes
+//	metadata               /metadata pages, OpenAPI, types of clients, derived from the routes
 //	live                   server-sent events
 //
 // Queries and records:

@@ -32,3 +32,25 @@ type Setting struct {
 	Choices []string `json:",omitempty"` // the allowed values, if they are a list
 	Help    string
 }
+
+// SystemInfo has the version and the time under the names of the reference service.
+type SystemInfo struct {
+	JiwaVersion       string   // lowest version of the ERP with this interface
+	SQLServerDateTime DateTime // in the zone of the records' zoneless times
+	Version           string   // of this service
+}
+
+// RestPath is a path of an operation.
+type RestPath struct {
+	Path         string
+	RequestType  string // name of the operation
+	Summary      string
+	AllowedVerbs string // methods, separated by commas
+}
+
+// TypesFile is a file with the requests and responses as types of a language.
+type TypesFile struct {
+	Language string
+	Summary  string
+	URL      string
+}

@@ -15,6 +15,9 @@ import (
 // DateLayout is the layout of a DateTime of a record: seven fraction digits, no zone.
 const DateLayout = "2006-01-02T15:04:05.0000000"
 
+// DateTime is a time in DateLayout.
+type DateTime string
+
 // Value is a value of a member, parsed by its field's type. Int has whole numbers, bools
 // and time spans, Bytes has byte[], and Text the canonical text of everything else.
 type Value struct {

@@ -1,12 +1,11 @@
 // Package metadata generates the descriptions of the service: metadata pages and
-// documents, OpenAPI, and TypeScript types. They are derived from the table of
+// documents, OpenAPI, and types of client libraries. They are derived from the table of
 // routes and the registry of record kinds, so they always match what the
 // service does.
 package metadata
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,6 +34,7 @@ type Operation struct {
 	Media    string       // media type of a response that is not a document
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
+	Divided  bool         // whether an alias has only some of the routes, which its class must not inherit from this one's
 	Routes   []Route
 
 	NameRoutes []Route // those by name that every operation has; only the metadata lists them
@@ -89,12 +89,6 @@ func (s *Service) AllNames() []string {
 		names = append(names, o.Aliases...)
 	}
 	return names
-}
-
-// TypeScript returns the requests and responses as classes for the TypeScript client
-// of ServiceStack.
-func (s *Service) TypeScript() []byte {
-	return append(fmt.Appendf(nil, preamble, s.Version), newScript(s.Operations).out.String()...)
 }
 
 // group is a named set of operations.

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -126,7 +127,14 @@ func TestDocuments(t *testing.T) {
 		}
 		golden(t, name, append(text, '\n'))
 	}
-	golden(t, "types.ts", s.TypeScript())
+	for _, l := range Languages() {
+		types, err := s.Types(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		types.made = time.Date(2030, 1, 31, 10, 11, 12, 0, time.UTC)
+		golden(t, map[string]string{"typescript": "types.ts", "typescript.d": "types.d.ts", "csharp": "types.cs"}[l.Name], types.File(at, ""))
+	}
 }
 
 func TestLookup(t *testing.T) {
@@ -175,15 +183,17 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestTypeTablesAreComplete checks that the tables of schemas and of TypeScript types
-// have every type of the registry.
+// TestTypeTablesAreComplete checks that the tables of schemas and of the languages'
+// types have every type of the registry.
 func TestTypeTablesAreComplete(t *testing.T) {
 	for _, typ := range record.Types() {
 		if _, ok := scalars[typ.String()]; !ok {
 			t.Errorf("%s has no schema", typ)
 		}
-		if name := tsType(typ.String()); name == "any" && typ != record.Object {
-			t.Errorf("%s is any in TypeScript", typ)
+		for _, l := range Languages() {
+			if _, ok := l.scalars[typ.String()]; !ok && typ != record.Dictionary {
+				t.Errorf("%s has no type for %s", l.Name, typ)
+			}
 		}
 	}
 }

@@ -28,8 +28,11 @@ type shapeField struct {
 // shapeOf returns the shape of a type as encoding/json writes it. The struct tag
 // deprecated:"NAME" marks a member as deprecated in favour of NAME.
 func shapeOf(t reflect.Type) *shape {
-	if t == reflect.TypeFor[wire.TimeSpan]() {
+	switch t {
+	case reflect.TypeFor[wire.TimeSpan]():
 		return &shape{scalar: "TimeSpan"}
+	case reflect.TypeFor[wire.DateTime]():
+		return &shape{scalar: "DateTime"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
@@ -52,20 +54,24 @@ type documents struct {
 
 // description holds the documents about a service, each built on first use.
 type description struct {
-	service    func() *metadata.Service
-	openAPI    func() ([]byte, error)
-	swagger    func() ([]byte, error)
-	typeScript func() []byte
+	service func() *metadata.Service
+	openAPI func() ([]byte, error)
+	swagger func() ([]byte, error)
+	types   map[*metadata.Language]func() (*metadata.Types, error)
 }
 
 func newDescription(describe func() *metadata.Service) description {
 	service := sync.OnceValue(describe)
-	return description{
-		service:    service,
-		openAPI:    sync.OnceValues(func() ([]byte, error) { return service().OpenAPI() }),
-		swagger:    sync.OnceValues(func() ([]byte, error) { return service().Swagger() }),
-		typeScript: sync.OnceValue(func() []byte { return service().TypeScript() }),
+	d := description{
+		service: service,
+		openAPI: sync.OnceValues(func() ([]byte, error) { return service().OpenAPI() }),
+		swagger: sync.OnceValues(func() ([]byte, error) { return service().Swagger() }),
+		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
 	}
+	for _, l := range metadata.Languages() {
+		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return service().Types(l) })
+	}
+	return d
 }
 
 // of returns the documents for the settings of the request.
@@ -81,7 +87,8 @@ func (h *documents) of(x *edge.Context) *description {
 func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
 	for _, o := range table {
 		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
-		one.Aliases, _ = o.aliases()
+		names, plain := o.aliases()
+		one.Aliases, one.Divided = names, slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < len(o.plain()) })
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
@@ -207,6 +214,61 @@ func (h *documents) withAddress(x *edge.Context, document func() ([]byte, error)
 	return x.Send("application/json", append(append(first[:len(first)-1], ','), text[1:]...), err)
 }
 
-func (h *documents) typeScript(x *edge.Context) error {
-	return x.Send("text/plain; charset=utf-8", h.of(x).typeScript(), nil)
+// languages returns the list of the languages of types.
+func (h *documents) languages(x *edge.Context) error {
+	return edge.List(x, "Types", metadata.Languages(), nil, func(l *metadata.Language) wire.TypesFile {
+		return wire.TypesFile{Language: l.Name, Summary: l.Summary, URL: urlOf(x) + typesPath + l.Name}
+	})
+}
+
+// typesPath is the path of types without the name of the language.
+const typesPath = "/types/"
+
+// memberNamespace is the option of types that sets the namespace of the classes.
+const memberNamespace = "GlobalNamespace"
+
+// types returns the handler of a language's types.
+func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
+	return func(x *edge.Context) error {
+		f := readForm(x)
+		namespace := or(read(f, memberNamespace, parseNamespace), "")
+		if err := f.done(x); err != nil {
+			return err
+		}
+		types, err := h.of(x).types[l]()
+		if err != nil {
+			return err
+		}
+		return x.Send("text/plain; charset=utf-8", types.File(urlOf(x), namespace), nil)
+	}
+}
+
+// parseNamespace checks a namespace, which becomes part of a program.
+func parseNamespace(text string) (string, error) {
+	for part := range strings.SplitSeq(text, ".") {
+		if !metadata.IsIdentifier(part) {
+			return "", errors.New("must be identifiers separated by dots")
+		}
+	}
+	return text, nil
+}
+
+// restPaths returns the routes other than those that call an operation by its name.
+func (h *documents) restPaths(x *edge.Context) error {
+	all := []wire.RestPath{}
+	for _, o := range h.of(x).service().Operations {
+		for _, r := range o.CustomRoutes() {
+			all = append(all, wire.RestPath{Path: r.Path, RequestType: o.Name, Summary: r.Summary, AllowedVerbs: strings.Join(r.Methods, ",")})
+		}
+	}
+	return edge.List(x, "RestPaths", all, nil, func(p wire.RestPath) wire.RestPath { return p })
+}
+
+// redirect returns a handler that redirects to a path of the service, with the query
+// string of the request.
+func redirect(path string) func(*edge.Context) error {
+	return func(x *edge.Context) error {
+		to := url.URL{Path: x.Base + path, RawQuery: x.Request.URL.RawQuery}
+		return x.Redirect(http.StatusFound, to.String())
+	}
 }

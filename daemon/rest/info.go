@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -58,6 +59,14 @@ func (h *info) show(x *edge.Context) error {
 	now, i := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local)), h.known
 	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Timestamp(now), x.Options.Query.MaxTake
 	return x.Document(http.StatusOK, "Info", i)
+}
+
+// system returns the time and the version under the names of the reference service.
+// JiwaVersion is the lowest version of the ERP with this interface; the connected one may
+// be newer.
+func (h *info) system(x *edge.Context) error {
+	now := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local))
+	return x.Document(http.StatusOK, "SystemInfo", wire.SystemInfo{JiwaVersion: erp.MinVersion, SQLServerDateTime: wire.DateTime(now.Format(wire.DateLayout)), Version: h.known.Version})
 }
 
 // listSettings returns the settings that may change while the service runs.

@@ -2,13 +2,10 @@ package rest_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -246,97 +243,5 @@ func TestRequestsMatchOpenAPI(t *testing.T) {
 		if said != test.right || done != test.right {
 			t.Errorf("%s %s: valid by the document: %t, accepted by the service: %t", test.line, test.body, said, done)
 		}
-	}
-}
-
-// aMember matches a line of TypeScript that declares a member or a method.
-var aMember = regexp.MustCompile(`^    public (([A-Za-z_][A-Za-z0-9_]*|"[^"]+")[?!]: .+;|[A-Za-z]+\(.*\}|constructor\(.*\})\n$`)
-
-// TestTypeScriptIsWellFormed checks every member, including those of settings, whose
-// names have a dot.
-func TestTypeScriptIsWellFormed(t *testing.T) {
-	for line := range strings.Lines(anonymous(t, demo.start(t)).do("GET /types/typescript", "").want(t, 200).body) {
-		if strings.HasPrefix(line, "    public ") && !aMember.MatchString(line) {
-			t.Errorf("not a member: %s", line)
-		}
-	}
-}
-
-// TestTypeScriptHasEveryClass checks that the request and the rows of each kind have
-// one class each.
-func TestTypeScriptHasEveryClass(t *testing.T) {
-	c := anonymous(t, demo.start(t))
-	text := c.do("GET /types/typescript", "").want(t, 200).wantHeader(t, "Content-Type", "text/plain; charset=utf-8").body
-	var classes []string
-	for _, m := range regexp.MustCompile(`(?m)^export class (\w+)`).FindAllStringSubmatch(text, -1) {
-		if slices.Contains(classes, m[1]) {
-			t.Errorf("duplicate class %s", m[1])
-		}
-		classes = append(classes, m[1])
-	}
-	for _, o := range metadataOf(t, c).Operations {
-		if !strings.Contains(text, "return '"+o.Name+"';") && !slices.Contains([]string{"Login", "Home", "OpenAPI", "TypeScript", "Health", "Ready", "Metrics", "TestTarget", "Stream"}, o.Name) {
-			t.Errorf("no class for %s", o.Name)
-		}
-	}
-	for _, kind := range record.Builtin().Kinds() {
-		want := fmt.Sprintf("export class %s extends QueryBase implements IReturn<QueryResponse<%s>> {", kind.Operation(), kind.Name)
-		if !strings.Contains(text, want) || !slices.Contains(classes, kind.Name) {
-			t.Errorf("no class for %s", kind.Name)
-		}
-	}
-}
-
-// clientProgram uses the types as a client program would.
-const clientProgram = `
-import { JsonServiceClient } from '@servicestack/client';
-import { Authenticate, SO_TotalsQuery, QueryResponse, SO_Totals, Users } from './dtos';
-
-async function main(): Promise<void> {
-    const client = new JsonServiceClient(process.argv[2]);
-    const login = await client.post(new Authenticate({ provider: 'credentials', UserName: 'admin', Password: process.argv[3] }));
-    client.headers.set('X-ss-id', login.SessionId!);
-    const page: QueryResponse<SO_Totals> = await client.post(new SO_TotalsQuery({ InvoiceTotalGreaterThan: 1000, InvoiceIDBetween: ['00100', '00130'], OrderBy: 'InvoiceID', Take: 2 }));
-    console.log(page.Total, page.Results.map(r => r.InvoiceID).join());
-    const users = await client.get<{ UserName: string }[]>('/Users');
-    console.log(users.map(u => u.UserName).join());
-    const failed = await client.api(new SO_TotalsQuery({ Take: -1 }));
-    console.log(failed.error?.errorCode, new Users().getMethod());
-}
-main().catch(e => { console.log(e); process.exit(1); });
-`
-
-// TestTypesCompileAndWork compiles the types with the TypeScript compiler and runs a
-// program with the ServiceStack client against a daemon.
-func TestTypesCompileAndWork(t *testing.T) {
-	tools := clientstest.NodeModules(t, ".")
-	i := demo.start(t)
-	dir := filepath.Join(tools, "types")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{
-		"dtos.ts": anonymous(t, i).do("GET /types/typescript", "").body, "openapi.json": anonymous(t, i).do("GET /openapi.json", "").body,
-		"program.ts": clientProgram, "package.json": `{"type":"commonjs"}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(name string, args ...string) string {
-		cmd := exec.CommandContext(t.Context(), name, args...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %s: %v\n%s", name, args, err, out)
-		}
-		return string(out)
-	}
-	bin := filepath.Join(tools, "node_modules", ".bin")
-	run(filepath.Join(bin, "openapi-typescript"), "openapi.json", "-o", "schema.d.ts")
-	run(filepath.Join(bin, "tsc"), "--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10", "--skipLibCheck", "false", "--noEmitOnError", "--types", "node", "program.ts", "schema.d.ts")
-	out := run("node", "program.js", i.URL, daemontest.AdminPassword)
-	if want := "7 00120,00122\nadmin\nArgumentException GET\n"; out != want {
-		t.Errorf("the program prints %q, want %q", out, want)
 	}
 }

@@ -20,6 +20,8 @@ var aliases = map[string][]string{
 	"Login":                           {"LoginGetRequest"},
 	"KeepAlive":                       {"KeepAliveGETRequest"},
 	"GetSession":                      {"AuthCurrentSessionGETRequest"},
+	"SystemInfo":                      {"SystemInformationGETRequest"},
+	"RestPaths":                       {"RestPathsGETManyRequest"},
 	"/Logs/Today":                     {"TodayLogsGETManyRequest"},
 	"/Logs/Today/Errors":              {"TodayErrorLogsGETManyRequest"},
 	"/Logs/Yesterday":                 {"YesterdayLogsGETManyRequest"},

@@ -30,9 +30,10 @@ var roleOf = map[string]string{
 	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
 	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
 
-	"Info": "", "Settings": "admin",
+	"Info": "", "Settings": "admin", "SystemInfo": "reader", "RestPaths": "",
 
-	"Home": "", "GetMetadata": "", "OpenAPI": "", "TypeScript": "", "Health": "", "Ready": "", "Metrics": "",
+	"Home": "", "GetMetadata": "", "OpenAPI": "", "Health": "", "Ready": "", "Metrics": "",
+	"Types": "", "TypeScript": "", "TypeScriptDeclarations": "", "CSharp": "",
 }
 
 // TestRolesOfOperations compares the documented roles with roleOf.

@@ -16,7 +16,7 @@ const anyMethod = "GET POST PUT PATCH DELETE"
 
 // newTable returns the table of operations. The first matching route is used.
 func newTable(h *handlers) []operation {
-	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), webhookOperations(h))
+	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), typesOperations(h), webhookOperations(h))
 	for i := range table {
 		o := &table[i]
 		o.members = append(pathMembers(o), o.members...)
@@ -183,8 +183,14 @@ func serviceOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Info", Serve: h.info.show}}},
 		{name: "Settings", group: groupService, role: account.Admin, summary: "The settings that may change while the service runs", response: []wire.Setting{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Settings", Serve: h.info.listSettings}}},
+		{name: "SystemInfo", group: groupService, role: account.Reader, summary: "The version of the ERP's interface, and the time of the service", response: wire.SystemInfo{}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/SystemInfo", Serve: h.info.system}}},
+		{name: "RestPaths", group: groupService, summary: "The paths of the operations", response: []wire.RestPath{}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/RestPaths", Serve: h.documents.restPaths}}},
 		{name: "Home", group: groupService, summary: "Redirect browsers to the list of operations", media: "text/html", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/", Serve: h.documents.home}}},
+			{Methods: "GET", Pattern: "/", Serve: h.documents.home},
+			{Methods: "GET", Pattern: "/swagger-ui", Serve: redirect("/metadata"), Summary: "Redirect to the list of operations"},
+			{Methods: "GET", Pattern: "/requestlogs", Serve: redirect("/Logs"), Summary: "Redirect to the request log"}}},
 		{name: "GetMetadata", group: groupService, summary: "The operations of the service", response: wire.Metadata{}, members: []metadata.Member{
 			{Name: memberOperation, Type: "string", Help: "name of an operation to describe in full"},
 		}, routes: []edge.Route{
@@ -193,8 +199,8 @@ func serviceOperations(h *handlers) []operation {
 		{name: "OpenAPI", group: groupService, summary: "The OpenAPI 3.1 document of the service", media: "application/json", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI},
 			{Methods: "GET", Pattern: "/openapi", Serve: h.documents.swagger, Summary: "The same in OpenAPI 2.0 (Swagger)"}}},
-		{name: "TypeScript", group: groupService, summary: "Types for the TypeScript client of ServiceStack", media: "text/plain", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/types/typescript", Serve: h.documents.typeScript}}},
+		{name: "Types", group: groupService, summary: "The languages of types for client programs", response: []wire.TypesFile{}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/types", Serve: h.documents.languages}}},
 		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/healthz", Always: true, Serve: h.health.alive}}},
 		{name: "Ready", group: groupService, summary: "Readiness check: whether the service can handle requests", media: "text/plain", routes: []edge.Route{
@@ -202,6 +208,17 @@ func serviceOperations(h *handlers) []operation {
 		{name: "Metrics", group: groupService, summary: "Metrics for Prometheus", media: "text/plain", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/metrics", Always: true, Serve: h.health.metricsPage}}},
 	}
+}
+
+// typesOperations are the operations that return the types of one language.
+func typesOperations(h *handlers) (all []operation) {
+	for _, l := range metadata.Languages() {
+		all = append(all, operation{name: l.Operation, group: groupService, summary: l.Summary, media: "text/plain", members: []metadata.Member{
+			{Name: memberNamespace, Type: "string", Help: "namespace of the classes"},
+		}, routes: []edge.Route{
+			{Methods: "GET", Pattern: typesPath + l.Name, Serve: h.documents.types(l)}}})
+	}
+	return all
 }
 
 // The paths of webhooks.

@@ -1,15 +1,21 @@
-/* Requests and responses of whd 1.2, for @servicestack/client:
+/* Options:
+Date: 2030-01-31 10:11:12
+Version: 1.2
+Tip: An option without // before it applies when this file is updated
+BaseUrl: https://whd.example:8443/erp
+
+//GlobalNamespace: 
+*/
+
+/* Requests and responses for @servicestack/client:
  *
  *     import { JsonServiceClient } from '@servicestack/client';
  *     const client = new JsonServiceClient('http://127.0.0.1:5050');
  *     client.bearerToken = key;
  *     const page = await client.api(new SO_TotalsQuery({ InvoiceTotalGreaterThan: 1000, Take: 5 }));
  *
- * The client sends queries and Authenticate to /api/ and the name of the request.
- * Send other requests to the path in the comment above their class:
- *
- *     await client.patchToUrl(`/Bills/${bill}/Stages/${stage}/CustomFieldValues/${id}`,
- *         new UpdateBillStageCustomFieldValue({ Contents: 'Red' }));
+ * The client sends each request to /api/ and the name of its class. The comment above the
+ * class lists the other paths.
  *
  * Dates are strings without a time zone, byte[] is base64. JavaScript cannot
  * represent numbers with more than 15 digits exactly.
@@ -21,25 +27,6 @@ export interface IReturn<T> {
 
 export interface IReturnVoid {
     createResponse(): void;
-}
-
-export class FieldError {
-    public ErrorCode?: string;
-    public FieldName?: string;
-    public Message?: string;
-    public Meta?: { [name: string]: string };
-
-    public constructor(init?: Partial<FieldError>) { Object.assign(this, init); }
-}
-
-export class ResponseStatus {
-    public ErrorCode?: string;
-    public Message?: string;
-    public StackTrace?: string;
-    public Errors?: FieldError[];
-    public Meta?: { [name: string]: string };
-
-    public constructor(init?: Partial<ResponseStatus>) { Object.assign(this, init); }
 }
 
 export class QueryBase {
@@ -62,6 +49,25 @@ export class QueryResponse<T> {
     public ResponseStatus?: ResponseStatus;
 
     public constructor(init?: Partial<QueryResponse<T>>) { Object.assign(this, init); }
+}
+
+export class FieldError {
+    public ErrorCode?: string;
+    public FieldName?: string;
+    public Message?: string;
+    public Meta?: { [name: string]: string };
+
+    public constructor(init?: Partial<FieldError>) { Object.assign(this, init); }
+}
+
+export class ResponseStatus {
+    public ErrorCode?: string;
+    public Message?: string;
+    public StackTrace?: string;
+    public Errors?: FieldError[];
+    public Meta?: { [name: string]: string };
+
+    public constructor(init?: Partial<ResponseStatus>) { Object.assign(this, init); }
 }
 
 export class Parcels {

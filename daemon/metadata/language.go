@@ -1,0 +1,122 @@
+package metadata
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/template"
+)
+
+// Language is a programming language for which types are generated.
+type Language struct {
+	Name      string // as in the path /types/NAME
+	Operation string // the operation that returns the types
+	Summary   string
+
+	namespace string            // default of the option GlobalNamespace
+	block     string            // the first line of a namespace
+	scalars   map[string]string // types by their names in the published interface
+	nullable  []string          // scalars that cannot be null without a ? after their name
+	list      string            // format of a list of objects
+	values    string            // format of a dictionary
+	quoted    bool              // whether names that are not identifiers can be quoted
+	keywords  string            // reserved words, which names can be if @ precedes them
+	provided  []string          // classes that the client library declares
+
+	text *template.Template // of the classes
+}
+
+// typeScript has the types of both TypeScript files.
+var typeScript = map[string]string{
+	"int": "number", "short": "number", "byte": "number", "long": "number", "decimal": "number", "bool": "boolean",
+	"string": "string", "DateTime": "string", "date": "string", "byte[]": "string", "Guid": "string", "TimeSpan": "string", "object": "any",
+	byteList: "number[] | string",
+}
+
+// byteList is the type of several bytes in a query, which the published interface
+// declares as byte[].
+const byteList = "byte list"
+
+// languages are the languages in the order of the index.
+var languages = []*Language{
+	newLanguage("types.ts", Language{Name: "typescript", Operation: "TypeScript", Summary: "Types for the TypeScript client of ServiceStack",
+		block: "export namespace %s {\n", scalars: typeScript, list: "%s[]", values: "{ [name: string]: %s }", quoted: true}),
+	newLanguage("types.d.ts", Language{Name: "typescript.d", Operation: "TypeScriptDeclarations", Summary: "Type declarations for TypeScript, without code",
+		block: "declare namespace %s {\n", scalars: typeScript, list: "%s[]", values: "{ [name: string]: %s }", quoted: true}),
+	newLanguage("types.cs", Language{Name: "csharp", Operation: "CSharp", Summary: "Types for the .NET clients of ServiceStack",
+		namespace: "Whd", block: "namespace %s\n{\n",
+		scalars: map[string]string{
+			"int": "int", "short": "short", "byte": "byte", "long": "long", "decimal": "decimal", "bool": "bool", "string": "string",
+			"DateTime": "DateTime", "date": "DateTime", "byte[]": "byte[]", "Guid": "Guid", "TimeSpan": "TimeSpan", "object": "object", byteList: "byte[]",
+		},
+		nullable: []string{"int", "short", "byte", "long", "decimal", "bool", "DateTime", "date", "Guid", "TimeSpan"},
+		list:     "List<%s>", values: "Dictionary<string, %s>",
+		keywords: " abstract as base bool break byte case catch char checked class const continue decimal default delegate do double else enum event explicit extern" +
+			" false finally fixed float for foreach goto if implicit in int interface internal is lock long namespace new null object operator out override params" +
+			" private protected public readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint ulong" +
+			" unchecked unsafe ushort using virtual void volatile while ",
+		provided: []string{"Authenticate", "AuthenticateResponse", "ResponseStatus", "FieldError"}}),
+}
+
+// Languages returns the languages for which types are generated.
+func Languages() []*Language { return slices.Clone(languages) }
+
+//go:embed templates/types.*
+var typeTemplates embed.FS
+
+// newLanguage reads the template of the classes.
+func newLanguage(file string, l Language) *Language {
+	l.text = template.Must(template.New(file).Funcs(template.FuncMap{"join": strings.Join, "type": l.typeOf, "member": l.member, "verb": verb}).ParseFS(typeTemplates, "templates/"+file))
+	return &l
+}
+
+// typeOf returns the type for a type name of the published interface, or for a class.
+func (l *Language) typeOf(name string) string {
+	plain := strings.TrimSuffix(name, "?")
+	if to, ok := l.scalars[plain]; ok {
+		if plain != name && slices.Contains(l.nullable, plain) {
+			return to + "?"
+		}
+		return to
+	}
+	if item, ok := strings.CutSuffix(plain, "[]"); ok {
+		return l.typeOf(item) + "[]"
+	}
+	if item, ok := cutAround(plain, "List<", ">"); ok {
+		return fmt.Sprintf(l.list, l.typeOf(item))
+	}
+	if value, ok := cutAround(plain, "Dictionary<string,", ">"); ok {
+		return fmt.Sprintf(l.values, l.typeOf(value))
+	}
+	return plain
+}
+
+// cutAround returns the text between a prefix and a suffix.
+func cutAround(text, prefix, suffix string) (inner string, ok bool) {
+	inner, ok = strings.CutPrefix(text, prefix)
+	return strings.TrimSuffix(inner, suffix), ok
+}
+
+// member returns the name of a class's member in the language, empty if it cannot have
+// that name: it is not an identifier, such as log.level, or is that of the class.
+func (l *Language) member(class, name string) string {
+	switch {
+	case l.quoted && !IsIdentifier(name):
+		return strconv.Quote(name)
+	case !l.quoted && (!IsIdentifier(name) || name == class):
+		return ""
+	case strings.Contains(l.keywords, " "+name+" "):
+		return "@" + name
+	}
+	return name
+}
+
+// verb returns a method with an upper-case letter only at its start, as .NET writes it.
+func verb(method string) string { return method[:1] + strings.ToLower(method[1:]) }
+
+// IsIdentifier reports whether all languages accept text as a name.
+func IsIdentifier(name string) bool {
+	return name != "" && strings.Map(identifierRune, name) == name && (name[0] < '0' || name[0] > '9')
+}

@@ -1,0 +1,141 @@
+/* Options:
+Date: 2030-01-31 10:11:12
+Version: 1.2
+Tip: An option without // before it applies when this file is updated
+BaseUrl: https://whd.example:8443/erp
+
+//GlobalNamespace: 
+*/
+
+export interface IReturn<T> {
+    createResponse?(): T;
+}
+
+export interface IReturnVoid {
+    createResponse?(): void;
+}
+
+export interface QueryBase {
+    Skip?: number;
+    Take?: number;
+    OrderBy?: string;
+    OrderByDesc?: string;
+    Include?: string;
+    Fields?: string;
+    Meta?: { [name: string]: string };
+}
+
+export interface QueryResponse<T> {
+    Offset: number;
+    Total: number;
+    Results: T[];
+    Meta?: { [name: string]: string };
+    ResponseStatus?: ResponseStatus;
+}
+
+export interface FieldError {
+    ErrorCode?: string;
+    FieldName?: string;
+    Message?: string;
+    Meta?: { [name: string]: string };
+}
+
+export interface ResponseStatus {
+    ErrorCode?: string;
+    Message?: string;
+    StackTrace?: string;
+    Errors?: FieldError[];
+    Meta?: { [name: string]: string };
+}
+
+export interface Parcels {
+    ParcelID?: string;
+    Weight?: number;
+    Sent?: string;
+    Open?: boolean;
+    Class?: number;
+    Owner?: string;
+    Detail?: any;
+}
+
+// Parcels on their way.
+// GET POST PUT PATCH DELETE /{Format}/reply/ParcelsQuery
+// GET POST /Queries/Parcels
+// POST /{Format}/oneway/ParcelsQuery
+export interface ParcelsQuery extends QueryBase, IReturn<QueryResponse<Parcels>> {
+    ParcelID?: string;
+    ParcelIDStartsWith?: string;
+    ParcelIDEndsWith?: string;
+    ParcelIDContains?: string;
+    ParcelIDLike?: string;
+    ParcelIDBetween?: string[];
+    ParcelIDIn?: string[];
+    Weight?: number;
+    WeightGreaterThanOrEqualTo?: number;
+    WeightGreaterThan?: number;
+    WeightLessThan?: number;
+    WeightLessThanOrEqualTo?: number;
+    WeightNotEqualTo?: number;
+    WeightBetween?: number[];
+    WeightIn?: number[];
+    Sent?: string;
+    SentGreaterThanOrEqualTo?: string;
+    SentGreaterThan?: string;
+    SentLessThan?: string;
+    SentLessThanOrEqualTo?: string;
+    SentNotEqualTo?: string;
+    SentBetween?: string[];
+    SentIn?: string[];
+    Open?: boolean;
+    Class?: number;
+    ClassGreaterThanOrEqualTo?: number;
+    ClassGreaterThan?: number;
+    ClassLessThan?: number;
+    ClassLessThanOrEqualTo?: number;
+    ClassNotEqualTo?: number;
+    ClassBetween?: number[] | string;
+    ClassIn?: number[] | string;
+    Owner?: string;
+    OwnerIn?: string[];
+}
+
+export interface parcelLine {
+    No?: number;
+}
+
+export interface parcel {
+    Id?: string;
+    Saved?: string;
+    Weight?: number;
+    /** @deprecated use Weight */
+    Mass?: number;
+    Count?: number;
+    Open?: boolean;
+    Hash?: string;
+    Labels?: { [name: string]: string };
+    Lines?: parcelLine[];
+    Back?: parcelLine;
+    Raw?: any;
+}
+
+// Change a parcel.
+// PATCH /Parcels/{ParcelID}
+export interface ChangeParcel extends IReturn<parcel> {
+    ParcelID?: string;
+    Weight?: number;
+    Tags?: string[];
+}
+
+export interface ParcelPATCHRequest extends ChangeParcel {
+}
+
+// Drop a parcel.
+// DELETE /Parcels/{ParcelID}
+export interface DropParcel extends IReturnVoid {
+    ParcelID?: string;
+}
+
+// All parcels.
+// GET /Parcels
+export interface AllParcels extends IReturn<parcel[]> {
+}
