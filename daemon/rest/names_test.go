@@ -1,8 +1,6 @@
 package rest_test
 
 import (
-	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,94 +33,9 @@ func newNameFixture(t *testing.T) nameFixture {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// plainRequest returns the request line of an operation's first plain route, and its
-// path members.
-func (f nameFixture) plainRequest(o wire.Operation) (line string, members map[string]string) {
-	at := slices.IndexFunc(o.Routes, func(r wire.OperationRoute) bool { return !isNamed(r.Path) })
-	r := o.Routes[at]
-	members = make(map[string]string)
-	path := pathParameter.ReplaceAllStringFunc(r.Path, func(part string) string {
-		name := strings.Trim(part, "{}")
-		if members[name] = f.exists[name]; r.Methods[0] != "GET" {
-			members[name] = noID
-		}
-		return url.PathEscape(members[name])
-	})
-	return r.Methods[0] + " " + path, members
-}
-
 // isNamed reports whether a path calls an operation by its name.
 func isNamed(path string) bool {
 	return strings.Contains(path, "/reply/") || strings.Contains(path, "/oneway/") || strings.HasPrefix(path, "/api/")
-}
-
-func jsonBody(members map[string]string) string {
-	var pairs []string
-	for name, value := range members {
-		pairs = append(pairs, fmt.Sprintf("%q:%q", strings.ToLower(name), value))
-	}
-	return "{" + strings.Join(pairs, ",") + "}"
-}
-
-func formBody(members map[string]string) string {
-	values := make(url.Values)
-	for name, value := range members {
-		values.Set(name, value)
-	}
-	return values.Encode()
-}
-
-var requestIDs = regexp.MustCompile(`"RequestId":"[^"]*"`)
-
-// outcome has the parts of a response that are equal however an operation is called.
-func (a answer) outcome() string {
-	return fmt.Sprint(a.status, " ", a.header.Get("Content-Type"), " ", requestIDs.ReplaceAllString(a.body, ""))
-}
-
-// changingResponses are the operations with a response that differs between any two
-// requests, or that has the body of the request.
-var changingResponses = []string{"TestTarget", "Info", "Stats", "Metrics", "Settings", "QueryRequestLogsGETManyRequest"}
-
-// TestEveryOperationByEveryName calls each operation by each of its names, with its
-// path members in a JSON body, in a form and in the query string, and compares the
-// response with that of the plain route.
-func TestEveryOperationByEveryName(t *testing.T) {
-	f := newNameFixture(t)
-	for _, o := range metadataOf(t, f.client).Operations {
-		if o.Name == "Stream" || strings.HasPrefix(o.Routes[0].Path, "/{Format}/reply/") && o.Name != "Authenticate" && o.Name != "WH_AuditQuery" {
-			continue // no response to compare, or queries, which other tests call by name
-		}
-		line, members := f.plainRequest(o)
-		want := f.do(line, "", "Accept: application/json")
-		query := formBody(members)
-		for _, name := range append([]string{o.Name}, o.Aliases...) {
-			for _, test := range []struct {
-				line, body string
-				headers    []string
-			}{
-				{"POST /json/reply/" + name, jsonBody(members), nil},
-				{"GET /json/reply/" + strings.ToLower(name) + "?" + query, "", []string{"Accept: text/csv"}},
-				{"DELETE /JSON/reply/" + name + ".json/?" + query, "", nil},
-				{"PUT /xml/reply/" + name + "?format=json", query, []string{"Content-Type: application/x-www-form-urlencoded"}},
-				{"POST /api/" + name + ".json", jsonBody(members), nil},
-				{"GET /api/" + name + "?" + query, "", []string{"Accept: application/json"}},
-			} {
-				got := f.do(test.line, test.body, test.headers...)
-				if got.outcome() != want.outcome() && !(slices.Contains(changingResponses, o.Name) && got.status == want.status) {
-					t.Errorf("%s as %s\n got %s\nwant %s", line, test.line, shortened(got.outcome()), shortened(want.outcome()))
-				}
-			}
-			got := f.do("POST /json/oneway/"+name, jsonBody(members))
-			switch {
-			case want.status < 400 && !slices.Contains([]string{"Health", "Ready", "Metrics"}, o.Name):
-				if got.status != 204 || got.body != "" {
-					t.Errorf("%s oneway: status %d, %q", name, got.status, got.body)
-				}
-			case want.status >= 400 && got.outcome() != want.outcome():
-				t.Errorf("%s oneway: got %s, want %s", name, got.outcome(), want.outcome())
-			}
-		}
-	}
 }
 
 // TestMissingPathMembers checks that the path members of an operation are required
