@@ -60,7 +60,7 @@ func TestBasicChallenge(t *testing.T) {
 }
 
 // TestProgramsWaitForChallenge runs programs that send a password only after a 401 with a
-// challenge for HTTP Basic. PHP uses the library of curl.
+// challenge for HTTP Basic. Clients in PHP use the library of curl, or read the header.
 func TestProgramsWaitForChallenge(t *testing.T) {
 	i := demo.start(t)
 	dir := t.TempDir()
@@ -71,6 +71,13 @@ passwords = urllib.request.HTTPPasswordMgrWithDefaultRealm()
 passwords.add_password(None, url, "admin", password)
 opener = urllib.request.build_opener(urllib.request.HTTPBasicAuthHandler(passwords))
 print(opener.open(url).read().decode())
+`,
+		"get.php": `<?php
+[, $url, $password] = $argv;
+$first = @file_get_contents($url, false, stream_context_create(['http' => ['ignore_errors' => true]]));
+if (!preg_grep('/^WWW-Authenticate: Basic /i', $http_response_header)) exit(1);
+$context = stream_context_create(['http' => ['header' => 'Authorization: Basic ' . base64_encode("admin:$password")]]);
+echo file_get_contents($url, false, $context);
 `,
 		"get.cs": `using System; using System.Net;
 class Get { static void Main(string[] a) {
@@ -86,6 +93,7 @@ class Get { static void Main(string[] a) {
 	url := i.URL + "/json/reply/DB_ClassQuery?Take=1"
 	for name, command := range map[string][]string{
 		"python3": {"get.py", url, daemontest.AdminPassword},
+		"php":     {"get.php", url, daemontest.AdminPassword},
 		"wget":    {"--quiet", "--output-document=-", "--user=admin", "--password=" + daemontest.AdminPassword, url},
 		"curl":    {"--silent", "--show-error", "--fail", "--anyauth", "--user", "admin:" + daemontest.AdminPassword, url},
 		"mono":    {"get.exe", url, daemontest.AdminPassword},
