@@ -121,9 +121,6 @@ func (r *run) all(ctx context.Context) (err error) {
 	for id, all := range subscriptions {
 		r.refuse(&r.result.Subscriptions, len(all), "%d subscriptions of the subscriber %s, which does not exist", len(all), id)
 	}
-	if !r.Messages {
-		return nil
-	}
 	return r.messages(ctx)
 }
 
@@ -184,6 +181,7 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 	if i := slices.IndexFunc(here, func(o webhook.Subscription) bool { return o.GUID == s.GUID }); i >= 0 {
 		o := here[i]
 		r.compare(counts, strings.EqualFold(o.Pattern, s.Pattern) && o.URL == s.URL && webhook.SameHeaders(o.Headers, s.Headers), "subscription", s.GUID, "EventName, URL or Headers")
+		r.reportBlocked(&o)
 		o.Pattern = s.Pattern // the event of its messages
 		r.targets[s.GUID] = &o
 		return nil
@@ -199,23 +197,29 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 		r.refuse(counts, 1, "subscription %s: %s", s.GUID, fault.From(err).Message)
 		return nil
 	}
-	if err := r.Rules.CheckURL(s.URL, true); err != nil {
-		r.Report("subscription %s: %s; until then its messages fail", s.GUID, fault.From(err).Message)
-	}
 	if pattern, err := r.Rules.Pattern(s.Pattern); err == nil {
 		s.Pattern = pattern
-	} else {
-		r.Report("subscription %s: its event %s is not published; add it to webhooks.events", s.GUID, s.Pattern)
 	}
+	r.reportBlocked(s)
 	counts.New++
 	r.result.Headers += len(s.Headers)
 	r.targets[s.GUID] = s
 	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.AddSubscription(ctx, *s); return err })
 }
 
-// messages imports the unfinished messages in pages.
+// reportBlocked reports which settings keep a subscription from getting messages.
+func (r *run) reportBlocked(s *webhook.Subscription) {
+	if err := r.Rules.CheckURL(s.URL, s.MadeByAdmin); err != nil {
+		r.Report("subscription %s: %s; until then its messages fail", s.GUID, fault.From(err).Message)
+	}
+	if _, err := r.Rules.Pattern(s.Pattern); err != nil {
+		r.Report("subscription %s: its event %s is not published; add it to webhooks.events", s.GUID, s.Pattern)
+	}
+}
+
+// messages imports the unfinished messages in pages, if configured.
 func (r *run) messages(ctx context.Context) (err error) {
-	if r.result.Finished, err = r.source.finished(ctx); err != nil {
+	if r.result.Finished, err = r.source.finished(ctx); err != nil || !r.Messages {
 		return err
 	}
 	for after := ""; ; {

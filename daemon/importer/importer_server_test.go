@@ -162,11 +162,11 @@ func TestImport(t *testing.T) {
 	}
 	for _, args := range [][]string{settings, append(settings, "--dry-run")} {
 		repeated, _ := f.run(t, 1, args...)
-		wantLines(t, repeated, repeatedCounts)
+		wantLines(t, repeated, repeatedCounts, "subscription "+subscription+": URL 127.0.0.1 is a loopback address; ")
 	}
 
 	i := daemontest.StartIn(t, dir, "--webhooks-allow-targets", "127.0.0.0/8", "--query-time-zone", "Australia/Sydney")
-	if _, stderr := f.run(t, 3, settings...); !strings.Contains(stderr, "stop it") {
+	if _, stderr := f.run(t, 3, settings...); strings.Count(stderr, "stop it") != 1 {
 		t.Errorf("while the daemon runs: %s", stderr)
 	}
 	f.run(t, 1, append(settings, "--dry-run")...)

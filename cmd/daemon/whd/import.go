@@ -84,7 +84,7 @@ func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun 
 	if conf.Store == config.Embedded && !dryRun {
 		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
 		if locked != nil {
-			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now: %s", locked)
+			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now")
 		}
 		defer func() { err = errors.Join(err, lock.Release()) }()
 	}
