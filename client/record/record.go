@@ -46,7 +46,8 @@ type Kind struct {
 	Database      Database
 	Table         string // if it differs from Name
 	OperationName string // if it differs from Name + "Query"
-	NewestFirst   bool   // default order: descending by the first field
+	NewestFirst   bool   // default order: descending by the key
+	Key           string // the field that orders pages; empty for the first one
 
 	members map[string]Member // by name, as declared and in lower case
 	columns map[string]int    // by name in lower case
@@ -61,6 +62,15 @@ const (
 	AppDB                     // the service's own tables
 	LogDB                     // the request log, which is a separate file on the embedded store
 )
+
+// KeyField returns the index of the field that orders pages.
+func (k *Kind) KeyField() int {
+	key, _ := k.Column(k.Key)
+	return key
+}
+
+// KeyName returns the name of the field that orders pages.
+func (k *Kind) KeyName() string { return k.Fields[k.KeyField()].Name }
 
 // Operation returns the name of the operation that queries the kind.
 func (k *Kind) Operation() string {

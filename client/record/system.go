@@ -44,14 +44,14 @@ func SystemKinds() []Kind {
 				{"Detail", Text, TextFilter, NotNull},
 			}},
 		{Name: "Message", Area: "Webhooks", Summary: "Webhook messages: events for a subscription, with their delivery status",
-			Database: AppDB, Table: "WH_MessageView", NewestFirst: true, Fields: []Field{
-				{"ItemNo", Long, OrderedFilter, NotNull},
+			Database: AppDB, Table: "WH_MessageView", NewestFirst: true, Key: "ItemNo", Fields: []Field{
 				{"SubscriberID", Text, TextFilter, NotNull},
 				{"SubscriptionID", Text, TextFilter, NotNull},
 				{"MessageID", Text, TextFilter, NotNull},
 				{"EventName", Text, TextFilter, NotNull},
 				{"URL", Text, TextFilter, NotNull},
 				{"Body", Text, TextFilter, NotNull},
+				{"ItemNo", Long, OrderedFilter, NotNull},
 				{"Status", Int, OrderedFilter, NotNull},
 				{"Retries", Int, OrderedFilter, NotNull},
 				{"AddedDateTime", Epoch, OrderedFilter, NotNull},
@@ -62,16 +62,16 @@ func SystemKinds() []Kind {
 				{"MaxRetries", Int, OrderedFilter, NotNull},
 			}},
 		{Name: "MessageResponse", Area: "Webhooks", Summary: "Delivery attempts of webhook messages, with the responses",
-			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Fields: attemptFields()},
+			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Key: "MessageItemNo", Fields: attemptFields()},
 		{Name: "Attempt", Area: "Webhooks", Summary: "Delivery attempts of webhook messages of all subscribers, with the text of the responses",
-			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Fields: append(attemptFields(),
+			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, Key: "MessageItemNo", Fields: append(attemptFields(),
 				Field{"Detail", Text, TextFilter, Nullable}, Field{"AnswerText", Text, TextFilter, Nullable})},
 		{Name: "Subscriber", Area: "Webhooks", Summary: "Webhook subscribers",
-			Database: AppDB, Table: "SY_WebhookSubscriber", Fields: []Field{
-				{"ItemNo", Int, OrderedFilter, NotNull},
+			Database: AppDB, Table: "SY_WebhookSubscriber", Key: "ItemNo", Fields: []Field{
 				{"RecID", Text, TextFilter, NotNull},
 				{"Name", Text, TextFilter, NotNull},
 				{"IsEnabled", Bool, EqualFilter, NotNull},
+				{"ItemNo", Int, OrderedFilter, NotNull},
 				{"LastSavedDateTime", Epoch, OrderedFilter, NotNull},
 				{"RowHash", Bytes, EqualFilter, NotNull},
 			}},
@@ -96,7 +96,6 @@ func SystemKinds() []Kind {
 // can read.
 func attemptFields() []Field {
 	return []Field{
-		{"MessageItemNo", Long, OrderedFilter, NotNull},
 		{"SubscriberID", Text, TextFilter, NotNull},
 		{"SubscriptionID", Text, TextFilter, NotNull},
 		{"MessageID", Text, TextFilter, NotNull},
@@ -104,6 +103,7 @@ func attemptFields() []Field {
 		{"EventName", Text, TextFilter, NotNull},
 		{"URL", Text, TextFilter, NotNull},
 		{"Body", Text, TextFilter, NotNull},
+		{"MessageItemNo", Long, OrderedFilter, NotNull},
 		{"Status", Int, OrderedFilter, NotNull},
 		{"Retries", Int, OrderedFilter, NotNull},
 		{"AddedDateTime", Epoch, OrderedFilter, NotNull},

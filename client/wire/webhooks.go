@@ -129,13 +129,13 @@ type Page[T any] struct {
 
 // Message is the delivery of an event to a subscription.
 type Message struct {
-	ItemNo                      int64
 	SubscriberID                string
 	SubscriptionID              string
 	MessageID                   string
 	EventName                   string
 	URL                         string
 	Body                        string
+	ItemNo                      int64
 	Status                      int // as in MessageState
 	Retries                     int
 	AddedDateTime               Timestamp
@@ -148,7 +148,6 @@ type Message struct {
 
 // MessageResponse is a delivery attempt of a message.
 type MessageResponse struct {
-	MessageItemNo            int64
 	SubscriberID             string
 	SubscriptionID           string
 	MessageID                string
@@ -156,6 +155,7 @@ type MessageResponse struct {
 	EventName                string
 	URL                      string
 	Body                     string
+	MessageItemNo            int64
 	Status                   int // of the message after the attempt
 	Retries                  int
 	AddedDateTime            Timestamp

@@ -33,7 +33,7 @@ func (d *Drain) Begin() (end func()) {
 	}
 }
 
-// resumingRows reads the rows of a plan sorted by the kind's first field. When the drain is
+// resumingRows reads the rows of a plan sorted by the kind's key. When the drain is
 // active it closes its statement and resumes with another one, which sees later changes.
 type resumingRows struct {
 	row.Source
@@ -41,25 +41,25 @@ type resumingRows struct {
 	drain         *Drain
 	plan          query.Plan
 	width         int // number of requested columns
-	key           int // column index of the first field
+	key           int // column index of the key
 	last          int64
 	rows          int64     // number of rows read by all statements
 	startedAt     time.Time // start of the current statement
 	firstRowAfter time.Duration
 }
 
-// resumable reports whether a plan's rows are sorted by the first field of a kind in our
-// own tables. A plan with several statements needs a single snapshot and is not resumed.
+// resumable reports whether a plan's rows are sorted by the key of a kind in our own
+// tables. A plan with several statements needs a single snapshot and is not resumed.
 func resumable(p *query.Plan, several bool) bool {
-	return p.Kind.Database == record.AppDB && p.Kind.Fields[0].Type == record.Long && !p.Distinct && !several &&
-		len(p.Order) > 0 && p.Order[0].Field == 0
+	return p.Kind.Database == record.AppDB && p.Kind.Fields[p.Kind.KeyField()].Type == record.Long && !p.Distinct && !several &&
+		len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
 }
 
 func newResumingRows(r *Result, drain *Drain) (*resumingRows, error) {
-	s := &resumingRows{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, 0)}
+	s := &resumingRows{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, r.plan.Kind.KeyField())}
 	if s.key < 0 {
 		s.key = s.width
-		s.plan.Columns = append(slices.Clip(s.plan.Columns), 0)
+		s.plan.Columns = append(slices.Clip(s.plan.Columns), s.plan.Kind.KeyField())
 	}
 	return s, s.start()
 }
@@ -107,7 +107,7 @@ func (s *resumingRows) resume(from int64, over <-chan struct{}) error {
 	if s.plan.Order[0].Desc {
 		operator = record.LessThanOrEqualTo
 	}
-	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: 0, Operator: operator, Operands: []wire.Value{{Int: from}}})
+	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: s.plan.Kind.KeyField(), Operator: operator, Operands: []wire.Value{{Int: from}}})
 	s.plan.Skip = 0
 	if s.plan.Take != query.NoTake {
 		s.plan.Take = s.result.plan.Take - s.rows

@@ -68,18 +68,18 @@ func (p *Plan) distinctOrder(r *Request) error {
 	return nil
 }
 
-// stableOrder completes the order so that paging is stable: by the record's first
-// field, or by all selected fields for DISTINCT. A request for all rows without an
+// stableOrder completes the order so that paging is stable: by the record's key,
+// or by all selected fields for DISTINCT. A request for all rows without an
 // order is left unchanged.
 func (p *Plan) stableOrder(r *Request) []Order {
 	requested := r.Order
-	if newest := (Order{Field: 0, Desc: true}); len(requested) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
+	if newest := (Order{Field: r.Kind.KeyField(), Desc: true}); len(requested) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
 		requested = []Order{newest}
 	}
 	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet {
 		return nil
 	}
-	breakers := []int{0}
+	breakers := []int{r.Kind.KeyField()}
 	if p.Distinct {
 		breakers = p.Columns
 	}

@@ -337,7 +337,7 @@ func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 // exportable returns the rows that can be exported.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
-	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.Fields[0].Name, Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.completeRecords}
+	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.KeyName(), Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.completeRecords}
 	for _, name := range b.Fields {
 		at, _ := b.Kind.Column(name)
 		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Fields[at].Type})

@@ -53,7 +53,7 @@ func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(r
 		for c, v := range values {
 			cells[c] = cell(types[c], v)
 		}
-		shown[i] = &grid.Row{ID: row.Text(kind.Fields[0].Name), Cells: cells}
+		shown[i] = &grid.Row{ID: row.Text(kind.KeyName()), Cells: cells}
 	}
 	return shown
 }

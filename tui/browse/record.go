@@ -72,7 +72,7 @@ func (r *Record) fullQuery() (client.Query, int) {
 	if !hasServiceTimes(b.Kind) {
 		return q, b.Grid.Index()
 	}
-	q.Where = []client.Filter{{Field: b.Kind.Fields[0].Name, Operator: record.Equal, Values: []string{r.Row.ID}}}
+	q.Where = []client.Filter{{Field: b.Kind.KeyName(), Operator: record.Equal, Values: []string{r.Row.ID}}}
 	return q, 0
 }
 
@@ -84,7 +84,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		r.ShowFetchError("fetching the record", err)
 		return nil
 	}
-	if row.Text(r.Browser.Kind.Fields[0].Name) != r.Row.ID {
+	if row.Text(r.Browser.Kind.KeyName()) != r.Row.ID {
 		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}

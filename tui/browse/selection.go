@@ -57,7 +57,7 @@ func (s *selection) filterText() string { return strings.Join(s.Badges(), Condit
 // query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
 	q := client.Query{Kind: s.Kind, Where: s.filters, Fields: s.Fields, Strict: true}
-	if first := s.Kind.Fields[0].Name; !slices.Contains(q.Fields, first) {
+	if first := s.Kind.KeyName(); !slices.Contains(q.Fields, first) {
 		q.Fields = append([]string{first}, q.Fields...)
 	}
 	if s.order.Column != "" {
