@@ -128,7 +128,7 @@ func TestDocuments(t *testing.T) {
 		golden(t, name, append(text, '\n'))
 	}
 	for _, l := range Languages() {
-		types, err := s.Types(l)
+		types, err := l.Types(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,8 +21,8 @@ type Types struct {
 	classes  []byte
 }
 
-// Types generates the classes of one language.
-func (s *Service) Types(l *Language) (*Types, error) {
+// Types generates the classes of a service.
+func (l *Language) Types(s *Service) (*Types, error) {
 	t := &Types{language: l, version: cmp.Or(s.Version, "0"), made: time.Now()}
 	var text bytes.Buffer
 	err := l.text.Execute(&text, slices.DeleteFunc(newClasses(s.Operations).all, func(c class) bool { return slices.Contains(l.provided, c.Name) }))

@@ -50,7 +50,7 @@ func TestTypesOfLanguages(t *testing.T) {
 func TestOptionsOfTypes(t *testing.T) {
 	s := shop(t)
 	for _, l := range Languages() {
-		types, err := s.Types(l)
+		types, err := l.Types(s)
 		if err != nil {
 			t.Fatal(err)
 		}

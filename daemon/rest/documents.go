@@ -69,7 +69,7 @@ func newDescription(describe func() *metadata.Service) description {
 		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
 	}
 	for _, l := range metadata.Languages() {
-		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return service().Types(l) })
+		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return l.Types(service()) })
 	}
 	return d
 }
