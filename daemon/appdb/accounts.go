@@ -148,9 +148,16 @@ func (a *Accounts) RemoveSession(ctx context.Context, hash string) error {
 
 // RemoveExpired removes the sessions that expired before a time, and returns their
 // number.
-func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (int64, error) {
-	n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE ExpiryDateTime < @Before`, sql.Named("Before", Timestamp(before)))
-	return n, a.db.Fault(err, "removing expired sessions")
+func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed int64, err error) {
+	const limit = 1000 // far fewer than the 5,000 locks for which SQL Server locks the table
+	for {
+		n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash IN (
+	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash`+a.db.Limit+`)`,
+			sql.Named("Before", Timestamp(before)), sql.Named("Limit", limit))
+		if removed += n; err != nil || n < limit {
+			return removed, a.db.Fault(err, "removing expired sessions")
+		}
+	}
 }
 
 // revokedExpiry is the expiry of revoked keys. It is in the past for every clock, so that

@@ -133,8 +133,10 @@ VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)
 COMMIT
 DELETE FROM WH_Session WHERE SessionHash = @SessionHash
   @SessionHash = "s"
-DELETE FROM WH_Session WHERE ExpiryDateTime < @Before
+DELETE FROM WH_Session WHERE SessionHash IN (
+	SELECT s.SessionHash FROM WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash)
   @Before = "2030-01-02T12:00:00.1234567"
+  @Limit = 1000
 SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
 SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey
@@ -324,8 +326,10 @@ VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)
 COMMIT
 SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE SessionHash = @SessionHash
   @SessionHash = "s"
-SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE ExpiryDateTime < @Before
+SET LOCK_TIMEOUT 10000; DELETE FROM [whd].WH_Session WHERE SessionHash IN (
+	SELECT s.SessionHash FROM [whd].WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash)
   @Before = "2030-01-02T12:00:00.1234567"
+  @Limit = 1000
 SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k WHERE k.KeyHash = @KeyHash
   @KeyHash = "k"
 SET LOCK_TIMEOUT 10000; SELECT k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.ExpiryDateTime, k.LastUsedDateTime FROM [whd].WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey

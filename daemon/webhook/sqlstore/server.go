@@ -51,13 +51,14 @@ func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
 // The row of a partition is locked first: no other daemon can take over the
 // partition until the end, and only its holder writes the row otherwise. The
 // version is only read: a concurrent deletion of a subscription leaves messages
-// that are invisible and deleted later.
+// that are invisible and deleted later. Without FORCESEEK the server may scan a small
+// table for the rows of a list, and take update locks on rows of other daemons.
 var (
 	serverBegin = `SET XACT_ABORT ON;
 DECLARE @Result int;
 SET @Result = 0;
 BEGIN TRANSACTION;
-UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
+UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN ` + leaseColumns.open("Leases") + ` l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
@@ -75,7 +76,7 @@ SELECT ` + messageColumns.values() + `, n.AddedDateTime FROM ` + messageColumns.
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 `
 	serverOutcomes = `UPDATE m SET ` + strings.ReplaceAll(messageUpdate, "@", "n.") + `
-FROM whd.SY_WebhookMessage m
+FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN ` + resultColumns.open("Outcomes", "MessageID", "Attempt", "Status", "HTTPCode", "Message", "LastSavedDateTime", "NextAttemptDateTime") + ` n ON n.MessageID = m.ID
 WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
@@ -84,7 +85,7 @@ SELECT ` + attemptColumns.values() + ` FROM ` + attemptColumns.open("Outcomes") 
 JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt);
 `
-	serverTextRows = `UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o
+	serverTextRows = `UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o WITH (FORCESEEK)
 JOIN ` + textPieces.open("Texts", "TextHash", "UsedDateTime") + ` n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
 WHERE CAST(o.UsedDateTime AS date) < CAST(n.UsedDateTime AS date);
 INSERT INTO whd.WH_ResponseText (` + textColumns.names() + `)
@@ -92,7 +93,7 @@ SELECT n.TextHash, n.UsedDateTime, n.Size, plain(n.Text1) + plain(n.Text2) + pla
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_ResponseText o WHERE o.TextHash = n.TextHash COLLATE Latin1_General_BIN2);
 `
 	serverDisabled = `UPDATE s SET IsEnabled = 0, DisabledReason = plain(n.DisabledReason), LastSavedDateTime = n.LastSavedDateTime, RowHash = @RowHash
-FROM whd.SY_WebhookSubscription s
+FROM whd.SY_WebhookSubscription s WITH (FORCESEEK)
 JOIN ` + disabledColumns.open("Disabled") + ` n ON n.ID = s.ID
 WHERE s.IsEnabled = 1;
 IF @@ROWCOUNT > 0
@@ -104,7 +105,7 @@ BEGIN
 END
 `
 	serverKeys = `UPDATE k SET ` + keyUpdate("n.") + `
-FROM whd.WH_IdempotencyKey k
+FROM whd.WH_IdempotencyKey k WITH (FORCESEEK)
 JOIN ` + keyColumns.open("Keys") + ` n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
 INSERT INTO whd.WH_IdempotencyKey (` + keyColumns.names() + `)
@@ -114,7 +115,7 @@ IF EXISTS (SELECT 1 FROM whd.WH_IdempotencyKey k
 	JOIN ` + keyColumns.open("Keys", "KeyHash", "EventGUID") + ` n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 	WHERE k.EventGUID <> n.EventGUID COLLATE Latin1_General_BIN2) SET @Result = 3;
 `
-	serverHealth = `UPDATE s SET FailingSince = n.FailingSince FROM whd.SY_WebhookSubscription s
+	serverHealth = `UPDATE s SET FailingSince = n.FailingSince FROM whd.SY_WebhookSubscription s WITH (FORCESEEK)
 JOIN ` + healthColumns.open("Health") + ` n ON n.ID = s.ID
 WHERE n.FailingSince IS NULL OR n.Overwrite = 1 OR s.FailingSince IS NULL;
 `
@@ -130,11 +131,11 @@ JOIN whd.WH_Number c ON c.Name = N'Nudge';
 	// The rows of the outbox that become events. None may have been processed by
 	// another daemon, or be overtaken: if a transaction of another program commits
 	// during the read, its later rows may be visible first.
-	serverOutbox = `DELETE o FROM whd.WH_Outbox o WITH (READPAST)
+	serverOutbox = `DELETE o FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK, FORCESEEK)
 JOIN ` + outboxColumns.open("Outbox") + ` n ON n.ID = o.OutboxID
 WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
-IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
+IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 `
 	serverEnd = `IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;`
@@ -150,11 +151,11 @@ func keyUpdate(from string) string {
 var serverRemove = `SET XACT_ABORT ON;
 DECLARE @Removed int;
 BEGIN TRANSACTION;
-DELETE m FROM whd.SY_WebhookMessage m
+DELETE m FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN ` + deletionColumns.open("Messages", "ID", "Status", "Attempts") + ` c ON c.ID = m.ID
 WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
 SET @Removed = @@ROWCOUNT;
-DELETE r FROM whd.SY_WebhookMessageResponse r
+DELETE r FROM whd.SY_WebhookMessageResponse r WITH (FORCESEEK)
 JOIN ` + deletionColumns.open("Messages", "ID") + ` c ON c.ID = r.MessageID
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
 DELETE e FROM whd.WH_Event e

@@ -4,7 +4,7 @@ SET XACT_ABORT ON;
 DECLARE @Result int;
 SET @Result = 0;
 BEGIN TRANSACTION;
-UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
+UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
@@ -20,7 +20,7 @@ SET XACT_ABORT ON;
 DECLARE @Result int;
 SET @Result = 0;
 BEGIN TRANSACTION;
-UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
+UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
@@ -52,17 +52,17 @@ SET XACT_ABORT ON;
 DECLARE @Result int;
 SET @Result = 0;
 BEGIN TRANSACTION;
-UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p
+UPDATE p SET Fence = p.Fence FROM whd.WH_Partition p WITH (FORCESEEK)
 JOIN OPENJSON(@Leases) WITH (PartitionID bigint '$[0]', Fence bigint '$[1]') l ON l.PartitionID = p.PartitionID AND l.Fence = p.Fence;
 IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
 IF @Result = 0
 BEGIN
-DELETE o FROM whd.WH_Outbox o WITH (READPAST)
+DELETE o FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK, FORCESEEK)
 JOIN OPENJSON(@Outbox) WITH (ID bigint '$[0]') n ON n.ID = o.OutboxID
 WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
-IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
+IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
 SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = n.N
@@ -72,7 +72,7 @@ SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLAC
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 UPDATE m SET Status = n.Status, Attempts = n.Attempt, NextAttemptDateTime = n.NextAttemptDateTime, LastSavedDateTime = n.LastSavedDateTime,
 	HTTPCode = n.HTTPCode, ResponseMessage = n.Message
-FROM whd.SY_WebhookMessage m
+FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', Status tinyint '$[3]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', LastSavedDateTime datetime2(7) '$[10]', NextAttemptDateTime datetime2(7) '$[12]') n ON n.MessageID = m.ID
 WHERE m.Attempts = n.Attempt - 1 AND m.NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = m.SubscriptionID);
@@ -80,14 +80,14 @@ INSERT INTO whd.SY_WebhookMessageResponse (MessageID, Attempt, RecID, Status, Re
 SELECT n.MessageID, n.Attempt, n.RecID, n.Status, n.Retries, n.HTTPCode, n.Message, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Detail COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.AnswerText COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Duration, n.LastSavedDateTime, n.TextHash FROM OPENJSON(@Outcomes1) WITH (MessageID bigint '$[0]', Attempt int '$[1]', RecID nvarchar(36) '$[2]', Status tinyint '$[3]', Retries int '$[4]', HTTPCode int '$[5]', Message nvarchar(256) '$[6]', Detail nvarchar(max) '$[7]', AnswerText nvarchar(max) '$[8]', Duration bigint '$[9]', LastSavedDateTime datetime2(7) '$[10]', TextHash nvarchar(32) '$[11]') n
 JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt);
-UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o
+UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o WITH (FORCESEEK)
 JOIN OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', UsedDateTime datetime2(7) '$[1]') n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
 WHERE CAST(o.UsedDateTime AS date) < CAST(n.UsedDateTime AS date);
 INSERT INTO whd.WH_ResponseText (TextHash, UsedDateTime, Size, Text)
 SELECT n.TextHash, n.UsedDateTime, n.Size, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text1 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text2 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') + REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.Text3 COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~') FROM OPENJSON(@Texts) WITH (TextHash nvarchar(32) '$[0]', UsedDateTime datetime2(7) '$[1]', Size int '$[2]', Text1 nvarchar(max) '$[3]', Text2 nvarchar(max) '$[4]', Text3 nvarchar(max) '$[5]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_ResponseText o WHERE o.TextHash = n.TextHash COLLATE Latin1_General_BIN2);
 UPDATE s SET IsEnabled = 0, DisabledReason = REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.DisabledReason COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), LastSavedDateTime = n.LastSavedDateTime, RowHash = @RowHash
-FROM whd.SY_WebhookSubscription s
+FROM whd.SY_WebhookSubscription s WITH (FORCESEEK)
 JOIN OPENJSON(@Disabled) WITH (ID bigint '$[0]', DisabledReason nvarchar(max) '$[1]', LastSavedDateTime datetime2(7) '$[2]') n ON n.ID = s.ID
 WHERE s.IsEnabled = 1;
 IF @@ROWCOUNT > 0
@@ -98,7 +98,7 @@ BEGIN
 	JOIN whd.WH_Number v ON v.Name = N'SubscriptionVersion';
 END
 UPDATE k SET Digest = n.Digest, EventGUID = n.EventGUID, Messages = n.Messages, ExpiryDateTime = n.ExpiryDateTime
-FROM whd.WH_IdempotencyKey k
+FROM whd.WH_IdempotencyKey k WITH (FORCESEEK)
 JOIN OPENJSON(@Keys) WITH (KeyHash nvarchar(64) '$[0]', Digest nvarchar(64) '$[1]', EventGUID nvarchar(36) '$[2]', Messages int '$[3]', ExpiryDateTime datetime2(7) '$[4]') n ON n.KeyHash COLLATE Latin1_General_BIN2 = k.KeyHash
 WHERE k.ExpiryDateTime <= SYSUTCDATETIME();
 INSERT INTO whd.WH_IdempotencyKey (KeyHash, Digest, EventGUID, Messages, ExpiryDateTime)
@@ -132,11 +132,11 @@ SELECT @Result;
 SET XACT_ABORT ON;
 DECLARE @Removed int;
 BEGIN TRANSACTION;
-DELETE m FROM whd.SY_WebhookMessage m
+DELETE m FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
 JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]', Status tinyint '$[2]', Attempts int '$[3]') c ON c.ID = m.ID
 WHERE m.Status = c.Status AND m.Attempts = c.Attempts;
 SET @Removed = @@ROWCOUNT;
-DELETE r FROM whd.SY_WebhookMessageResponse r
+DELETE r FROM whd.SY_WebhookMessageResponse r WITH (FORCESEEK)
 JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]') c ON c.ID = r.MessageID
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
 DELETE e FROM whd.WH_Event e
