@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -259,5 +262,40 @@ func TestDatesOfWebhooks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestFormsOfTools sends a subscription with two headers by curl -F, as a form with
+// fields and as a file, and by the form encoder of PHP.
+func TestFormsOfTools(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	path := "/Webhooks/Subscribers/" + read[wire.Subscriber](t, asAdmin(t, i).do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID + "/Subscriptions"
+	body := filepath.Join(t.TempDir(), "headers.json")
+	if err := os.WriteFile(body, []byte(listHeaders([2]string{"1", "ü"})), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	curl := []string{"--silent", "--show-error", "--fail", "--noproxy", "*", i.URL + path, "-F", "URL=http://127.0.0.1:9/", "-F", "EventName=debtor.*", "-F"}
+	for name, command := range map[string][]string{
+		"fields": append(slices.Clip(curl), "Headers[0][Name]=X-First", "-F", "Headers[0][Value]=a, b", "-F", "Headers[1][Name]=X-Second"),
+		"list":   append(slices.Clip(curl), `Headers=[{Name:X-First,Value:1},{Name:X-Second,Value:2}]`),
+		"file":   append(slices.Clip(curl), "Headers=@"+body+";type=application/json"),
+		"php": {"-r", `$form = ['URL' => 'http://127.0.0.1:9/', 'EventName' => 'debtor.*', 'Headers' => [['Name' => 'X-First', 'Value' => 'a, b'], ['Name' => 'X-Second', 'Value' => '']]];
+			$options = ['http' => ['method' => 'POST', 'header' => 'Content-Type: application/x-www-form-urlencoded', 'content' => http_build_query($form)]];
+			exit(file_get_contents($argv[1], false, stream_context_create($options)) === false ? 1 : 0);`, i.URL + path},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool := "curl"
+			if name == "php" {
+				tool = name
+			}
+			if err := runTool(t, tool, command...); err != nil {
+				t.Fatal(err)
+			}
+			all := read[[]wire.Subscription](t, anonymous(t, i).do("GET "+path, "").want(t, 200))
+			if last := all[len(all)-1]; last.URL != "http://127.0.0.1:9/" || len(last.Headers) != 2 || last.Headers[1].Name != "X-Second" {
+				t.Errorf("%+v", last)
+			}
+			anonymous(t, i).do("DELETE "+path+"/"+all[len(all)-1].RecID, "").want(t, 204)
+		})
 	}
 }

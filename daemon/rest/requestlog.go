@@ -124,16 +124,21 @@ func sessionTag(x *edge.Context) string {
 	return ""
 }
 
-// describeMembers records the members of the URL, and those of a form body.
+// describeMembers records the members of the URL, and those of a form body, which are
+// texts.
 func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redacted {
 		return
 	}
 	noteMembers(d, requestlog.RequestDto, x.Members)
-	if len(x.Body) == 0 || !strings.HasPrefix(strings.ToLower(x.Request.Header.Get("Content-Type")), "application/x-www-form-urlencoded") {
+	contentType := strings.ToLower(x.Request.Header.Get("Content-Type"))
+	if len(x.Body) == 0 || x.Body[0] == '{' || !strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !strings.HasPrefix(contentType, "multipart/form-data") {
 		return
 	}
-	if said, err := query.ReadBody(x.Body, "application/x-www-form-urlencoded", ""); err == nil && x.Body[0] != '{' {
+	if said, err := query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), ""); err == nil {
+		for i := range said {
+			said[i].Texts = []string{strings.Join(said[i].Texts, ",")}
+		}
 		noteMembers(d, requestlog.FormData, said)
 	}
 }
