@@ -112,14 +112,11 @@ func TestPages(t *testing.T) {
 
 func TestDocuments(t *testing.T) {
 	s := shop(t)
-	openAPI, err := s.OpenAPI()
-	if err != nil {
-		t.Fatal(err)
-	}
+	openAPI, swagger := append(Servers(at), s.OpenAPI()[1:]...), append(Host(at), s.Swagger()[1:]...)
 	query, _ := s.Lookup("parcels")
 	change, _ := s.Lookup("CHANGEPARCEL")
 	for name, doc := range map[string]any{
-		"openapi.json": json.RawMessage(openAPI), "index.json": s.Document(at), "ParcelsQuery.json": s.OperationDocument(query, at), "ChangeParcel.json": s.OperationDocument(change, at),
+		"openapi.json": json.RawMessage(openAPI), "swagger.json": json.RawMessage(swagger), "index.json": s.Document(at), "ParcelsQuery.json": s.OperationDocument(query, at), "ChangeParcel.json": s.OperationDocument(change, at),
 	} {
 		text, err := json.MarshalIndent(doc, "", " ")
 		if err != nil {

@@ -3,8 +3,8 @@ package metadata
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,35 +26,35 @@ func ref(part, name string) object { return object{"$ref": "#/components/" + par
 // description collects the parts of the OpenAPI document.
 type description struct {
 	*schemas
-	parameters, bodies, responses, paths object
+	parameters, responses, paths object
 
 	ids map[string]bool
 }
 
-// OpenAPI returns the OpenAPI 3.1 document of the service, without its servers.
-func (s *Service) OpenAPI() ([]byte, error) { return json.Marshal(s.openAPI()) }
+// OpenAPI returns the OpenAPI 3.1 document of the service without its first member,
+// which Servers returns.
+func (s *Service) OpenAPI() []byte { return []byte(jsonText(s.openAPI())) }
 
-// Swagger returns the same document in version 2.0, without its host.
-func (s *Service) Swagger() ([]byte, error) { return json.Marshal(swagger(s.openAPI())) }
+// Swagger returns the same document in version 2.0 without its first members, which
+// Host returns.
+func (s *Service) Swagger() []byte { return []byte(jsonText(swagger(s.openAPI()))) }
 
-// Servers returns the members of the OpenAPI document that name the service's address.
-func Servers(serviceURL *url.URL) map[string]any {
-	return object{"servers": []any{object{"url": serviceURL.String()}}}
+// Servers returns the start of the OpenAPI document: the address of the service.
+func Servers(address string) []byte {
+	return fmt.Appendf(nil, `{"servers":[{"url":%s}],`, jsonText(address))
 }
 
-// Host returns the members of the Swagger document that name the service's address.
-func Host(serviceURL *url.URL) map[string]any {
-	return object{"host": serviceURL.Host, "basePath": cmp.Or(serviceURL.Path, "/"), "schemes": []string{serviceURL.Scheme}}
+// Host returns the start of the Swagger document: the address of the service.
+func Host(address string) []byte {
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, base, _ := strings.Cut(rest, "/")
+	return fmt.Appendf(nil, `{"host":%s,"basePath":%s,"schemes":[%s],`, jsonText(host), jsonText("/"+base), jsonText(scheme))
 }
 
 func (s *Service) openAPI() object {
 	var tags []any
 	for _, g := range s.groups() {
 		tags = append(tags, object{"name": g.Name})
-	}
-	var security []any
-	for _, scheme := range []string{"bearer", "basic", "sessionHeader", "session"} {
-		security = append(security, object{scheme: []string{}})
 	}
 	d := newDescription(s.Operations)
 	return object{
@@ -63,7 +63,7 @@ func (s *Service) openAPI() object {
 			"description": "Queries over business records, and webhooks. The filters of queries also have the names of x-implicit-conventions, where % stands for a field on either side: %From% is FromField and FieldFrom."},
 		"tags":       tags,
 		"paths":      d.paths,
-		"security":   security,
+		"security":   []any{object{"bearer": []string{}}, object{"basic": []string{}}, object{"sessionHeader": []string{}}, object{"session": []string{}}},
 		"components": d.components(),
 
 		"x-implicit-conventions": conventions(),
@@ -72,15 +72,12 @@ func (s *Service) openAPI() object {
 
 func newDescription(operations []Operation) *description {
 	d := &description{
-		schemas: newSchemas(operations), parameters: object{}, bodies: object{}, responses: object{},
+		schemas: newSchemas(operations), parameters: object{}, responses: object{},
 		ids: make(map[string]bool), paths: object{},
 	}
 	d.responses["Failure"] = object{ // the response to every failure, in the negotiated format
 		"description": "The error, and the request members that caused it",
 		"content":     documents(d.schemaOf(wire.Failure{})),
-	}
-	for i := range operations {
-		d.taken[operations[i].Name+"Response"] = true // generators have a type of this name
 	}
 	for i := range operations {
 		d.operation(&operations[i])
@@ -90,7 +87,7 @@ func newDescription(operations []Operation) *description {
 
 func (d *description) components() object {
 	return object{
-		"schemas": d.schemas.all, "parameters": d.parameters, "requestBodies": d.bodies, "responses": d.responses,
+		"schemas": d.schemas.all, "parameters": d.parameters, "responses": d.responses,
 		"securitySchemes": object{
 			"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
 			"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
@@ -101,9 +98,9 @@ func (d *description) components() object {
 }
 
 func (d *description) operation(o *Operation) {
+	d.taken[o.Name+"Response"] = true // generators have a type of this name
 	if o.Kind != nil {
-		d.kindParameters(o.Kind)
-		d.bodies[o.Name+"Body"] = body(d.kindRequest(o), sampler{Operation: o}.values(o.Routes[0].Path), false)
+		d.kindRequest(o)
 		d.responses[o.Name] = object{"description": "The matching rows", "headers": queryHeaders(), "content": documents(d.kindResponse(o.Kind))}
 	}
 	for i, r := range o.Routes {
@@ -169,7 +166,7 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 		if "{"+name+"}" == formatMember {
 			schema, m.Help = object{"type": "string", "enum": encode.PathNames()}, "response format"
 		}
-		all = append(all, withExample(parameter(name, "path", true, schema, m.Help)))
+		all = append(all, parameter(name, "path", true, schema, m.Help))
 	}
 	if o.Kind == nil {
 		return all
@@ -186,19 +183,13 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 
 func queryParameters(members []Member) (all []any) {
 	for _, m := range members {
-		all = append(all, withExample(parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help)))
+		all = append(all, parameter(m.Name, "query", m.Required, memberSchema(m.Type), m.Help))
 	}
 	return all
 }
 
-// withExample adds the example value of a parameter, if there is one.
-func withExample(p object) object {
-	if value, ok := examples[p["name"].(string)]; ok {
-		p["example"] = value
-	}
-	return p
-}
-
+// parameter describes a parameter, with its example if there is one. Filters, which
+// have no help, have no examples: tools would send all of them.
 func parameter(name, in string, required bool, schema any, help string) object {
 	p := object{"name": name, "in": in, "schema": schema}
 	if required {
@@ -206,6 +197,9 @@ func parameter(name, in string, required bool, schema any, help string) object {
 	}
 	if help != "" {
 		p["description"] = help
+	}
+	if example := examples[name]; example != nil && (required || help != "") {
+		p["example"] = example
 	}
 	return p
 }
@@ -224,13 +218,13 @@ func (d *description) call(o *Operation, r Route, method string) object {
 		op["x-aliases"] = o.Aliases
 	}
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	sample := sampler{Operation: o}.values(r.Path)
 	switch members := o.outsidePath(r.Path); {
 	case o.Kind != nil && withBody:
-		op["requestBody"] = ref("requestBodies", o.Name+"Body")
+		op["requestBody"] = body(ref("schemas", o.Name), sample)
 	case o.Kind != nil || len(members) == 0:
 	case withBody:
-		required := slices.ContainsFunc(members, func(m Member) bool { return m.Required })
-		op["requestBody"] = body(membersSchema(members), sampler{Operation: o}.values(r.Path), required)
+		op["requestBody"] = body(membersSchema(members), sample)
 	default:
 		op["parameters"] = queryParameters(members)
 	}
@@ -238,7 +232,7 @@ func (d *description) call(o *Operation, r Route, method string) object {
 }
 
 // body describes a request body with members, and example values of them.
-func body(schema any, example []sampleValue, required bool) object {
+func body(schema object, example []sampleValue) object {
 	content := object{}
 	for _, t := range query.BodyTypes() {
 		content[t.MediaTypes[0]] = object{"schema": schema}
@@ -247,7 +241,7 @@ func body(schema any, example []sampleValue, required bool) object {
 		}
 	}
 	content[jsonType] = object{"schema": schema, "example": json.RawMessage(sampleBody(example))}
-	return object{"content": content, "required": required}
+	return object{"content": content, "required": schema["required"] != nil}
 }
 
 // operationResponses returns the success and the failure response of an operation.
@@ -293,23 +287,31 @@ func queryHeaders() object {
 	}
 }
 
-// kindParameters adds the filters of a kind, and the members of every query, to the
-// parameters of the document.
-func (d *description) kindParameters(k *record.Kind) {
-	for _, f := range k.Fields {
+// kindRequest adds the members of a query to the parameters of the document, and a
+// schema of them: the filters, the members of every query, and those of the operation.
+func (d *description) kindRequest(o *Operation) {
+	members := properties{}
+	for _, f := range o.Kind.Fields {
 		for _, op := range f.Filter.Operators() {
-			p := parameter(f.Name+op.Suffix(), "query", false, operand(f, op), "")
+			name, schema := f.Name+op.Suffix(), operand(f, op)
+			p := parameter(name, "query", false, schema, "")
 			if op.Arity() != record.One {
 				p["style"], p["explode"] = "form", false
 			}
-			d.parameters[k.Name+"."+f.Name+op.Suffix()] = p
+			d.parameters[o.Kind.Name+"."+name] = p
+			members = append(members, property{name, schema})
 		}
 	}
 	for _, p := range query.Parameters() {
-		one := withExample(parameter(p.Name, "query", false, memberSchema(cmp.Or(p.Type, "string")), p.Summary))
-		if p.Name == query.Meta {
-			one["style"] = "deepObject"
+		schema := memberSchema(cmp.Or(p.Type, "string"))
+		members = append(members, property{p.Name, schema})
+		if p.Name == query.Meta { // a query string has no dictionaries
+			schema = scalar("string")
 		}
-		d.parameters[p.Name] = one
+		d.parameters[p.Name] = parameter(p.Name, "query", false, schema, p.Summary)
 	}
+	for _, m := range o.Members {
+		members = append(members, property{m.Name, memberSchema(m.Type)})
+	}
+	d.all[o.Name] = objectSchema(members, nil)
 }

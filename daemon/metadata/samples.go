@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -85,12 +86,13 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 
 type sampleValue struct{ name, text, json string }
 
-// examples are values of members that the demo accepts.
+// examples are values of members by name or type, which the demo accepts.
 var examples = map[string]any{
 	"BillID": "45A7XTVRNIFJJF7M4YW7", "StageID": "A56V5IQ50VDJZMTSBHOH", "SettingID": "ac11c1bf-8086-46f3-b0c6-1e332c539728", "Contents": "Sewing",
 	"UserName": "kim", "Password": "correct horse battery staple", "DisplayName": "Kim Lee", "Role": "reader", "Name": "Web shop", "ExpiryDateTime": "2030-12-31", "Date": "2024-01-31",
-	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Headers": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m",
+	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m",
 	"Status": 3, "DryRun": true, "Window": "60m", "KeepFor": "12h", "Take": 5, "Format": "json", "op": "SO_TotalsQuery", "Topics": "stats",
+	"bool": true, "int": 1, "long": 1, "decimal": 1, "DateTime": "2024-01-31", "string[]": []any{"..."},
 }
 
 // values returns sample values of the members outside and inside of the path.
@@ -100,8 +102,7 @@ func (o sampler) values(path string) []sampleValue {
 		values = kindSample(o.Kind)
 	}
 	for _, m := range o.outsidePath(path) {
-		_, known := examples[m.Name]
-		if m.Required || o.Kind == nil && (known || m.Type != "string") {
+		if m.Required || o.Kind == nil && (examples[m.Name] != nil || m.Type != "string" && m.Type != "Header[]") {
 			values = append(values, sample(m))
 		}
 	}
@@ -110,27 +111,12 @@ func (o sampler) values(path string) []sampleValue {
 
 // sample returns a sample value of the member.
 func sample(m Member) sampleValue {
-	if value, ok := examples[m.Name]; ok {
-		text, _ := json.Marshal(value) // values of the table can be encoded
-		var unquoted string
-		if json.Unmarshal(text, &unquoted) != nil {
-			unquoted = string(text)
-		}
-		return sampleValue{m.Name, unquoted, string(text)}
+	value := cmp.Or(examples[m.Name], examples[strings.TrimSuffix(m.Type, "?")], any("..."))
+	text, isText := value.(string)
+	if !isText {
+		text = jsonText(value)
 	}
-	text := "..."
-	switch strings.TrimSuffix(m.Type, "?") {
-	case "bool":
-		return sampleValue{m.Name, "true", "true"}
-	case "int", "long", "short", "byte", "decimal":
-		return sampleValue{m.Name, "1", "1"}
-	case "DateTime", "date":
-		text = "2024-01-31"
-	}
-	if strings.HasSuffix(m.Type, "[]") {
-		return sampleValue{m.Name, text, "[" + jsonText(text) + "]"}
-	}
-	return sampleValue{m.Name, text, jsonText(text)}
+	return sampleValue{m.Name, text, jsonText(value)}
 }
 
 // kindSample returns the members of a query for an ordered page, filtered by the
@@ -150,8 +136,8 @@ func kindSample(k *record.Kind) []sampleValue {
 	return []sampleValue{filter, {"OrderBy", first, jsonText(first)}, {"Take", "5", "5"}}
 }
 
-func jsonText(text string) string {
-	b, _ := json.Marshal(text) // a string can always be encoded
+func jsonText(v any) string {
+	b, _ := json.Marshal(v) // strings, schemas and examples can always be encoded
 	return string(b)
 }
 

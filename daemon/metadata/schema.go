@@ -1,8 +1,6 @@
 package metadata
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
@@ -29,28 +27,33 @@ func newSchemas(operations []Operation) *schemas {
 	return all
 }
 
+// timeSpan is the pattern of durations, whose format has no fractions in JSON Schema.
+const timeSpan = `^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{1,7})?S)?)?$`
+
 // scalars are the JSON schemas of scalar types in responses.
 var scalars = map[string]object{
-	"string":   {"type": "string"},
-	"int":      {"type": "integer", "format": "int32"},
-	"short":    {"type": "integer", "minimum": -32768, "maximum": 32767},
-	"byte":     {"type": "integer", "minimum": 0, "maximum": 255},
-	"long":     {"type": "integer", "format": "int64"},
-	"decimal":  {"type": "number"},
-	"bool":     {"type": "boolean"},
-	"DateTime": {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
-	"byte[]":   {"type": "string", "contentEncoding": "base64"},
-	"Guid":     {"type": "string", "format": "uuid"},
-	"TimeSpan": {"type": "string", "pattern": `^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{1,7})?S)?)?$`, "description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit"},
-	"date":     {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970-01-01, with a UTC offset"},
-	"object":   {},
+	"string":    {"type": "string"},
+	"int":       {"type": "integer", "format": "int32"},
+	"short":     {"type": "integer", "minimum": -32768, "maximum": 32767},
+	"byte":      {"type": "integer", "minimum": 0, "maximum": 255},
+	"long":      {"type": "integer", "format": "int64"},
+	"decimal":   {"type": "number"},
+	"bool":      {"type": "boolean"},
+	"DateTime":  {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
+	"byte[]":    {"type": "string", "contentEncoding": "base64"},
+	"Guid":      {"type": "string", "format": "uuid"},
+	"TimeSpan":  {"type": "string", "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit"},
+	"TimeSpan?": {"type": []any{"string", "null"}, "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S; null for zero"},
+	"date":      {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970-01-01, with a UTC offset"},
+	"object":    {},
 	"Dictionary<string,string>": {
 		"type": "object", "additionalProperties": object{"type": "string"},
 	},
 	"Header": objectSchema(properties{{"Name", object{"type": "string"}}, {"Value", object{"type": "string"}}}, []string{"Name", "Value"}),
 }
 
-// properties is a JSON object whose members keep their order.
+// properties is a JSON object whose members keep their order. The first of several
+// with the same name is used.
 type properties []property
 
 type property struct {
@@ -58,44 +61,26 @@ type property struct {
 	schema any
 }
 
-// set adds a member, or replaces that of the same name.
-func (p *properties) set(name string, schema any) {
-	if i := slices.IndexFunc(*p, func(one property) bool { return one.name == name }); i >= 0 {
-		(*p)[i].schema = schema
-		return
-	}
-	*p = append(*p, property{name, schema})
-}
-
 // MarshalJSON writes the members in their order.
 func (p properties) MarshalJSON() ([]byte, error) {
-	text := []byte{'{'}
+	var members []string
 	for i, one := range p {
-		schema, err := json.Marshal(one.schema)
-		if err != nil {
-			return nil, err
+		if !slices.ContainsFunc(p[:i], func(other property) bool { return other.name == one.name }) {
+			members = append(members, jsonText(one.name)+": "+jsonText(one.schema))
 		}
-		if i > 0 {
-			text = append(text, ',')
-		}
-		text = append(append(append(text, jsonText(one.name)...), ':'), schema...)
 	}
-	return append(text, '}'), nil
+	return []byte("{" + strings.Join(members, ", ") + "}"), nil
 }
 
-// scalar returns the schema of a type by its name in the published interface. A
-// name that ends with ? is that of a type with null.
+// scalar returns the schema of a type by its name in the published interface.
 func scalar(typeName string) object {
-	name, nullable := strings.CutSuffix(typeName, "?")
-	schema, ok := scalars[name]
-	if !ok {
-		return object{}
+	if schema, ok := scalars[typeName]; ok {
+		return schema
 	}
-	if nullable {
-		schema = maps.Clone(schema)
-		schema["type"] = []any{schema["type"], "null"}
+	if schema, ok := scalars[strings.TrimSuffix(typeName, "?")]; ok {
+		return schema
 	}
-	return schema
+	return object{}
 }
 
 // memberSchema returns the schema of a request member, which may be a list.
@@ -129,7 +114,7 @@ func membersSchema(members []Member) object {
 			forms, _ := schema["description"].(string)
 			schema["description"] = strings.TrimSuffix(m.Help+"; "+forms, "; ")
 		}
-		all.set(m.Name, schema)
+		all = append(all, property{m.Name, schema})
 		if m.Required {
 			required = append(required, m.Name)
 		}
@@ -168,7 +153,7 @@ func (s *schemas) schemaOfShape(sh *shape) object {
 				member = maps.Clone(member)
 				member["deprecated"], member["description"] = true, "use "+f.replacement
 			}
-			members.set(f.name, member)
+			members = append(members, property{f.name, member})
 			if !f.optional {
 				required = append(required, f.name)
 			}
@@ -197,7 +182,7 @@ const queryResponse = "QueryResponse_"
 func (s *schemas) kindResponse(k *record.Kind) object {
 	row := properties{}
 	for _, f := range k.Fields {
-		row.set(f.Name, scalar(f.Type.String()))
+		row = append(row, property{f.Name, scalar(f.Type.String())})
 	}
 	s.all[k.Name] = object{"type": "object", "description": k.Summary, "properties": row}
 	name := queryResponse + k.Name
@@ -210,29 +195,13 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 	return ref("schemas", name)
 }
 
-// kindRequest returns the schema of a query body: all filters, the members of every
-// query, and those of the operation.
-func (s *schemas) kindRequest(o *Operation) object {
-	members := properties{}
-	for _, f := range o.Kind.Fields {
-		for _, op := range f.Filter.Operators() {
-			members.set(f.Name+op.Suffix(), operand(f, op))
-		}
-	}
-	for _, p := range query.Parameters() {
-		members.set(p.Name, memberSchema(cmp.Or(p.Type, "string")))
-	}
-	for _, m := range o.Members {
-		members.set(m.Name, memberSchema(m.Type))
-	}
-	s.all[o.Name] = objectSchema(members, nil)
-	return ref("schemas", o.Name)
-}
-
 // operand returns the schema of an operator's operand. Lists of bytes are declared
 // as byte[], which is base64 text; arrays of numbers are accepted as well.
 func operand(f record.Field, op record.Operator) object {
 	item := accepted(f.Type.String())
+	if item["type"] == nil || item["type"] == "object" { // compared as the text of its JSON
+		item = scalar("string")
+	}
 	list := object{"type": "array", "items": item}
 	switch op.Arity() {
 	case record.One:
@@ -243,7 +212,7 @@ func operand(f record.Field, op record.Operator) object {
 		list["maxItems"] = query.MaxIn
 	}
 	if f.Type == record.Byte {
-		return object{"oneOf": []any{list, scalar("byte[]")}}
+		list["type"], list["contentEncoding"] = []any{"array", "string"}, "base64"
 	}
 	return list
 }

@@ -88,10 +88,9 @@ func shapeOfStruct(t reflect.Type) *shape {
 			name = f.Name
 		}
 		omitted := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
-		pointer := f.Type.Kind() == reflect.Pointer
-		one := shapeField{name: name, optional: omitted || pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)}
-		if !omitted && one.shape.scalar != "" && (pointer || one.shape.scalar == "TimeSpan") {
-			one.shape.scalar += "?" // null, also for a TimeSpan of zero
+		one := shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)}
+		if !omitted && one.shape.scalar == "TimeSpan" {
+			one.shape.scalar = "TimeSpan?" // zero is null
 		}
 		s.fields = append(s.fields, one)
 	}

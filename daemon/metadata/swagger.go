@@ -7,7 +7,7 @@ import (
 )
 
 // swaggerRefs replaces the start of references.
-var swaggerRefs = strings.NewReplacer("#/components/schemas/", "#/definitions/", "#/components/requestBodies/", "#/parameters/", "#/components/", "#/")
+var swaggerRefs = strings.NewReplacer("#/components/schemas/", "#/definitions/", "#/components/", "#/")
 
 // swagger converts a value of an OpenAPI 3.1 document to version 2.0.
 func swagger(v any) any {
@@ -25,107 +25,64 @@ func swagger(v any) any {
 		}
 		return all
 	case object:
-		return swaggerObject(v)
+		if target, ok := v["$ref"].(string); ok { // no other members are allowed
+			return object{"$ref": swaggerRefs.Replace(target)}
+		}
+		old := object{}
+		if schema, ok := v["schema"].(object); ok { // of a parameter or a header
+			old = swagger(schema).(object)
+		}
+		for name, value := range v {
+			swaggerMember(old, name, value)
+		}
+		if items, ok := old["items"].(object); ok && old["in"] != nil {
+			delete(items, "description")
+		}
+		return old
 	}
 	return v
 }
 
-func swaggerObject(v object) object {
-	if target, ok := v["$ref"].(string); ok { // no other members are allowed
-		return object{"$ref": swaggerRefs.Replace(target)}
-	}
-	old := object{}
-	for name, value := range v {
-		swaggerMember(old, name, value)
-	}
-	if in := old["in"]; in == "query" || in == "path" {
-		withoutObjects(old)
-	}
-	return old
-}
-
-// withoutObjects makes a parameter a scalar or a list of scalars.
-func withoutObjects(parameter object) {
-	if parameter["type"] == nil || parameter["type"] == "object" {
-		parameter["type"] = "string"
-	}
-	delete(parameter, "additionalProperties")
-	if items, ok := parameter["items"].(object); ok {
-		withoutObjects(items)
-		delete(items, "description")
-	}
-}
-
 // swaggerMember converts a member of an object and adds it to the object old.
 func swaggerMember(old object, name string, value any) {
-	if content, ok := value.(object); ok && name == "content" {
-		for media, one := range content {
-			if media == jsonType || len(content) == 1 {
-				old["schema"] = swagger(one.(object)["schema"])
-			}
-		}
-		return
-	}
-	converted := swagger(value)
-	switch list, isList := converted.([]any); name {
+	switch name {
 	case "openapi":
 		old["swagger"], old["consumes"], old["produces"] = "2.0", []string{jsonType}, slices.Sorted(maps.Keys(documents(nil)))
 	case "components":
-		addComponents(old, converted.(object))
-	case "contentEncoding":
-		old["format"] = "byte"
-	case "deprecated", "explode":
-	case "style":
-		old["collectionFormat"] = "csv"
-	case "example":
-		old["x-example"] = value
-	case "oneOf":
-		maps.Copy(old, list[0].(object))
-	case "schema": // of a parameter or a header; its own description is kept
-		for name, value := range converted.(object) {
-			if _, known := old[name]; !known {
-				old[name] = value
-			}
+		c := swagger(value).(object)
+		old["definitions"], old["parameters"], old["responses"] = c["schemas"], c["parameters"], c["responses"]
+		old["securityDefinitions"] = object{
+			"basic": object{"type": "basic"}, "sessionHeader": c["securitySchemes"].(object)["sessionHeader"],
+			"bearer":  object{"type": "apiKey", "in": "header", "name": "Authorization", "description": "Bearer and an API key"},
+			"session": object{"type": "apiKey", "in": "header", "name": "Cookie"},
 		}
 	case "requestBody":
-		old["parameters"] = []any{inBody(converted.(object))}
-	case "security":
-		old[name] = slices.DeleteFunc(list, func(one any) bool { return one.(object)["session"] != nil }) // in a cookie
+		body := value.(object)
+		schema := body["content"].(object)[jsonType].(object)["schema"]
+		old["parameters"] = []any{object{"name": "body", "in": "body", "required": body["required"], "schema": swagger(schema)}}
 	case "responses":
 		for _, one := range value.(object) {
-			if content, ok := one.(object)["content"].(object); ok && len(content) == 1 {
+			if content, ok := one.(object)["content"].(object); ok && content[jsonType] == nil {
 				old["produces"] = slices.Collect(maps.Keys(content))
 			}
 		}
-		old[name] = converted
-	case "type":
-		if isList { // with null
-			old["x-nullable"], converted = true, list[0]
+		old[name] = swagger(value)
+	case "content":
+		old["schema"] = object{"type": "string"}
+		if media, ok := value.(object)[jsonType].(object); ok {
+			old["schema"] = swagger(media["schema"])
 		}
-		old[name] = converted
+	case "contentEncoding":
+		old["format"] = "byte"
+	case "example":
+		old["x-example"] = value
+	case "type":
+		if types, several := value.([]any); several {
+			value = types[0]
+		}
+		old[name] = value
+	case "deprecated", "explode", "style", "schema":
 	default:
-		old[name] = converted
+		old[name] = swagger(value)
 	}
-}
-
-// inBody completes a converted request body to a parameter.
-func inBody(body object) object {
-	if body["$ref"] == nil {
-		body["name"], body["in"] = "body", "body"
-	}
-	return body
-}
-
-// addComponents adds the converted components to the document.
-func addComponents(old, components object) {
-	parameters := components["parameters"].(object)
-	for name, body := range components["requestBodies"].(object) {
-		parameters[name] = inBody(body.(object))
-	}
-	old["definitions"], old["parameters"], old["responses"] = components["schemas"], parameters, components["responses"]
-	schemes := components["securitySchemes"].(object)
-	delete(schemes, "session")
-	schemes["basic"] = object{"type": "basic"}
-	schemes["bearer"] = object{"type": "apiKey", "in": "header", "name": "Authorization", "description": "Bearer and an API key"}
-	old["securityDefinitions"] = schemes
 }

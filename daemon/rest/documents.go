@@ -2,7 +2,6 @@ package rest
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -55,8 +54,8 @@ type documents struct {
 // description holds the documents about a service, each built on first use.
 type description struct {
 	service func() *metadata.Service
-	openAPI func() ([]byte, error)
-	swagger func() ([]byte, error)
+	openAPI func() []byte
+	swagger func() []byte
 	types   map[*metadata.Language]func() (*metadata.Types, error)
 }
 
@@ -64,8 +63,8 @@ func newDescription(describe func() *metadata.Service) description {
 	service := sync.OnceValue(describe)
 	d := description{
 		service: service,
-		openAPI: sync.OnceValues(func() ([]byte, error) { return service().OpenAPI() }),
-		swagger: sync.OnceValues(func() ([]byte, error) { return service().Swagger() }),
+		openAPI: sync.OnceValue(func() []byte { return service().OpenAPI() }),
+		swagger: sync.OnceValue(func() []byte { return service().Swagger() }),
 		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
 	}
 	for _, l := range metadata.Languages() {
@@ -191,27 +190,17 @@ func urlOf(x *edge.Context) string {
 	return scheme + "://" + x.Origin.Host + x.Base
 }
 
+// address returns webhooks.host_url, or else the address that the client used.
+func (h *documents) address(x *edge.Context) string {
+	return cmp.Or(h.of(x).service().HostURL, urlOf(x))
+}
+
 func (h *documents) openAPI(x *edge.Context) error {
-	return h.withAddress(x, h.of(x).openAPI, metadata.Servers)
+	return x.Send("application/json", append(metadata.Servers(h.address(x)), h.of(x).openAPI()[1:]...), nil)
 }
 
 func (h *documents) swagger(x *edge.Context) error {
-	return h.withAddress(x, h.of(x).swagger, metadata.Host)
-}
-
-// withAddress sends a document that starts with the members about the service's
-// address: webhooks.host_url, or else the one that the client used.
-func (h *documents) withAddress(x *edge.Context, document func() ([]byte, error), members func(*url.URL) map[string]any) error {
-	text, err := document()
-	if err != nil {
-		return err
-	}
-	address, err := url.Parse(cmp.Or(h.of(x).service().HostURL, urlOf(x)))
-	if err != nil {
-		return fault.Wrap(err, fault.Malformed, "the Host is invalid")
-	}
-	first, err := json.Marshal(members(address))
-	return x.Send("application/json", append(append(first[:len(first)-1], ','), text[1:]...), err)
+	return x.Send("application/json", append(metadata.Host(h.address(x)), h.of(x).swagger()[1:]...), nil)
 }
 
 // languages returns the list of the languages of types.
