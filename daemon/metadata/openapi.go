@@ -250,7 +250,7 @@ func (d *description) operationResponses(o *Operation, r Route) object {
 	responses := object{"default": ref("responses", "Failure")}
 	success := object{"description": http.StatusText(status)}
 	switch {
-	case status == http.StatusNoContent:
+	case status == http.StatusNoContent, status == http.StatusFound:
 	case o.Kind != nil:
 		success = ref("responses", o.Name)
 	case o.Media != "":

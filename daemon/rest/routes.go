@@ -188,9 +188,9 @@ func serviceOperations(h *handlers) []operation {
 		{name: "RestPaths", group: groupService, summary: "The paths of the operations", response: []wire.RestPath{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/RestPaths", Serve: h.documents.restPaths}}},
 		{name: "Home", group: groupService, summary: "Redirect browsers to the list of operations", media: "text/html", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/", Serve: h.documents.home},
-			{Methods: "GET", Pattern: "/swagger-ui", Serve: redirect("/metadata"), Summary: "Redirect to the list of operations"},
-			{Methods: "GET", Pattern: "/requestlogs", Serve: redirect("/Logs"), Summary: "Redirect to the request log"}}},
+			{Methods: "GET", Pattern: "/", Status: http.StatusFound, Serve: h.documents.home},
+			{Methods: "GET", Pattern: "/swagger-ui", Status: http.StatusFound, Serve: redirect("/metadata"), Summary: "Redirect to the list of operations"},
+			{Methods: "GET", Pattern: "/requestlogs", Status: http.StatusFound, Serve: redirect("/Logs"), Summary: "Redirect to the request log"}}},
 		{name: "GetMetadata", group: groupService, summary: "The operations of the service", response: wire.Metadata{}, members: []metadata.Member{
 			{Name: memberOperation, Type: "string", Help: "name of an operation to describe in full"},
 		}, routes: []edge.Route{

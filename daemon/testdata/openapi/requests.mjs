@@ -9,7 +9,8 @@ const api = require('./openapi.json')
 const [address, key, values] = process.argv.slice(2)
 const given = { ...JSON.parse(values), SubscriptionRequestHeaderID: '{{header}}' }
 
-const endless = ['Stream']
+// Operations that do not end, and those whose redirects Prism follows by itself.
+const left = ['Stream', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
 
 const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at[name], api) : part
 
@@ -54,7 +55,7 @@ function bodiesOf(content) {
 }
 
 const items = Object.entries(api.paths).flatMap(([path, item]) => Object.keys(item)
-    .filter(method => method !== 'parameters' && !endless.includes(item[method].operationId))
+    .filter(method => method !== 'parameters' && !left.includes(item[method].operationId))
     .flatMap(method => itemsOf(path, method, item).map(item =>
         ({ item, removes: method === 'delete' && /\{(?!Format)/.test(path) ? path.length : 0 }))))
 items.sort((a, b) => a.removes && b.removes ? b.removes - a.removes : a.removes - b.removes) // what is inside of others first
