@@ -52,7 +52,7 @@ var scalars = map[string]object{
 	"Header": objectSchema(properties{{"Name", object{"type": "string"}}, {"Value", object{"type": "string"}}}, []string{"Name", "Value"}),
 }
 
-// properties is a JSON object whose members keep their order. The first of several
+// properties is a JSON object that keeps the order of its members. The first of several
 // with the same name is used.
 type properties []property
 

@@ -19,7 +19,7 @@ import (
 )
 
 // TestUntrustedCertificate checks that the error for a self-signed certificate, which SQL
-// Server has by default, says how to accept it. The test server has one.
+// Server has by default, explains how to accept it. The test server has one.
 func TestUntrustedCertificate(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	other := filepath.Join(t.TempDir(), "other.pem")
