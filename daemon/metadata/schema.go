@@ -27,7 +27,8 @@ func newSchemas(operations []Operation) *schemas {
 	return all
 }
 
-// timeSpan is the pattern of durations, whose format has no fractions in JSON Schema.
+// timeSpan is the pattern of durations. The format duration of JSON Schema has no
+// fractions.
 const timeSpan = `^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{1,7})?S)?)?$`
 
 // scalars are the JSON schemas of scalar types in responses.

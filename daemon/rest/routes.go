@@ -243,9 +243,7 @@ func webhookOperations(h *handlers) []operation {
 			{Name: memberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Publish an event: creates one message for each matching subscription"}}},
-		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", members: []metadata.Member{
-			{Name: memberBody, Type: "object", Help: "any body is accepted"},
-		}, routes: []edge.Route{
+		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", members: []metadata.Member{{Name: memberBody, Type: "object", Help: "any body is accepted"}}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: h.events.echo, Summary: "A target for testing subscriptions: it returns the body of the request"}}},
 		{name: "SubscriberQuery", group: groupWebhooks, role: account.Admin, kind: "Subscriber", routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscribers, Serve: h.queries.serve, Summary: "The subscribers"}}},

@@ -9,7 +9,7 @@ const api = require('./openapi.json')
 const [address, key, values] = process.argv.slice(2)
 const given = { ...JSON.parse(values), SubscriptionRequestHeaderID: '{{header}}' }
 
-// Operations that do not end, and those whose redirects Prism follows by itself.
+// Operations that do not end, and redirects, which Prism follows by itself.
 const left = ['Stream', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
 
 const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at[name], api) : part
@@ -58,7 +58,7 @@ const items = Object.entries(api.paths).flatMap(([path, item]) => Object.keys(it
     .filter(method => method !== 'parameters' && !left.includes(item[method].operationId))
     .flatMap(method => itemsOf(path, method, item).map(item =>
         ({ item, removes: method === 'delete' && /\{(?!Format)/.test(path) ? path.length : 0 }))))
-items.sort((a, b) => a.removes && b.removes ? b.removes - a.removes : a.removes - b.removes) // what is inside of others first
+items.sort((a, b) => a.removes && b.removes ? b.removes - a.removes : a.removes - b.removes) // inner resources first
 
 newman.run({ collection: { info: { name: 'all operations' }, item: items.map(i => i.item) }, ignoreRedirects: true, reporters: [] }, (error, summary) => {
     if (error) throw error
