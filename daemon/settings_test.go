@@ -46,6 +46,7 @@ var readers = map[string]reader{
 
 	"webhooks.publish":         {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousPublish }},
 	"webhooks.publish_from":    {"10.0.0.0/8", func(d *Daemon) any { return d.settings.rest().PublishFrom }},
+	"webhooks.dates":           {"iso", func(d *Daemon) any { return d.settings.rest().ISODates }},
 	"webhooks.events":          {"job.created", func(d *Daemon) any { return d.webhooks.admin.Rules().Events }},
 	"webhooks.retry_schedule":  {"1s,2s", func(d *Daemon) any { return d.webhooks.engine.Policy().Schedule }},
 	"webhooks.retry_after_max": {"17m", func(d *Daemon) any { return d.webhooks.engine.Policy().RetryAfterMax }},

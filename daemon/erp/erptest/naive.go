@@ -18,6 +18,8 @@ func (s *suite) matches(t record.Type, stored any, op record.Operator, operands 
 		return stored == nil
 	case op == record.IsNotNull:
 		return stored != nil
+	case t == record.Bytes && len(operands) == 1 && len(operands[0].([]byte)) == 0:
+		return true // not given
 	case stored == nil:
 		return false
 	}
