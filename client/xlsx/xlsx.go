@@ -136,7 +136,7 @@ func (w *Writer) Null() { w.column++ }
 func (w *Writer) Text(text []byte) { w.styledText(text, stylePlain) }
 
 func (w *Writer) styledText(text []byte, style int) {
-	if utf16Length(text) > MaxText {
+	if len(text) > MaxText && utf16Length(text) > MaxText {
 		w.fail(ErrText)
 		return
 	}
@@ -248,12 +248,8 @@ func sheetName(name string) string {
 	return string(runes[:min(len(runes), 31)])
 }
 
-// utf16Length returns the length of text in UTF-16 code units, or the number of bytes if
-// that is allowed, since it cannot be smaller.
+// utf16Length returns the length of text in UTF-16 code units. It is at most that in bytes.
 func utf16Length(text []byte) int {
-	if len(text) <= MaxText {
-		return len(text)
-	}
 	n := 0
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -118,8 +119,9 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 		delete(subscriptions, s.GUID)
 	}
-	for id, all := range subscriptions {
-		r.refuse(&r.result.Subscriptions, len(all), "%d subscriptions of the subscriber %s, which does not exist", len(all), id)
+	for _, id := range slices.Sorted(maps.Keys(subscriptions)) {
+		n := len(subscriptions[id])
+		r.refuse(&r.result.Subscriptions, n, "%d subscriptions of the subscriber %s, which does not exist", n, id)
 	}
 	return r.messages(ctx)
 }
@@ -269,17 +271,13 @@ func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
 		state.Status, state.Attempts = webhook.RetryPending, 1+max(0, m.retries)
 	}
 	b.Events = append(b.Events, event)
-	b.Messages = append(b.Messages, &webhook.Message{GUID: m.id, Event: event, Partition: firstPartition, Subscription: target.ID, URL: target.URL, MadeByAdmin: target.MadeByAdmin, State: state})
+	b.Messages = append(b.Messages, &webhook.Message{GUID: m.id, Event: event, Partition: delivery.FirstPartition, Subscription: target.ID, URL: target.URL, MadeByAdmin: target.MadeByAdmin, State: state})
 	b.Keys = append(b.Keys, r.key(m.id))
 	if n := (delivery.PeerEvent{Subscription: target.ID, Kind: delivery.PeerAdded}); !slices.Contains(b.PeerEvents, n) {
 		b.PeerEvents = append(b.PeerEvents, n)
 	}
 	return nil
 }
-
-// firstPartition is the partition that always has a daemon. That daemon is notified of
-// the messages.
-const firstPartition = 1
 
 // write writes a batch of messages, with ascending IDs.
 func (r *run) write(ctx context.Context, b delivery.Batch) error {

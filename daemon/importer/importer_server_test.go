@@ -235,7 +235,9 @@ func TestImportIntoAServer(t *testing.T) {
 	mssqltest.Exec(t, f.dsn, `INSERT INTO `+schema+`.SY_WebhookMessage (RecID, SY_WebhookSubscription_RecID, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime) VALUES `+strings.Join(rows, ", "))
 	dir := t.TempDir()
 	store := []string{"--store", f.dsn, "--data-dir", dir}
-	f.run(t, 1, append(store, "--no-messages")...) // the tables are missing
+	if _, stderr := f.run(t, 1, append(store, "--no-messages")...); !strings.Contains(stderr, "run whd migrate") {
+		t.Errorf("without tables: %s", stderr)
+	}
 	i := daemontest.Start(t, "--store", f.dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8")
 	got, _ := f.run(t, 1, append(store, "--no-messages")...)
 	wantLines(t, got, "subscriptions: 2 new, ", "messages: 0 new, 0 unchanged, 0 different here, 0 removed here, 0 not imported")

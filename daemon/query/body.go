@@ -21,8 +21,8 @@ var bodyTypes = []BodyType{
 	{"json", []string{"application/json", "text/json", "text/plain"}, plain(ReadJSON)},
 	{"form", []string{"application/x-www-form-urlencoded"}, plain(func(body []byte) (Members, error) { return ReadForm(string(body)) })},
 	{"multipart", []string{"multipart/form-data"}, readMultipart},
-	{"csv", []string{"text/csv"}, plain(ReadCSV)},
-	{"xml", []string{"application/xml", "text/xml"}, plain(ReadXML)},
+	{"csv", []string{"text/csv"}, plain(readCSV)},
+	{"xml", []string{"application/xml", "text/xml"}, plain(readXML)},
 	{"jsv", []string{"text/jsv", "application/jsv", "application/x-jsv"}, plain(ReadJSV)},
 }
 

@@ -166,7 +166,7 @@ func fuzzReader(f *testing.F, contentType string, read func([]byte) (Members, er
 	})
 }
 
-func FuzzReadXML(f *testing.F) { fuzzReader(f, "text/xml", ReadXML) }
+func FuzzReadXML(f *testing.F) { fuzzReader(f, "text/xml", readXML) }
 
 func FuzzReadJSV(f *testing.F) { fuzzReader(f, "text/jsv", ReadJSV) }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// ReadCSV reads a CSV body: a header line with names and one line with values.
-func ReadCSV(body []byte) (Members, error) {
+// readCSV reads a CSV body: a header line with names and one line with values.
+func readCSV(body []byte) (Members, error) {
 	if !utf8.Valid(body) {
 		return nil, malformed("the body is not valid UTF-8")
 	}

@@ -20,7 +20,7 @@ func TestReadCSV(t *testing.T) {
 		"\"a\"\r\n\"[x,\"\"y,z\"\"]\"\r\n":   {{Name: "a", Texts: []string{`[x,"y,z"]`}}},
 		"InvoiceID\r\n\"first\nsecond\"\r\n": {{Name: "InvoiceID", Texts: []string{"first\nsecond"}}},
 	} {
-		got, err := ReadCSV([]byte(body))
+		got, err := readCSV([]byte(body))
 		if err != nil || !sameMembers(got, want) {
 			t.Errorf("%q\ngot  %+v, %v\nwant %+v", body, got, err, want)
 		}
@@ -29,7 +29,7 @@ func TestReadCSV(t *testing.T) {
 
 func TestReadCSVRefuses(t *testing.T) {
 	for _, body := range []string{"a", "a\n1\n2\n", "a,b\n1\n", "a\n1,2\n", "a\n\"1\n", "a\n1\"2\n", "a,A\n1,2\n", "a\n\xff\n"} {
-		if got, err := ReadCSV([]byte(body)); !fault.Is(err, fault.Malformed) {
+		if got, err := readCSV([]byte(body)); !fault.Is(err, fault.Malformed) {
 			t.Errorf("%q: %+v, %v", body, got, err)
 		}
 	}
@@ -41,7 +41,7 @@ func FuzzReadCSV(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		got, err := ReadCSV(body)
+		got, err := readCSV(body)
 		if err != nil || len(got) == 0 {
 			return
 		}
@@ -58,7 +58,7 @@ func FuzzReadCSV(f *testing.F) {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		w.WriteAll([][]string{names, values})
-		again, err := ReadCSV(append([]byte("\ufeff"), b.Bytes()...))
+		again, err := readCSV(append([]byte("\ufeff"), b.Bytes()...))
 		if err != nil || !sameMembers(got, again) {
 			t.Fatalf("%q: got %+v, then %+v, %v", body, got, again, err)
 		}

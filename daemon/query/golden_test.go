@@ -169,7 +169,7 @@ func read(format, body string) (Members, error) {
 	case "json":
 		return ReadJSON([]byte(body))
 	case "csv":
-		return ReadCSV([]byte(body))
+		return readCSV([]byte(body))
 	default:
 		return ReadForm(body)
 	}

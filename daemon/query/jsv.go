@@ -14,6 +14,49 @@ func ReadJSV(body []byte) (Members, error) {
 		return members, err
 	}
 	s := jsvScanner{scanner{text: string(bytes.TrimSpace(body))}}
+	members, err := s.object()
+	if err == nil && s.at < len(s.text) {
+		return nil, s.broken()
+	}
+	return members, err
+}
+
+// ReadObjects reads a list of objects, or a single one, in JSON or JSV.
+func ReadObjects(text string) ([]Members, error) {
+	s := scanner{text: strings.TrimSpace(text)}
+	v := jsvScanner{s}
+	if all, err := s.objects(s.object); err == nil {
+		return all, nil
+	}
+	return v.objects(v.object)
+}
+
+// objects reads a list of objects, or a single one, by a method of the scanner.
+func (s *scanner) objects(object func() (Members, error)) (all []Members, err error) {
+	list := s.accept('[')
+	for more := !list || s.next() != ']'; more; more = s.accept(',') {
+		if s.next() != '{' {
+			return nil, s.broken()
+		}
+		one, err := object()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+		s.next()
+	}
+	if list && !s.accept(']') || s.at < len(s.text) {
+		return nil, s.broken()
+	}
+	return all, nil
+}
+
+// jsvScanner reads JSV text from start to end.
+type jsvScanner struct{ scanner }
+
+func (s *jsvScanner) broken() error { return malformed("the JSV body cannot be read at byte %d", s.at) }
+
+func (s *jsvScanner) object() (Members, error) {
 	var all collector
 	for more := s.accept('{'); more; {
 		one, ok := s.member()
@@ -23,15 +66,12 @@ func ReadJSV(body []byte) (Members, error) {
 		if err := all.add(one); err != nil {
 			return nil, err
 		}
-		if !more && s.at == len(s.text) {
+		if !more {
 			return all.members, nil
 		}
 	}
-	return nil, malformed("the JSV body cannot be read at byte %d", s.at)
+	return nil, s.broken()
 }
-
-// jsvScanner reads JSV text from start to end.
-type jsvScanner struct{ scanner }
 
 // member reads a member and the white space after it.
 func (s *jsvScanner) member() (one Member, ok bool) {

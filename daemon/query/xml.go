@@ -10,11 +10,11 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// ReadXML reads an XML body: a root element of any name, with an element for each
+// readXML reads an XML body: a root element of any name, with an element for each
 // member. Namespaces and attributes are ignored, except nil="true" for null. Elements
 // of the same name are the items of a list; a member may also have a single item.
 // Document types are rejected, so there are no entities beyond the five of XML.
-func ReadXML(body []byte) (Members, error) {
+func readXML(body []byte) (Members, error) {
 	open, total := []*node{{}}, 0 // the document, and the elements that are not closed yet
 	for d := xml.NewDecoder(bytes.NewReader(body)); ; {
 		top := open[len(open)-1]

@@ -15,7 +15,6 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/row"
-	"github.com/bizhook/whd/daemon/webhook"
 )
 
 func FuzzReadMembers(f *testing.F) {
@@ -81,7 +80,7 @@ func FuzzJSVReadsBack(f *testing.F) {
 			t.Errorf("%q and %q: %s: %+v, %v", one, two, text, members, err)
 		}
 		headers, _ := members.Get("Nested")
-		if got, err := webhook.ParseHeaders(headers.Raw); err != nil || len(got) != 1 || got[0].Name != one {
+		if got, err := parseHeaders(headers.Raw); err != nil || len(got) != 1 || got[0].Name != one {
 			t.Errorf("%q: %s: %+v, %v", one, headers.Raw, got, err)
 		}
 	})

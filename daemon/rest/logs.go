@@ -95,17 +95,16 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 // parseRequestedDay returns the start of the requested day from the path or else from a member,
 // nil if there is none. Without any time in the request it is today if requestlog.today is set.
 func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
-	if v.day != nil {
-		day := v.day(now.UTC()).Truncate(24 * time.Hour)
-		return &day
+	if v.day == nil {
+		if text := x.Params.Get(memberDate); text != "" {
+			members = query.Members{{Name: memberDate, Texts: []string{text}}}
+		}
+		if day := or(valueOf(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
+			return day
+		}
+		v.day = today
 	}
-	if text := x.Params.Get(memberDate); text != "" {
-		members = query.Members{{Name: memberDate, Texts: []string{text}}}
-	}
-	if day := or(valueOf(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
-		return day
-	}
-	day := today(now.UTC()).Truncate(24 * time.Hour)
+	day := v.day(now.UTC()).Truncate(24 * time.Hour)
 	return &day
 }
 

@@ -3,11 +3,13 @@ package rest
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -75,8 +77,12 @@ func (h *subscriptions) add(x *edge.Context) error {
 	if err := f.done(x); err != nil {
 		return err
 	}
-	if !byAdmin && n.GUID+n.Secret != "" {
-		return adminsOnly(map[bool]string{true: webhook.MemberRecID, false: webhook.MemberSecret}[n.GUID != ""])
+	switch {
+	case byAdmin:
+	case n.GUID != "":
+		return adminsOnly(webhook.MemberRecID)
+	case n.Secret != "":
+		return adminsOnly(webhook.MemberSecret)
 	}
 	r, err := h.admin.AddSubscription(x.Request.Context(), n)
 	d := subscriptionDocument(r)
@@ -164,7 +170,7 @@ func headersOf(f *form) (all *[]webhook.Header) {
 		if text == "" || text == "null" {
 			continue
 		}
-		headers, err := webhook.ParseHeaders(text)
+		headers, err := parseHeaders(text)
 		switch {
 		case err != nil:
 			f.refuse(name, err.Error())
@@ -174,6 +180,28 @@ func headersOf(f *form) (all *[]webhook.Header) {
 		all = &headers
 	}
 	return all
+}
+
+var errHeaders = errors.New(`must be a list of headers, such as [{"Name": "X-Token", "Value": "secret"}]`)
+
+// parseHeaders parses a list of headers or a single one, as JSON or in the form that
+// clients of the existing service write into a query string: [{Name:X,Value:Y}]. IDs,
+// which typed clients send, are ignored: the store assigns them.
+func parseHeaders(text string) ([]webhook.Header, error) {
+	objects, err := query.ReadObjects(text)
+	if err != nil {
+		return nil, errHeaders
+	}
+	var headers []webhook.Header
+	for _, o := range objects {
+		headers = append(headers, webhook.Header{Name: o.Text("Name"), Value: o.Text("Value")})
+		if slices.ContainsFunc(o, func(m query.Member) bool {
+			return m.List || m.Other || !hasName([]string{"Name", "Value", inHeader}, m.Name)
+		}) {
+			return nil, errHeaders
+		}
+	}
+	return headers, nil
 }
 
 // replaceHeaders replaces the headers of a subscription. The response contains the values

@@ -3,7 +3,6 @@ package webhook
 import (
 	"net/netip"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -104,62 +103,6 @@ func TestCheckHeaders(t *testing.T) {
 	if err := CheckHeaders(make([]Header, 51)); !fault.Is(err, fault.Invalid) {
 		t.Error(err)
 	}
-}
-
-func TestParseHeaders(t *testing.T) {
-	one := []Header{{Name: "X", Value: "Y"}}
-	tests := []struct {
-		text string
-		want []Header
-		ok   bool
-	}{
-		{`[{"Name":"X","Value":"Y"}]`, one, true},
-		{` [{"name":"X","value":"Y"}] `, one, true},
-		{`[{Name:X,Value:Y}]`, one, true},
-		{`[{Value:Y,Name:X}]`, one, true},
-		{`[{Name:Authorization,Value:Bearer a:b},{Name:X,Value:"a,""b""}"}]`, []Header{{Name: "Authorization", Value: "Bearer a:b"}, {Name: "X", Value: `a,"b"}`}}, true},
-		{`[{Name:X,Value:}]`, []Header{{Name: "X", Value: ""}}, true},
-		{`[]`, []Header{}, true},
-		{`null`, nil, true},
-		{`[{"SubscriptionRequestHeaderID":"00000000000000000000000000000000","Name":"X","Value":"Y"}]`, one, true},
-		{`[{SubscriptionRequestHeaderID:1,Name:X,Value:Y}]`, one, true},
-		{`[{"Name":"X","Valeu":"Y"}]`, nil, false},
-		{`[{Name:X,Other:Y}]`, nil, false},
-		{`[{Name:X`, nil, false},
-		{`[{Name:X,Value:Y}`, nil, false},
-		{`[{Name:X,Value:Y}]x`, nil, false},
-		{`{"Name":"X","Value":"Y"}`, one, true},
-		{`{Name:X,Value:Y}`, one, true},
-		{`{"Name":"X"}x`, nil, false},
-		{`{"Name":"X"},{"Name":"Y","Value":""}`, []Header{{Name: "X"}, {Name: "Y"}}, true}, // a repeated name
-		{`X: Y`, nil, false},
-		{``, nil, false},
-	}
-	for _, tt := range tests {
-		got, err := ParseHeaders(tt.text)
-		if (err == nil) != tt.ok || err == nil && !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %v, %v", tt.text, got, err)
-		}
-	}
-}
-
-func FuzzParseHeaders(f *testing.F) {
-	for _, text := range []string{`[{"Name":"X","Value":"Y"}]`, `[{Name:X,Value:"a""b"}]`, `[{`, `[{Name:X,Value:Y},]`} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		headers, err := ParseHeaders(text)
-		if err != nil && headers != nil {
-			t.Error("headers returned with an error")
-		}
-		if err == nil && CheckHeaders(headers) == nil {
-			for _, h := range headers {
-				if strings.ContainsAny(h.Name+h.Value, "\r\n") {
-					t.Errorf("%q was accepted", h)
-				}
-			}
-		}
-	})
 }
 
 func TestParseSchedule(t *testing.T) {

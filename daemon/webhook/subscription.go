@@ -17,7 +17,7 @@ import (
 // empty until it is stored.
 type Header struct {
 	Name, Value string
-	ID          string `json:"SubscriptionRequestHeaderID"`
+	ID          string
 }
 
 // SameHeaders reports whether two lists have the same names and values.

@@ -76,10 +76,8 @@ func (p importing) run(c *urfave.Context) error {
 // withWebhooks calls work with the store. The embedded store belongs to one process: it
 // cannot be changed while a daemon runs.
 func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error) (err error) {
-	if conf.Store == config.Embedded {
-		if err = preflight.Openable(ctx, conf); err != nil {
-			return err
-		}
+	if err = preflight.Openable(ctx, conf); err != nil {
+		return err
 	}
 	if conf.Store == config.Embedded && !dryRun {
 		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))

@@ -80,10 +80,10 @@ func (p keys) readKey(path string) (string, error) {
 		p.notice("warning: other users can read %s; run chmod 600 on it, or delete it after this", path)
 	}
 	key, err := cli.FirstLine(file)
-	if err == nil && key == "" {
+	if key = strings.TrimSpace(key); err == nil && key == "" {
 		err = cli.Usagef("%s contains no key in its first line", path)
 	}
-	return strings.TrimSpace(key), err
+	return key, err
 }
 
 // expiry returns the time at which a key created now expires; the zero time means

@@ -282,11 +282,11 @@ func (svc *Service) check(c *SubscriptionChange, admin bool) error {
 // version that was read, and retried after a conflict.
 func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header string, admin bool) error {
 	g, err := guid(header, "request header")
+	if err != nil {
+		return err
+	}
 	for range maxChangeTries {
-		var sub webhook.Subscription
-		if err == nil {
-			sub, err = svc.Subscription(ctx, subscriber, id)
-		}
+		sub, err := svc.Subscription(ctx, subscriber, id)
 		if err != nil {
 			return err
 		}
@@ -298,7 +298,6 @@ func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header str
 		if !fault.Is(err, fault.Conflict) {
 			return err
 		}
-		err = nil
 	}
 	return fault.New(fault.Conflict, "The subscription is being changed by other requests; try again")
 }

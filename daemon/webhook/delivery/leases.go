@@ -71,7 +71,7 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 func (k *leaseKeeper) releaseIdle(ctx context.Context, current *leases) error {
 	var kept, done []Lease
 	for _, l := range current.held {
-		if l.Partition == current.home.Partition || l.Partition == firstPartition {
+		if l.Partition == current.home.Partition || l.Partition == FirstPartition {
 			kept = append(kept, l)
 			continue
 		}

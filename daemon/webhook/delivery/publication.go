@@ -44,7 +44,7 @@ func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordere
 		}
 		partition := home
 		if sub.Ordered && shared {
-			partition = firstPartition
+			partition = FirstPartition
 			ordered[sub.ID] = true
 		}
 		p.messages = append(p.messages, &webhook.Message{

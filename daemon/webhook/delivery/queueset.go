@@ -274,7 +274,7 @@ func (s *queueSet) leased() leases {
 // daemons: the one that holds the first partition.
 func (s *queueSet) isCoordinator() bool {
 	l := s.leased()
-	return l.term == 0 || holds(l.held, firstPartition)
+	return l.term == 0 || holds(l.held, FirstPartition)
 }
 
 // Subscriptions returns the subscriptions that events are matched with.

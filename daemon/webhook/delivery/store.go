@@ -141,9 +141,9 @@ var (
 	ErrOutboxTaken = errors.New("the outbox has changed")
 )
 
-// firstPartition always exists. The daemon that holds its lease does the work that one
+// FirstPartition always exists. The daemon that holds its lease does the work that one
 // daemon does for all, and sends the messages of ordered subscriptions.
-const firstPartition = 1
+const FirstPartition = 1
 
 // Lease is the exclusive right to work on a partition's messages until a time.
 type Lease struct {

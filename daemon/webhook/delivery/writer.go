@@ -122,7 +122,7 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 	}
 	for subscription := range ordered {
 		w.ids.left = 0 // other daemons allocate from their own blocks: new IDs define the order
-		if !holds(b.Leases, firstPartition) {
+		if !holds(b.Leases, FirstPartition) {
 			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
 		}
 	}
