@@ -15,11 +15,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// The members of subscriptions, in addition to those that package webhook validates.
-const (
-	memberOrdered = "Ordered"
-	maskedValue   = "***" // replaces header values
-)
+// memberOrdered is a member of subscriptions that package webhook does not validate.
+const memberOrdered = "Ordered"
 
 // subscriptions has the handlers of a subscriber's subscriptions.
 type subscriptions struct {
@@ -35,7 +32,7 @@ func subscriptionDocument(r webhook.Subscription) wire.Subscription {
 		LastSavedDateTime: wire.Timestamp(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
 		FailingSince: wire.Timestamp(r.FailingSince), Ordered: r.Ordered, RetrySchedule: scheduleText(r.Schedule)}
 	for _, h := range r.Headers {
-		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: maskedValue, SubscriptionRequestHeaderID: h.ID})
+		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: webhook.MaskedValue, SubscriptionRequestHeaderID: h.ID})
 	}
 	return d
 }

@@ -28,6 +28,9 @@ const (
 	memberSubscriber = "SubscriberID"
 )
 
+// MaskedValue replaces the values of headers in responses.
+const MaskedValue = "***"
+
 // Rules validate subscriptions.
 type Rules struct {
 	Events     []record.Event // published events
@@ -176,6 +179,8 @@ func checkHeader(h Header) error {
 		return errors.New("its value must not contain line breaks or other control characters")
 	case strings.TrimSpace(h.Value) != h.Value:
 		return errors.New("its value must not begin or end with spaces")
+	case h.Value == MaskedValue:
+		return errors.New("give the value, " + MaskedValue + " is its mask")
 	}
 	return nil
 }

@@ -100,6 +100,9 @@ func TestCheckHeaders(t *testing.T) {
 	if err := CheckHeaders([]Header{{Name: "Authorization", Value: "Bearer x"}, {Name: "X-Empty", Value: ""}, {Name: "User-Agent", Value: "mine"}, {Name: "X-Name", Value: "Jürgen\t1"}}); err != nil {
 		t.Error(err)
 	}
+	if err := CheckHeaders([]Header{{Name: "X-Token", Value: "***"}}); !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0] != (fault.Field{Name: MemberHeaders, Message: "number 1: give the value, *** is its mask"}) {
+		t.Error(err)
+	}
 	if err := CheckHeaders(make([]Header, 51)); !fault.Is(err, fault.Invalid) {
 		t.Error(err)
 	}
