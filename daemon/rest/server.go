@@ -307,14 +307,12 @@ func (s *Server) end(x *edge.Context) {
 			cause = http.ErrAbortHandler
 		}
 	}
-	if cause == nil {
-		x.Response.Finish(x.Request, s.config.Edge.BodyTimeout)
-	}
 	s.metrics.InFlight.Dec()
 	s.observer.finished(x)
 	if cause != nil {
 		panic(cause)
 	}
+	x.Response.Finish(x.Request, s.config.Edge.BodyTimeout) // last: net/http sends the rest after this
 }
 
 // MetricsHandler returns the handler of /metrics for a separate listener.

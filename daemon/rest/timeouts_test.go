@@ -1,13 +1,19 @@
 package rest_test
 
 import (
+	"context"
 	"io"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/storage"
 )
 
 func TestStatementTimeLimit(t *testing.T) {
@@ -112,4 +118,23 @@ func TestWriteStallDoesNotLimitKeepAlive(t *testing.T) {
 	if got := w.line(); got != "HTTP/1.1 100 Continue" {
 		t.Errorf("%s", got)
 	}
+}
+
+// slowLog is a log that takes longer than clients may read nothing.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(context.Context, slog.Record) error {
+	time.Sleep(200 * time.Millisecond)
+	return nil
+}
+
+func TestWriteStallDoesNotIncludeTheLog(t *testing.T) {
+	server, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+		c.Log, c.Edge.WriteStall = slog.New(slowLog{slog.DiscardHandler}), 50*time.Millisecond
+	})
+	s := httptest.NewServer(server)
+	defer s.Close()
+	client{t: t, url: s.URL}.do("GET /healthz", "").want(t, 200)
 }
