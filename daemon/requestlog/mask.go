@@ -2,7 +2,6 @@ package requestlog
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,23 +9,39 @@ import (
 // sensitiveWord marks members with values that must not be logged.
 type sensitiveWord struct {
 	text  string
-	shown int // number of leading characters of the value that are logged
+	shown int  // number of leading characters of the value that are logged
+	whole bool // only as a whole name
 }
 
+// Prefixes of API keys and of the secrets of subscriptions.
+const (
+	keyPrefix    = "whd_"
+	secretPrefix = "whsec_"
+)
+
 var sensitiveWords = []sensitiveWord{
-	{"password", 0},
-	{"username", 0},
-	{"apikey", 0},
-	{"headers", 0},
-	{"secret", 0},
-	{"ss-id", 0},
-	{"token", 0},
-	{"pwd", 0},
-	{"whd_", 0},   // prefix of API keys
-	{"whsec_", 0}, // prefix of the secrets of subscriptions
-	{"subscriberid", shownIDChars},
-	{"subscriber_recid", shownIDChars},
+	{text: "password"},
+	{text: "passwd"},
+	{text: "username"},
+	{text: "apikey"},
+	{text: "api_key"},
+	{text: "api-key"},
+	{text: "headers"},
+	{text: "secret"},
+	{text: "ss-id"},
+	{text: "token"},
+	{text: "pwd"},
+	{text: "key", whole: true},
+	{text: "pass", whole: true},
+	{text: keyPrefix},
+	{text: secretPrefix},
+	{text: subscribersSegment + "/"}, // a path with a SubscriberID
+	{text: "subscriberid", shown: shownIDChars},
+	{text: "subscriber_recid", shown: shownIDChars},
 }
+
+// recID is the RecID of a subscriber: its SubscriberID.
+var recID = sensitiveWord{text: "recid", shown: shownIDChars}
 
 // shownIDChars is how many characters of a SubscriberID are logged. The ID grants
 // access to the subscriber's messages: 32 of its 122 random bits are shown.
@@ -67,20 +82,16 @@ func isURLSafe(text string) bool {
 // findSensitive returns a sensitive word that a text contains, in any letter case,
 // or nil.
 func findSensitive(text string) *sensitiveWord {
-	for i := range len(text) {
-		c := text[i]
-		if c >= utf8.RuneSelf {
-			folded := strings.ToLower(text) // folds some other letters to ASCII
-			if w := slices.IndexFunc(sensitiveWords, func(w sensitiveWord) bool { return strings.Contains(folded, w.text) }); w >= 0 {
-				return &sensitiveWords[w]
+	folded := false
+	for i := 0; i < len(text); i++ {
+		if c := text[i]; c >= utf8.RuneSelf {
+			if !folded {
+				text, folded, i = strings.ToLower(text), true, -1 // folds some other letters to ASCII
 			}
-			return nil
-		}
-		if !firstLetters[c|0x20] {
-			continue
-		}
-		if w := wordAt(text[i:]); w != nil {
-			return w
+		} else if firstLetters[c|0x20] {
+			if w := wordAt(text, i); w != nil {
+				return w
+			}
 		}
 	}
 	return nil
@@ -94,22 +105,33 @@ var firstLetters = func() (letters [utf8.RuneSelf]bool) {
 	return letters
 }()
 
-// wordAt returns the sensitive word that ASCII text starts with, or nil.
-func wordAt(text string) *sensitiveWord {
+// wordAt returns the sensitive word at an index of a text, or nil.
+func wordAt(text string, from int) *sensitiveWord {
 	for i := range sensitiveWords {
 		w := &sensitiveWords[i]
-		if len(text) >= len(w.text) && text[0]|0x20 == w.text[0] && strings.EqualFold(text[:len(w.text)], w.text) {
+		to := from + len(w.text)
+		if to <= len(text) && text[from]|0x20 == w.text[0] && strings.EqualFold(text[from:to], w.text) && (!w.whole || isWhole(text, from, to)) {
 			return w
 		}
 	}
 	return nil
 }
 
+// isWhole reports whether a part of a text may be the whole name of a member: before a
+// value, or as the whole text.
+func isWhole(text string, from, to int) bool {
+	if from > 0 && (text[from-1] >= utf8.RuneSelf || text[from-1] == '_' || isURLSafe(text[from-1:from])) {
+		return false
+	}
+	rest := strings.TrimLeft(text[to:], " ")
+	return rest == "" && from == 0 || rest != "" && strings.IndexByte("\"':=,;>\t\r\n", rest[0]) >= 0
+}
+
 // isName reports whether a text with a sensitive word is just a name; a longer text
 // may contain the secret itself.
 func isName(text string) bool {
 	return len(text) <= 40 && strings.IndexFunc(text, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != ' '
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' && r != '-' && r != ' '
 	}) < 0
 }
 
@@ -117,22 +139,36 @@ func isName(text string) bool {
 // may have a password anywhere.
 func IsSensitive(text string) bool { return findSensitive(text) != nil }
 
+// HoldsKey reports whether a text may contain an API key or the secret of a subscription.
+func HoldsKey(text string) bool {
+	return containsFold(text, keyPrefix) || containsFold(text, secretPrefix)
+}
+
+// namesRecID reports whether a text may name the RecID of a subscriber.
+func namesRecID(path, text string) bool {
+	return containsFold(text, recID.text) && (containsFold(path, "subscriber") || containsFold(text, "subscriber"))
+}
+
 // MaskQuery masks the values of members that may be secret, and all other parts of
-// a raw query that contain a sensitive word.
-func MaskQuery(raw string) string {
-	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) {
+// the raw query of a path that contain a sensitive word.
+func MaskQuery(path, raw string) string {
+	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) && !namesRecID(path, raw) {
 		return raw
 	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
 		text, err := url.QueryUnescape(pair)
 		name, value, _ := strings.Cut(text, "=")
-		switch w := findSensitive(name); {
+		w := findSensitive(name)
+		if w == nil && namesRecID(path, name) {
+			w = &recID
+		}
+		switch {
 		case err != nil:
 			pairs[i] = masked
 		case w != nil && isName(name):
 			pairs[i] = url.QueryEscape(name) + "=" + w.mask(value)
-		case IsSensitive(text):
+		case IsSensitive(text) || namesRecID(path, text):
 			pairs[i] = masked
 		}
 	}
@@ -140,9 +176,9 @@ func MaskQuery(raw string) string {
 }
 
 // MaskPath masks the SubscriberID in an escaped path, and segments that look like a
-// member with a secret.
+// key or a member with a secret.
 func MaskPath(escaped string) string {
-	if strings.IndexByte(escaped, '%') < 0 && strings.IndexByte(escaped, '=') < 0 && !namesSubscriber(escaped) {
+	if strings.IndexByte(escaped, '%') < 0 && strings.IndexByte(escaped, '=') < 0 && !containsFold(escaped, subscribersSegment) && !HoldsKey(escaped) {
 		return escaped
 	}
 	id := sensitiveWord{shown: shownIDChars}
@@ -156,7 +192,7 @@ func MaskPath(escaped string) string {
 		default:
 			text, err := url.PathUnescape(part)
 			after = err == nil && strings.EqualFold(text, subscribersSegment)
-			if strings.Contains(text, "=") && IsSensitive(text) {
+			if strings.Contains(text, "=") && IsSensitive(text) || HoldsKey(text) {
 				parts[i] = masked
 			}
 		}
@@ -164,9 +200,10 @@ func MaskPath(escaped string) string {
 	return strings.Join(parts, "/")
 }
 
-func namesSubscriber(path string) bool {
-	for i := range max(0, len(path)-len(subscribersSegment)+1) {
-		if path[i]|0x20 == subscribersSegment[0] && strings.EqualFold(path[i:i+len(subscribersSegment)], subscribersSegment) {
+// containsFold reports whether a text contains an ASCII word, in any letter case.
+func containsFold(text, word string) bool {
+	for i := range max(0, len(text)-len(word)+1) {
+		if text[i]|0x20 == word[0] && strings.EqualFold(text[i:i+len(word)], word) {
 			return true
 		}
 	}
@@ -194,7 +231,7 @@ func MaskURL(text string) string {
 		shown = u.Scheme + ":" + shown
 	}
 	if u.RawQuery != "" {
-		shown += "?" + MaskQuery(u.RawQuery)
+		shown += "?" + MaskQuery(u.Path, u.RawQuery)
 	}
 	return shown
 }

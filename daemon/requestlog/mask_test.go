@@ -6,28 +6,50 @@ const someID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 
 func TestMaskQuery(t *testing.T) {
 	for raw, want := range map[string]string{
-		"":                            "",
-		"Take=1&InvoiceID=A+B%20C":    "Take=1&InvoiceID=A+B%20C",
-		"a=1&password=s3cret&b=2":     "a=1&password=***&b=2",
-		"PASSWORD=s3cret":             "PASSWORD=***",
-		"NewPassword=s3cret":          "NewPassword=***",
-		"P%61ssword=s3cret":           "Password=***",
-		"User%4Eame=ann&RememberMe=1": "UserName=***&RememberMe=1",
-		"ApiKey=s3cret":               "ApiKey=***",
-		"api\u212Aey=s3cret":          "***", // the Kelvin sign, which folds to k
-		"Headers=[{Name:X}]":          "Headers=***",
-		"HeadersContains=x":           "HeadersContains=***",
-		"x=1;Password=s3cret":         "***",
-		"{\"Password\":\"s3cret\"}":   "***",
-		"Password":                    "Password=***",
-		"a=%zz":                       "***",
-		"SubscriberID=" + someID:      "SubscriberID=1b4e28ba***",
-		"SubscriberID=1b4e28ba***":    "SubscriberID=1b4e28ba***",
-		"SubscriberID=short":          "SubscriberID=***",
+		"":                             "",
+		"Take=1&InvoiceID=A+B%20C":     "Take=1&InvoiceID=A+B%20C",
+		"a=1&password=s3cret&b=2":      "a=1&password=***&b=2",
+		"PASSWORD=s3cret":              "PASSWORD=***",
+		"NewPassword=s3cret":           "NewPassword=***",
+		"P%61ssword=s3cret":            "Password=***",
+		"User%4Eame=ann&RememberMe=1":  "UserName=***&RememberMe=1",
+		"ApiKey=s3cret":                "ApiKey=***",
+		"api\u212Aey=s3cret":           "***", // the Kelvin sign, which folds to k
+		"Headers=[{Name:X}]":           "Headers=***",
+		"HeadersContains=x":            "HeadersContains=***",
+		"x=1;Password=s3cret":          "***",
+		"{\"Password\":\"s3cret\"}":    "***",
+		"Password":                     "Password=***",
+		"a=%zz":                        "***",
+		"api_key=s3cret&a=1":           "api_key=***&a=1",
+		"api-key=s3cret":               "api-key=***",
+		"passwd=s3cret":                "passwd=***",
+		"key=s3cret&Pass=s3cret":       "key=***&Pass=***",
+		"monkey=1&keys=2&a=key":        "monkey=1&keys=2&a=key",
+		"m%C3%BCnkey=1&passage=2":      "m%C3%BCnkey=1&passage=2",
+		"x=1;key=s3cret":               "***",
+		"{\"key\" : \"s3cret\"}":       "***",
+		"RecID=" + someID:              "RecID=" + someID, // of a record
+		"to=/x%3FRecID%3D" + someID:    "to=/x%3FRecID%3D" + someID,
+		"to=/Subscribers?RecID=" + "x": "***",
+		"to=/Subscribers/" + someID:    "***",
+		"SubscriberID=" + someID:       "SubscriberID=1b4e28ba***",
+		"SubscriberID=1b4e28ba***":     "SubscriberID=1b4e28ba***",
+		"SubscriberID=short":           "SubscriberID=***",
 		"SubscriberID=%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26%26": "SubscriberID=***",
 	} {
-		if got := MaskQuery(raw); got != want {
+		if got := MaskQuery("/Queries/DB_Class", raw); got != want {
 			t.Errorf("%q becomes %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestMaskQueryOfSubscribers(t *testing.T) {
+	for _, path := range []string{"/Webhooks/Subscribers", "/api/addsubscriber"} {
+		for name, want := range map[string]string{"RecID": "RecID=1b4e28ba***", "recidIn": "recidIn=1b4e28ba***", "Name": "Name=" + someID} {
+			if got := MaskQuery(path, name+"="+someID); got != want {
+				t.Errorf("%s?%s becomes %q, want %q", path, name, got, want)
+			}
 		}
 	}
 }
@@ -46,6 +68,8 @@ func TestMaskPath(t *testing.T) {
 		"/json/reply/Password=s3cret":                        "/json/reply/***",
 		"/json/reply/%50assword%3Ds3cret":                    "/json/reply/***",
 		"/Queries/a=b":                                       "/Queries/a=b",
+		"/api/whd_s3cret":                                    "/api/***",
+		"/Queries/WHSEC%5Fs3cret/x":                          "/Queries/***/x",
 	} {
 		got := MaskPath(path)
 		if got != want {

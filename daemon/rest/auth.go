@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -65,24 +66,31 @@ func credentials(x *edge.Context) account.Credentials {
 	return c
 }
 
-// takeURLKey removes an API key from the URL, so that no link or redirect repeats it. If
+// withoutPairs returns a URL without some of the pairs of its query string.
+func withoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
+	kept := *u
+	kept.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), drop), "&")
+	return kept
+}
+
+// takeURLKey removes an API key from the URL, so that no link or redirect repeats it,
+// even if the query string cannot be read: such pairs are removed too. If
 // the settings allow it, the key authenticates the request; otherwise it is an unknown
 // member.
 func takeURLKey(x *edge.Context) {
 	m, given := x.URLMembers.Get(edge.ParamKey)
-	if !given {
+	if !given && (x.URLMembers != nil || x.Request.URL.RawQuery == "") {
 		return
 	}
 	loggedURL(x) // logs show that there was a key
-	u := *x.Request.URL
-	u.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), func(pair string) bool {
-		members, _ := query.ReadForm(pair)
+	u := withoutPairs(x.Request.URL, func(pair string) bool {
+		members, err := query.ReadForm(pair)
 		_, is := members.Get(edge.ParamKey)
-		return is
-	}), "&")
+		return is || err != nil
+	})
 	x.Request = x.Request.WithContext(x.Request.Context())
 	x.Request.URL = &u
-	if x.Options.KeyInURL {
+	if given && x.Options.KeyInURL {
 		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})
 		x.URLMembers = without(x.URLMembers, edge.ParamKey)
 	}

@@ -94,7 +94,12 @@ func TestKeyInURLIsOffByDefault(t *testing.T) {
 			t.Errorf("%s: %s", line, a.body)
 		}
 	}
-	a := anonymous(t, i).do("GET /Queries/DB_Class?Take=1&apikey="+key, "", browserPage...).want(t, 302)
+	for _, url := range []string{"apikey=KEY&%zz", "%zz=1&ApiKey=KEY", "apikey=KEY&apikey[]=KEY", "apikey=KEY%zz", "apikey[]=KEY"} {
+		if a := c.do("GET /Queries/DB_Class?"+strings.ReplaceAll(url, "KEY", key), "", browserPage...); strings.Contains(a.body, key) {
+			t.Errorf("%s: %d %s", url, a.status, a.body)
+		}
+	}
+	a := anonymous(t, i).do("GET /Queries/DB_Class?Take=1&apikey="+key+"&P%61ssword=x&key=y", "", browserPage...).want(t, 302)
 	if to := a.header.Get("Location"); to != "/login?redirect=%2FQueries%2FDB_Class%3FTake%3D1" {
 		t.Errorf("the redirect is to %s", to)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
@@ -124,7 +125,11 @@ func sendToLogin(x *edge.Context, f *fault.Error) bool {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())
-	back := "/" + strings.TrimLeft(x.Request.URL.RequestURI(), "/") // two slashes would name another host
+	u := withoutPairs(x.Request.URL, func(pair string) bool {
+		text, err := url.QueryUnescape(pair)
+		return err != nil || requestlog.IsSensitive(text)
+	})
+	back := "/" + strings.TrimLeft(u.RequestURI(), "/") // two slashes would name another host
 	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
 	return true
 }

@@ -36,7 +36,7 @@ func TestNoSecretReachesTheRequestLog(t *testing.T) {
 		key := i.Key(t, "admin")
 		c := anonymous(t, i).with("Authorization: Bearer " + key)
 		session := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-		secrets := append([]string{"canary", key, session, daemontest.AdminPassword, id, "c0ffee000001"}, canaries...)
+		secrets := append([]string{"canary", "Y2FuYXJ5", key, session, daemontest.AdminPassword, id, "c0ffee000001"}, canaries...)
 		for _, test := range []struct {
 			line, body string
 			headers    []string
@@ -71,6 +71,25 @@ func TestNoSecretReachesTheRequestLog(t *testing.T) {
 			{line: "POST /api/WebhooksSubscriptionPOSTRequest", body: `{"SubscriberID":"` + id + `","URL":"http://erp.example/","EventName":"debtor.created","Headers":[{"Name":"X-Key","Value":"canary-header"}]}`},
 			{line: "GET /json/reply/DB_ClassQuery", headers: []string{"Cookie: ss-id=" + session}},
 			{line: "GET /auth", headers: []string{"X-ss-id: " + session}},
+			{line: "POST /Webhooks/Subscribers", body: `{"Name":"a","RecID":"` + id + `"}`},
+			{line: "POST /Webhooks/Subscribers", body: `{"Name":"a","RecID":"` + id + `"}`}, // a conflict
+			{line: "POST /json/reply/WebhooksSubscribersPOSTRequest", body: "Name=a&RecID=" + id, headers: []string{"Content-Type: application/x-www-form-urlencoded"}},
+			{line: "POST /api/AddSubscriber?Name=a&Rec%49D=" + id, headers: []string{"Referer: http://erp.example/Webhooks/Subscribers?RecIDIn=" + id}},
+			{line: "POST /api/AddSubscriber[]", body: `[{"Name":"a","RecID":"` + id + `"}]`},
+			{line: "GET /Webhooks/Subscribers?RecID=" + id},
+			{line: "GET /Webhooks/Subscribers/" + id},
+			{line: "PATCH /Webhooks/Subscribers/" + id, body: `{"Name":"b"}`},
+			{line: "GET /login?redirect=%2FWebhooks%2FSubscribers%2F" + id},
+			{line: "GET /login?redirect=%2FWebhooks%2FSubscribers%3FRecID%3D" + id},
+			{line: "GET /api/" + key, headers: []string{"Referer: http://erp.example/api/" + key}},
+			{line: "GET /Queries/%77hd_" + key[4:]},
+			{line: "GET /Queries/DB_Class?OrderBy=" + key},
+			{line: "GET /Queries/DB_Class?Strict=true&" + key + "=1"},
+			{line: "DELETE /json/metadata/whsec_Y2FuYXJ5"},
+			{line: "GET /Queries/DB_Class?api_key=canary-key&api-key=canary-key&passwd=canary-password&Key=canary-key&pass=canary-password&token=canary-key"},
+			{line: "POST /Queries/DB_Class", body: `{"api_key":"canary-key","api-key":"canary-key","passwd":"canary-password"}`},
+			{line: "POST /Queries/DB_Class", body: `{"Note":"a","key" : "canary-key"}`},
+			{line: "POST /Queries/DB_Class", body: "Note=%C3%BC&pass=canary-password", headers: []string{"Content-Type: application/x-www-form-urlencoded"}},
 		} {
 			a := c.do(test.line, test.body, test.headers...)
 			if _, made, ok := strings.Cut(a.body, `"Key":"`); ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ import (
 // loggedURL returns the request's path and query for logs.
 func loggedURL(x *edge.Context) (path, query string) {
 	if x.Logged.Path == "" {
-		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.RawQuery)
+		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.Path, x.Request.URL.RawQuery)
 	}
 	return x.Logged.Path, x.Logged.Query
 }
@@ -180,8 +181,11 @@ func describeOutcome(x *edge.Context, d *requestlog.EntryBuilder) {
 func failureText(s wire.ResponseStatus) string {
 	const most = 4 << 10
 	s.StackTrace = ""
-	if strings.Contains(s.Message, "=") && requestlog.IsSensitive(s.Message) {
+	if strings.Contains(s.Message, "=") && requestlog.IsSensitive(s.Message) || requestlog.HoldsKey(s.Message) {
 		s.Message = "***"
+	}
+	if slices.ContainsFunc(s.Errors, func(e wire.FieldError) bool { return requestlog.HoldsKey(e.FieldName + " " + e.Message) }) {
+		s.Errors = nil
 	}
 	text, err := json.Marshal(wire.Failure{ResponseStatus: s})
 	if err == nil && len(text) > most {

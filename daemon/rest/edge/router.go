@@ -94,11 +94,13 @@ var redactedSegments = []string{"auth", "authenticate", "login", "users", "apike
 
 // Redacts reports whether members and bodies of the route must not be logged.
 func (r Route) Redacts() bool {
-	segments := splitPath(strings.ToLower(r.Pattern))
+	pattern := strings.ToLower(r.Pattern)
+	segments := splitPath(pattern)
 	if r.Redacted || len(segments) == 0 {
 		return r.Redacted
 	}
-	return slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(strings.ToLower(r.Pattern), "/webhooks/events")
+	return slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(pattern, "/webhooks/events") ||
+		strings.HasPrefix(pattern, "/webhooks/subscribers") && len(segments) <= 3 // a RecID is the SubscriberID
 }
 
 // NewRouter returns a Router for the routes below a base path.
