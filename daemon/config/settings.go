@@ -95,7 +95,7 @@ var table = []Setting{
 		Help: "time limit for counting a Total; 0: no limit"},
 
 	{Name: "csv.formula_guard", into: func(c *Config) any { return &c.Query.FormulaGuard }, Default: "false", Live: true,
-		Help: "put an apostrophe before texts in CSV that begin like a formula, with one of =+-@, tab or carriage return"},
+		Help: "put an apostrophe before texts in CSV that begin like a formula, with one of =+-@ (also full-width), tab or a line break"},
 
 	{Name: "http.base_path", argument: "PATH", into: func(c *Config) any { return &c.HTTP.BasePath }, check: checkBasePath,
 		Help: "path prefix of the service behind a reverse proxy, such as /erp"},

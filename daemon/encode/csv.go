@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -30,9 +31,20 @@ func (w csvWriter) begin(dst []byte) []byte {
 }
 
 // formula reports whether spreadsheets may read a text as a formula. OWASP's list also
-// has tab and carriage return.
+// has tab, line breaks and full-width characters.
 func formula(text []byte) bool {
-	return len(text) > 0 && strings.IndexByte("=+-@\t\r", text[0]) >= 0
+	first, _ := utf8.DecodeRune(text)
+	return strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first)
+}
+
+// texts puts the guard before formulas.
+func (w csvWriter) texts(all ...string) []string {
+	for i, text := range all {
+		if w.guard && formula([]byte(text)) {
+			all[i] = "'" + text
+		}
+	}
+	return all
 }
 
 // unguarded are the types with values that cannot be formulas, such as numbers.
@@ -94,12 +106,12 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 	if err != nil || len(t.names) == 0 {
 		return dst, err
 	}
-	dst = appendCSVLine(dst, t.names)
+	dst = appendCSVLine(dst, w.texts(slices.Clone(t.names)...))
 	for i := range t.rows {
 		values := t.values(i)
 		for j, name := range t.names {
-			if text := t.rows[i][name]; w.guard && len(text) > 0 && text[0] == '"' && formula([]byte(values[j])) {
-				values[j] = "'" + values[j]
+			if text := t.rows[i][name]; len(text) > 0 && text[0] == '"' {
+				w.texts(values[j : j+1]...)
 			}
 		}
 		dst = appendCSVLine(dst, values)
@@ -107,14 +119,14 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// failureCSV writes the error as rows, so that CSV clients can read it.
-func failureCSV(dst []byte, s wire.ResponseStatus) []byte {
+// failure writes the error as rows, so that CSV clients can read it.
+func (w csvWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 	dst = appendCSVLine(dst, []string{"ErrorCode", "Message", "FieldName"})
 	if len(s.Errors) == 0 {
-		return appendCSVLine(dst, []string{s.ErrorCode, s.Message, ""})
+		return appendCSVLine(dst, w.texts(s.ErrorCode, s.Message, ""))
 	}
 	for _, e := range s.Errors {
-		dst = appendCSVLine(dst, []string{cmp.Or(e.ErrorCode, s.ErrorCode), e.Message, e.FieldName})
+		dst = appendCSVLine(dst, w.texts(cmp.Or(e.ErrorCode, s.ErrorCode), e.Message, e.FieldName))
 	}
 	return dst
 }

@@ -2,10 +2,12 @@ package encode
 
 import (
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -15,6 +17,31 @@ func TestCSVLoneColumn(t *testing.T) {
 	got := string(result(format(t, "csv"), shape, [][]row.Cell{{text("A")}, {null}, {text("")}}, Tail{}))
 	if want := "Class\r\nA\r\n\"\"\r\n\"\"\r\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestCSVFormulaGuard checks texts, column names and member names of errors.
+func TestCSVFormulaGuard(t *testing.T) {
+	for _, text := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "a=", "\uff1c", ""} {
+		for _, guard := range []bool{false, true} {
+			f, want := format(t, "csv").WithCSV(false, guard), text
+			if guard && text != "" && text != "a=" && text != "\uff1c" {
+				want = "'" + text
+			}
+			document, err := f.Document(nil, "N", []map[string]any{{text: text, "n": -1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			failure := f.Failure(nil, wire.ResponseStatus{Errors: []wire.FieldError{{ErrorCode: "n", Message: text, FieldName: text}}}, nil)
+			for _, body := range [][]byte{document, failure, result(f, Shape{Columns: []Column{{"n", record.Text}}}, [][]row.Cell{{{Data: []byte(text)}}}, Tail{})} {
+				lines, err := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n"))).ReadAll()
+				for _, cell := range slices.Concat(lines...) {
+					if !slices.Contains([]string{want, "n", "-1", "ErrorCode", "Message", "FieldName"}, cell) {
+						t.Errorf("guard %t: %q is %q in %q, %v", guard, text, cell, body, err)
+					}
+				}
+			}
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ var formats = []Format{
 	{
 		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
 		MediaTypes: []string{"text/csv"},
-		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: failureCSV, bare: true, isoDates: true, Attachment: true,
+		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: csvWriter{}.failure, bare: true, isoDates: true, Attachment: true,
 	},
 	{
 		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
@@ -120,7 +120,7 @@ func (f Format) For(s Site) Format {
 func (f Format) WithCSV(bom, guard bool) Format {
 	if f.Name == "csv" {
 		w := csvWriter{bom, guard}
-		f.New, f.document = w.rows, w.document
+		f.New, f.document, f.failure = w.rows, w.document, w.failure
 	}
 	return f
 }

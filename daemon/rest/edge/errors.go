@@ -103,7 +103,7 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	if x.Kind != nil {
 		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	_ = x.Write(StatusOf(f), x.Format.Close(x.Format.Failure(x.Format.Open(h, nil), status, of))) // the client may be gone
+	_ = x.Write(StatusOf(f), x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, of))) // the client may be gone
 }
 
 // StatusOf returns the HTTP status of a failure.
