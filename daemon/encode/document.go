@@ -3,6 +3,7 @@ package encode
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 )
 
 // items splits an array. Any other value is returned as the only item.
@@ -22,6 +23,15 @@ type table struct {
 	rows  []map[string]json.RawMessage
 }
 
+// Limits of a table: a small document may have other names in each item.
+const (
+	maxColumns = 16_384
+	maxCells   = 1_000_000
+)
+
+// ErrTableSize is the error of a document that exceeds the limits.
+var ErrTableSize = fmt.Errorf("a table holds at most %d columns and %d cells; use json", maxColumns, maxCells)
+
 // newTable reads the items of a document. Members that only some items have become
 // columns too, in the order in which names first appear.
 func newTable(text []byte) (table, error) {
@@ -39,6 +49,9 @@ func newTable(text []byte) (table, error) {
 				known[name] = true
 				t.names = append(t.names, name)
 			}
+		}
+		if len(t.names) > maxColumns || len(t.names)*len(list) > maxCells {
+			return t, ErrTableSize
 		}
 		t.rows = append(t.rows, cells)
 	}

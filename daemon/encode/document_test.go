@@ -1,6 +1,8 @@
 package encode
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,6 +66,28 @@ func TestDocumentAppends(t *testing.T) {
 		got, err := f.Document([]byte("before"), "N", "x")
 		if err != nil || !strings.HasPrefix(string(got), "before") || len(got) < len("beforex") {
 			t.Errorf("%s: %q, %v", f.Name, got, err)
+		}
+	}
+}
+
+// TestTableLimits: a table has a cell for every name in every row.
+func TestTableLimits(t *testing.T) {
+	for _, test := range []struct {
+		rows, names int // names of each row, which no other row has
+		fits        bool
+	}{{1, maxColumns, true}, {1, maxColumns + 1, false}, {100, maxCells / 100 / 100, true}, {100, maxCells/100/100 + 1, false}} {
+		list := make([]map[string]int, test.rows)
+		for i := range list {
+			list[i] = make(map[string]int)
+			for j := range test.names {
+				list[i][fmt.Sprint(i, "-", j)] = j
+			}
+		}
+		for _, f := range Formats() {
+			_, err := f.Document(nil, "Wide", list)
+			if table := f.Name == "csv" || f.Name == "html" || f.Name == "xlsx"; errors.Is(err, ErrTableSize) != (table && !test.fits) {
+				t.Errorf("%+v as %s: %v", test, f.Name, err)
+			}
 		}
 	}
 }

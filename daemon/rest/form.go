@@ -184,5 +184,12 @@ func readMembers(x *edge.Context) (query.Members, error) {
 		return nil, err
 	}
 	x.Members = query.Union(nil, x.URLMembers, inBody)
-	return x.Members, nil
+	return x.Members, readBOM(x, x.Members)
+}
+
+// readBOM reads the option of CSV before anything is changed.
+func readBOM(x *edge.Context, members query.Members) error {
+	var wrong []fault.Field
+	x.Format.BOM = or(valueOf(members, query.BOM, &wrong, asBool), false)
+	return invalidMembers(wrong)
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -30,6 +32,9 @@ func serveOneway(x *edge.Context) error {
 // of ServiceStack: the response is the list of their responses, or that of the first
 // error. Earlier requests are not undone; a header has their number.
 func (s *Server) serveList(x *edge.Context) error {
+	if x.Format.Binary && !x.Route.Oneway { // it may have no room for the responses
+		return fault.New(fault.Invalid, "the responses to a list cannot be sent as %s; formats: %s", x.Format.Name, strings.Join(encode.PathNames(), ", "))
+	}
 	requests, err := listOf(x)
 	if err != nil {
 		return err

@@ -58,6 +58,28 @@ func TestInvalidLists(t *testing.T) {
 	}
 }
 
+// TestListsWithoutDocument checks formats that cannot hold the responses.
+func TestListsWithoutDocument(t *testing.T) {
+	i := daemontest.Start(t)
+	c := asAdmin(t, i)
+	const user = `[{"UserName":"ann","Password":"` + annPassword + `","Role":"reader"}]`
+	for _, line := range []string{"POST /api/AddUser[]?format=xlsx", "POST /api/AddUser[].xlsx"} {
+		c.do(line, user).want(t, 400).wantHeader(t, completed, "").wantMessage(t, "json, ndjson, csv")
+	}
+	c.do("POST /api/AddUser[]", user, "Accept: "+xlsxType).want(t, 400)
+	c.do("POST /api/AddUser[]?format=csv&bom=maybe", user).want(t, 400).wantText(t, "bom")
+	c.do("POST /json/oneway/AddUser[]?format=xlsx", user).want(t, 204)
+	var list strings.Builder
+	for n := range 50_000 {
+		list.WriteString(map[bool]string{true: "},{", false: ","}[n%500 == 0] + `"` + strconv.Itoa(n) + `":0`)
+	}
+	wide := "[" + list.String()[2:] + "}]"
+	for _, format := range []string{"csv", "html"} {
+		anonymous(t, i).do("POST /api/TestTarget[]?format="+format, wide).want(t, 400).wantText(t, "columns")
+	}
+	anonymous(t, i).do("POST /api/TestTarget[]", wide).want(t, 200).wantHeader(t, completed, "100")
+}
+
 // TestListsOfChanges checks that a list stops at the first error and does not undo
 // earlier requests.
 func TestListsOfChanges(t *testing.T) {

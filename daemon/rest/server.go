@@ -266,7 +266,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		x.Format.Format = x.Format.WithISODates()
 	}
 	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, kindErr)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, readBOM(x, x.URLMembers), kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {

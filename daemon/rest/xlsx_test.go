@@ -109,6 +109,11 @@ func TestCSVForSpreadsheets(t *testing.T) {
 				t.Errorf("%s\ngot  %q\nwant %q", request, a.body, mark+names+want)
 			}
 		}
+		for _, line := range []string{"GET /Queries/" + kind + ".csv?bom=maybe", "GET /Queries/" + kind + ".csv?Strict=true&bom=t", "GET /Users?bom=1&bom=1", "GET /Users.csv?bom=maybe"} {
+			c.do(line, "").want(t, 400).wantText(t, "bom")
+		}
+		c.do("POST /csv/reply/"+kind+"Query", `{"bom":"maybe"}`).want(t, 400).wantText(t, "must be true or false,bom")
+		c.do("POST /Users", `{"bom":"maybe","UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 400)
 		c.do("POST /Users", `{"UserName":"Ann","DisplayName":"=A1","Role":"reader","Password":"`+annPassword+`"}`).want(t, 201)
 		users := c.do("GET /Users.csv?bom=true", "").want(t, 200).body
 		if guard := strings.Contains(users, ",'=A1,"); !strings.HasPrefix(users, "\ufeffUserName,") || guard != (want == guarded) {

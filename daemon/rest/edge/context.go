@@ -4,9 +4,9 @@ package edge
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -125,7 +125,7 @@ func (x *Context) Document(status int, name string, v any) error {
 	h.Set("Content-Type", x.Format.ContentType)
 	body, err := x.Output().Document(x.Format.Open(h, nil), name, v)
 	if err != nil {
-		if x.Format.Binary { // the format has limits
+		if x.Format.Binary || errors.Is(err, encode.ErrTableSize) { // the format has limits
 			return fault.Wrap(err, fault.Invalid, "%s", err)
 		}
 		return err
@@ -135,8 +135,7 @@ func (x *Context) Document(status int, name string, v any) error {
 
 // Output returns the format with the CSV options of the settings and the request.
 func (x *Context) Output() encode.Format {
-	bom, _ := strconv.ParseBool(cmp.Or(x.Members.Text(query.BOM), x.URLMembers.Text(query.BOM)))
-	return x.Format.WithCSV(bom, x.Options.FormulaGuard)
+	return x.Format.WithCSV(x.Format.BOM, x.Options.FormulaGuard)
 }
 
 // Write sends a complete body.

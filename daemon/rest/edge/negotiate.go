@@ -23,6 +23,7 @@ type FormatRequest struct {
 // ResponseFormat is the negotiated format.
 type ResponseFormat struct {
 	encode.Format
+	BOM      bool   // of CSV
 	callback string // function name of JSONP
 }
 
