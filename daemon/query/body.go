@@ -47,6 +47,9 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 		return nil, nil
 	}
 	media, parameters, err := mime.ParseMediaType(contentType)
+	if wrong := checkCharset(parameters["charset"]); wrong != nil {
+		return nil, wrong
+	}
 	invalid := err != nil && contentType != "" && media == ""
 	i := slices.IndexFunc(bodyTypes, func(t BodyType) bool {
 		return slices.Contains(t.MediaTypes, media) || media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
@@ -65,4 +68,12 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 	}
 	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", printable(media),
 		strings.Join(usual[:len(usual)-1], ", "), usual[len(usual)-1])
+}
+
+// checkCharset returns an error for a character encoding other than UTF-8.
+func checkCharset(name string) error {
+	if slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(name)) {
+		return nil
+	}
+	return fault.New(fault.Unsupported, "the body must be in UTF-8, not %s", printable(name))
 }

@@ -76,7 +76,7 @@ func (s *jsvScanner) object() (Members, error) {
 // member reads a member and the white space after it.
 func (s *jsvScanner) member() (one Member, ok bool) {
 	name, _, ok := s.value(":,{}[]")
-	if one.Name = strings.TrimSpace(name); !ok || !s.accept(':') {
+	if one.Name = strings.TrimSpace(name); !ok || one.Name == "" || !s.accept(':') {
 		return one, false
 	}
 	switch start := s.at; s.next() {

@@ -94,7 +94,14 @@ func (n *node) members(all *collector) (Members, error) {
 type pairs struct {
 	collector
 	tree  node
-	nodes map[string]*node // of the tree, by the part of a name that leads to them
+	count int // nodes of the tree
+	named map[child]*node
+}
+
+// child is the place of a node in a tree.
+type child struct {
+	parent *node
+	name   string
 }
 
 // add adds a pair.
@@ -105,19 +112,19 @@ func (p *pairs) add(name, text string) error {
 		p.repeat(name, text)
 		return nil
 	}
-	if len(p.nodes) > maxNodes || strings.Count(keys, "[") >= maxDepth {
-		return malformed("a form must have at most %d names with brackets, nested at most %d deep", maxNodes, maxDepth)
+	if p.named == nil {
+		p.named = make(map[child]*node)
 	}
-	if p.nodes == nil {
-		p.nodes = make(map[string]*node)
-	}
-	at, path := &p.tree, ""
-	for _, key := range append([]string{base}, strings.Split(keys, "][")...) {
-		path += "[" + foldName(key)
-		next := p.nodes[path]
+	at := &p.tree
+	for key := range strings.SplitSeq(base+"]["+keys, "][") {
+		place := child{at, foldName(key)}
+		next := p.named[place]
 		if next == nil || key == "" {
+			if p.count++; p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
+				return malformed("a form must have at most %d names with brackets, nested at most %d deep", maxNodes, maxDepth)
+			}
 			next = &node{name: key}
-			at.children, p.nodes[path] = append(at.children, next), next
+			at.children, p.named[place] = append(at.children, next), next
 		}
 		if at = next; len(at.text) > 0 {
 			return malformed("duplicate member %s in the form", printable(name))
