@@ -95,11 +95,11 @@ type pairs struct {
 	collector
 	tree  node
 	count int // nodes of the tree
-	named map[child]*node
+	named map[place]*node
 }
 
-// child is the place of a node in a tree.
-type child struct {
+// place is the place of a node in a tree.
+type place struct {
 	parent *node
 	name   string
 }
@@ -113,18 +113,18 @@ func (p *pairs) add(name, text string) error {
 		return nil
 	}
 	if p.named == nil {
-		p.named = make(map[child]*node)
+		p.named = make(map[place]*node)
 	}
 	at := &p.tree
 	for key := range strings.SplitSeq(base+"]["+keys, "][") {
-		place := child{at, foldName(key)}
-		next := p.named[place]
+		here := place{at, foldName(key)}
+		next := p.named[here]
 		if next == nil || key == "" {
 			if p.count++; p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
 				return malformed("a form must have at most %d names with brackets, nested at most %d deep", maxNodes, maxDepth)
 			}
 			next = &node{name: key}
-			at.children, p.named[place] = append(at.children, next), next
+			at.children, p.named[here] = append(at.children, next), next
 		}
 		if at = next; len(at.text) > 0 {
 			return malformed("duplicate member %s in the form", printable(name))

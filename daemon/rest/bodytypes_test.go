@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -297,5 +298,38 @@ func TestFormsOfTools(t *testing.T) {
 			}
 			anonymous(t, i).do("DELETE "+path+"/"+all[len(all)-1].RecID, "").want(t, 204)
 		})
+	}
+}
+
+// TestUnreadableBodies checks the errors for bodies in other encodings, and for those
+// that would become large trees.
+func TestUnreadableBodies(t *testing.T) {
+	c := anonymous(t, demo.start(t))
+	for _, contentType := range []string{xmlType, jsonType, formType} {
+		c.do("POST /api/AddSubscription", xmlBody("<A>\xe9</A>"), contentType+"; charset=iso-8859-1").want(t, 415).wantMessage(t, "the body must be in UTF-8, not iso-8859-1")
+	}
+	c.do("POST /api/AddSubscription", `<?xml version="1.0" encoding="windows-1252"?>`+xmlBody("<A/>"), xmlType).want(t, 415).wantMessage(t, "the body must be in UTF-8, not windows-1252")
+	c.do("POST /api/AddSubscription", strings.Repeat("a"+strings.Repeat("[]", 30)+"=1&", 10_000), formType).want(t, 400)
+}
+
+// TestBodyIsReadOnce measures the memory for a form by an operation's name, which needs
+// the members for the path, for the operation, and for the request log.
+func TestBodyIsReadOnce(t *testing.T) {
+	var body strings.Builder
+	for i := range 20_000 {
+		body.WriteString("&member" + strconv.Itoa(i) + "=1")
+	}
+	allocated := func(work func()) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		work()
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	c := anonymous(t, demo.start(t))
+	once := allocated(func() { _, _ = query.ReadForm(body.String()) })
+	all := allocated(func() { c.do("POST /api/AddSubscription", "SubscriberID=x"+body.String(), formType).want(t, 404) })
+	if all > 2*once {
+		t.Errorf("%d bytes, but %d to read the form", all, once)
 	}
 }

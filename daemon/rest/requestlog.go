@@ -15,7 +15,6 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/metrics"
-	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -131,23 +130,20 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Route == nil || x.Route.Redacted {
 		return
 	}
-	noteMembers(d, requestlog.RequestDto, x.Members)
+	o := d.Object(requestlog.RequestDto)
+	for _, m := range x.Members {
+		o.Add(m.Name, m.Texts...)
+	}
+	o.Close()
 	contentType := strings.ToLower(x.Request.Header.Get("Content-Type"))
-	if len(x.Body) == 0 || x.Body[0] == '{' || !strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !strings.HasPrefix(contentType, "multipart/form-data") {
+	if !strings.HasPrefix(contentType, "application/x-www-form-urlencoded") && !strings.HasPrefix(contentType, "multipart/form-data") {
 		return
 	}
-	if said, err := query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), ""); err == nil {
-		for i := range said {
-			said[i].Texts = []string{strings.Join(said[i].Texts, ",")}
+	o = d.Object(requestlog.FormData)
+	for _, m := range x.InBody {
+		if m.Raw == "" || m.Empty { // not JSON
+			o.Add(m.Name, strings.Join(m.Texts, ","))
 		}
-		noteMembers(d, requestlog.FormData, said)
-	}
-}
-
-func noteMembers(d *requestlog.EntryBuilder, text int, members query.Members) {
-	o := d.Object(text)
-	for _, m := range members {
-		o.Add(m.Name, m.Texts...)
 	}
 	o.Close()
 }

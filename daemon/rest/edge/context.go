@@ -44,6 +44,7 @@ type Context struct {
 	Identity account.Identity
 
 	URLMembers query.Members
+	InBody     query.Members // after they have been read
 	Members    query.Members // of path, URL and body, after they have been read
 	Format     ResponseFormat
 	Coding     *Coding // accepted by the client, nil for none
