@@ -37,7 +37,7 @@ var bodies = []struct {
 	{"XML attributes without a value", "text/xml", "", `<Op xmlns="urn:x" xmlns:i="http://www.w3.org/2001/XMLSchema-instance" i:type="Op" xml:lang="en"><A i:nil="false">1</A><B i:nil="1"> </B></Op>`, Members{text("A", "1"), null("B")}},
 	{"text in the root", "text/xml", "", `<Op>Take=1</Op>`, nil},
 	{"an attribute of the root", "text/xml", "", `<Op Take="1"><A>1</A></Op>`, nil},
-	{"an attribute beside text", "text/xml", "", `<Op><A Name="x">1</A></Op>`, nil},
+	{"an attribute next to text", "text/xml", "", `<Op><A Name="x">1</A></Op>`, nil},
 	{"text in an XML null", "text/xml", "", `<Op><A nil="true">1</A></Op>`, nil},
 	{"XML that is not UTF-8", "text/xml", "", "<Op><A>\xff</A></Op>", nil},
 	{"deep XML", "text/xml", "", strings.Repeat("<a>", 33) + strings.Repeat("</a>", 33), nil},
