@@ -139,6 +139,13 @@ func isName(text string) bool {
 // may have a password anywhere.
 func IsSensitive(text string) bool { return findSensitive(text) != nil }
 
+// IsSecret reports whether a text contains a sensitive word for values of which nothing
+// is shown.
+func IsSecret(text string) bool {
+	w := findSensitive(text)
+	return w != nil && w.shown == 0
+}
+
 // HoldsKey reports whether a text may contain an API key or the secret of a subscription.
 func HoldsKey(text string) bool {
 	return containsFold(text, keyPrefix) || containsFold(text, secretPrefix)

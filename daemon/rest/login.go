@@ -127,7 +127,7 @@ func sendToLogin(x *edge.Context, f *fault.Error) bool {
 	edge.ClearResponse(x.Response.Header())
 	u := withoutPairs(x.Request.URL, func(pair string) bool {
 		text, err := url.QueryUnescape(pair)
-		return err != nil || requestlog.IsSensitive(text)
+		return err != nil || requestlog.IsSecret(text)
 	})
 	back := "/" + strings.TrimLeft(u.RequestURI(), "/") // two slashes would name another host
 	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
