@@ -180,12 +180,12 @@ func shownName(name string) string {
 // readMembers reads all members of the request: path, query string and body. A body is
 // read once, though a call by name needs its members twice.
 func readMembers(x *edge.Context) (_ query.Members, err error) {
-	if x.InBody == nil {
-		x.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
+	if x.Logged.InBody == nil {
+		x.Logged.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
 		if err != nil {
 			return nil, err
 		}
-		x.Members = query.Union(nil, x.URLMembers, x.InBody)
+		x.Members = query.Union(nil, x.URLMembers, x.Logged.InBody)
 	}
 	return x.Members, readBOM(x, x.Members)
 }

@@ -140,7 +140,7 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 		return
 	}
 	o = d.Object(requestlog.FormData)
-	for _, m := range x.InBody {
+	for _, m := range x.Logged.InBody {
 		if m.Raw == "" || m.Empty { // not JSON
 			o.Add(m.Name, strings.Join(m.Texts, ","))
 		}

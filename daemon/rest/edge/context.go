@@ -44,7 +44,6 @@ type Context struct {
 	Identity account.Identity
 
 	URLMembers query.Members
-	InBody     query.Members // after they have been read
 	Members    query.Members // of path, URL and body, after they have been read
 	Format     ResponseFormat
 	Coding     *Coding // accepted by the client, nil for none
@@ -106,6 +105,7 @@ type Logged struct {
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
 	Ignored     string               // names of ignored members, with commas between them
+	InBody      query.Members        // after they have been read, as Context.Members
 }
 
 // ReportIgnored names ignored members of the request in a response header and in the
