@@ -5,6 +5,7 @@ import (
 	"mime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -47,7 +48,7 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 		return nil, nil
 	}
 	media, parameters, err := mime.ParseMediaType(contentType)
-	if wrong := checkCharset(parameters["charset"]); wrong != nil {
+	if wrong := checkCharset(parameters["charset"], body); wrong != nil {
 		return nil, wrong
 	}
 	invalid := err != nil && contentType != "" && media == ""
@@ -70,9 +71,11 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 		strings.Join(usual[:len(usual)-1], ", "), usual[len(usual)-1])
 }
 
-// checkCharset returns an error for a character encoding other than UTF-8.
-func checkCharset(name string) error {
-	if slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(name)) {
+// checkCharset returns an error for a body that is not in UTF-8 and declares another
+// encoding. Many clients declare one although their text is in UTF-8: Java's HttpClient
+// ISO-8859-1, and .NET's StringWriter UTF-16.
+func checkCharset(name string, body []byte) error {
+	if name == "" || strings.EqualFold(name, "utf-8") || utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
 		return nil
 	}
 	return fault.New(fault.Unsupported, "the body must be in UTF-8, not %s", printable(name))

@@ -17,7 +17,7 @@ import (
 func readXML(body []byte) (Members, error) {
 	open, total := []*node{{}}, 0 // the document, and the elements that are not closed yet
 	d := xml.NewDecoder(bytes.NewReader(body))
-	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) { return r, checkCharset(name) }
+	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) { return r, checkCharset(name, body) }
 	for {
 		top := open[len(open)-1]
 		token, err := d.Token()
