@@ -35,7 +35,7 @@ type Setting struct {
 
 // SystemInfo has the version and the time under the names of the reference service.
 type SystemInfo struct {
-	JiwaVersion       string   // lowest version of the ERP with this interface
+	JiwaVersion       string   `json:",omitempty"` // of the ERP, if erp.version_source is set
 	SQLServerDateTime DateTime // in the zone of the records' zoneless times
 	Version           string   // of this service
 }

@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -44,6 +45,16 @@ func (h *Version) evaluate(texts []string) {
 	case slices.Compare(highest, versionOf(MinVersion)) < 0:
 		h.Problem = "webhooks require version " + MinVersion + " or later"
 	}
+}
+
+// ERPVersion returns the version of the ERP, empty if it is not known: no source is
+// configured, or the source has none.
+func (r *Records) ERPVersion(ctx context.Context) (string, error) {
+	v, err := r.version(ctx)
+	if v == nil || err != nil {
+		return "", err
+	}
+	return v.Version, nil
 }
 
 // versionParts is the number of parts of a version. Omitted parts are 0.

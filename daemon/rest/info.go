@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -30,10 +29,11 @@ var features = []struct{ name, pattern string }{
 type info struct {
 	known    wire.Info // without the time and MaxTake
 	settings func() []wire.Setting
+	store    Store
 }
 
 func newInfo(c Config, routes []edge.Route) info {
-	h := info{settings: c.Settings, known: wire.Info{
+	h := info{settings: c.Settings, store: c.Store, known: wire.Info{
 		Version: c.Version, WebhooksHostURL: c.Edge.HostURL,
 		Limits: wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead},
 	}}
@@ -61,12 +61,14 @@ func (h *info) show(x *edge.Context) error {
 	return x.Document(http.StatusOK, "Info", i)
 }
 
-// system returns the time and the version under the names of the reference service.
-// JiwaVersion is the lowest version of the ERP with this interface; the connected one may
-// be newer.
+// system returns the time and the versions under the names of the reference service.
 func (h *info) system(x *edge.Context) error {
+	version, err := h.store.ERPVersion(x.Request.Context())
+	if err != nil {
+		return err
+	}
 	now := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local))
-	return x.Document(http.StatusOK, "SystemInfo", wire.SystemInfo{JiwaVersion: erp.MinVersion, SQLServerDateTime: wire.DateTime(now.Format(wire.DateLayout)), Version: h.known.Version})
+	return x.Document(http.StatusOK, "SystemInfo", wire.SystemInfo{JiwaVersion: version, SQLServerDateTime: wire.DateTime(now.Format(wire.DateLayout)), Version: h.known.Version})
 }
 
 // listSettings returns the settings that may change while the service runs.

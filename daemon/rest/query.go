@@ -20,6 +20,8 @@ import (
 type Store interface {
 	// Select runs a plan in the database of its kind.
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+	// ERPVersion returns the version of the ERP, empty if it is not known.
+	ERPVersion(ctx context.Context) (string, error)
 	// Ready returns an error if the store cannot be used.
 	Ready(ctx context.Context) error
 }
