@@ -308,7 +308,7 @@ func TestUnreadableBodies(t *testing.T) {
 	for _, contentType := range []string{xmlType, jsonType, formType} {
 		c.do("POST /api/AddSubscription", xmlBody("<A>\xe9</A>"), contentType+"; charset=iso-8859-1").want(t, 415).wantMessage(t, "the body must be in UTF-8, not iso-8859-1")
 	}
-	c.do("POST /api/AddSubscription", `<?xml version="1.0" encoding="windows-1252"?>`+xmlBody("<A/>"), xmlType).want(t, 415).wantMessage(t, "the body must be in UTF-8, not windows-1252")
+	c.do("POST /api/AddSubscription", `<?xml version="1.0" encoding="windows-1252"?>`+xmlBody("<A>\xe9</A>"), xmlType).want(t, 415).wantMessage(t, "the body must be in UTF-8, not windows-1252")
 	c.do("POST /api/AddSubscription", strings.Repeat("a"+strings.Repeat("[]", 30)+"=1&", 10_000), formType).want(t, 400)
 }
 
