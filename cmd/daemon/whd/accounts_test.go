@@ -106,12 +106,15 @@ func TestKeyCommands(t *testing.T) {
 	})
 	const old = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
 	file := filepath.Join(t.TempDir(), "old-key.txt")
-	for text, status := range map[string]int{old + "\r\n": 0, "": 2, "short\n": 2} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	for _, content := range []struct {
+		text   string
+		status int
+	}{{old + "\r\n", 0}, {"", 2}, {"   \n", 2}, {"short\n", 2}} {
+		if err := os.WriteFile(file, []byte(content.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.run(status, "", "key add erp --role publisher --key-file "+file); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
-			t.Errorf("%q: %+v", text, got)
+		if got := d.run(content.status, "", "key add erp --role publisher --key-file "+file); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
+			t.Errorf("%q: %+v", content.text, got)
 		}
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
