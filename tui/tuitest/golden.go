@@ -39,6 +39,7 @@ var volatileText = []struct {
 	{regexp.MustCompile(`until 20\d\d-\d\d-\d\d \d\d:\d\d(:07)?`), "until 2026-07-02 14:02"},
 	{regexp.MustCompile(`at most [\d,]+ ms *`), "at most 1 ms" + blanks},
 	{regexp.MustCompile(`after [\d,]+ ms *`), "after 0 ms" + blanks},
+	{regexp.MustCompile(`took [\d,.]+ m?s *`), "took 0 ms" + blanks},
 	{regexp.MustCompile(`\b20[2-9]\d-\d\d-\d\d\b`), "2026-07-02"},
 	{regexp.MustCompile(`Row version[^\n]*`), "Row version" + blanks},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "14:02:07"},
