@@ -17,17 +17,6 @@ var compatDefaults = []Risk{
 // Risk is the risk of a setting's value.
 type Risk struct{ Setting, Value, Text string }
 
-// Risks returns the risks of the defaults that the setting compat changed and that no
-// other source overrides.
-func (c *Config) Risks() (all []Risk) {
-	for _, r := range compatDefaults {
-		if c.Origin(r.Setting) == byCompat {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
 // compatLayer returns the defaults with a value of compat.
 func compatLayer(value string) (l Layer) {
 	if value != compatServiceStack {

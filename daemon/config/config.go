@@ -108,6 +108,17 @@ func (c *Config) Warnings() []string {
 	return []string{"webhooks.host_url is a loopback address; set it to the URL that users of the service open"}
 }
 
+// Risks returns the risks of the defaults that the setting compat changed and that no
+// other source overrides.
+func (c *Config) Risks() (all []Risk) {
+	for _, r := range compatDefaults {
+		if c.Origin(r.Setting) == byCompat {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // HTTPConfig configures the HTTP edge: reverse proxy, browser access and limits.
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
