@@ -31,8 +31,7 @@ type Restored struct {
 }
 
 // Restore replaces the store in a directory with the one in a backup. Nothing is
-// changed until all files are unpacked, on disk and verified; then they are renamed
-// into place together.
+// changed until all files are unpacked, on disk and verified.
 func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 	a, err := open(file)
 	if err != nil {
@@ -43,31 +42,47 @@ func Restore(ctx context.Context, t Target, file string) (Restored, error) {
 	if err := t.validate(a.Manifest); err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
+	r.ReplacedDir, err = t.Replace("restore", func(tempDir string) error {
+		if err := t.prepare(ctx, a, tempDir); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return nil
+	})
+	return r, err
+}
+
+// Replace replaces the store in a directory with the files that build creates in a
+// temporary directory. It locks the directory, also while build runs. If build
+// succeeds, the files are renamed into place together; if it fails, nothing is
+// changed. purpose is part of the name of the temporary directory.
+func (t Target) Replace(purpose string, build func(tempDir string) error) (replacedDir string, err error) {
 	if err := os.MkdirAll(t.Dir, 0o700); err != nil {
-		return r, err
+		return "", err
 	}
 	lock, err := datadir.LockExclusive(t.Dir)
 	if err != nil {
-		return r, err
+		return "", err
 	}
 	defer lock.Release()
 	existing, err := t.existing()
 	if err != nil {
-		return r, err
+		return "", err
 	}
 	if len(existing) > 0 && !t.Force {
-		return r, fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory", t.Dir, strings.Join(existing, ", "))
+		return "", fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory", t.Dir, strings.Join(existing, ", "))
 	}
-	tempDir, remove, err := newTempDir(t.Dir, "restore")
+	tempDir, remove, err := newTempDir(t.Dir, purpose)
 	if err != nil {
-		return r, err
+		return "", err
 	}
 	defer remove()
-	if err := t.prepare(ctx, a, tempDir); err != nil {
-		return r, fmt.Errorf("%s: %w", file, err)
+	if err := build(tempDir); err != nil {
+		return "", err
 	}
-	r.ReplacedDir, err = t.replace(lock, existing, tempDir, a.Members)
-	return r, err
+	if err := datadir.Sync(tempDir); err != nil {
+		return "", err
+	}
+	return t.replace(lock, existing, tempDir)
 }
 
 // validate returns an error if this program cannot use the backup.
@@ -134,7 +149,7 @@ func (t Target) prepare(ctx context.Context, a *archive, tempDir string) error {
 			return damaged(m.Name, fmt.Errorf("schema version is %d, the manifest has %d", schema, m.Schema))
 		}
 	}
-	return datadir.Sync(tempDir)
+	return nil
 }
 
 func checkFreeSpace(members []Member, dir string) error {
@@ -151,7 +166,7 @@ func checkFreeSpace(members []Member, dir string) error {
 // replace moves the existing files to a subdirectory and the new ones into place.
 // If a file cannot be moved, all moves are undone. A marker file keeps daemons from
 // opening the store if the process ends in between.
-func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, members []Member) (replacedDir string, err error) {
+func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string) (replacedDir string, err error) {
 	wasComplete := !datadir.ReplaceInterrupted(t.Dir) // if an earlier restore was interrupted, undoing this one does not complete it
 	finish, err := lock.MarkUnfinished()
 	if err != nil {
@@ -169,13 +184,16 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string, m
 			err = done.move(filepath.Join(t.Dir, name), filepath.Join(replacedDir, name))
 		}
 	}
-	for _, m := range members {
-		from := filepath.Join(tempDir, m.Name)
+	for _, f := range t.Files {
+		from := filepath.Join(tempDir, f.Name)
+		if _, statErr := os.Stat(from); errors.Is(statErr, fs.ErrNotExist) {
+			continue // not part of the new store
+		}
 		if err == nil {
 			err = datadir.MatchOwner(t.Dir, from)
 		}
 		if err == nil {
-			err = done.move(from, filepath.Join(t.Dir, m.Name))
+			err = done.move(from, filepath.Join(t.Dir, f.Name))
 		}
 	}
 	if err != nil {

@@ -32,12 +32,12 @@ type Lock struct{ file *os.File }
 // LockShared takes a shared lock, which several daemons and commands may hold. It fails while
 // another process replaces the files, or if replacing them was interrupted.
 func LockShared(dir string) (*Lock, error) {
-	l, err := lockFile(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or rewritten by whd compact; try again when that has ended")
+	l, err := lockFile(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or whd store copy, or rewritten by whd compact; try again when that has ended")
 	if err != nil {
 		return nil, err
 	}
 	if ReplaceInterrupted(dir) {
-		return nil, errors.Join(fmt.Errorf("a restore into %s was cut short, so its files may be of different stores; run whd restore --force again", dir), l.Release())
+		return nil, errors.Join(fmt.Errorf("a restore or copy into %s was cut short, so its files may be of different stores; run whd restore --force or whd store copy again", dir), l.Release())
 	}
 	return l, nil
 }

@@ -30,7 +30,7 @@ func TestLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := datadir.LockShared(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or rewritten by whd compact") {
+	if _, err := datadir.LockShared(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), "being replaced by whd restore or whd store copy, or rewritten by whd compact") {
 		t.Errorf("while exclusive: %v", err)
 	}
 	if _, err := datadir.LockExclusive(dir); !errors.Is(err, datadir.ErrInUse) {
