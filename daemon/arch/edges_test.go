@@ -33,7 +33,7 @@ var edges = map[string][]string{
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
 	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir",
-		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/webhook"},
+		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/preflight", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "tui", "tui/theme"}),
 	"cmd/whctl/output":   {"client", "client/display", "client/record", "client/wire", "client/workbook", "client/xlsx", "cmd/internal/cli"},
 	"cmd/whctl/profile":  {"client", "client/display", "client/record", "client/wire", "cmd/internal/cli", "cmd/whctl/output", "tui/theme"},
@@ -103,10 +103,11 @@ var edges = map[string][]string{
 
 	// Composition.
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
+	"daemon/storecopy": {"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/fault", "daemon/mssql", "daemon/sqlite"},
 	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/spill", "daemon/webhook"},
 	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp", "daemon/executor",
-		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/spill", "daemon/storage", "daemon/trace",
+		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/spill", "daemon/storage", "daemon/storecopy", "daemon/trace",
 		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
 
 	// Tests and their support: see testOnly.
