@@ -23,6 +23,7 @@ func newApp(p Process) *urfave.App {
 		Commands: slices.Concat(
 			serving{b}.commands(),
 			storeCommands{b}.commands(),
+			copying{b}.commands(),
 			checking{b}.commands(),
 			backups{b}.commands(),
 			importing{b}.commands(),

@@ -1,0 +1,91 @@
+package whd
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/storecopy"
+)
+
+// copying implements the command store copy.
+type copying struct{ *base }
+
+func (p copying) commands() []*urfave.Command {
+	flags := []urfave.Flag{
+		&urfave.StringFlag{Name: "from", Usage: "`sqlserver://...`  the database to copy from; by default that of the settings"},
+		&urfave.StringFlag{Name: "to", Value: string(config.Embedded), Usage: "`sqlite`  the store to copy to: files in data_dir"},
+		&urfave.StringFlag{Name: "schema", Usage: "`NAME`  the schema to copy from; by default store.schema"},
+		&urfave.BoolFlag{Name: "replace", Usage: "copy again: move the result of an earlier copy to a subdirectory of the data directory"},
+		&urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"},
+	}
+	return []*urfave.Command{{Name: "store", Usage: "move whd's own data", Subcommands: []*urfave.Command{{
+		Name: "copy", Usage: "copy whd's own data from SQL Server to the embedded store; stop all daemons first",
+		Action: p.copy, Flags: append(flags, p.settingFlags(storeSettings...)...),
+		Description: `whd store copy --from sqlserver://user:password@host?database=name --to sqlite
+whd store copy --to sqlite --replace`,
+	}}}}
+}
+
+// copy copies the data of a server into new files, and prints the number of rows of
+// each table. The server is only read.
+func (p copying) copy(c *urfave.Context) error {
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	write := writeCopy
+	switch format := c.String("format"); format {
+	case "", "text":
+	case "json":
+		write = writeCopyJSON
+	default:
+		return cli.Usagef("--format must be text or json, not %q", format)
+	}
+	from := config.DSN(cmp.Or(c.String("from"), string(conf.Store)))
+	switch {
+	case c.String("to") != string(config.Embedded):
+		return cli.Usagef("--to must be %s", config.Embedded)
+	case from == config.Embedded:
+		return cli.Usagef("--from is missing: the connection string of the database with the schema %s", cmp.Or(c.String("schema"), conf.Server.Schema))
+	}
+	r, err := storecopy.Copy(c.Context, storecopy.Config{
+		DSN: string(from), Schema: cmp.Or(c.String("schema"), conf.Server.Schema), LockTimeout: conf.Server.LockTimeout, Dir: conf.DataDir, Replace: c.Bool("replace"),
+	})
+	if err != nil {
+		return err
+	}
+	if r.OutboxRows > 0 {
+		p.notice("%d rows of the table WH_Outbox have not become events; they stay on the server until a daemon with the setting erp.outbox reads them", r.OutboxRows)
+	}
+	return write(p.Stdout, conf.DataDir, r)
+}
+
+func writeCopy(w io.Writer, dir string, r storecopy.Result) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "TABLE\tON THE SERVER\tCOPIED")
+	for _, t := range r.Tables {
+		fmt.Fprintf(columns, "%s\t%d\t%d\n", t.Table, t.Source, t.Copied)
+	}
+	fmt.Fprintf(columns, "the files are in %s\n", dir)
+	if r.ReplacedDir != "" {
+		fmt.Fprintf(columns, "the previous files are in %s\n", r.ReplacedDir)
+	}
+	return columns.Flush()
+}
+
+func writeCopyJSON(w io.Writer, dir string, r storecopy.Result) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(struct {
+		Dir string
+		storecopy.Result
+	}{dir, r})
+}
