@@ -153,6 +153,7 @@ var seeds = []seed{
 	{5, "WH_IdempotencyKey", "KeyHash, Digest, EventGUID, Messages, ExpiryDateTime", []any{strings.Repeat("d", 64), strings.Repeat("e", 64), "e1", 1, "2099-01-31T08:15:30.0000000"}},
 	{6, "WH_Nudge", "Number, SubscriptionID, Kind, Holder, AddedDateTime", []any{1, 11, 1, "holder", past}},
 	{8, "WH_ResponseText", "TextHash, UsedDateTime, Size, Text", []any{strings.Repeat("f", 32), past, 300, "a long answer"}},
+	{11, "WH_OutboxTaken", "Source, EventGUID", []any{"whd.wh_outbox", "0198c1a2-0000-7000-8000-000000000001"}},
 	{7, "WH_Setting", "Name, Value, LastSavedDateTime", []any{"query.max_take", "500", past}},
 }
 
