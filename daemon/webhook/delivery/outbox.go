@@ -5,17 +5,24 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// outboxRows is the number of rows of the outbox to read at a time.
-const outboxRows = 256
+// Limits of rows.
+const (
+	outboxRows = 256  // to read at a time
+	maxMarked  = 1024 // published rows that could not be deleted, above which no more are read
+)
 
 // outboxReader publishes the events that other programs insert into the outbox.
 type outboxReader struct {
 	*core
+	lease   Lease     // under which the marks were read; zero to read them again
+	marked  []string  // GUIDs of the rows of an external outbox that have marks
+	settled time.Time // when a write with an unknown result can no longer be completed
 }
 
 // run reads the outbox at intervals, until ctx is done.
@@ -24,39 +31,96 @@ func (o *outboxReader) run(ctx context.Context) {
 }
 
 // drain publishes events until the outbox is empty or another daemon is responsible for
-// it.
+// it. If published rows cannot be deleted, it leaves them out and publishes the others.
 func (o *outboxReader) drain(ctx context.Context) error {
-	for o.queues.isCoordinator() {
-		rows, err := o.Store.Outbox(ctx, outboxRows)
-		if err != nil || len(rows) == 0 {
+	for {
+		lease, is := o.queues.coordinatorLease()
+		if !is {
+			return nil
+		}
+		if err := o.readMarks(ctx, lease); err != nil {
 			return err
 		}
+		failed := o.deleteMarked(ctx)
+		if len(o.marked) > maxMarked {
+			return failed
+		}
+		rows, err := o.table().Outbox(ctx, outboxRows, o.marked)
+		if err != nil || len(rows) == 0 {
+			return cmp.Or(err, failed)
+		}
 		if err := o.publish(ctx, rows); err != nil {
+			o.lease, o.settled = Lease{}, time.Now().Add(writeTimeout)
 			return err
 		}
 	}
+}
+
+// table returns the outbox to read.
+func (o *outboxReader) table() OutboxTable {
+	if o.Outbox != nil {
+		return o.Outbox
+	}
+	return o.Store
+}
+
+// readMarks reads which rows are marked: after the start, after a failed write, and when
+// another daemon may have published rows.
+func (o *outboxReader) readMarks(ctx context.Context, lease Lease) (err error) {
+	if lease.Partition == o.lease.Partition && lease.Fence == o.lease.Fence {
+		return nil
+	}
+	if o.Outbox != nil {
+		o.marked, err = o.Store.OutboxMarks(ctx, o.Outbox.Source())
+	}
+	if err == nil {
+		o.lease = lease
+	}
+	return err
+}
+
+// deleteMarked deletes published rows of an external outbox and then removes their marks,
+// unless a write that seems to have failed may still be completed: only a mark prevents
+// that it publishes the same rows.
+func (o *outboxReader) deleteMarked(ctx context.Context) error {
+	if len(o.marked) == 0 {
+		return nil
+	}
+	if err := o.Outbox.DeleteOutbox(ctx, o.marked); err != nil || time.Now().Before(o.settled) {
+		return err
+	}
+	if err := o.Store.RemoveOutboxMarks(ctx, o.Outbox.Source(), o.marked); err != nil {
+		return err
+	}
+	o.marked = nil
 	return nil
 }
 
 // publish writes rows as events, in their order even after failures: the store rejects
-// a row before rows with lower IDs. A row is deleted in the transaction that stores its
-// event's messages.
+// a row before rows with lower IDs. A row is deleted, or marked, in the transaction that
+// stores its event's messages.
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
 	for _, r := range rows {
 		name, reason := o.validate(r)
 		if reason == "" {
 			p := newPublication(name, r.Body, o.Now())
-			p.outbox = r.ID
+			p.outbox, p.lease = &r, o.lease
 			all = append(all, p)
 			continue
 		}
-		if err := o.Store.RefuseOutbox(ctx, r.ID, reason); err != nil {
+		if err := o.table().RefuseOutbox(ctx, r, reason); err != nil {
 			return err
 		}
 		o.Log.Warn("a row of the outbox is not a valid event", "outbox", r.ID, "event", r.Name, "reason", reason)
 	}
-	return o.await(all)
+	err := o.await(all)
+	if o.Outbox != nil && err == nil {
+		for _, p := range all {
+			o.marked = append(o.marked, p.outbox.GUID)
+		}
+	}
+	return err
 }
 
 // await queues publications, which share a batch if they fit, and waits until they are

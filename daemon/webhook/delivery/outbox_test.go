@@ -40,17 +40,17 @@ func (o *fakeOutbox) put(name string, bodies ...string) {
 }
 
 // Outbox implements delivery.Store.
-func (o *fakeOutbox) Outbox(_ context.Context, limit int) ([]delivery.OutboxEvent, error) {
+func (o *fakeOutbox) Outbox(_ context.Context, limit int, _ []string) ([]delivery.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil
 }
 
 // RefuseOutbox implements delivery.Store.
-func (o *fakeOutbox) RefuseOutbox(_ context.Context, id int64, reason string) error {
+func (o *fakeOutbox) RefuseOutbox(_ context.Context, e delivery.OutboxEvent, reason string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.ID == id })
+	i := slices.IndexFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.ID == e.ID })
 	o.refused[string(o.rows[i].Body)] = reason
 	o.rows = slices.Delete(o.rows, i, i+1)
 	return nil

@@ -12,10 +12,11 @@ import (
 // publication is an event that is waiting to be written.
 type publication struct {
 	event    *webhook.Event
-	key      *Key  // idempotency key, nil for none
-	target   int64 // the only subscription to send to, 0 for all that match
-	exclude  int64 // a subscription not to send to, 0 for none
-	outbox   int64 // its row in the outbox, 0 for none
+	key      *Key         // idempotency key, nil for none
+	target   int64        // the only subscription to send to, 0 for all that match
+	exclude  int64        // a subscription not to send to, 0 for none
+	outbox   *OutboxEvent // its row in the outbox, nil for none
+	lease    Lease        // under which the row was read
 	messages []*webhook.Message
 	done     chan error // buffered
 }

@@ -273,8 +273,17 @@ func (s *queueSet) leased() leases {
 // isCoordinator reports whether this daemon does the work that is done once for all
 // daemons: the one that holds the first partition.
 func (s *queueSet) isCoordinator() bool {
+	_, is := s.coordinatorLease()
+	return is
+}
+
+// coordinatorLease returns the lease that makes this daemon the coordinator.
+func (s *queueSet) coordinatorLease() (Lease, bool) {
 	l := s.leased()
-	return l.term == 0 || holds(l.held, FirstPartition)
+	if i := slices.IndexFunc(l.held, func(l Lease) bool { return l.Partition == FirstPartition }); i >= 0 {
+		return l.held[i], true
+	}
+	return l.home, l.term == 0
 }
 
 // Subscriptions returns the subscriptions that events are matched with.

@@ -50,11 +50,13 @@ type Store interface {
 	// together exceed max bytes, the oldest. If there are none, it releases some unused
 	// disk space.
 	Reclaim(ctx context.Context, limit int, max int64) (Removed, error)
-	// Outbox returns events that other programs have inserted within their own
-	// transactions, the oldest first: up to limit, fewer if their bodies are large.
-	Outbox(ctx context.Context, limit int) ([]OutboxEvent, error)
-	// RefuseOutbox records why a row of the outbox is invalid. It is not read again.
-	RefuseOutbox(ctx context.Context, id int64, reason string) error
+	// OutboxTable is the outbox in the store.
+	OutboxTable
+	// OutboxMarks returns the GUIDs of rows of an external outbox that were published
+	// and may not be deleted yet.
+	OutboxMarks(ctx context.Context, source string) ([]string, error)
+	// RemoveOutboxMarks removes the marks of rows that are deleted.
+	RemoveOutboxMarks(ctx context.Context, source string, guids []string) error
 	// Open returns the subscriptions that have open messages in a partition.
 	OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error)
 	// Succeeded reports whether a subscription has received a message since a time.
@@ -89,6 +91,28 @@ type Store interface {
 	PrunePeerEvents(ctx context.Context) error
 }
 
+// OutboxTable is a table into which other programs insert events within their own
+// transactions.
+type OutboxTable interface {
+	// Outbox returns events, the oldest first: up to limit, fewer if their bodies are
+	// large. It leaves out rows that open transactions have locked, and rows with the
+	// given GUIDs.
+	Outbox(ctx context.Context, limit int, except []string) ([]OutboxEvent, error)
+	// RefuseOutbox records why a row is invalid. It is not read again.
+	RefuseOutbox(ctx context.Context, e OutboxEvent, reason string) error
+}
+
+// ExternalOutbox is an outbox in another database than the store. A row cannot be
+// deleted in the transaction that stores its event. Instead the transaction also stores
+// a mark, the row is deleted, and then the mark is removed.
+type ExternalOutbox interface {
+	OutboxTable
+	// Source is the name of the table in marks.
+	Source() string
+	// DeleteOutbox deletes rows.
+	DeleteOutbox(ctx context.Context, guids []string) error
+}
+
 // Sender makes one attempt, which starts at a time of the store's clock. An outcome is
 // not counted if ctx was done before it.
 type Sender interface {
@@ -109,6 +133,7 @@ type Config struct {
 
 	EventName      func(name string) (string, error) // returns the name of a published event in canonical letter case
 	OutboxInterval time.Duration                     // time between two reads of the outbox; 0 for never
+	Outbox         ExternalOutbox                    // nil for the outbox in the store
 
 	OnChanges   func([]webhook.Change) // receives all changes in order; must not block; nil for none
 	Watched     func() bool            // reports whether a stream of changes is open; nil for never
@@ -136,8 +161,8 @@ var (
 	// ErrKeyTaken means that an idempotency key was used concurrently for another
 	// event: Key returns it.
 	ErrKeyTaken = errors.New("an idempotency key is taken")
-	// ErrOutboxTaken means that rows of the outbox are not the next ones or were
-	// published by another daemon: read it again.
+	// ErrOutboxTaken means that rows of the outbox are not the next ones, were published
+	// before or by another daemon, or were read under another lease: read it again.
 	ErrOutboxTaken = errors.New("the outbox has changed")
 )
 
@@ -166,7 +191,9 @@ type Batch struct {
 	Outcomes   []webhook.AttemptResult
 	Disabled   []Disabled
 	Keys       []Key
-	Outbox     []int64 // rows of the outbox that become events or match no subscription
+	Outbox     []int64  // rows of the outbox that become events or match no subscription
+	Source     string   // of the rows of an external outbox
+	Taken      []string // their GUIDs
 	Health     []Health
 	PeerEvents []PeerEvent      // for subscriptions with messages in partitions that the batch has no lease of
 	Home       int64            // the partition of Changes
@@ -181,10 +208,11 @@ type Batch struct {
 // concurrent and need not be considered.
 const AnyVersion = -1
 
-// OutboxEvent is an event that another program has inserted into the store. It is not
+// OutboxEvent is an event that another program has inserted into an outbox. It is not
 // validated.
 type OutboxEvent struct {
-	ID       int64 // defines the order
+	ID       int64  // defines the order
+	GUID     string // identifies the row of an external outbox, whose IDs can be reused
 	Name     string
 	Body     []byte
 	TooLarge bool // the body, which may be missing then

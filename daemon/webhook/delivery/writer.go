@@ -72,17 +72,17 @@ func (w *batchWriter) write(ctx context.Context, work *batch) error {
 			}
 		}
 		b, err := w.prepare(ctx, work)
-		if err != nil {
-			return err
-		}
 		if fresh {
 			b.Version = AnyVersion
 		}
-		switch err = w.Store.Write(ctx, b); {
+		if err == nil {
+			err = w.Store.Write(ctx, b)
+		}
+		switch {
 		case errors.Is(err, ErrStale):
 			w.staleAt = time.Now()
 		case errors.Is(err, ErrOutboxTaken):
-			work.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != 0 })
+			work.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != nil })
 		case errors.Is(err, ErrKeyTaken):
 			if err := w.rejectTakenKeys(ctx, work); err != nil {
 				return err
@@ -131,8 +131,10 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
 			b.Keys = append(b.Keys, *p.key)
 		}
-		if p.outbox != 0 {
-			b.Outbox = append(b.Outbox, p.outbox)
+		if p.outbox != nil {
+			if err := w.addOutbox(b, p); err != nil {
+				return err
+			}
 		}
 		if len(p.messages) == 0 {
 			continue
@@ -147,6 +149,21 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 		}
 		b.Events = append(b.Events, p.event)
 		b.Messages = append(b.Messages, p.messages...)
+	}
+	return nil
+}
+
+// addOutbox adds the publication's row of the outbox to the batch. The lease under which
+// it was read must still be held, since a daemon that has held it in between may have
+// published the row, deleted it and removed its mark.
+func (w *batchWriter) addOutbox(b *Batch, p *publication) error {
+	switch {
+	case !slices.ContainsFunc(b.Leases, func(l Lease) bool { return l.Partition == p.lease.Partition && l.Fence == p.lease.Fence }):
+		return ErrOutboxTaken
+	case w.Outbox == nil:
+		b.Outbox = append(b.Outbox, p.outbox.ID)
+	default:
+		b.Source, b.Taken = w.Outbox.Source(), append(b.Taken, p.outbox.GUID)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ var (
 		{"Fence", number, func(l delivery.Lease) any { return l.Fence }},
 	}
 	outboxColumns = columns[int64]{{"ID", number, func(id int64) any { return id }}}
+	takenColumns  = columns[string]{{"EventGUID", guid, func(row string) any { return row }}}
 	eventColumns  = columns[*webhook.Event]{
 		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},

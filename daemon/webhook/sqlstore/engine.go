@@ -303,7 +303,7 @@ const (
 // Outbox implements delivery.Store. It skips rows locked by transactions that have
 // not ended. A file has no outbox, since no other program writes to it. The CAST is
 // for Babelfish, which returns a CASE expression as varchar.
-func (e *Engine) Outbox(ctx context.Context, limit int) (all []delivery.OutboxEvent, err error) {
+func (e *Engine) Outbox(ctx context.Context, limit int, _ []string) (all []delivery.OutboxEvent, err error) {
 	if !e.db.IsServer() {
 		return nil, ctx.Err()
 	}
@@ -326,8 +326,21 @@ FROM whd.WH_Outbox WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NUL
 }
 
 // RefuseOutbox implements delivery.Store.
-func (e *Engine) RefuseOutbox(ctx context.Context, id int64, reason string) error {
+func (e *Engine) RefuseOutbox(ctx context.Context, r delivery.OutboxEvent, reason string) error {
 	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
-		sql.Named("Reason", sanitize(reason, maxDisabledReason)), sql.Named("ID", id))
+		sql.Named("Reason", sanitize(reason, maxDisabledReason)), sql.Named("ID", r.ID))
 	return e.fault(err, "rejecting a row of the outbox")
+}
+
+// OutboxMarks implements delivery.Store.
+func (e *Engine) OutboxMarks(ctx context.Context, source string) ([]string, error) {
+	marks, err := appdb.QueryAll(ctx, e.db, scanInto(func(guid *string) []any { return []any{guid} }),
+		`SELECT EventGUID FROM whd.WH_OutboxTaken WHERE Source = @Source`, sql.Named("Source", source))
+	return marks, e.fault(err, "reading the marks of the outbox")
+}
+
+// RemoveOutboxMarks implements delivery.Store.
+func (e *Engine) RemoveOutboxMarks(ctx context.Context, source string, guids []string) error {
+	_, err := e.db.Exec(ctx, `DELETE FROM whd.WH_OutboxTaken WHERE Source = @Source AND EventGUID IN `+textList(e.db, 36), sql.Named("Source", source), e.db.ListArg(guids))
+	return e.fault(err, "removing marks of the outbox")
 }

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -147,6 +148,11 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 	return r, e.fault(err, "shrinking the file")
 }
 
+// textList returns the texts of the parameter @List, with up to size characters.
+func textList(db *appdb.DB, size int) string {
+	return strings.NewReplacer("bigint", fmt.Sprintf("nvarchar(%d)", size), "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
+}
+
 // removeTexts removes the texts that meet a condition, least recently used first.
 // It reads them before it locks the file.
 func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string, args ...any) (r delivery.Removed, err error) {
@@ -155,8 +161,7 @@ func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string,
 	if err != nil || len(all) == 0 {
 		return r, err
 	}
-	inList := strings.NewReplacer("bigint", "nvarchar(32)", "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
 	started := time.Now()
-	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+inList+` AND `+condition, append(args, db.ListArg(all))...)
+	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition, append(args, db.ListArg(all))...)
 	return delivery.Removed{Took: time.Since(started), More: len(all) == limit}, err
 }

@@ -123,6 +123,7 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 		return errors.Join(err, delivery.ErrStale)
 	}
 	for _, part := range []func() error{
+		func() error { return f.mark(b) },
 		func() error { return each(f, fileEvent, b.Events, nil) },
 		func() error { return each(f, fileMessage, b.Messages, nil) },
 		func() error { return f.outcomes(b) },
@@ -192,6 +193,20 @@ WHERE ID = @ID AND (@FailingSince IS NULL OR @Overwrite = 1 OR FailingSince IS N
 ON CONFLICT (KeyHash) DO UPDATE SET `+keyUpdate("excluded.")+`
 WHERE ExpiryDateTime <= `+appdb.FileDialect.Clock+` OR EventGUID = excluded.EventGUID`)
 )
+
+// mark marks rows of an external outbox, none of which may be marked already.
+func (f *fileWriter) mark(b *delivery.Batch) error {
+	for _, row := range b.Taken {
+		err := f.conn.Query(`INSERT INTO WH_OutboxTaken (Source, EventGUID) VALUES (?1, ?2) ON CONFLICT DO NOTHING`, nil, b.Source, row)
+		if err == nil && f.conn.Changes() == 0 {
+			err = delivery.ErrOutboxTaken
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	return each(f, fileOutcome, attemptsOf(b.Outcomes), func(a *attempt) error {

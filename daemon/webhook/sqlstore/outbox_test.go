@@ -29,7 +29,7 @@ func put(t *testing.T, w *Store, to interface {
 // expectOutbox compares the bodies in the outbox, and returns the rows.
 func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.OutboxEvent) {
 	t.Helper()
-	all, err := w.Outbox(t.Context(), limit)
+	all, err := w.Outbox(t.Context(), limit, nil)
 	var got []string
 	for _, r := range all {
 		got = append(got, string(r.Body))
@@ -60,7 +60,7 @@ func TestOutbox(t *testing.T) {
 	put(t, w, w.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	all := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	expectOutbox(t, w, 2, "a", "b")
-	if err := w.RefuseOutbox(t.Context(), all[0].ID, "because of \x00"+strings.Repeat("é", 500)); err != nil {
+	if err := w.RefuseOutbox(t.Context(), all[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
 	expectOutbox(t, w, 10, "b", string(all[2].Body))
@@ -73,15 +73,15 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
 	put(t, w, w.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
-	first, err := w.Outbox(t.Context(), 10)
+	first, err := w.Outbox(t.Context(), 10, nil)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
 	}
 	sizes := func() (text string) {
-		all, err := w.Outbox(t.Context(), 10)
+		all, err := w.Outbox(t.Context(), 10, nil)
 		for _, r := range all {
 			text += fmt.Sprintf("%v ", r.TooLarge)
-			err = errors.Join(err, w.RefuseOutbox(t.Context(), r.ID, "seen"))
+			err = errors.Join(err, w.RefuseOutbox(t.Context(), r, "seen"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestOutboxInABatch(t *testing.T) {
 	put(t, w, w.db.Pool, "a", "b", "c", "d")
 	all := expectOutbox(t, w, 10, "a", "b", "c", "d")
 	a, b, c, d := all[0].ID, all[1].ID, all[2].ID, all[3].ID
-	if err := w.RefuseOutbox(t.Context(), b, "no event"); err != nil {
+	if err := w.RefuseOutbox(t.Context(), all[1], "no event"); err != nil {
 		t.Fatal(err)
 	}
 	write := func(first int64, want error, outbox ...int64) {

@@ -137,6 +137,12 @@ WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
 IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
 `
+	// The rows of an external outbox that become events: none may be marked already.
+	serverTaken = `INSERT INTO whd.WH_OutboxTaken (Source, EventGUID)
+SELECT DISTINCT @Source, n.EventGUID FROM ` + takenColumns.open("Taken") + ` n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_OutboxTaken o WHERE o.Source = @Source AND o.EventGUID = n.EventGUID COLLATE Latin1_General_BIN2);
+IF @@ROWCOUNT <> @TakenCount SET @Result = 4;
+`
 	serverEnd = `IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
 SELECT @Result;`
 )
@@ -227,6 +233,11 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 		part(w, serverOutbox, "Outbox", outboxColumns, b.Outbox)
 		w.arg("OutboxCount", len(b.Outbox))
 		w.arg("OutboxLast", slices.Max(b.Outbox))
+	}
+	if len(b.Taken) > 0 {
+		part(w, serverTaken, "Taken", takenColumns, b.Taken)
+		w.arg("Source", b.Source)
+		w.arg("TakenCount", len(b.Taken))
 	}
 	if len(b.Events) > 0 {
 		part(w, w.withBodies(serverEvents, b.Events), "Events", numberedEvents, b.Events)

@@ -95,6 +95,7 @@ func TestParametersOfBatches(t *testing.T) {
 		b := hookBatch(3, int64(1000*first), events, r, l, "{}")
 		for i := range events {
 			b.Outbox = append(b.Outbox, int64(first+i))
+			b.Taken = append(b.Taken, fmt.Sprint(first+i))
 			for s := 1; s < subscriptions; s++ {
 				m := *b.Messages[i]
 				m.ID, m.Subscription = m.ID+int64(1e9*s), int64(7+s)

@@ -277,6 +277,7 @@ func TestWebhookStatements(t *testing.T) {
 	full.Disabled = []delivery.Disabled{{Subscription: 7, Reason: "a \"reason\"\n", At: hookNoon}}
 	full.Keys = []delivery.Key{{Event: "e", Until: hookNoon}}
 	full.Outbox = []int64{3, 4}
+	full.Taken = []string{"g"}
 	var got strings.Builder
 	for _, c := range []struct {
 		name  string

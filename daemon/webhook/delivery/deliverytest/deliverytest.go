@@ -38,6 +38,8 @@ const (
 	Reclaim              Call = "Reclaim"
 	Outbox               Call = "Outbox"
 	RefuseOutbox         Call = "RefuseOutbox"
+	OutboxMarks          Call = "OutboxMarks"
+	RemoveOutboxMarks    Call = "RemoveOutboxMarks"
 	PeerEvents           Call = "PeerEvents"
 	Watch                Call = "Watch"
 	PeerChanges          Call = "PeerChanges"
@@ -319,13 +321,23 @@ func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Rem
 }
 
 // Outbox is delivery.Store's.
-func (s *Store) Outbox(ctx context.Context, limit int) ([]delivery.OutboxEvent, error) {
-	return doResult(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.Outbox(ctx, limit) })
+func (s *Store) Outbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
+	return doResult(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.Outbox(ctx, limit, except) })
 }
 
 // RefuseOutbox is delivery.Store's.
-func (s *Store) RefuseOutbox(ctx context.Context, id int64, reason string) error {
-	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.store.RefuseOutbox(ctx, id, reason) })
+func (s *Store) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, reason string) error {
+	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.store.RefuseOutbox(ctx, e, reason) })
+}
+
+// OutboxMarks is delivery.Store's.
+func (s *Store) OutboxMarks(ctx context.Context, source string) ([]string, error) {
+	return doResult(ctx, s, OutboxMarks, func(ctx context.Context) ([]string, error) { return s.store.OutboxMarks(ctx, source) })
+}
+
+// RemoveOutboxMarks is delivery.Store's.
+func (s *Store) RemoveOutboxMarks(ctx context.Context, source string, guids []string) error {
+	return s.do(ctx, RemoveOutboxMarks, func(ctx context.Context) error { return s.store.RemoveOutboxMarks(ctx, source, guids) })
 }
 
 // PeerEvents is delivery.Store's.

@@ -63,6 +63,10 @@ JOIN OPENJSON(@Outbox) WITH (ID bigint '$[0]') n ON n.ID = o.OutboxID
 WHERE o.RefusedReason IS NULL;
 IF @@ROWCOUNT <> @OutboxCount SET @Result = 4;
 IF EXISTS (SELECT 1 FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK) WHERE o.OutboxID < @OutboxLast AND o.RefusedReason IS NULL) SET @Result = 4;
+INSERT INTO whd.WH_OutboxTaken (Source, EventGUID)
+SELECT DISTINCT @Source, n.EventGUID FROM OPENJSON(@Taken) WITH (EventGUID nvarchar(36) '$[0]') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_OutboxTaken o WHERE o.Source = @Source AND o.EventGUID = n.EventGUID COLLATE Latin1_General_BIN2);
+IF @@ROWCOUNT <> @TakenCount SET @Result = 4;
 INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
 SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = n.N
@@ -116,6 +120,9 @@ SELECT @Result;
   @Outbox
   @OutboxCount
   @OutboxLast
+  @Taken
+  @Source
+  @TakenCount
   @T0
   @T1
   @Events

@@ -311,3 +311,64 @@ func idempotencyKeys(h hooks) {
 	h.check(err)
 	expect(&key)
 }
+
+// outboxMarks checks that a batch marks rows of an external outbox, or writes nothing if
+// one of them is marked.
+func outboxMarks(h hooks) {
+	ctx, l, r := h.t.Context(), h.lease(time.Hour), h.subscribe()
+	const here, elsewhere = "whd.wh_outbox", "dbo.größe 'x'"
+	guids := func(ns ...int64) (all []string) {
+		for _, n := range ns {
+			all = append(all, guid(n))
+		}
+		return all
+	}
+	messages := 0
+	write := func(want error, source string, rows ...int64) {
+		h.t.Helper()
+		b := h.batch(l)
+		h.publish(&b, noon, "{}", r.ID)
+		b.Source, b.Taken = source, guids(rows...)
+		if err := h.Write(ctx, b); !errors.Is(err, want) {
+			h.t.Errorf("with %v: %v, want %v", rows, err, want)
+		}
+		if want == nil {
+			messages++
+		}
+		if n := len(h.open(l.Partition, r.ID)); n != messages {
+			h.t.Errorf("with %v: %d messages, want %d", rows, n, messages)
+		}
+	}
+	expect := func(source string, ns ...int64) {
+		h.t.Helper()
+		got, err := h.OutboxMarks(ctx, source)
+		slices.Sort(got)
+		if want := guids(ns...); err != nil || !slices.Equal(got, want) {
+			h.t.Errorf("%s: marked %q (%v), want %q", source, got, err, want)
+		}
+	}
+	expect(here)
+	write(nil, here, 1, 2, 3)
+	write(nil, elsewhere, 2)
+	write(delivery.ErrOutboxTaken, here, 4, 3)
+	write(delivery.ErrOutboxTaken, here, 5, 5)
+	expect(here, 1, 2, 3)
+	h.check(h.RemoveOutboxMarks(ctx, here, guids(1, 3, 9)))
+	expect(here, 2)
+	expect(elsewhere, 2)
+	write(nil, here, 1)
+	expect(here, 1, 2)
+	h.check(h.RemoveOutboxMarks(ctx, elsewhere, guids(2)))
+	expect(elsewhere)
+	expect(here, 1, 2)
+	var many []int64
+	for n := range int64(1000) {
+		many = append(many, 100+n)
+	}
+	write(nil, elsewhere, many...)
+	expect(elsewhere, many...)
+	marked, err := h.OutboxMarks(ctx, elsewhere)
+	h.check(err)
+	h.check(h.RemoveOutboxMarks(ctx, elsewhere, marked))
+	expect(elsewhere)
+}

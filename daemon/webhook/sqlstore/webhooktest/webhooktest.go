@@ -43,6 +43,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Outcomes":             outcomesOnce,
 		"Disabled":             disabledByEngine,
 		"Keys":                 idempotencyKeys,
+		"OutboxMarks":          outboxMarks,
 		"RepeatedWrite":        repeatedWrite,
 		"RemoveMessage":        removeMessage,
 		"RetryMessage":         retryMessage,
