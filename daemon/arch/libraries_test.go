@@ -30,7 +30,7 @@ var libraries = []library{
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl/output"}, why: "--jq of whctl"},
 	{module: "github.com/kardianos/service", users: []string{"daemon/service"}, why: "installing and controlling services of Windows and systemd"},
 	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest", "daemon/rest/edge"}, why: "fast zstd and gzip for responses; zstd for backups"},
-	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server"},
+	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server, with logins by Microsoft Entra and, also from Linux, by Kerberos"},
 	{module: "github.com/muesli/cancelreader", users: []string{"tui"}, why: "cancelling the query of the terminal's background colour; bubbletea requires it anyway"},
 	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "setting the 16 colours of lipgloss without querying the terminal; lipgloss requires it anyway"},
 	{module: "github.com/pb33f/libopenapi", why: "tests that parse the OpenAPI document"},

@@ -99,7 +99,7 @@ func (w *counted) count(text string) (n int) {
 
 // foreign matches files that are not checked: binary files, licences, checksums, and the
 // data of these tests.
-var foreign = regexp.MustCompile(`^(LICENSE|go\.sum|\.ci/tools/go\.sum|daemon/arch/testdata/|.*\.(sum|sha256|png|gz|xlsx|zip)$|.*/package-lock\.json$)`)
+var foreign = regexp.MustCompile(`^((.*/)?LICENSE|go\.sum|\.ci/tools/go\.sum|daemon/arch/testdata/|.*\.(sum|sha256|png|gz|xlsx|zip)$|.*/package-lock\.json$)`)
 
 // proseFiles returns the paths of the text files of the repository, relative to root.
 // Binaries, skipped files and downloads are left out.

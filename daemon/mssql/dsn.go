@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/microsoft/go-mssqldb/integratedauth/krb5"
+	"github.com/microsoft/go-mssqldb/msdsn"
 )
 
 // errDSN does not contain the connection string, which contains a password.
@@ -52,7 +55,7 @@ func completeDSN(dsn string) (full string, entra bool, err error) {
 	for _, o := range fixedOptions {
 		options.Set(o.name, o.value)
 	}
-	for _, name := range []string{"certificate", "servercertificate"} {
+	for _, name := range []string{"certificate", "servercertificate", "krb5-configfile", "krb5-keytabfile"} {
 		if file := options.Get(name); file != "" {
 			if _, err := os.Stat(file); err != nil {
 				return "", false, fmt.Errorf("mssql: the option %s of the connection string: %w", name, err)
@@ -60,7 +63,25 @@ func completeDSN(dsn string) (full string, entra bool, err error) {
 		}
 	}
 	u.RawQuery = options.Encode()
-	return u.String(), options.Get("fedauth") != "", nil
+	full = u.String()
+	if options.Get("authenticator") == "krb5" {
+		err = checkKerberos(full)
+	}
+	return full, options.Get("fedauth") != "", err
+}
+
+// checkKerberos reports options that the driver would only reject when it connects. The
+// cache of tickets may be created later, by another program.
+func checkKerberos(dsn string) error {
+	c, err := msdsn.Parse(dsn)
+	if err != nil {
+		return nil // the driver reports it
+	}
+	_, err = krb5.AuthProviderFunc.GetIntegratedAuthenticator(c)
+	if err == nil || errors.Is(err, krb5.ErrCredCacheFileDoesNotExist) {
+		return nil
+	}
+	return fmt.Errorf("mssql: the Kerberos options of the connection string: %w", err)
 }
 
 // CheckDSN validates a connection string without connecting. The error does not contain
