@@ -26,6 +26,7 @@ type Dialect struct {
 	PageTake      Cast   // around the parameter for Take
 	PageSkip      Cast   // around the parameter for Skip
 	PageAll       string // replaces Take if only Skip is given
+	PageGoal      string // ends a page: for the parameters of Skip and Take, and the number of rows to optimize for
 
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
@@ -55,6 +56,18 @@ func (d *Dialect) Column(field int) Column {
 		return d.Columns[field]
 	}
 	return Column{}
+}
+
+// Operand converts the operand of a comparison with a column for a field of type t, and
+// returns the type to cast it to, if the type depends on the column.
+func (d *Dialect) Operand(t record.Type, c Column, op record.Operator, operand string) (castTo, fitted string) {
+	switch t {
+	case record.DateTime:
+		return d.Date(c, op, operand)
+	case record.Decimal:
+		return money(c, op, operand)
+	}
+	return "", operand
 }
 
 // Cast is the text before and after an expression.
@@ -120,6 +133,7 @@ func TSQL() *Dialect {
 		Decimal:    true,
 		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
 		PageSkip:   Cast{" OFFSET ", " ROWS"},
+		PageGoal:   " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))",
 		Count:      Cast{"COUNT_BIG(", ")"},
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -206,12 +207,10 @@ func utf16Length(text string) int {
 // operand writes the parameter for a value that is compared with a field.
 func (b *builder) operand(field int, op record.Operator, v wire.Value) {
 	t := b.plan.Kind.Fields[field].Type.Stored()
-	castTo := ""
-	switch {
-	case t == record.Decimal && b.d.Decimal:
+	castTo, text := b.d.Operand(t, b.d.Column(field), op, v.Text)
+	v.Text = text
+	if castTo == "" && t == record.Decimal && b.d.Decimal {
 		castTo = decimalType(decimalDigits(v.Text))
-	case t == record.DateTime:
-		castTo, v.Text = b.d.Date(b.d.Column(field), op, v.Text)
 	}
 	if castTo == "" {
 		b.param(Arg{Field: field, Type: t, Value: v})
@@ -266,7 +265,27 @@ func (b *builder) page() {
 	if b.d.PageTakeFirst && skip > 0 {
 		b.pageNumber(b.d.PageSkip, skip)
 	}
+	if b.d.PageGoal != "" && take != NoTake {
+		goal := smallGoal
+		if skip > smallPage || take > smallPage-skip {
+			goal = largeGoal
+		}
+		b.sql = fmt.Appendf(b.sql, b.d.PageGoal, len(b.args)-1, len(b.args), goal)
+	}
 }
+
+// Numbers of rows that the server optimizes a page for. It would otherwise use Skip and Take of
+// the first request, and keep that plan for all others: with one row as the goal it looks
+// up each row by an index, which is far too slow for 100,000 rows; with 100,000 it scans
+// and sorts the table and reserves memory for that, which is wasted on one row. Two goals
+// give two texts, and two plans in the cache. OPTION (RECOMPILE) would instead
+// compile each query, for a millisecond or more of the ERP's processors, and numbers in
+// the text would add a plan for each page.
+const (
+	smallPage = 1000 // maximum Skip plus Take for the small goal
+	smallGoal = 100  // also the server's guess if it does not know the number
+	largeGoal = 100_000
+)
 
 func (b *builder) pageNumber(around dialect.Cast, n int64) {
 	b.text(around.Before)

@@ -65,13 +65,18 @@ const longest = "4000"
 // names of the registry and parameters, or if its parameters do not match its
 // arguments.
 func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
-	params := 0
-	for rest := s.SQL; rest != ""; {
+	params, text := 0, s.SQL
+	if n := len(s.Args); strings.Contains(text, " FETCH ") { // its goal has parameters that are used again
+		for _, goal := range []int{smallGoal, largeGoal} {
+			text = strings.TrimSuffix(text, fmt.Sprintf(" OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))", n-1, n, goal))
+		}
+	}
+	for rest := text; rest != ""; {
 		part := token.FindString(rest)
 		if part == "" {
 			return fmt.Errorf("unexpected text at %q", rest)
 		}
-		before := s.SQL[:len(s.SQL)-len(rest)]
+		before := text[:len(text)-len(rest)]
 		rest = rest[len(part):]
 		switch c := part[0]; {
 		case string(c) == d.OpenQuote:

@@ -17,7 +17,7 @@ func (b *builder) in(c Condition) {
 	if b.list(c) {
 		return
 	}
-	for i, v := range b.uniformDates(c) {
+	for i, v := range b.uniform(c) {
 		b.separator(i, " IN (", ", ")
 		b.operand(c.Field, record.Equal, v)
 	}
@@ -61,10 +61,8 @@ func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire
 	switch {
 	case t == record.Text && slices.ContainsFunc(values, func(v wire.Value) bool { return EscapedInJSON(v.Text) }):
 		return "", nil
-	case t == record.Decimal:
-		return decimalItems(values), values
-	case t == record.DateTime:
-		return dateItems(d, c, values)
+	case t == record.Decimal, t == record.DateTime:
+		return fittedItems(d, t, c, values)
 	case c.Items != nil:
 		texts := make([]string, len(values))
 		for i, v := range values {
@@ -91,35 +89,39 @@ func decimalItems(values []wire.Value) string {
 	return decimalType(whole, fraction)
 }
 
-// dateItems removes dates that a datetime column cannot contain.
-func dateItems(d *dialect.Dialect, c dialect.Column, values []wire.Value) (string, []wire.Value) {
-	items, fitting := fittingDates(d, c, values)
+// fittedItems removes values that a datetime or money column cannot contain.
+func fittedItems(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+	items, fitting := fittingValues(d, t, c, values)
+	if items == "" {
+		return decimalItems(values), values
+	}
 	fitted := make([]wire.Value, len(fitting))
 	for i, v := range fitting {
-		_, fitted[i].Text = d.Date(c, record.Equal, v.Text)
+		_, fitted[i].Text = d.Operand(t, c, record.Equal, v.Text)
 	}
 	return items, fitted
 }
 
-// fittingDates returns the dates that the column can contain, and the type to cast
-// them to.
-func fittingDates(d *dialect.Dialect, c dialect.Column, values []wire.Value) (items string, fitting []wire.Value) {
-	items, _ = d.Date(c, record.Equal, "1900-01-01T00:00:00.0000000")
+// fittingValues returns the values that the column can contain, and the type to cast
+// them to, if that depends on the column.
+func fittingValues(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (items string, fitting []wire.Value) {
+	contained := map[record.Type]string{record.DateTime: "1900-01-01T00:00:00.0000000", record.Decimal: "0"}
+	items, _ = d.Operand(t, c, record.Equal, contained[t])
 	for _, v := range values {
-		if castTo, _ := d.Date(c, record.Equal, v.Text); castTo == items {
+		if castTo, _ := d.Operand(t, c, record.Equal, v.Text); castTo == items {
 			fitting = append(fitting, v)
 		}
 	}
 	return items, fitting
 }
 
-// uniformDates returns a list without the dates that the column cannot contain,
+// uniform returns a list without the dates and amounts that the column cannot contain,
 // which would be cast to another type than the rest. The result must not depend on
 // whether a server compares the values one by one or converts the list to one type.
-// If the column can contain none of them, they have one type already.
-func (b *builder) uniformDates(c Condition) []wire.Value {
-	if b.plan.Kind.Fields[c.Field].Type.Stored() == record.DateTime {
-		if _, fitting := fittingDates(b.d, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
+// If the column can contain none of them, none has the column's type.
+func (b *builder) uniform(c Condition) []wire.Value {
+	if t := b.plan.Kind.Fields[c.Field].Type.Stored(); t == record.DateTime || t == record.Decimal {
+		if _, fitting := fittingValues(b.d, t, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
 			return fitting
 		}
 	}

@@ -33,6 +33,8 @@ func TestListOfColumn(t *testing.T) {
 		{"SY_Filters", "ItemNoIn", 4, short, "1", "(SELECT v FROM OPENJSON(@p1) WITH (v small1100 '$'))"},
 		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime2(7) '$'))"},
 		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, dialect.Column{Type: "datetime"}, "2019-05-01T10:00:00.", "(SELECT v FROM OPENJSON(@p1) WITH (v datetime '$'))"},
+		{"INMGT020POQty", "QtyIn", 1, dialect.Column{}, "1.00", "(SELECT v FROM OPENJSON(@p1) WITH (v decimal(6,5) '$'))"},
+		{"INMGT020POQty", "QtyIn", 1, dialect.Column{Type: "money"}, "1.00", "(SELECT v FROM OPENJSON(@p1) WITH (v money '$'))"},
 	} {
 		kind, _ := registry.Lookup(c.kind)
 		var items []string
@@ -57,7 +59,11 @@ func TestListOfColumn(t *testing.T) {
 		if !strings.HasSuffix(s.SQL, " IN "+c.want) || len(s.Args) != 1 {
 			t.Errorf("%s: %s", c.member, s.SQL)
 		}
-		if kept, want := len(s.Args[0].List), map[bool]int{true: 18, false: 60}[c.known.Type == "datetime"]; kept != want {
+		want, some := map[string]int{"datetime": 18, "money": 6}[c.known.Type]
+		if !some {
+			want = 60
+		}
+		if kept := len(s.Args[0].List); kept != want {
 			t.Errorf("%s: %d values of the list remain, want %d", c.member, kept, want)
 		}
 	}
@@ -86,18 +92,24 @@ func TestDateOfColumn(t *testing.T) {
 	}
 }
 
-// TestDatesOfOneType checks that all values of a short list are cast to one type.
-func TestDatesOfOneType(t *testing.T) {
-	kind, _ := registry.Lookup("IN_KitStockTakeMain")
+// TestListOfOneType checks that all values of a short list are cast to one type.
+func TestListOfOneType(t *testing.T) {
 	for _, c := range []struct {
-		texts []string
-		want  string
+		kind, member string
+		column       int
+		declared     string
+		texts        []string
+		want         string
 	}{
-		{[]string{"2019-05-01T10:00:00.123", "2019-05-01T10:00:00.125", "2019-05-01T10:00:00.127"}, "(CAST(@p1 AS datetime), CAST(@p2 AS datetime))"},
-		{[]string{"2019-05-01T10:00:00.123", "0001-01-01"}, "(CAST(@p1 AS datetime))"},
-		{[]string{"2019-05-01T10:00:00.125", "0001-01-01"}, "(CAST(@p1 AS datetime2(7)), CAST(@p2 AS datetime2(7)))"},
+		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, "datetime", []string{"2019-05-01T10:00:00.123", "2019-05-01T10:00:00.125", "2019-05-01T10:00:00.127"}, "(CAST(@p1 AS datetime), CAST(@p2 AS datetime))"},
+		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, "datetime", []string{"2019-05-01T10:00:00.123", "0001-01-01"}, "(CAST(@p1 AS datetime))"},
+		{"IN_KitStockTakeMain", "LastSavedDateTimeIn", 7, "datetime", []string{"2019-05-01T10:00:00.125", "0001-01-01"}, "(CAST(@p1 AS datetime2(7)), CAST(@p2 AS datetime2(7)))"},
+		{"INMGT020POQty", "QtyIn", 1, "money", []string{"1.5", "1.00005", "2"}, "(CAST(@p1 AS money), CAST(@p2 AS money))"},
+		{"INMGT020POQty", "QtyIn", 1, "money", []string{"1.00005", "922337203685478"}, "(CAST(@p1 AS decimal(6,5)), CAST(@p2 AS decimal(15,0)))"},
+		{"INMGT020POQty", "QtyIn", 1, "decimal(19,4)", []string{"1.5", "1.00005"}, "(CAST(@p1 AS decimal(2,1)), CAST(@p2 AS decimal(6,5)))"},
 	} {
-		request, err := Parse(kind, Members{{Name: "LastSavedDateTimeIn", Texts: c.texts, List: true}}, inUTC)
+		kind, _ := registry.Lookup(c.kind)
+		request, err := Parse(kind, Members{{Name: c.member, Texts: c.texts, List: true}}, inUTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +119,7 @@ func TestDatesOfOneType(t *testing.T) {
 		}
 		d := dialect.TSQL()
 		d.Columns = make([]dialect.Column, len(kind.Fields))
-		d.Columns[7] = dialect.Column{Type: "datetime"}
+		d.Columns[c.column] = dialect.Column{Type: c.declared}
 		s, err := Compile(plan, d, "t")
 		if err != nil {
 			t.Fatal(err)
