@@ -32,6 +32,7 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 			return found, err
 		}
 		found.Kinds++
+		proposeView(findings)
 		found.Findings = append(found.Findings, findings...)
 	}
 	if found.ERP, err = r.version(ctx); err != nil {

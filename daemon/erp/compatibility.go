@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -105,11 +106,32 @@ func affinity(declared string) string {
 	return "numeric"
 }
 
+const noColumn = "there is no such column"
+
+// proposeView adds to the first missing column of a record kind how a view can provide all
+// that are missing.
+func proposeView(findings []Finding) {
+	first, columns := -1, ""
+	for i, f := range findings {
+		if f.Problem == noColumn {
+			columns += ", THEIR_NAME AS [" + f.Field + "]"
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if first >= 0 {
+		f := &findings[first]
+		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW whd_%s AS SELECT *%s FROM %s, let the service read it, and set erp.sources to %s=whd_%s",
+			f.Kind, columns, f.Table, f.Kind, f.Kind)
+	}
+}
+
 // compare returns the differences between a record kind and the columns of its table
 // or view. No columns mean that the table does not exist.
 func compare(kind *record.Kind, table string, columns []Column, types compatibilities) []Finding {
 	if len(columns) == 0 {
-		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no permission to read it"}}
+		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources"}}
 	}
 	byName := make(map[string]Column)
 	for _, c := range columns {
@@ -121,7 +143,7 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 		column, ok := byName[strings.ToLower(f.Name)]
 		switch match := types.of(f.Type, column.Type); {
 		case !ok:
-			finding.Problem = "there is no such column"
+			finding.Problem = noColumn
 		case match == incompatible:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
 		case column.Unordered:

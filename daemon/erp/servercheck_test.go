@@ -55,6 +55,51 @@ func TestCheckReads(t *testing.T) {
 	}
 }
 
+// TestRenamedColumn: the errors for a renamed column name it, and the view that the check
+// proposes solves the problem.
+func TestRenamedColumn(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE IN_Colours (RecID nvarchar(20), Description nvarchar(20), Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
+		`INSERT INTO IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	_, err := firsts(t, s, "IN_Colours")
+	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.Contains(got.Message, "dbo.IN_Colours lacks the column ColourCode of this record kind; an administrator can map IN_Colours in erp.sources to a view") {
+		t.Errorf("the query: %v", err)
+	}
+	failures, _ := problems(t, s, "IN_Colours")
+	if len(failures) != 1 {
+		t.Fatalf("the check reports %q", failures)
+	}
+	_, view, _ := strings.Cut(failures[0], "create a view, ")
+	view, setting, ok := strings.Cut(view, ", let the service read it, and set erp.sources to ")
+	kind, source, _ := strings.Cut(setting, "=")
+	if !ok || !strings.Contains(view, " AS [ColourCode]") || kind != "IN_Colours" {
+		t.Fatalf("the check proposes %q", failures[0])
+	}
+	mssqltest.Exec(t, dsn, strings.ReplaceAll(view, "THEIR_NAME", "Code"))
+	s = openServer(t, storage.Config{DSN: dsn, Sources: map[string]string{kind: source}})
+	expectFirsts(t, s, "1", "IN_Colours", "ColourCode", "r")
+	if failures, _ := problems(t, s, "IN_Colours"); len(failures) != 0 {
+		t.Errorf("with the view the check reports %q", failures)
+	}
+}
+
+// TestWiderColumn: a value of a wider column that its field cannot hold is refused, with an
+// error that names it.
+func TestWiderColumn(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	mssqltest.Exec(t, dsn, `CREATE TABLE IN_KitStockTakeMain (KitStockTakeID char(4), KitStockTakeNo varchar(10), KitStockTakeNotes varchar(max), KitStockTakeStatus int,
+			KitStockTakeDate smalldatetime, StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
+		`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('a', 1)`, `INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('b', 2)`)
+	s := openServer(t, storage.Config{DSN: dsn})
+	expectFirsts(t, s, "a   ", "IN_KitStockTakeMain", "KitStockTakeStatus", "true")
+	_, err := firsts(t, s, "IN_KitStockTakeMain", "OrderBy", "KitStockTakeID")
+	const want = `dbo.IN_KitStockTakeMain: column KitStockTakeStatus is INT in the database and contains "2", which does not fit bool; an administrator can map IN_KitStockTakeMain in erp.sources`
+	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.HasPrefix(got.Message, want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // TestCheckUnordered: a check warns of columns that cannot be compared or sorted, and
 // a query that does so is rejected.
 func TestCheckUnordered(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 // TestServerFaults: error numbers of a server map to errors caused by the request, if it
 // compares with the field (inputErrors), or to errors of the database.
 func TestServerFaults(t *testing.T) {
-	table := &Table{Name: mssql.Table{Schema: "dbo", Name: "v"}}
+	kind := &record.Kind{Name: "SO_Totals", Fields: []record.Field{{Name: "InvoiceTotal"}}}
+	table := &Table{Kind: kind, Name: mssql.Table{Schema: "dbo", Name: "v"}}
 	const tableNamed = "dbo.v"
 	for _, c := range []struct {
 		numbers     []int
@@ -47,6 +48,28 @@ func TestServerFaults(t *testing.T) {
 			if f := fault.From(err); f.Kind != c.kind || !strings.Contains(f.Message, c.want) {
 				t.Errorf("%d, input errors %v: %d %q, want %d %q", number, c.inputErrors, f.Kind, f.Message, c.kind, c.want)
 			}
+		}
+	}
+}
+
+// TestMissingColumn: the error names the column in the registry's letter case, and what an
+// administrator can do if the table is the ERP's.
+func TestMissingColumn(t *testing.T) {
+	records, _ := record.Builtin().Lookup("SO_Totals")
+	log, _ := record.System().Lookup("RequestLog")
+	for _, c := range []struct {
+		kind    *record.Kind
+		message string
+		want    string
+	}{
+		{records, "Invalid column name 'invoicetotal'.", "lacks the column InvoiceTotal of this record kind; an administrator can map SO_Totals in erp.sources to a view that has it; run whd check for details"},
+		{records, `column "invoicetotal" does not exist`, "lacks the column InvoiceTotal of"},
+		{records, "Invalid column name 'x'.", "lacks a column of this record kind; an administrator can map SO_Totals"},
+		{log, "Invalid column name 'Id'.", "lacks the column Id of this record kind; run whd check for details"},
+	} {
+		s := &serverSession{ctx: t.Context(), source: &Table{Kind: c.kind, Name: mssql.Table{Schema: "dbo", Name: "v"}}}
+		if got := fault.From(s.classify(&mssql.Error{Number: 207, Message: c.message})).Message; !strings.HasPrefix(got, "the table or view dbo.v "+c.want) {
+			t.Errorf("%s: %s, want %s", c.message, got, c.want)
 		}
 	}
 }

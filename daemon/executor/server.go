@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -173,13 +174,13 @@ func (t *Table) blame(err error) error {
 	var mismatch *mssql.ColumnTypeError
 	switch {
 	case errors.As(err, &mismatch):
-		return Unavailable(err, fmt.Sprintf("column %s of %s is %s in the database, which does not fit %s", mismatch.Column, t.Name, mismatch.Type, mismatch.FieldType))
+		return Unavailable(err, fmt.Sprintf("%s: %s%s", t.Name, mismatch, t.viewAdvice("converts the column")))
 	case !errors.As(err, &refused):
 		return err
 	case refused.NoTable():
 		return Unavailable(err, fmt.Sprintf("the table or view %s of this record kind does not exist, or may not be read; run whd check for details", t.Name))
 	case refused.NoColumn():
-		return Unavailable(err, fmt.Sprintf("the table or view %s lacks a column of this record kind; run whd check for details", t.Name))
+		return Unavailable(err, fmt.Sprintf("the table or view %s lacks %s of this record kind%s; run whd check for details", t.Name, t.missingColumn(refused), t.viewAdvice("has it")))
 	case refused.Forbidden():
 		return Unavailable(err, fmt.Sprintf("the service's login has no permission to read %s", t.Name))
 	case refused.InvalidView():
@@ -190,6 +191,26 @@ func (t *Table) blame(err error) error {
 		return t.dataError(err)
 	}
 	return err
+}
+
+// viewAdvice says what an administrator can do about a table of the ERP, which the
+// service does not change.
+func (t *Table) viewAdvice(does string) string {
+	if t.Kind.Database != record.RecordsDB {
+		return ""
+	}
+	return "; an administrator can map " + t.Kind.Name + " in erp.sources to a view that " + does
+}
+
+// missingColumn returns the field that an error of the server names, in quotation marks, as a
+// missing column.
+func (t *Table) missingColumn(e *mssql.Error) string {
+	for _, part := range strings.FieldsFunc(e.Message, func(r rune) bool { return r == '\'' || r == '"' }) {
+		if i, ok := t.Kind.Column(part); ok {
+			return "the column " + t.Kind.Fields[i].Name
+		}
+	}
+	return "a column"
 }
 
 // dataError returns an error for values in the table that the database cannot process.

@@ -103,7 +103,7 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 	case t.Integer():
 		return mssql.Whole(c, v.Int)
 	case t == record.Bool:
-		return mssql.Bit(v.Int)
+		return mssql.Bit(c, v.Int)
 	case t == record.Bytes:
 		return mssql.Binary(v.Bytes)
 	case t == record.Guid:

@@ -59,8 +59,14 @@ func Whole(c Column, n int64) Param {
 // compared with any size.
 var integerWidths = map[string]int{"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
-// Bit returns a bool parameter.
-func Bit(n int64) Param { return Param{"bit", n != 0} }
+// Bit returns a bool parameter, a number for a column of numbers: servers differ in whether
+// 2 equals a true bit.
+func Bit(c Column, n int64) Param {
+	if integerWidths[c.Type] > 0 {
+		return Whole(c, n)
+	}
+	return Param{"bit", n != 0}
+}
 
 // Digits returns a number or date as text, which the statement casts. The longest text has
 // a sign, a zero, a point and 38 digits.

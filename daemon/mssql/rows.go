@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"time"
 	"unsafe"
@@ -28,15 +29,23 @@ type Rows struct {
 // columnReader is how the values of a column are read.
 type columnReader struct {
 	driverType
-	fits bool // the cell can hold them without conversion
+	fits   bool  // the cell can hold them without conversion
+	lo, hi int64 // range of integers of the field
 }
 
-// ColumnTypeError is the error for a column of a type that cannot be converted to that of its field.
-type ColumnTypeError struct{ Column, Type, FieldType string }
+// ColumnTypeError is the error for a column, or a value in it, that cannot be converted to the
+// type of its field.
+type ColumnTypeError struct {
+	Column, Type, FieldType string
+	Value                   string // empty if no value of the column can be converted
+}
 
-// Error returns the column and both types.
+// Error returns the column, the beginning of the value, and both types.
 func (e *ColumnTypeError) Error() string {
-	return fmt.Sprintf("mssql: column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.FieldType)
+	if e.Value == "" {
+		return fmt.Sprintf("column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.FieldType)
+	}
+	return fmt.Sprintf("column %s is %s in the database and contains %.40q, which does not fit %s", e.Column, e.Type, e.Value, e.FieldType)
 }
 
 func newRows(s *stream, types []record.Type) (*Rows, error) {
@@ -55,9 +64,16 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 		name := s.ColumnTypeDatabaseTypeName(i)
 		a, known := driverTypes[name]
 		if !known {
-			return nil, &ColumnTypeError{names[i], name, t.String()}
+			return nil, &ColumnTypeError{Column: names[i], Type: name, FieldType: t.String()}
 		}
-		r.columns[i] = columnReader{a, a.fits(t)}
+		c := columnReader{a, a.fits(t), math.MinInt64, math.MaxInt64}
+		switch {
+		case t.Stored().Integer():
+			c.lo, c.hi = t.Stored().Range()
+		case t == record.Bool:
+			c.lo, c.hi = 0, 1
+		}
+		r.columns[i] = c
 	}
 	return r, nil
 }
@@ -91,7 +107,9 @@ func (r *Rows) read(i int, v driver.Value) error {
 	case !c.fits:
 		return r.convert(i, v)
 	case c.driverType == integer:
-		cell.Int = v.(int64)
+		if cell.Int = v.(int64); cell.Int < c.lo || cell.Int > c.hi {
+			return r.misfit(i, v)
+		}
 	case c.driverType == bit:
 		cell.Int = boolToInt(v.(bool))
 	case c.driverType == text:
@@ -111,13 +129,23 @@ func (r *Rows) convert(i int, v driver.Value) error {
 	c, t := r.columns[i], r.types[i]
 	value, err := wire.ParseValue(t, string(c.driverType.append(nil, v)), time.UTC)
 	if err != nil || c.driverType == binary {
-		return &ColumnTypeError{r.stream.Columns()[i], r.stream.ColumnTypeDatabaseTypeName(i), t.String()}
+		return r.misfit(i, v)
 	}
 	r.cells[i] = row.Cell{Int: value.Int, Data: value.Bytes}
 	if t != record.Bytes {
 		r.cells[i].Data = []byte(value.Text)
 	}
 	return nil
+}
+
+// misfit returns the error for a value that does not fit its field. It must not be cut to the
+// size of the field, nor taken for true: a filter would not find it.
+func (r *Rows) misfit(i int, v driver.Value) error {
+	e := &ColumnTypeError{Column: r.stream.Columns()[i], Type: r.stream.ColumnTypeDatabaseTypeName(i), FieldType: r.types[i].String()}
+	if c := r.columns[i]; c.driverType != binary {
+		e.Value = string(c.driverType.append(nil, v))
+	}
+	return e
 }
 
 // Close stops the statement if it is running. It may be called several times.

@@ -1,6 +1,7 @@
 package mssql
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -60,6 +61,31 @@ func TestValues(t *testing.T) {
 	} {
 		if got := one(t, c, v.as, "SELECT "+v.sql+" AS v"); got != v.want {
 			t.Errorf("%s as %s = %.60q, want %.60q", v.sql, v.as, got, v.want)
+		}
+	}
+}
+
+// TestValuesOutOfRange: a number that its field cannot hold is an error with the number.
+func TestValuesOutOfRange(t *testing.T) {
+	c := getConn(t, server(t, 1))
+	for _, v := range []struct {
+		sql  string
+		as   record.Type
+		want string
+	}{
+		{"CAST(256 AS int)", record.Byte, `column v is INT in the database and contains "256", which does not fit byte`},
+		{"CAST(-1 AS smallint)", record.Byte, `"-1"`},
+		{"CAST(32768 AS int)", record.Short, `"32768"`},
+		{"CAST(-2147483649 AS bigint)", record.Int, `"-2147483649"`},
+		{"CAST(2 AS tinyint)", record.Bool, `"2"`},
+		{"CAST(-1 AS int)", record.Bool, `"-1"`},
+		{"CAST('256.0' AS decimal(9,1))", record.Byte, `"256.0"`},
+		{"CAST('yes' AS varchar(9))", record.Bool, `"yes"`},
+		{"REPLICATE('x', 60)", record.Int, `"` + strings.Repeat("x", 40) + `"`},
+	} {
+		got, err := read(c, Query{SQL: "SELECT " + v.sql + " AS v", Types: []record.Type{v.as}})
+		if _, refused := errors.AsType[*ColumnTypeError](err); !refused || !strings.Contains(err.Error(), v.want) {
+			t.Errorf("%s as %s = %q (%v), want %s", v.sql, v.as, got, err, v.want)
 		}
 	}
 }
