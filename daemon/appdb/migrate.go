@@ -108,7 +108,14 @@ func (s schemaFiles) Open(name string) (fs.File, error) {
 		return file, err
 	}
 	text, err := fs.ReadFile(s.FS, name)
-	return schemaFile{file, strings.NewReader(s.db.inSchema(string(text)))}, err
+	return schemaFile{file, strings.NewReader(s.keepOutbox(s.db.inSchema(string(text))))}, err
+}
+
+// keepOutbox changes the migration that creates the outbox to use an existing one, which
+// outbox.sql has created for a store elsewhere.
+func (s schemaFiles) keepOutbox(text string) string {
+	table := s.db.inSchema("whd.WH_Outbox")
+	return strings.Replace(text, "CREATE TABLE "+table+" (", "IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
 }
 
 type schemaFile struct {

@@ -472,3 +472,29 @@ func TestServerWithoutJSON(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMigrationKeepsOutbox migrates a schema in which outbox.sql has created the outbox:
+// rows that were inserted before stay.
+func TestMigrationKeepsOutbox(t *testing.T) {
+	text, err := os.ReadFile("../../cmd/daemon/deploy/outbox.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn := mssqltest.Database(t)
+	db := onServer(t, dsn)()
+	if err := db.CreateSchema(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for batch := range strings.SplitSeq(string(text), "\nGO\n") {
+		if strings.Contains(batch, "WH_Outbox") && !strings.Contains(batch, "GRANT") {
+			mssqltest.Exec(t, dsn, strings.ReplaceAll(batch, "whd.", db.Schema+"."))
+		}
+	}
+	mssqltest.Exec(t, dsn, `INSERT INTO `+db.Schema+`.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'a')`)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := mssqltest.Count(t, dsn, `SELECT COUNT(EventGUID) FROM `+db.Schema+`.WH_Outbox`); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}

@@ -46,6 +46,12 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 			return found, err
 		}
 	}
+	if r.Outbox != nil {
+		findings, err := r.Outbox.check(ctx)
+		if found.Findings = append(found.Findings, findings...); err != nil {
+			return found, fmt.Errorf("checking the outbox %s: %w", r.config.Outbox, executor.Classify(err))
+		}
+	}
 	return found, nil
 }
 

@@ -20,6 +20,7 @@ type Config struct {
 	Schema        string        // default schema on a server; DefaultSchema if empty
 	LockTimeout   time.Duration // lock timeout of statements on a server; 0 for no limit
 	VersionSource string        // table and column of the ERP's version; empty if unknown
+	Outbox        string        // table of events on a server; empty for none
 
 	Registry    *record.Registry
 	Sources     map[string]string      // record kind -> table or view, if it differs from the kind's name
@@ -34,6 +35,7 @@ const DefaultSchema = "dbo"
 type Records struct {
 	backend
 	config Config
+	Outbox *Outbox // nil if none is configured
 }
 
 // Open opens the records. It creates missing tables in an embedded file. It does
@@ -45,13 +47,13 @@ func Open(c Config) (*Records, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Records{server, c}, nil
+		return &Records{server, c, server.outbox}, nil
 	}
 	file, err := newFileRecords(c)
 	if err != nil {
 		return nil, executor.OpenError(err)
 	}
-	return &Records{file, c}, nil
+	return &Records{file, c, nil}, nil
 }
 
 // backend is a database with ERP records.

@@ -20,6 +20,7 @@ type serverRecords struct {
 	kinds    []*record.Kind
 	pingPool *mssql.Server // see openPingPool
 	bills    *mssql.Server // not shared with readers, see billConnections
+	outbox   *Outbox       // nil if none is configured
 }
 
 // newServerRecords opens the pools without connecting, since the server may be down
@@ -39,6 +40,9 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	}
 	if b.bills, err = openBills(c); err == nil {
 		b.pingPool, err = openPingPool(c)
+	}
+	if err == nil {
+		b.outbox, err = newOutbox(c)
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
@@ -70,6 +74,9 @@ func (b *serverRecords) Close() (err error) {
 		if server != nil {
 			err = errors.Join(err, server.Close())
 		}
+	}
+	if b.outbox != nil {
+		err = errors.Join(err, b.outbox.pool.Close())
 	}
 	return err
 }

@@ -61,13 +61,18 @@ func (s *Server) Get(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-// MissingRights returns which of the permissions on a table the login lacks. If the server
-// cannot check permissions, they are assumed to be granted.
+// MissingRights returns which of the permissions on a table the login lacks, such as SELECT
+// or UPDATE (Column). If the server cannot check permissions, they are assumed to be
+// granted.
 func MissingRights(ctx context.Context, db *sql.DB, table string, rights ...string) (missing []string, err error) {
 	expressions := make([]string, len(rights))
 	has := make([]sql.NullInt64, len(rights))
 	into := make([]any, len(rights))
 	for i, right := range rights {
+		right, column, of := strings.Cut(strings.TrimSuffix(right, ")"), " (")
+		if of {
+			right += "', '" + column + "', 'COLUMN"
+		}
 		expressions[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
 	}
 	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(expressions, ", "), sql.Named("Table", table)).Scan(into...)

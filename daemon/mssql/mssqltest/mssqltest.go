@@ -98,13 +98,21 @@ func AwaitSessions(tb testing.TB, dsn string, maxSessions int) int {
 	}
 }
 
+// CreateLogin creates a login until the end of a test.
+func CreateLogin(tb testing.TB, login, password string) {
+	tb.Helper()
+	execRetrying(tb, os.Getenv(Variable), "CREATE LOGIN "+login+" WITH PASSWORD = N'"+password+"'")
+	DropLogin(tb, login)
+}
+
 // DropLogin drops a login at the end of a test, after its last connection has ended.
 func DropLogin(tb testing.TB, login string) {
 	tb.Cleanup(func() { execRetrying(tb, os.Getenv(Variable), "DROP LOGIN "+login) })
 }
 
-// execRetrying retries a statement for a minute: Babelfish creates one database at a time, and
-// does not drop a database that a closing connection still uses. If the server is
+// execRetrying retries a statement for a minute: Babelfish creates one database at a time, no
+// login while another database is dropped, and does not drop a database that a closing
+// connection still uses. If the server is
 // unreachable it fails immediately.
 func execRetrying(tb testing.TB, dsn, statement string) {
 	tb.Helper()
