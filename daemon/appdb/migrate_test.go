@@ -485,7 +485,8 @@ func TestMigrationKeepsOutbox(t *testing.T) {
 	if err := db.CreateSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for batch := range strings.SplitSeq(string(text), "\nGO\n") {
+	_, batches, _ := strings.Cut(string(text), "\nGO\n") // after the statement that selects the database
+	for batch := range strings.SplitSeq(batches, "\nGO\n") {
 		if strings.Contains(batch, "WH_Outbox") && !strings.Contains(batch, "GRANT") {
 			mssqltest.Exec(t, dsn, strings.ReplaceAll(batch, "whd.", db.Schema+"."))
 		}
