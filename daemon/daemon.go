@@ -57,6 +57,9 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin()}
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.logRisks()
+	for _, f := range c.Start.Former {
+		d.log.Warn("a setting of an earlier version still has its effect, for one release", "setting", f.Setting, "advice", f.Advice)
+	}
 	d.first = firstStart{config: c, out: out, log: d.log}
 	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
 	for _, step := range []func(context.Context) error{
@@ -111,13 +114,33 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	}
 	d.first.store = d.store
 	d.onStop("store", func(context.Context) error { return d.store.Close() })
-	return nil
+	return d.confirmDemo(ctx)
+}
+
+// confirmDemo returns an error if the service is in use, but the setting erp was probably
+// forgotten: its queries would return demo records.
+func (d *Daemon) confirmDemo(ctx context.Context) error {
+	if !d.config.DemoByDefault() {
+		return nil
+	}
+	inUse := d.config.Start.Service
+	if !inUse {
+		all, err := d.store.Webhooks.Subscribers(ctx)
+		if err != nil {
+			return err
+		}
+		inUse = len(all) > 0
+	}
+	if !inUse {
+		return nil
+	}
+	return &config.UsageError{Problems: []string{"setting erp: it is not set, so queries would return demo records; set it to the connection string of the ERP's database, or to demo if there is none"}}
 }
 
 // openClock starts to follow the database server's clock. The embedded store uses
 // the local clock.
 func (d *Daemon) openClock(ctx context.Context) error {
-	if d.config.Store == config.Embedded {
+	if !d.config.StoreOnServer() {
 		return nil
 	}
 	set := func(ctx context.Context) bool {
@@ -279,7 +302,7 @@ const storeInterval = time.Second
 // watchStore terminates the daemon if files of its embedded store are deleted or
 // replaced, or if another process takes over the store.
 func (d *Daemon) watchStore(context.Context) error {
-	if d.config.Store != config.Embedded {
+	if d.config.StoreOnServer() {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {

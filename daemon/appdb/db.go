@@ -243,17 +243,29 @@ func (o *DB) ListArg(values any) sql.NamedArg {
 // HolderArg returns the parameter @Holder.
 func (o *DB) HolderArg() sql.NamedArg { return sql.Named("Holder", o.Holder) }
 
-// LockKey locks a key until tx ends, so that transactions of other daemons on the
-// same server wait. It updates a row of WH_Lock; tx may be of another connection
-// pool.
-func (o *DB) LockKey(ctx context.Context, tx *sql.Tx, key string) error {
+// LockKey locks a key until unlock is called, so that other daemons on the same server
+// wait. It updates a row of WH_Lock in a transaction that is never committed. It does
+// nothing for a file, which one daemon uses.
+func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error) {
+	if o.Schema == "" {
+		return func() {}, nil
+	}
+	tx, err := o.Pool.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	unlock = func() { tx.Rollback() }
 	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Unavailable() {
-		return executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
+		err = executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
 	}
-	return err
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
 
 // Fault wraps an error of the service's tables into one that is safe to return to

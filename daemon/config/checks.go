@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -54,14 +53,18 @@ func checkHostURL(text string) error {
 	return nil
 }
 
-// checkStore accepts sqlite and connection strings. Its errors do not quote the text,
-// which may be a connection string in another form, with a password.
-func checkStore(text string) error {
-	if text == string(Embedded) {
+func checkStore(text string) error { return checkDatabase(Embedded, text) }
+
+func checkERP(text string) error { return checkDatabase(Demo, text) }
+
+// checkDatabase accepts the name of a file and connection strings. Its errors do not quote
+// the text, which may be a connection string in another form, with a password.
+func checkDatabase(file DSN, text string) error {
+	if text == string(file) {
 		return nil
 	}
 	if !strings.HasPrefix(text, "sqlserver://") {
-		return errors.New("it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name")
+		return fmt.Errorf("it must be %s, or a connection string such as sqlserver://user:password@host?database=name", file)
 	}
 	return mssql.CheckDSN(text)
 }

@@ -51,16 +51,23 @@ func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byD
 type Start struct {
 	Version  string   // of the program
 	NewStore bool     // create a new store even if files of the previous one are missing
+	Fresh    bool     // do not ask for the data of an earlier version in the ERP's database
+	Service  bool     // a service manager started the program
 	Warnings []string // about unknown WHD_ variables
+	Former   []Former // former settings that had an effect
 }
+
+// Former is a setting whose effect another setting now has.
+type Former struct{ Setting, Now, Advice string }
 
 // ServerConfig configures a store on SQL Server. The embedded store ignores it.
 type ServerConfig struct {
-	ReadDSN        Secret // for queries; empty: the store's
-	Schema         string // of the daemon's tables
-	MaxConnections int    // for queries
-	LockTimeout    time.Duration
-	Migrate        bool // migrate the daemon's tables at start
+	Schema      string // of the daemon's tables
+	LockTimeout time.Duration
+	Migrate     bool // migrate the daemon's tables at start
+
+	ReadDSN        Secret // former setting, see replacements
+	MaxConnections int    // former setting, see replacements
 }
 
 // TLSConfig names the PEM files of the certificate. Both are empty for plain HTTP.
@@ -96,7 +103,7 @@ const (
 // CountAlways reports whether the Total is counted for every page, not only on
 // request. On a server a count can be a second scan of a large table.
 func (c Config) CountAlways() bool {
-	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && c.Store == Embedded
+	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && !c.ERPOnServer()
 }
 
 // Warnings returns messages about settings that are valid but probably mistaken. A demo
@@ -177,8 +184,13 @@ type RequestLogConfig struct {
 // Retention returns how long requests are kept, 0 for no limit.
 func (c RequestLogConfig) Retention() time.Duration { return time.Duration(c.Days) * 24 * time.Hour }
 
-// ERPConfig configures the location of the ERP's records.
+// ERPConfig configures the location of the ERP's records and the reading of them.
 type ERPConfig struct {
+	DSN            DSN    // Demo, or of a server
+	ReadDSN        Secret // for queries; empty: the same as DSN
+	MaxConnections int    // for queries, on a server
+	LockTimeout    time.Duration
+
 	Schema  string  // of the record kinds' tables on a server
 	Sources Sources // record kind -> table or view, if the names differ
 	Version string  // table and column with the ERP's version; empty if unknown
@@ -208,19 +220,38 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // MarshalText returns String, for encoding/json and other encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Embedded selects the embedded store in the data directory.
-const Embedded DSN = "sqlite"
+// Values of store and erp that are not connection strings: files in the data directory.
+const (
+	Embedded DSN = "sqlite" // the store of whd's own data
+	Demo     DSN = "demo"   // the ERP's records
+)
 
-// DSN selects the store: Embedded, or a connection string. All common ways of printing
-// it show the scheme only.
+// DSN selects a database: Embedded, Demo, or a connection string. All common ways of
+// printing it show only the scheme of a connection string.
 type DSN string
 
-// String returns Embedded as it is, and a connection string masked except for its
-// scheme.
+// StoreOnServer reports whether whd's own data is on a server, which other daemons may
+// share.
+func (c *Config) StoreOnServer() bool { return c.Store != Embedded }
+
+// ERPOnServer reports whether the ERP's records are on a server.
+func (c *Config) ERPOnServer() bool { return c.ERP.DSN != Demo }
+
+// DemoByDefault reports whether the ERP's records are demo records although no setting
+// says so.
+func (c *Config) DemoByDefault() bool {
+	return !c.ERPOnServer() && !c.Demo && c.Origin("erp") == byDefault
+}
+
+// SameServer reports whether both settings contain the same connection string.
+func (c *Config) SameServer() bool { return c.StoreOnServer() && c.Store == c.ERP.DSN }
+
+// String returns Embedded and Demo as they are, and a connection string masked except for
+// its scheme.
 func (d DSN) String() string {
 	scheme, _, is := strings.Cut(string(d), "://")
 	switch {
-	case d == Embedded || d == "":
+	case d == Embedded || d == Demo || d == "":
 		return string(d)
 	case is:
 		return scheme + "://" + masked

@@ -73,7 +73,7 @@ func TestPrecedenceOfSources(t *testing.T) {
 // Sets each setting in each source and checks its value.
 func TestEverySettingInEverySource(t *testing.T) {
 	byName := map[string]string{ // values other than the default, for settings without one in byKind
-		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug",
+		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "erp": "sqlserver://sa:canary@db?database=erp", "erp.read_dsn": "sqlserver://sa:canary@replica?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug",
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090", "admin.listen": "127.0.0.1:5051", "trace.endpoint": "http://127.0.0.1:4318",
 		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB", "erp.spill": "64MiB",
 	}
@@ -88,12 +88,41 @@ func TestEverySettingInEverySource(t *testing.T) {
 	}
 }
 
+// TestFormerSettings reads former settings, which count if those in their place are not set.
+func TestFormerSettings(t *testing.T) {
+	cases := []struct {
+		args, erp, readDSN string
+		connections        int
+		timeout            time.Duration
+		former             string
+	}{
+		{"", "demo", "", 32, 10 * time.Second, "[]"},
+		{"--store sqlite --store-lock-timeout 1s", "demo", "", 32, time.Second, "[]"},
+		{"--store sqlserver://db", "sqlserver://db", "", 32, 10 * time.Second, "[store]"},
+		{"--store sqlserver://db --erp demo --store-max-connections 7", "demo", "", 7, 10 * time.Second, "[]"},
+		{"--store sqlserver://db --erp sqlserver://erp --store-lock-timeout 1s", "sqlserver://erp", "", 32, time.Second, "[store.lock_timeout]"},
+		{"--store sqlserver://db --config whd.toml --store-max-connections 7", "sqlserver://db", "sqlserver://replica", 7, 10 * time.Second, "[store store.read_dsn store.max_connections]"},
+		{"--erp sqlserver://erp --erp-max-connections 8 --store-max-connections 7 --erp-lock-timeout 2s --store-lock-timeout 1s", "sqlserver://erp", "", 8, 2 * time.Second, "[]"},
+	}
+	for _, c := range cases {
+		got, err := input{args: c.args, files: file("[store]\nread_dsn = 'sqlserver://replica'")}.load()
+		var former []string
+		for _, f := range got.Start.Former {
+			former = append(former, f.Setting)
+		}
+		e := got.ERP
+		if err != nil || string(e.DSN) != c.erp || string(e.ReadDSN) != c.readDSN || e.MaxConnections != c.connections || e.LockTimeout != c.timeout || fmt.Sprint(former) != c.former {
+			t.Errorf("%s: %q %q %d %v %v (%v)", c.args, string(e.DSN), string(e.ReadDSN), e.MaxConnections, e.LockTimeout, former, err)
+		}
+	}
+}
+
 func checkEverySource(t *testing.T, s Setting, text string) {
 	var want Config
 	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db"}[s.Name]
+	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db", "erp.read_dsn": "ERP=sqlserver://db"}[s.Name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
 	ins := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
 	inFile := strings.HasSuffix(s.Flag(), "-file")
@@ -203,10 +232,10 @@ func TestErrorMessages(t *testing.T) {
 		{"store with an invalid URL", input{args: "--store sqlserver://sa:can%ary@db"}, `setting store (flag --store): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
 		{"store with invalid options", env("WHD_STORE=sqlserver://sa:canary@db?encrypt=canary"), `setting store (variable WHD_STORE): the connection string has an invalid option`},
 		{"store in a file", input{env: []string{"WHD_STORE_FILE=whd.toml"}, files: file("canary")}, `setting store (variable WHD_STORE_FILE): it must be sqlite, or a connection string such as sqlserver://user:password@host?database=name`},
-		{"replica of the embedded store", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): requires a store on a server`},
+		{"replica of the embedded store", env("WHD_STORE_READ_DSN=sqlserver://db"), `setting erp.read_dsn (variable WHD_STORE_READ_DSN): requires erp to be on a server`},
 		{"replica with an invalid URL", env("WHD_STORE=sqlserver://db", "WHD_STORE_READ_DSN=canary"), `setting store.read_dsn (variable WHD_STORE_READ_DSN): the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped`},
 		{"schema", env("WHD_STORE_SCHEMA= "), `setting store.schema (variable WHD_STORE_SCHEMA): " " is not the name of a schema such as dbo`},
-		{"demo on a server", input{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): applies to the embedded store only; for a test database on a server run whd demo`},
+		{"demo on a server", input{args: "--store sqlserver://db --demo"}, `setting demo (flag --demo): requires erp to be demo; for a test database on a server run whd demo`},
 		{"pair without a value", env("WHD_ERP_SOURCES=SO_Totals"), `setting erp.sources (variable WHD_ERP_SOURCES): "SO_Totals" is not a pair such as SO_Totals=v_SO_Totals`},
 		{"duplicate pair", env("WHD_ERP_SOURCES=SO_Totals=a,so_totals=b"), `setting erp.sources (variable WHD_ERP_SOURCES): duplicate name "SO_Totals"`},
 		{"unknown record kind", env("WHD_ERP_SOURCES=SO_Total=x"), `setting erp.sources (variable WHD_ERP_SOURCES): unknown record kind "SO_Total"; did you mean SO_Totals?`},

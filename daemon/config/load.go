@@ -56,6 +56,7 @@ func load(from sources) (Config, error) {
 	for _, l := range []Layer{defaultLayer(from.platform, env), compat, {named}, file, credentials, environment, from.flags} {
 		r.apply(l)
 	}
+	r.replaceFormer()
 	r.crossCheck()
 	if len(r.problems) > 0 {
 		return Config{}, &UsageError{r.problems}
@@ -141,6 +142,35 @@ func cause(err error) error {
 	return err
 }
 
+// replacements lists former settings and those that now have their effect. A former
+// setting counts if the other is not set.
+var replacements = []struct {
+	former, now string
+	assign      func(*Config)
+	advice      string
+}{
+	{"store", "erp", func(c *Config) { c.ERP.DSN = c.Store }, "set erp to the connection string of the ERP's database; store will only select the database of whd's own data"},
+	{"store.read_dsn", "erp.read_dsn", func(c *Config) { c.ERP.ReadDSN = c.Server.ReadDSN }, "set erp.read_dsn in its place"},
+	{"store.max_connections", "erp.max_connections", func(c *Config) { c.ERP.MaxConnections = c.Server.MaxConnections }, "set erp.max_connections in its place"},
+	{"store.lock_timeout", "erp.lock_timeout", func(c *Config) { c.ERP.LockTimeout = c.Server.LockTimeout }, "set erp.lock_timeout too; store.lock_timeout will only apply to whd's own tables"},
+}
+
+// replaceFormer applies the former settings.
+func (r *loader) replaceFormer() {
+	c := &r.config
+	for _, f := range replacements {
+		from := c.Origin(f.former)
+		if from == byDefault || c.Origin(f.now) != byDefault || f.former == "store" && !c.StoreOnServer() {
+			continue
+		}
+		f.assign(c)
+		c.origins[f.now] = from
+		if c.ERPOnServer() {
+			c.Start.Former = append(c.Start.Former, Former{f.former, f.now, f.advice})
+		}
+	}
+}
+
 // crossCheck applies the rules that involve several settings.
 func (r *loader) crossCheck() {
 	c := &r.config
@@ -148,8 +178,8 @@ func (r *loader) crossCheck() {
 		name, message string
 		broken        bool
 	}{
-		{"demo", "applies to the embedded store only; for a test database on a server run whd demo", c.Store != Embedded && c.Demo},
-		{"store.read_dsn", "requires a store on a server", c.Store == Embedded && c.Server.ReadDSN != ""},
+		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERPOnServer() && c.Demo},
+		{"erp.read_dsn", "requires erp to be on a server", !c.ERPOnServer() && c.ERP.ReadDSN != ""},
 		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},
 		{"tls.cert", "requires tls.key", c.TLS.Cert != "" && c.TLS.Key == ""},
 		{"tls.key", "requires tls.cert", c.TLS.Key != "" && c.TLS.Cert == ""},

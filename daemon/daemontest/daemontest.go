@@ -37,7 +37,8 @@ type Instance struct {
 }
 
 // Start runs a daemon until the test ends. The arguments are those of `whd serve`, in
-// addition to the address and the data directory. Failures end the test.
+// addition to the address, the data directory and, without --erp and --store, demo
+// records. Failures end the test.
 func Start(t testing.TB, args ...string) *Instance {
 	t.Helper()
 	return StartIn(t, t.TempDir(), args...)
@@ -62,6 +63,9 @@ func StartIn(t testing.TB, dir string, args ...string) *Instance {
 // of the settings, of daemon.New or of Daemon.Start.
 func Open(dir string, args ...string) (*Instance, error) {
 	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
+	if !slices.Contains(args, "--erp") && !slices.Contains(args, "--store") {
+		args = append(args, "--erp", string(config.Demo))
+	}
 	i := &Instance{Dir: dir, Log: NewLog(), args: args, settings: make(map[string]string)}
 	conf, err := i.config()
 	if err != nil {

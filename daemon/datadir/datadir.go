@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -66,19 +67,29 @@ func (l *Lock) Describe(text string) error {
 	return err
 }
 
-// storeText is the content of the lock file once the directory has contained a store.
+// storeText is the content of the lock file that earlier versions wrote once the directory
+// contained both files of a store.
 const storeText = "store"
 
-// MarkStore records that the directory contains a store. If it cannot be written, the
-// next process tries again.
-func (l *Lock) MarkStore() {
-	if !l.HasStore() {
-		_ = l.Describe(storeText)
+// MarkStore records that the directory contains the named files. If this cannot be
+// written, the next process tries again.
+func (l *Lock) MarkStore(names ...string) {
+	held := text(l.file.Name())
+	for _, name := range names {
+		if !l.HasHeld(name) {
+			held = strings.TrimSpace(held + " " + name)
+		}
+	}
+	if held != text(l.file.Name()) {
+		_ = l.Describe(held)
 	}
 }
 
-// HasStore reports whether the directory has ever contained a store.
-func (l *Lock) HasStore() bool { return text(l.file.Name()) == storeText }
+// HasHeld reports whether the directory has ever contained the named file.
+func (l *Lock) HasHeld(name string) bool {
+	held := strings.Fields(text(l.file.Name()))
+	return slices.Contains(held, name) || slices.Contains(held, storeText)
+}
 
 // lastDaemon returns the description of the directory's last daemon in brackets, which may
 // have ended.

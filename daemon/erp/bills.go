@@ -3,8 +3,8 @@ package erp
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strings"
 	"time"
@@ -18,20 +18,55 @@ import (
 // Bills reads and writes the values of custom fields of bill stages.
 type Bills struct {
 	records *Records
-	lock    Locker
+	lock    Lock
 	zone    *time.Location
 }
 
-// Locker locks a key until a transaction ends. Only backends on a server use it: a SQLite
-// file has one writer at a time.
-type Locker interface {
-	LockKey(ctx context.Context, tx *sql.Tx, key string) error
+// Lock locks a key until the returned function is called. Only a backend on a server uses
+// it: a SQLite file has one writer at a time.
+type Lock func(ctx context.Context, key string) (unlock func(), err error)
+
+// NewBills returns Bills. lock serializes changes with those of other daemons. zone is the
+// time zone of the times in the ERP's tables.
+func NewBills(records *Records, lock Lock, zone *time.Location) *Bills {
+	local := newKeyLock()
+	return &Bills{records, func(ctx context.Context, key string) (func(), error) {
+		unlockLocal, err := local.lock(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		unlock, err := lock(ctx, key)
+		if err != nil {
+			unlockLocal()
+			return nil, err
+		}
+		return func() { unlock(); unlockLocal() }, nil
+	}, zone}
 }
 
-// NewBills returns Bills whose changes on a server use lock. zone is the time zone of the
-// times in the ERP's tables.
-func NewBills(records *Records, lock Locker, zone *time.Location) *Bills {
-	return &Bills{records, lock, zone}
+// keyLock serializes the changes of this process: each element locks the keys that hash
+// to it.
+type keyLock struct {
+	seed  maphash.Seed
+	taken [64]chan struct{}
+}
+
+func newKeyLock() *keyLock {
+	l := &keyLock{seed: maphash.MakeSeed()}
+	for i := range l.taken {
+		l.taken[i] = make(chan struct{}, 1)
+	}
+	return l
+}
+
+func (l *keyLock) lock(ctx context.Context, key string) (unlock func(), err error) {
+	taken := l.taken[maphash.String(l.seed, key)%uint64(len(l.taken))]
+	select {
+	case taken <- struct{}{}:
+		return func() { <-taken }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // tables returns the tables of the ERP's database: those of the record kinds and of bills.
@@ -53,8 +88,8 @@ type billSession interface {
 	// changeTime returns the argument for the time of a change, none if the database
 	// sets it.
 	changeTime(at time.Time) []billArg
-	// lockKey locks key until the transaction ends.
-	lockKey(lock Locker, key string) error
+	// lockValue locks a value of a stage until the session is closed.
+	lockValue(lock Lock, stage, field string) error
 	// column describes a column of the table of values.
 	column(name string) billColumn
 	commit() error
@@ -191,7 +226,7 @@ func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wir
 // billChange is one change in progress.
 type billChange struct {
 	session      billSession
-	lock         Locker
+	lock         Lock
 	contents     string
 	changeTime   time.Time // time of the change, in the ERP's time zone
 	stage, field string    // ids as they are stored
@@ -202,7 +237,7 @@ func (c *billChange) do() error {
 	if column := c.session.column("Contents"); !column.fits(c.contents) {
 		return contentsError(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
 	}
-	if err := c.session.lockKey(c.lock, c.stage+"\x00"+c.field); err != nil {
+	if err := c.session.lockValue(c.lock, c.stage, c.field); err != nil {
 		return err
 	}
 	if err := c.session.exec(updateValue, append(c.values(), c.key()...)...); err != nil {

@@ -60,7 +60,7 @@ func TestBillsSQLServer(t *testing.T) {
 			mssqltest.Exec(t, dsn, "DELETE FROM ["+schema+"]."+table.Name)
 		}
 		return func() *storage.Store {
-			return openServer(t, storage.Config{DSN: dsn, ERPSchema: schema, Schema: "own tables", Migrate: true})
+			return openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, DSN: dsn, Schema: "own tables", Migrate: true})
 		}
 	})
 }
@@ -83,9 +83,9 @@ func TestBillsOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(values string) *storage.Store {
-		s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2, Sources: map[string]string{
+		s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 2, ERP: erp.Config{Sources: map[string]string{
 			erp.BillsTable: "erp_bills", erp.StagesTable: "erp_stages", erp.FieldsTable: "erp_fields", erp.ValuesTable: values,
-		}})
+		}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -45,7 +45,7 @@ func (s *fileBills) exec(statement billStatement, args ...billArg) error {
 	return err
 }
 
-func (s *fileBills) lockKey(Locker, string) error { return nil }
+func (s *fileBills) lockValue(Lock, string, string) error { return nil }
 
 // column accepts any text: SQLite does not limit lengths.
 func (s *fileBills) column(string) billColumn {

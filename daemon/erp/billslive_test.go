@@ -28,7 +28,7 @@ func liveBills(t *testing.T, dsn, schema, id, contents string, at erp.StageField
 		"CREATE TABLE "+schema+".SY_Plugin (RecID "+id+", Name varchar(20))",
 		"INSERT INTO "+schema+".BM_Main VALUES ('"+at.BillID+"')", "INSERT INTO "+schema+".BM_Stages VALUES ('"+at.StageID+"', '"+at.BillID+"')",
 		"INSERT INTO "+schema+".BM_StageCustomFields VALUES ('"+at.SettingID+"', 'Note', NULL, 1)")
-	return storage.Config{DSN: dsn, ERPSchema: schema, Migrate: true}
+	return storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, DSN: dsn, Migrate: true}
 }
 
 func setLive(t *testing.T, s *storage.Store, at erp.StageField, contents string) (wire.CustomFieldValue, error) {
@@ -148,7 +148,7 @@ func TestBillTriggers(t *testing.T) {
 func TestBillFailures(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", liveField)
-	config.LockTimeout, config.Migrate = 300*time.Millisecond, false
+	config.LockTimeout, config.ERP.LockTimeout, config.Migrate = 300*time.Millisecond, 300*time.Millisecond, false
 	s := openServer(t, config)
 	expect := func(step, want string) {
 		t.Helper()

@@ -20,6 +20,7 @@ type serverBills struct {
 	prefix      string                       // prefix of each statement
 	tx          *sql.Tx                      // nil if the session only reads
 	db          querier
+	unlock      func() // ends the lock of a value; nil if there is none
 }
 
 // describe reads the column types from the catalogue or its cache.
@@ -99,10 +100,15 @@ func (s *serverBills) exec(statement billStatement, args ...billArg) error {
 	return s.failed(err)
 }
 
-// lockKey locks the key among all daemons. A unique index may be missing in the table of
-// values, and not every server supports hints that lock a key range.
-func (s *serverBills) lockKey(lock Locker, key string) error {
-	return s.failed(lock.LockKey(s.ctx, s.tx, key))
+// lockValue locks the value among the daemons that share a store, and then the stage
+// among all daemons. A unique index may be missing in the table of values. Babelfish
+// ignores the hints of the second lock: there, daemons with separate stores can insert two
+// rows for one value.
+func (s *serverBills) lockValue(lock Lock, stage, field string) (err error) {
+	if s.unlock, err = lock(s.ctx, stage+"\x00"+field); err == nil {
+		_, err = s.rows(lockStage, stageIDArg(stage))
+	}
+	return err
 }
 
 func (s *serverBills) column(name string) billColumn {
@@ -129,6 +135,9 @@ func (s *serverBills) commit() error { return s.failed(s.tx.Commit()) }
 func (s *serverBills) close() {
 	if s.tx != nil {
 		s.tx.Rollback() // does nothing after Commit
+	}
+	if s.unlock != nil {
+		s.unlock()
 	}
 }
 

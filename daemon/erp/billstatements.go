@@ -35,8 +35,11 @@ const (
 	updateValue billStatement = "UPDATE <BM_StageCustomValues> SET Contents = ?, LastSavedDateTime = {now}" + whereField
 	storedValue billStatement = "SELECT {Contents} FROM <BM_StageCustomValues>" + whereField + " ORDER BY LastSavedDateTime DESC"
 	insertValue billStatement = "INSERT INTO <BM_StageCustomValues> (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (?, ?, ?, ?, {now})"
-	someIDs     billStatement = "SELECT{top} {RecID} FROM <BM_StageCustomValues>{limit}"
-	someBills   billStatement = "SELECT{top} {RecID} FROM <BM_Main>{limit}"
+	// lockStage needs no right but SELECT, and does not change the row's version as an
+	// UPDATE would.
+	lockStage billStatement = "SELECT {RecID} FROM <BM_Stages> WITH (UPDLOCK, HOLDLOCK, ROWLOCK) WHERE RecID = ?"
+	someIDs   billStatement = "SELECT{top} {RecID} FROM <BM_StageCustomValues>{limit}"
+	someBills billStatement = "SELECT{top} {RecID} FROM <BM_Main>{limit}"
 )
 
 // billDialect renders the statements on bills in the SQL of a database.

@@ -18,7 +18,7 @@ type serverRecords struct {
 	*executor.Server
 	config   Config
 	kinds    []*record.Kind
-	pingPool *mssql.Server // see openPingPool
+	pingPool *mssql.Server // of Ping, which does not wait for the connections that slow clients hold
 	bills    *mssql.Server // not shared with readers, see billConnections
 	outbox   *Outbox       // nil if none is configured
 }
@@ -39,7 +39,7 @@ func newServerRecords(c Config) (*serverRecords, error) {
 		b.Add(kind, name)
 	}
 	if b.bills, err = openBills(c); err == nil {
-		b.pingPool, err = openPingPool(c)
+		b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: 1})
 	}
 	if err == nil {
 		b.outbox, err = newOutbox(c)
@@ -50,23 +50,8 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	return b, nil
 }
 
-// openPingPool opens a pool for Ping, separate from the connections that slow clients may
-// hold. It returns nil if records are read from the server that also holds the
-// daemon's own tables, which is checked separately.
-func openPingPool(c Config) (*mssql.Server, error) {
-	if c.ReadDSN == "" || c.ReadDSN == c.DSN {
-		return nil, nil
-	}
-	return mssql.Open(mssql.Config{DSN: c.ReadDSN, Connections: 1})
-}
-
 // Ping implements backend.
-func (b *serverRecords) Ping(ctx context.Context) error {
-	if b.pingPool == nil {
-		return nil
-	}
-	return b.pingPool.Ping(ctx)
-}
+func (b *serverRecords) Ping(ctx context.Context) error { return b.pingPool.Ping(ctx) }
 
 // Close implements backend.
 func (b *serverRecords) Close() (err error) {

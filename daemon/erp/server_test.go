@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/erp/erptest"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
@@ -39,7 +40,7 @@ func TestSQLServer(t *testing.T) {
 		schemas++
 		schema := fmt.Sprintf("erp %d", schemas)
 		mssqltest.Exec(t, dsn, "CREATE SCHEMA ["+schema+"]")
-		return openServer(t, storage.Config{DSN: dsn, ERPSchema: schema, Registry: registry})
+		return openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}, Registry: registry})
 	}
 	babelfish := erptest.Capabilities{
 		Scale: 19, Microseconds: true, NoNUL: true, Collation: true, GuidOrder: true, PaddedBytes: true, ASCIISets: true,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
@@ -46,7 +47,7 @@ func TestCheckReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.UserPassword(login, "Abcdef12345")
-	s := openServer(t, storage.Config{DSN: dsn, ReadDSN: u.String()})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, ReadDSN: u.String()}})
 	if failures, _ := problems(t, s, "DB_Class"); len(failures) != 1 || !strings.Contains(failures[0], "no permission to read") {
 		t.Errorf("the check reports %q", failures)
 	}
@@ -106,7 +107,7 @@ func TestCheckUnordered(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	for _, declared := range []string{"xml", "ntext", "text"} {
 		mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class `+declared+`)`, `INSERT INTO DB_Class VALUES ('<a/>')`)
-		s := openServer(t, storage.Config{DSN: dsn})
+		s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 		failures, warnings := problems(t, s, "DB_Class")
 		if len(failures) != 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "cannot be compared") {
 			t.Errorf("%s: the check reports %q and warns of %q", declared, failures, warnings)
@@ -129,7 +130,7 @@ func TestCheckUnordered(t *testing.T) {
 // requests.
 func TestFailingView(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for _, query := range []string{
 		`CAST(1/(n-1) AS nvarchar(20)) AS Class FROM (VALUES (1)) AS q(n)`,
 		`CAST(CAST(n AS int) AS nvarchar(20)) AS Class FROM (VALUES ('1'), ('x')) AS q(n)`,

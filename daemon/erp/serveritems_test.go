@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 )
@@ -14,7 +15,7 @@ import (
 func TestLongerColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class varchar(10))`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	const long = "longer than ten characters"
 	many := []string{long}
 	for i := range 60 {
@@ -33,7 +34,7 @@ func TestListsByColumn(t *testing.T) {
 	mssqltest.Exec(t, dsn,
 		`CREATE TABLE SY_Filters (RecID char(5), FilterNo smallint, FilterString nvarchar(max), Description varchar(max), ItemNo varchar(9), Name nvarchar(4))`,
 		`INSERT INTO SY_Filters VALUES ('a', 7, N'日本', 'x', '07', N'n')`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for member, item := range map[string]string{
 		"RecIDIn": "a", "FilterNoIn": "7", "FilterStringIn": "日本", "DescriptionIn": "X", "ItemNoIn": "7", "NameIn": "N",
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -78,7 +79,7 @@ func TestLiveTypes(t *testing.T) {
 		`CREATE TABLE INMGT020POQty (INVENTORYID varchar(5), Qty money, Delivered float, UnactQty real, ActQty int, IN_LogicalID int)`,
 		`INSERT INTO INMGT020POQty VALUES ('1', 12.5, 0.1, 0.1, 7, 3)`,
 		`INSERT INTO INMGT020POQty VALUES ('2', -0.0001, 1e22, 16777216, -7, NULL)`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for _, c := range [][]string{
 		{"a   ,b   ,c   ", "OrderBy", "KitStockTakeID"},
 		{"a   ", "KitStockTakeID", "A"},
@@ -127,7 +128,7 @@ func TestLiveTypes(t *testing.T) {
 func TestMissingTables(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`, `INSERT INTO DB_Class VALUES (N'retail')`, `CREATE TABLE IN_Colours (RecID nvarchar(20))`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	for range 2 {
 		expectFirsts(t, s, "retail", "DB_Class")
 		for kind, table := range map[string]string{"SY_Filters": "dbo.SY_Filters", "IN_Colours": "dbo.IN_Colours"} {
@@ -145,7 +146,7 @@ func TestMissingTables(t *testing.T) {
 func TestChangedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class int)`, `INSERT INTO DB_Class VALUES (7)`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "7", "DB_Class", "Class", "7")
 	if _, err := firsts(t, s, "DB_Class", "Class", "x"); !fault.Is(err, fault.Invalid) {
 		t.Errorf("text compared with an int column: %v", err)
@@ -164,14 +165,14 @@ func TestSources(t *testing.T) {
 	mssqltest.Exec(t, other, `CREATE TABLE C (RecID varchar(9), Description varchar(9), ColourCode varchar(9), StyleID varchar(9), DisplayOrder int)`, `INSERT INTO C (RecID) VALUES ('other')`)
 	_, database, _ := strings.Cut(other, "database=")
 	database, _, _ = strings.Cut(database, "&")
-	s := openServer(t, storage.Config{
-		DSN: dsn, ReadDSN: dsn + "&ApplicationIntent=ReadOnly", ERPSchema: "e r p",
+	s := openServer(t, storage.Config{ERP: erp.Config{
+		DSN: dsn, ReadDSN: dsn + "&ApplicationIntent=ReadOnly", Schema: "e r p",
 		Sources: map[string]string{"SO_Totals": "dbo.v_Totals", "IN_Colours": database + ".dbo.C"},
-	})
+	}})
 	expectFirsts(t, s, "schema", "DB_Class")
 	expectFirsts(t, s, "view", "SO_Totals", "InvoiceID", "VIEW")
 	expectFirsts(t, s, "other", "IN_Colours", "RecID", "other")
-	if _, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), DSN: dsn, Registry: record.Builtin(), Sources: map[string]string{"DB_Class": "a..b"}}); err == nil {
+	if _, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), ERP: erp.Config{DSN: dsn, Sources: map[string]string{"DB_Class": "a..b"}}}); err == nil {
 		t.Error("an invalid source name is accepted")
 	}
 }
@@ -188,7 +189,7 @@ func TestTimeLimit(t *testing.T) {
 		from = append(from, ten+name+"(n)")
 	}
 	mssqltest.Exec(t, dsn, slow+strings.Join(from, " CROSS JOIN "), `CREATE TABLE SY_Filters (RecID nvarchar(20), FilterNo int, FilterString nvarchar(20), Description nvarchar(20), ItemNo int, Name nvarchar(20))`)
-	s := openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(2 * time.Second)})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(2 * time.Second)})
 	if _, err := firsts(t, s, "DB_Class"); !fault.Is(err, fault.Timeout) {
 		t.Errorf("over the time limit: %v", err)
 	}
@@ -204,14 +205,14 @@ func TestTimeLimit(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	// A query within its limit, which a busy server may need more than 2 s for.
-	expectFirsts(t, openServer(t, storage.Config{DSN: dsn, Limits: rowLimit(time.Minute)}), "", "SY_Filters")
+	expectFirsts(t, openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Limits: rowLimit(time.Minute)}), "", "SY_Filters")
 }
 
 // TestLocked: a query that waits too long for a lock fails with "busy".
 func TestLocked(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE DB_Class (Class nvarchar(20))`)
-	s := openServer(t, storage.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond, Limits: rowLimit(time.Minute)})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, LockTimeout: 200 * time.Millisecond}, Limits: rowLimit(time.Minute)})
 	expectFirsts(t, s, "", "DB_Class")
 	holder, err := mssql.Open(mssql.Config{DSN: dsn})
 	if err != nil {
@@ -234,7 +235,7 @@ func TestLocked(t *testing.T) {
 // TestSeedServer adds the demo records to a server; a second time is rejected.
 func TestSeedServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	kinds := record.Builtin().Kinds()
 	if empty, err := s.Empty(t.Context()); !empty || err != nil {
 		t.Fatal(empty, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
@@ -20,7 +21,7 @@ import (
 func TestTypesSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	makeTyped(t, dsn)
-	s := openServer(t, storage.Config{DSN: dsn, Registry: typedRegistry(t)})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: typedRegistry(t)})
 	babelfish := isBabelfish(t, dsn)
 	rows := typedRows(shownBySQLServer)
 	if babelfish {

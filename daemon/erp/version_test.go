@@ -21,7 +21,7 @@ func TestERPVersionOnServer(t *testing.T) {
 		"SY_System.Release":               {Problem: "it cannot be read"},
 		"SY_System.[x]]; DROP TABLE y--]": {Problem: "it cannot be read"},
 	} {
-		s := openServer(t, storage.Config{DSN: dsn, VersionSource: source})
+		s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, VersionSource: source}})
 		report, err := s.Check(t.Context())
 		if err != nil || report.ERP == nil {
 			t.Fatalf("%s: %v", source, err)

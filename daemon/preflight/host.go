@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/check"
-	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 )
 
@@ -42,7 +41,7 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 	switch {
 	case err != nil:
 		all = append(all, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
-	case free < minFree && r.config.Store == config.Embedded:
+	case free < minFree && !r.config.StoreOnServer():
 		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
 	case free < lowFree:
 		all = append(all, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
@@ -70,7 +69,7 @@ func roundSize(bytes int64) string {
 // checkClock compares this host's clock with the server's. Sessions and messages use the
 // server's clock, logs this host's.
 func checkClock(ctx context.Context, r *run) []check.Result {
-	if r.config.Store == config.Embedded || r.store == nil {
+	if !r.config.StoreOnServer() || r.store == nil {
 		return result(check.Skipped, "")
 	}
 	start := time.Now()

@@ -25,8 +25,12 @@ func (h *health) alive(x *edge.Context) error { return plain(x, "ok\n") }
 // readyTimeout limits the check of the store, since monitors poll every few seconds.
 const readyTimeout = 2 * time.Second
 
-// ready reports whether the service is ready: 503 with the reason if not. Warnings
-// do not make it unready.
+// erpTimeout limits the check of the ERP's database, which may be unreachable.
+const erpTimeout = time.Second
+
+// ready reports whether the service is ready: 503 with the reason if not. Warnings do not
+// make it unready, and neither does an ERP's database that is down: events are accepted
+// and delivered without it.
 func (h *health) ready(x *edge.Context) error {
 	if h.stopping() {
 		return edge.StoppingError()
@@ -42,6 +46,11 @@ func (h *health) ready(x *edge.Context) error {
 		}
 	}
 	text := "ready\n"
+	ctx, cancel = context.WithTimeout(x.Request.Context(), erpTimeout)
+	defer cancel()
+	if err := h.store.ERPReady(ctx); err != nil {
+		text += "erp: away: " + fault.From(err).Message + "\n"
+	}
 	for _, warning := range h.warnings {
 		text += "warning: " + warning + "\n"
 	}

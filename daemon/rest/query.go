@@ -22,8 +22,10 @@ type Store interface {
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
 	// ERPVersion returns the version of the ERP, empty if it is not known.
 	ERPVersion(ctx context.Context) (string, error)
-	// Ready returns an error if the store cannot be used.
+	// Ready returns an error if the service's own data cannot be used.
 	Ready(ctx context.Context) error
+	// ERPReady returns an error if the ERP's records cannot be read.
+	ERPReady(ctx context.Context) error
 }
 
 // queries has the handlers of queries of any kind.

@@ -64,6 +64,9 @@ func Find(env []string) (*Supervisor, error) {
 	return s, err
 }
 
+// Managed reports whether a service manager started the program.
+func (s *Supervisor) Managed() bool { return s.manager != unsupervised{} }
+
 // order queues an order. The queue has room for one reload and one stop; further orders
 // are duplicates and dropped.
 func (s *Supervisor) order(o Order) {

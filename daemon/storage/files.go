@@ -10,25 +10,41 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Files returns the files of the embedded store.
-func Files() ([]backup.File, error) {
+// Files returns the files of the service's own data and, if withRecords is set, of the
+// demo records.
+func Files(withRecords bool) ([]backup.File, error) {
 	db, err := appdb.LatestMigration(appdb.FileMigrations)
 	if err != nil {
 		return nil, err
 	}
 	log, err := appdb.LatestMigration(appdb.LogMigrations)
-	return []backup.File{{Name: recordsFile, Required: true}, {Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
+	all := []backup.File{{Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}
+	if withRecords {
+		all = append([]backup.File{{Name: recordsFile, Required: true}}, all...)
+	}
+	return all, err
 }
 
-// checkFiles returns an error if the directory has held a store and one of its
-// required files is missing or empty.
+// files returns the required files.
+func (c Config) files() (names []string) {
+	if c.ERP.DSN == "" {
+		names = append(names, recordsFile)
+	}
+	if c.DSN == "" {
+		names = append(names, appdb.FileName)
+	}
+	return names
+}
+
+// checkFiles returns an error if the directory has held one of the required files, and it
+// is missing or empty.
 func (s *Store) checkFiles() error {
-	if s.config.New || !s.lock.HasStore() {
+	if s.config.New {
 		return nil
 	}
-	for _, name := range []string{recordsFile, appdb.FileName} {
+	for _, name := range s.config.files() {
 		info, err := os.Stat(s.path(name))
-		if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		if s.lock.HasHeld(name) && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0) {
 			return fault.New(fault.Unavailable, "%s is missing or empty, but %s has held a store; restore the file (whd restore restores a backup), or create a new store with whd serve --new-store",
 				s.path(name), s.config.Dir)
 		}

@@ -1,9 +1,10 @@
-// Package storage opens the store that the settings select, the embedded files or
-// SQL Server: the ERP records, the service's own tables, the request log and the
-// webhooks.
+// Package storage opens the two databases that the settings select, each in files or on
+// SQL Server: that of the ERP's records, and that of the service's own data with its
+// tables, the request log and the webhooks.
 package storage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,27 +24,25 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
-// Config selects and configures the store.
+// Config selects and configures the two databases: the ERP's records, and the service's
+// own data. Each is in files or on SQL Server.
 type Config struct {
-	Dir         string        // of the embedded store's files
-	DSN         string        // sqlserver://...; empty for the embedded store
-	ReadDSN     string        // server that records are read from, if not DSN
-	Schema      string        // of the service's tables on SQL Server; DefaultSchema if empty
-	ERPSchema   string        // of the ERP records on SQL Server; erp.DefaultSchema if empty
-	LockTimeout time.Duration // lock timeout of statements on SQL Server; 0 for no limit
-	New         bool          // allow creating an embedded store where there has been one
-	Migrate     bool          // migrate the service's tables on SQL Server; embedded ones are always migrated
+	Dir string     // of the files
+	ERP erp.Config // Open sets Path, Registry and Limits
+
+	DSN         string        // of the own data: sqlserver://...; empty for files
+	Schema      string        // of the own tables on SQL Server; appdb.DefaultSchema if empty
+	LockTimeout time.Duration // lock timeout of statements on these; 0 for no limit
+	Migrate     bool          // migrate these; tables in files are always migrated
+	New         bool          // allow creating files where there have been some
 
 	// SaveSettings writes the settings that an earlier version stored in the
 	// database to a file, before their table is dropped. If nil, such a database is
 	// not migrated.
 	SaveSettings func([]appdb.StoredSetting) error
 
-	VersionSource string // table and column of the ERP version; empty for none
-
 	Registry    *record.Registry
-	Sources     map[string]string      // table or view by record kind, if not the kind's name
-	Connections int                    // max. concurrent queries
+	Connections int                    // max. concurrent queries of files, for each
 	Limits      func() executor.Limits // of statements that read records, called for each statement; nil for none
 }
 
@@ -55,14 +54,15 @@ const recordsFile = "records.db"
 type Store struct {
 	*erp.Records
 	config Config
-	lock   *datadir.Lock  // of the data directory, embedded store only
-	log    *logstore.File // embedded store only
+	lock   *datadir.Lock  // of the data directory; nil if both databases are on servers
+	log    *logstore.File // nil if the own data is on a server
 
 	AppDB    *appdb.DB       // the service's own tables
 	Webhooks *sqlstore.Store // the webhook tables
 }
 
-// Open opens the store. It creates missing files of an embedded store.
+// Open opens the store. It creates missing files. It does not connect to the ERP's
+// server, which may be down.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, executor.OpenError(err)
@@ -77,53 +77,49 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) open(ctx context.Context) error {
-	if s.config.DSN != "" {
-		return s.openServer(ctx)
-	}
-	var err error
-	if s.lock, err = datadir.LockShared(s.config.Dir); err != nil {
-		return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
-	}
-	if err := s.checkFiles(); err != nil {
-		return err
-	}
-	if s.Records, err = erp.Open(s.config.records()); err != nil {
-		return err
-	}
-	if s.AppDB, err = appdb.Open(ctx, appdb.Config{Path: s.path(appdb.FileName), Connections: s.config.Connections, Limits: s.config.Limits, SaveSettings: s.config.SaveSettings}); err != nil {
-		return err
-	}
-	if err := s.AppDB.WatchFiles(s.path(recordsFile)); err != nil {
-		return executor.OpenError(err)
-	}
-	s.lock.MarkStore()
-	if s.Webhooks, err = sqlstore.Open(s.AppDB, s.path(appdb.FileName)); err != nil {
-		return executor.OpenError(err)
-	}
-	s.log = logstore.NewFile(s.path(appdb.LogFileName), s.config.Connections)
-	return nil
-}
-
-// openServer opens the tables on SQL Server. It migrates them only if configured:
-// schema changes on a server are its administrators' decision.
-func (s *Store) openServer(ctx context.Context) (err error) {
+func (s *Store) open(ctx context.Context) (err error) {
 	c := s.config
+	if c.DSN == "" || c.ERP.DSN == "" {
+		if s.lock, err = datadir.LockShared(c.Dir); err != nil {
+			return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
+		}
+		if err := s.checkFiles(); err != nil {
+			return err
+		}
+	}
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err
 	}
-	s.AppDB, err = appdb.Open(ctx, appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Limits: c.Limits, SaveSettings: c.SaveSettings})
-	if err == nil {
-		s.Webhooks, err = sqlstore.Open(s.AppDB, "")
+	own := appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Connections: c.Connections, Limits: c.Limits, SaveSettings: c.SaveSettings}
+	if c.DSN == "" {
+		own.Path = s.path(appdb.FileName)
 	}
-	return err
+	if s.AppDB, err = appdb.Open(ctx, own); err != nil {
+		return err
+	}
+	if s.lock != nil {
+		s.lock.MarkStore(c.files()...)
+	}
+	if s.Webhooks, err = sqlstore.Open(s.AppDB, own.Path); err != nil {
+		return executor.OpenError(err)
+	}
+	if c.DSN != "" {
+		return nil
+	}
+	s.log = logstore.NewFile(s.path(appdb.LogFileName), c.Connections)
+	if c.ERP.DSN == "" {
+		err = s.AppDB.WatchFiles(s.path(recordsFile))
+	}
+	if err != nil {
+		return executor.OpenError(err)
+	}
+	return nil
 }
 
 func (c Config) records() erp.Config {
-	return erp.Config{
-		Path: filepath.Join(c.Dir, recordsFile), DSN: c.DSN, ReadDSN: c.ReadDSN, Schema: c.ERPSchema, LockTimeout: c.LockTimeout,
-		VersionSource: c.VersionSource, Registry: c.Registry, Sources: c.Sources, Connections: c.Connections, Limits: c.Limits,
-	}
+	r := c.ERP
+	r.Path, r.Registry, r.Limits, r.Connections = filepath.Join(c.Dir, recordsFile), c.Registry, c.Limits, cmp.Or(r.Connections, c.Connections)
+	return r
 }
 
 func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, file) }
@@ -142,7 +138,9 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 
 // Bills returns the store of custom field values of bill stages; zone is the time
 // zone of its times.
-func (s *Store) Bills(zone *time.Location) *erp.Bills { return erp.NewBills(s.Records, s.AppDB, zone) }
+func (s *Store) Bills(zone *time.Location) *erp.Bills {
+	return erp.NewBills(s.Records, s.AppDB.LockKey, zone)
+}
 
 // Report is the result of Check.
 type Report struct {
@@ -179,13 +177,13 @@ func (s *Store) RequestLog() requestlog.Store {
 	return logstore.OnServer(s.AppDB)
 }
 
-// Ready returns an error with the reason if the store cannot be used.
+// ERPReady returns an error with the reason if the ERP's records cannot be read.
+func (s *Store) ERPReady(ctx context.Context) error { return executor.ReadinessError(s.Ping(ctx)) }
+
+// Ready returns an error with the reason if the own data cannot be used.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.AppDB.CheckFiles(); err != nil {
 		return err
-	}
-	if err := s.Ping(ctx); err != nil {
-		return executor.ReadinessError(err)
 	}
 	if err := s.AppDB.Ready(ctx); err != nil {
 		return err

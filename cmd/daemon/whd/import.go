@@ -30,7 +30,7 @@ func (p importing) commands() []*urfave.Command {
 			&urfave.StringFlag{Name: "schema", Value: "dbo", Usage: "`NAME`  schema of the existing service's tables"},
 			&urfave.BoolFlag{Name: "dry-run", Usage: "change nothing; print the same counts and problems"},
 			&urfave.BoolFlag{Name: "no-messages", Usage: "leave unfinished messages to the existing service, while both run"},
-		}, p.settingFlags(append([]string{"store.read_dsn", "webhooks.allow_targets", "webhooks.events", "query.time_zone"}, storeSettings...)...)),
+		}, p.settingFlags(append([]string{"erp", "erp.read_dsn", "webhooks.allow_targets", "webhooks.events", "query.time_zone"}, storeSettings...)...)),
 		Description: `whd import --from "sqlserver://whd_import:PASSWORD@erp-db?database=ERP" --dry-run`,
 	}}
 }
@@ -43,12 +43,12 @@ func (p importing) run(c *urfave.Context) error {
 		return err
 	}
 	i := importer.Config{
-		DSN: cmp.Or(c.String("from"), string(conf.Server.ReadDSN)), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
+		DSN: cmp.Or(c.String("from"), string(conf.ERP.ReadDSN)), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
 		Rules:  webhook.Rules{Events: conf.Webhooks.PublishedEvents(), Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
-	if i.DSN == "" && conf.Store != config.Embedded {
-		i.DSN = string(conf.Store)
+	if i.DSN == "" && conf.ERPOnServer() {
+		i.DSN = string(conf.ERP.DSN)
 	}
 	var result importer.Result
 	err = p.withWebhooks(c.Context, conf, i.DryRun, func(s importer.Store) (err error) {
@@ -79,7 +79,7 @@ func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun 
 	if err = preflight.Openable(ctx, conf); err != nil {
 		return err
 	}
-	if conf.Store == config.Embedded && !dryRun {
+	if !conf.StoreOnServer() && !dryRun {
 		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
 		if locked != nil {
 			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now")

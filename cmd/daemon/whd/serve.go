@@ -34,7 +34,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	conf.Start.NewStore = c.Bool("new-store")
+	conf.Start.NewStore, conf.Start.Service = c.Bool("new-store"), supervisor.Managed()
 	var reloads <-chan os.Signal
 	if p.Reloads != nil {
 		reloads = p.Reloads()
