@@ -51,14 +51,27 @@ func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byD
 type Start struct {
 	Version  string   // of the program
 	NewStore bool     // create a new store even if files of the previous one are missing
-	Fresh    bool     // do not ask for the data of an earlier version in the ERP's database
+	Fresh    bool     // do not look for an earlier version's data in the ERP's database
 	Service  bool     // a service manager started the program
 	Warnings []string // about unknown WHD_ variables
 	Former   []Former // former settings that had an effect
 }
 
-// Former is a setting whose effect another setting now has.
+// Former is a setting that another one replaces.
 type Former struct{ Setting, Now, Advice string }
+
+// replacements lists former settings and those that now have their effect. A former
+// setting counts if the other is not set.
+var replacements = []struct {
+	former, now string
+	assign      func(*Config)
+	advice      string
+}{
+	{"store", "erp", func(c *Config) { c.ERP.DSN = c.Store }, "set erp to the connection string of the ERP's database; store will only select the database of whd's own data"},
+	{"store.read_dsn", "erp.read_dsn", func(c *Config) { c.ERP.ReadDSN = c.Server.ReadDSN }, "set erp.read_dsn in its place"},
+	{"store.max_connections", "erp.max_connections", func(c *Config) { c.ERP.MaxConnections = c.Server.MaxConnections }, "set erp.max_connections in its place"},
+	{"store.lock_timeout", "erp.lock_timeout", func(c *Config) { c.ERP.LockTimeout = c.Server.LockTimeout }, "set erp.lock_timeout too; store.lock_timeout will only apply to whd's own tables"},
+}
 
 // ServerConfig configures a store on SQL Server. The embedded store ignores it.
 type ServerConfig struct {
@@ -237,8 +250,8 @@ func (c *Config) StoreOnServer() bool { return c.Store != Embedded }
 // ERPOnServer reports whether the ERP's records are on a server.
 func (c *Config) ERPOnServer() bool { return c.ERP.DSN != Demo }
 
-// DemoByDefault reports whether the ERP's records are demo records although no setting
-// says so.
+// DemoByDefault reports whether the ERP's records are demo records without a setting that
+// selects them.
 func (c *Config) DemoByDefault() bool {
 	return !c.ERPOnServer() && !c.Demo && c.Origin("erp") == byDefault
 }

@@ -142,19 +142,6 @@ func cause(err error) error {
 	return err
 }
 
-// replacements lists former settings and those that now have their effect. A former
-// setting counts if the other is not set.
-var replacements = []struct {
-	former, now string
-	assign      func(*Config)
-	advice      string
-}{
-	{"store", "erp", func(c *Config) { c.ERP.DSN = c.Store }, "set erp to the connection string of the ERP's database; store will only select the database of whd's own data"},
-	{"store.read_dsn", "erp.read_dsn", func(c *Config) { c.ERP.ReadDSN = c.Server.ReadDSN }, "set erp.read_dsn in its place"},
-	{"store.max_connections", "erp.max_connections", func(c *Config) { c.ERP.MaxConnections = c.Server.MaxConnections }, "set erp.max_connections in its place"},
-	{"store.lock_timeout", "erp.lock_timeout", func(c *Config) { c.ERP.LockTimeout = c.Server.LockTimeout }, "set erp.lock_timeout too; store.lock_timeout will only apply to whd's own tables"},
-}
-
 // replaceFormer applies the former settings.
 func (r *loader) replaceFormer() {
 	c := &r.config
