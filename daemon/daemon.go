@@ -140,7 +140,7 @@ func (d *Daemon) confirmDemo(ctx context.Context) error {
 // openClock starts to follow the database server's clock. The embedded store uses
 // the local clock.
 func (d *Daemon) openClock(ctx context.Context) error {
-	if !d.config.StoreOnServer() {
+	if !d.config.Store.OnServer() {
 		return nil
 	}
 	set := func(ctx context.Context) bool {
@@ -302,7 +302,7 @@ const storeInterval = time.Second
 // watchStore terminates the daemon if files of its embedded store are deleted or
 // replaced, or if another process takes over the store.
 func (d *Daemon) watchStore(context.Context) error {
-	if d.config.StoreOnServer() {
+	if d.config.Store.OnServer() {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {

@@ -19,11 +19,11 @@ func StoreConfig(c config.Config, kinds *record.Registry, connections int) stora
 		New:         c.Start.NewStore,
 		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
-	if c.ERPOnServer() {
+	if c.ERP.DSN.OnServer() {
 		s.ERP.DSN, s.ERP.ReadDSN = string(c.ERP.DSN), string(c.ERP.ReadDSN)
 		s.ERP.Connections, s.ERP.LockTimeout = c.ERP.MaxConnections, c.ERP.LockTimeout
 	}
-	if c.StoreOnServer() {
+	if c.Store.OnServer() {
 		s.DSN, s.Schema, s.LockTimeout, s.Migrate = string(c.Store), c.Server.Schema, c.Server.LockTimeout, c.Server.Migrate
 	}
 	return s

@@ -51,7 +51,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.sender = sender.New(sender.Config{
 		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, TestTarget: self,
 	})
-	w.streams = live.New(live.Config{Shared: w.config.StoreOnServer()})
+	w.streams = live.New(live.Config{Shared: w.config.Store.OnServer()})
 	w.engine = delivery.New(w.engineConfig(traces))
 	throughput := w.engine.Throughput()
 	w.streams.SetStatsSource(func() (any, bool) { return throughput() })
@@ -73,7 +73,7 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	if traces != nil {
 		e.Sender = tracedSender{w.sender, traces}
 	}
-	if w.config.StoreOnServer() { // which other daemons may share
+	if w.config.Store.OnServer() { // which other daemons may share
 		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, peerInterval, c.OutboxPoll
 		e.EventName = func(name string) (string, error) { return w.admin.Rules().Event(name) }
 	}

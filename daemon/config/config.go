@@ -116,7 +116,7 @@ const (
 // CountAlways reports whether the Total is counted for every page, not only on
 // request. On a server a count can be a second scan of a large table.
 func (c Config) CountAlways() bool {
-	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && !c.ERPOnServer()
+	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && !c.ERP.DSN.OnServer()
 }
 
 // Warnings returns messages about settings that are valid but probably mistaken. A demo
@@ -243,21 +243,14 @@ const (
 // printing it show only the scheme of a connection string.
 type DSN string
 
-// StoreOnServer reports whether whd's own data is on a server, which other daemons may
-// share.
-func (c *Config) StoreOnServer() bool { return c.Store != Embedded }
-
-// ERPOnServer reports whether the ERP's records are on a server.
-func (c *Config) ERPOnServer() bool { return c.ERP.DSN != Demo }
-
 // DemoByDefault reports whether the ERP's records are demo records without a setting that
 // selects them.
 func (c *Config) DemoByDefault() bool {
-	return !c.ERPOnServer() && !c.Demo && c.Origin("erp") == byDefault
+	return !c.ERP.DSN.OnServer() && !c.Demo && c.Origin("erp") == byDefault
 }
 
-// SameServer reports whether both settings contain the same connection string.
-func (c *Config) SameServer() bool { return c.StoreOnServer() && c.Store == c.ERP.DSN }
+// OnServer reports whether the database is on a server.
+func (d DSN) OnServer() bool { return d != Embedded && d != Demo }
 
 // String returns Embedded and Demo as they are, and a connection string masked except for
 // its scheme.

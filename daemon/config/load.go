@@ -147,12 +147,12 @@ func (r *loader) replaceFormer() {
 	c := &r.config
 	for _, f := range replacements {
 		from := c.Origin(f.former)
-		if from == byDefault || c.Origin(f.now) != byDefault || f.former == "store" && !c.StoreOnServer() {
+		if from == byDefault || c.Origin(f.now) != byDefault || f.former == "store" && !c.Store.OnServer() {
 			continue
 		}
 		f.assign(c)
 		c.origins[f.now] = from
-		if c.ERPOnServer() {
+		if c.ERP.DSN.OnServer() {
 			c.Start.Former = append(c.Start.Former, Former{f.former, f.now, f.advice})
 		}
 	}
@@ -165,8 +165,8 @@ func (r *loader) crossCheck() {
 		name, message string
 		broken        bool
 	}{
-		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERPOnServer() && c.Demo},
-		{"erp.read_dsn", "requires erp to be on a server", !c.ERPOnServer() && c.ERP.ReadDSN != ""},
+		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERP.DSN.OnServer() && c.Demo},
+		{"erp.read_dsn", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.ReadDSN != ""},
 		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},
 		{"tls.cert", "requires tls.key", c.TLS.Cert != "" && c.TLS.Key == ""},
 		{"tls.key", "requires tls.cert", c.TLS.Key != "" && c.TLS.Cert == ""},

@@ -41,7 +41,7 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 	switch {
 	case err != nil:
 		all = append(all, result(check.Warning, "cannot determine the free space in %s: %v", dir, err)...)
-	case free < minFree && !r.config.StoreOnServer():
+	case free < minFree && !r.config.Store.OnServer():
 		all = append(all, result(check.Failed, "only %s are free in %s", roundSize(free), dir)...)
 	case free < lowFree:
 		all = append(all, result(check.Warning, "only %s are free in %s", roundSize(free), dir)...)
@@ -69,7 +69,7 @@ func roundSize(bytes int64) string {
 // checkClock compares this host's clock with the server's. Sessions and messages use the
 // server's clock, logs this host's.
 func checkClock(ctx context.Context, r *run) []check.Result {
-	if !r.config.StoreOnServer() || r.store == nil {
+	if !r.config.Store.OnServer() || r.store == nil {
 		return result(check.Skipped, "")
 	}
 	start := time.Now()

@@ -100,10 +100,10 @@ func checkStore(_ context.Context, r *run) []check.Result {
 // missing files, perhaps in a mistyped directory, or migrate tables that have not been
 // backed up.
 func Openable(ctx context.Context, c config.Config) error {
-	if c.StoreOnServer() || datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
+	if c.Store.OnServer() || datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
 		return nil
 	}
-	files, err := storage.Files(!c.ERPOnServer())
+	files, err := storage.Files(!c.ERP.DSN.OnServer())
 	if err != nil {
 		return err
 	}

@@ -37,10 +37,10 @@ func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, 
 	if err != nil {
 		return conf, nil, err
 	}
-	if conf.StoreOnServer() {
+	if conf.Store.OnServer() {
 		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s", c.Command.Name, conf.Server.Schema)
 	}
-	files, err := storage.Files(!conf.ERPOnServer())
+	files, err := storage.Files(!conf.ERP.DSN.OnServer())
 	return conf, files, err
 }
 

@@ -47,7 +47,7 @@ func (p importing) run(c *urfave.Context) error {
 		Rules:  webhook.Rules{Events: conf.Webhooks.PublishedEvents(), Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
-	if i.DSN == "" && conf.ERPOnServer() {
+	if i.DSN == "" && conf.ERP.DSN.OnServer() {
 		i.DSN = string(conf.ERP.DSN)
 	}
 	var result importer.Result
@@ -79,7 +79,7 @@ func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun 
 	if err = preflight.Openable(ctx, conf); err != nil {
 		return err
 	}
-	if !conf.StoreOnServer() && !dryRun {
+	if !conf.Store.OnServer() && !dryRun {
 		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
 		if locked != nil {
 			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now")
