@@ -78,7 +78,7 @@ func TestRenamedColumn(t *testing.T) {
 		t.Fatalf("the check proposes %q", failures[0])
 	}
 	mssqltest.Exec(t, dsn, strings.ReplaceAll(view, "THEIR_NAME", "Code"))
-	s = openServer(t, storage.Config{DSN: dsn, Sources: map[string]string{kind: source}})
+	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Sources: map[string]string{kind: source}}})
 	expectFirsts(t, s, "1", "IN_Colours", "ColourCode", "r")
 	if failures, _ := problems(t, s, "IN_Colours"); len(failures) != 0 {
 		t.Errorf("with the view the check reports %q", failures)
