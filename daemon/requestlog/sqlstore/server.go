@@ -35,7 +35,9 @@ func (l *serverLog) Append(ctx context.Context, entries []requestlog.Entry) erro
 	return l.db.Fault(err, "writing the request log")
 }
 
-// insertRows numbers the rows, so that their IDs have the order of the entries.
+// insertRows numbers the rows, so that their IDs have the order of the entries. REPLACE uses
+// the collation of its text, which is that of the database: most of them ignore the width of
+// characters, and some accents, so that they would also replace "＾１" in a text.
 var insertRows = func() string {
 	into := []string{"DateTime", "StatusCode", "RequestDuration", "Bytes"}
 	items := []string{"n int", "c0 datetime2(7)", "c1 int", "c2 bigint", "c3 int"}
@@ -43,7 +45,7 @@ var insertRows = func() string {
 	for i := range requestlog.Texts {
 		into = append(into, requestlog.Column(i))
 		items = append(items, fmt.Sprintf("t%d nvarchar(max)", i))
-		values = append(values, fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d, '^1', '\"'), '^2', '\\'), '^0', '^')", i))
+		values = append(values, fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d COLLATE Latin1_General_BIN2, N'^1', N'\"'), N'^2', N'\\'), N'^0', N'^')", i))
 	}
 	for i := range items {
 		items[i] += fmt.Sprintf(" '$[%d]'", i)

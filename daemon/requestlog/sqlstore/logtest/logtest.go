@@ -85,7 +85,7 @@ var wideTexts = []int{
 // logRoundTrip stores special texts in every column, and an empty entry.
 func logRoundTrip(t *testing.T, s *logSuite) {
 	texts := []string{
-		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1", "é", "日本語", "😀", "\u00a0", strings.Repeat("x", 3000),
+		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1", "é", "日本語", "😀", "\u00a0", "＾１", "^\u03011", strings.Repeat("x", 3000),
 	}
 	var entries []requestlog.Entry
 	for _, text := range texts {
