@@ -138,7 +138,7 @@ func TSQL() *Dialect {
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},
 		Integer:    Cast{"CAST(", " AS decimal(38,0))"},
-		MaxParams:  2098, // 2,100 per call, minus two for sp_executesql
+		MaxParams:  2097, // 2,100 per call, minus two for sp_executesql and one for CONTEXT_INFO
 		List:       openJSON(),
 	}
 }

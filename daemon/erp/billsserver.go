@@ -67,7 +67,8 @@ func (s *serverBills) buildCall(statement billStatement, args []billArg) (string
 		}
 		params[i] = mssql.Guid(column, id)
 	}
-	return mssql.Call(s.prefix+s.write(statement), params...)
+	text, params := mssql.SetContextInfo(s.prefix+s.write(statement), params, executor.ContextInfo(s.ctx))
+	return mssql.Call(text, params...)
 }
 
 func (s *serverBills) rows(statement billStatement, args ...billArg) (all [][]*string, err error) {

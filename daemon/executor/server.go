@@ -102,10 +102,11 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
-		SQL:    st.SQL,
-		Params: s.live.bind(st.Args),
-		Types:  st.Types,
-		Lock:   cmp.Or(s.server.LockTimeout, limit),
+		SQL:     st.SQL,
+		Params:  s.live.bind(st.Args),
+		Types:   st.Types,
+		Lock:    cmp.Or(s.server.LockTimeout, limit),
+		Context: ContextInfo(s.ctx),
 	})
 	if err != nil {
 		s.guard.leave()

@@ -90,6 +90,20 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// TestCallWithContext: the caller is a parameter, so that all callers share a plan.
+func TestCallWithContext(t *testing.T) {
+	for _, params := range [][]Param{nil, {Long(7)}} {
+		for _, info := range []string{"request=1 user=ann", "request=2"} {
+			text, args := Query{SQL: "SELECT 1", Params: params, Lock: 1, Context: []byte(info)}.call()
+			own := args[len(args)-1]
+			if text != "sp_executesql" || !strings.HasPrefix(args[0].Value.(string), "SET CONTEXT_INFO @"+own.Name+"; SET LOCK_TIMEOUT 1; SELECT 1") ||
+				!strings.HasSuffix(args[1].Value.(string), "@"+own.Name+" varbinary(128)") || len(args) != 3+len(params) || string(own.Value.([]byte)) != info {
+				t.Errorf("%s: %s %v", info, text, args)
+			}
+		}
+	}
+}
+
 // TestArrives sends a value of every kind and compares it with the value that the server
 // received.
 func TestArrives(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,6 +106,8 @@ type Query struct {
 	Params []Param
 	Types  []record.Type // types of the columns
 	Lock   time.Duration // lock timeout; 0 for no limit
+
+	Context []byte // what the session shows of the caller; nil if nothing
 }
 
 func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {
@@ -131,18 +134,32 @@ func LockTimeout(d time.Duration) string {
 	return fmt.Sprintf("SET LOCK_TIMEOUT %d; ", max(d.Milliseconds(), 1))
 }
 
+// MaxContextInfo is the maximum length of CONTEXT_INFO in bytes.
+const MaxContextInfo = 128
+
+// SetContextInfo prefixes a statement with one that sets CONTEXT_INFO of the session, unless
+// info is nil. It is a parameter, since a comment with the caller would be a text of its own
+// for each request, with a plan of its own. It needs no call of its own, and the server
+// clears it when the connection is used again.
+func SetContextInfo(text string, params []Param, info []byte) (string, []Param) {
+	if info == nil {
+		return text, params
+	}
+	return "SET CONTEXT_INFO @" + parameter(len(params)) + "; " + text, append(slices.Clip(params), Param{"varbinary(128)", info})
+}
+
 // call returns the statement and arguments for the driver. A statement with parameters
 // calls sp_executesql explicitly: the driver's own call would declare the parameters by
 // the lengths of their values, and the server would compile a plan for each length.
 func (q Query) call() (string, []driver.NamedValue) {
-	text := LockTimeout(q.Lock) + q.SQL
-	if len(q.Params) == 0 {
+	text, params := SetContextInfo(LockTimeout(q.Lock)+q.SQL, q.Params, q.Context)
+	if len(params) == 0 {
 		return text, nil
 	}
-	args := make([]driver.NamedValue, 2, 2+len(q.Params))
+	args := make([]driver.NamedValue, 2, 2+len(params))
 	args[0] = driver.NamedValue{Name: "stmt", Value: text}
-	args[1] = driver.NamedValue{Name: "params", Value: declarations(q.Params)}
-	for i, p := range q.Params {
+	args[1] = driver.NamedValue{Name: "params", Value: declarations(params)}
+	for i, p := range params {
 		args = append(args, driver.NamedValue{Name: parameter(i), Ordinal: i + 1, Value: p.value})
 	}
 	return "sp_executesql", args

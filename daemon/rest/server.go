@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/metadata"
@@ -223,6 +224,7 @@ func (s *Server) handle(x *edge.Context) error {
 	if err := s.handlers.access.admit(x); err != nil {
 		return err
 	}
+	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
 	var err error
 	if x.Body, err = s.bodies.Read(x); err != nil {
 		return err
