@@ -62,10 +62,7 @@ func StartIn(t testing.TB, dir string, args ...string) *Instance {
 // Open starts a daemon on a data directory. The caller must call Stop. The error is that
 // of the settings, of daemon.New or of Daemon.Start.
 func Open(dir string, args ...string) (*Instance, error) {
-	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
-	if !slices.Contains(args, "--erp") && !slices.Contains(args, "--store") {
-		args = append(args, "--erp", string(config.Demo))
-	}
+	args = flags(dir, args)
 	i := &Instance{Dir: dir, Log: NewLog(), args: args, settings: make(map[string]string)}
 	conf, err := i.config()
 	if err != nil {
@@ -80,6 +77,15 @@ func Open(dir string, args ...string) (*Instance, error) {
 	}
 	i.URL = i.Daemon.URL()
 	return i, nil
+}
+
+// flags returns the arguments of `whd serve`.
+func flags(dir string, args []string) []string {
+	args = append([]string{"--listen", "127.0.0.1:0", "--data-dir", dir}, args...)
+	if !slices.Contains(args, "--erp") && !slices.Contains(args, "--store") {
+		args = append(args, "--erp", string(config.Demo))
+	}
+	return args
 }
 
 // config reads the settings. The log level is debug unless a test sets log.level.

@@ -66,7 +66,7 @@ type Program struct {
 
 // Launch is like the function Launch, with this program.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, args...)...)}
+	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve"}, flags(dir, args)...)...)}
 	p.cmd.Env = slices.Concat(os.Environ(), g.Env, []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
