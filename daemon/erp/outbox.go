@@ -225,8 +225,8 @@ func guidParams(guids []string) (all []mssql.Param) {
 var outboxColumns = [][2]string{{"OutboxID", "bigint int"}, {"EventGUID", "uniqueidentifier"}, {"EventName", "nvarchar varchar"},
 	{"Body", "nvarchar varchar"}, {"RefusedReason", "nvarchar varchar"}}
 
-// check returns what is missing for reading the outbox, deleting its rows and refusing
-// them.
+// check returns the columns and permissions that are missing for reading, deleting and
+// refusing rows.
 func (o *Outbox) check(ctx context.Context) (all []Finding, err error) {
 	add := func(column, problem string) {
 		all = append(all, Finding{Kind: "outbox", Table: o.table.String(), Field: column, Problem: problem})

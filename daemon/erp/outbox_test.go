@@ -238,7 +238,7 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 	}
 }
 
-// TestOutboxReseeded checks that rows are told apart by their GUIDs after the table was
+// TestOutboxReseeded checks that rows are identified by their GUIDs after the table was
 // emptied and its IDs start again.
 func TestOutboxReseeded(t *testing.T) {
 	o := newOutboxTest(t)

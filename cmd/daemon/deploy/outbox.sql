@@ -1,5 +1,5 @@
 -- Allows a user of the ERP's database to publish events with T-SQL. It creates the table
--- whd.WH_Outbox, unless whd migrate has created it, and grants only what is needed:
+-- whd.WH_Outbox, unless whd migrate has created it, and grants the least rights:
 -- the ERP's user inserts rows but does not read or change them, and the service's user,
 -- whd, reads and deletes them and records why a row is invalid. Run it as a database
 -- owner with sqlcmd, which substitutes the two variables:

@@ -212,7 +212,7 @@ const AnyVersion = -1
 // validated.
 type OutboxEvent struct {
 	ID       int64  // defines the order
-	GUID     string // identifies the row of an external outbox, whose IDs can be reused
+	GUID     string // identifies the row of an external outbox: its IDs can be reused
 	Name     string
 	Body     []byte
 	TooLarge bool // the body, which may be missing then
