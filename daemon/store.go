@@ -1,11 +1,16 @@
 package daemon
 
 import (
+	"context"
+	"strings"
+
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // StoreConfig returns the store's configuration. connections applies to the files; for
@@ -22,9 +27,40 @@ func StoreConfig(c config.Config, kinds *record.Registry, connections int) stora
 	if c.ERP.DSN.OnServer() {
 		s.ERP.DSN, s.ERP.ReadDSN = string(c.ERP.DSN), string(c.ERP.ReadDSN)
 		s.ERP.Connections, s.ERP.LockTimeout = c.ERP.MaxConnections, c.ERP.LockTimeout
+		if !ownOutbox(c) {
+			s.ERP.Outbox = c.ERP.Outbox
+		}
 	}
 	if c.Store.OnServer() {
 		s.DSN, s.Schema, s.LockTimeout, s.Migrate = string(c.Store), c.Server.Schema, c.Server.LockTimeout, c.Server.Migrate
 	}
 	return s
+}
+
+// ownOutbox reports whether the outbox is that in the store, so that its rows are deleted
+// in the transaction that stores their events.
+func ownOutbox(c config.Config) bool {
+	if !c.Store.OnServer() || c.Store != c.ERP.DSN && !mssql.SameDatabase(string(c.Store), string(c.ERP.DSN)) {
+		return false
+	}
+	table, _ := mssql.ParseTable(c.ERP.Outbox, c.ERP.Schema)
+	return c.ERP.Outbox == "" || strings.EqualFold(table.String(), c.Server.Schema+".WH_Outbox")
+}
+
+// erpOutbox is the outbox in the ERP's database, for the delivery engine.
+type erpOutbox struct{ *erp.Outbox }
+
+// ReadOutbox implements delivery.ExternalOutbox.
+func (o erpOutbox) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
+	rows, err := o.Read(ctx, limit, delivery.MaxBodySize, except)
+	all := make([]delivery.OutboxEvent, len(rows))
+	for i, r := range rows {
+		all[i] = delivery.OutboxEvent(r)
+	}
+	return all, err
+}
+
+// RefuseOutbox implements delivery.ExternalOutbox.
+func (o erpOutbox) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, reason string) error {
+	return o.Refuse(ctx, e.GUID, reason)
 }

@@ -74,7 +74,13 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 		e.Sender = tracedSender{w.sender, traces}
 	}
 	if w.config.Store.OnServer() { // which other daemons may share
-		e.LeaseTerm, e.PeerInterval, e.OutboxInterval = c.Lease, peerInterval, c.OutboxPoll
+		e.LeaseTerm, e.PeerInterval = c.Lease, peerInterval
+	}
+	if w.store.Outbox != nil {
+		e.Outbox = erpOutbox{w.store.Outbox}
+	}
+	if e.Outbox != nil || ownOutbox(w.config) {
+		e.OutboxInterval = c.OutboxPoll
 		e.EventName = func(name string) (string, error) { return w.admin.Rules().Event(name) }
 	}
 	return e

@@ -207,6 +207,7 @@ type ERPConfig struct {
 	Schema  string  // of the record kinds' tables on a server
 	Sources Sources // record kind -> table or view, if the names differ
 	Version string  // table and column with the ERP's version; empty if unknown
+	Outbox  string  // table of events on a server; empty for none, or that of the store
 	Spill   Size    // of all responses that clients have not read yet
 }
 

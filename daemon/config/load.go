@@ -166,6 +166,7 @@ func (r *loader) crossCheck() {
 		broken        bool
 	}{
 		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERP.DSN.OnServer() && c.Demo},
+		{"erp.outbox", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.Outbox != ""},
 		{"erp.read_dsn", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.ReadDSN != ""},
 		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},
 		{"tls.cert", "requires tls.key", c.TLS.Cert != "" && c.TLS.Key == ""},

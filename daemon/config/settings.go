@@ -75,6 +75,8 @@ var table = []Setting{
 		Help: "tables or views with other names than the record kind or bill table, such as BM_Stages=dbo.Stages"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column with the version of the ERP, for whd check"},
+	{Name: "erp.outbox", argument: "TABLE", into: func(c *Config) any { return &c.ERP.Outbox }, check: erp.CheckOutbox,
+		Help: "table on SQL Server into which T-SQL code of the ERP inserts events, such as whd.WH_Outbox (see outbox.sql); if the store is in the same database, its own WH_Outbox is also read if empty"},
 	{Name: "erp.spill", into: func(c *Config) any { return &c.ERP.Spill }, Default: "4GiB", min: spill.MinLimit,
 		Help: "maximum disk space for responses from SQL Server that clients read slowly, so that they do not hold locks there; one response takes at most a quarter, and 2 GiB of the volume stay free"},
 
@@ -180,7 +182,7 @@ var table = []Setting{
 	{Name: "webhooks.disable_after", into: func(c *Config) any { return &c.Webhooks.DisableAfter }, Default: "5d", Live: true,
 		Help: "disable a subscription after this time without a successful attempt, if more attempts failed than the retry schedule has delays; 0: never"},
 	{Name: "webhooks.outbox_poll", into: func(c *Config) any { return &c.Webhooks.OutboxPoll }, Default: "1s", min: 10_000_000,
-		Help: "polling interval of the table WH_Outbox on SQL Server, through which T-SQL code publishes events"},
+		Help: "polling interval of the table erp.outbox, through which T-SQL code publishes events"},
 	{Name: "webhooks.keep_successful", into: func(c *Config) any { return &c.Webhooks.KeepSuccessful }, Default: "30d", min: int64(time.Hour), zeroUnlimited: true, Live: true,
 		Help: "retention of delivered messages; 0: no limit"},
 	{Name: "webhooks.keep_failed", into: func(c *Config) any { return &c.Webhooks.KeepFailed }, Default: "90d", min: int64(time.Hour), zeroUnlimited: true, Live: true,

@@ -44,9 +44,15 @@ const DefaultOutbox = "whd.WH_Outbox"
 func parseOutbox(text, schema string) (mssql.Table, error) {
 	table, ok := mssql.ParseTable(text, schema)
 	if !ok || table.Server != "" || table.Database != "" {
-		return table, fmt.Errorf("the outbox is not the name of a table in the ERP's database, such as %s: %s", DefaultOutbox, text)
+		return table, fmt.Errorf("%q is not the name of a table in the ERP's database, such as %s", text, DefaultOutbox)
 	}
 	return table, nil
+}
+
+// CheckOutbox returns an error unless text is the name of a table in the ERP's database.
+func CheckOutbox(text string) error {
+	_, err := parseOutbox(text, DefaultSchema)
+	return err
 }
 
 func newOutbox(c Config) (*Outbox, error) {

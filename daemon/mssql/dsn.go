@@ -92,3 +92,19 @@ func CheckDSN(dsn string) error {
 	}
 	return nil
 }
+
+// SameDatabase reports whether two connection strings name the same database of the same
+// server. Logins may differ.
+func SameDatabase(a, b string) bool {
+	x, errX := msdsn.Parse(a)
+	y, errY := msdsn.Parse(b)
+	return errX == nil && errY == nil && x.Database != "" && databaseKey(x) == databaseKey(y)
+}
+
+func databaseKey(c msdsn.Config) string {
+	const defaultPort = 1433
+	if c.Port == 0 && c.Instance == "" {
+		c.Port = defaultPort
+	}
+	return strings.ToLower(fmt.Sprint(c.Host, " ", c.Instance, " ", c.Port, " ", c.Database))
+}

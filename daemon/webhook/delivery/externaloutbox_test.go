@@ -51,8 +51,8 @@ func (o *externalOutbox) do(call string, work func()) error {
 	return after
 }
 
-// Outbox implements delivery.ExternalOutbox.
-func (o *externalOutbox) Outbox(_ context.Context, limit int, except []string) (all []delivery.OutboxEvent, err error) {
+// ReadOutbox implements delivery.ExternalOutbox.
+func (o *externalOutbox) ReadOutbox(_ context.Context, limit int, except []string) (all []delivery.OutboxEvent, err error) {
 	err = o.do("read", func() {
 		for _, r := range o.rows {
 			if len(all) < limit && !slices.Contains(except, r.GUID) {
@@ -71,11 +71,11 @@ func (o *externalOutbox) Outbox(_ context.Context, limit int, except []string) (
 
 // RefuseOutbox implements delivery.ExternalOutbox.
 func (o *externalOutbox) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, _ string) error {
-	return o.DeleteOutbox(ctx, []string{e.GUID})
+	return o.Delete(ctx, []string{e.GUID})
 }
 
-// DeleteOutbox implements delivery.ExternalOutbox.
-func (o *externalOutbox) DeleteOutbox(_ context.Context, guids []string) error {
+// Delete implements delivery.ExternalOutbox.
+func (o *externalOutbox) Delete(_ context.Context, guids []string) error {
 	return o.do("delete", func() {
 		o.deletes++
 		o.rows = slices.DeleteFunc(o.rows, func(r delivery.OutboxEvent) bool { return slices.Contains(guids, r.GUID) })

@@ -45,7 +45,7 @@ func (o *outboxReader) drain(ctx context.Context) error {
 		if len(o.marked) > maxMarked {
 			return failed
 		}
-		rows, err := o.table().Outbox(ctx, outboxRows, o.marked)
+		rows, err := o.table().ReadOutbox(ctx, outboxRows, o.marked)
 		if err != nil || len(rows) == 0 {
 			return cmp.Or(err, failed)
 		}
@@ -86,7 +86,7 @@ func (o *outboxReader) deleteMarked(ctx context.Context) error {
 	if len(o.marked) == 0 {
 		return nil
 	}
-	if err := o.Outbox.DeleteOutbox(ctx, o.marked); err != nil || time.Now().Before(o.settled) {
+	if err := o.Outbox.Delete(ctx, o.marked); err != nil || time.Now().Before(o.settled) {
 		return err
 	}
 	if err := o.Store.RemoveOutboxMarks(ctx, o.Outbox.Source(), o.marked); err != nil {

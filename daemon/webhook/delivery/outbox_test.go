@@ -39,8 +39,8 @@ func (o *fakeOutbox) put(name string, bodies ...string) {
 	}
 }
 
-// Outbox implements delivery.Store.
-func (o *fakeOutbox) Outbox(_ context.Context, limit int, _ []string) ([]delivery.OutboxEvent, error) {
+// ReadOutbox implements delivery.Store.
+func (o *fakeOutbox) ReadOutbox(_ context.Context, limit int, _ []string) ([]delivery.OutboxEvent, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.rows[:min(limit, len(o.rows))]), nil

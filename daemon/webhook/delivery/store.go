@@ -94,10 +94,10 @@ type Store interface {
 // OutboxTable is a table into which other programs insert events within their own
 // transactions.
 type OutboxTable interface {
-	// Outbox returns events, the oldest first: up to limit, fewer if their bodies are
+	// ReadOutbox returns events, the oldest first: up to limit, fewer if their bodies are
 	// large. It leaves out rows that open transactions have locked, and rows with the
 	// given GUIDs.
-	Outbox(ctx context.Context, limit int, except []string) ([]OutboxEvent, error)
+	ReadOutbox(ctx context.Context, limit int, except []string) ([]OutboxEvent, error)
 	// RefuseOutbox records why a row is invalid. It is not read again.
 	RefuseOutbox(ctx context.Context, e OutboxEvent, reason string) error
 }
@@ -109,8 +109,8 @@ type ExternalOutbox interface {
 	OutboxTable
 	// Source is the name of the table in marks.
 	Source() string
-	// DeleteOutbox deletes rows.
-	DeleteOutbox(ctx context.Context, guids []string) error
+	// Delete deletes rows.
+	Delete(ctx context.Context, guids []string) error
 }
 
 // Sender makes one attempt, which starts at a time of the store's clock. An outcome is

@@ -300,10 +300,10 @@ const (
 	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
 )
 
-// Outbox implements delivery.Store. It skips rows locked by transactions that have
+// ReadOutbox implements delivery.Store. It skips rows locked by transactions that have
 // not ended. A file has no outbox, since no other program writes to it. The CAST is
 // for Babelfish, which returns a CASE expression as varchar.
-func (e *Engine) Outbox(ctx context.Context, limit int, _ []string) (all []delivery.OutboxEvent, err error) {
+func (e *Engine) ReadOutbox(ctx context.Context, limit int, _ []string) (all []delivery.OutboxEvent, err error) {
 	if !e.db.IsServer() {
 		return nil, ctx.Err()
 	}

@@ -29,7 +29,7 @@ func put(t *testing.T, w *Store, to interface {
 // expectOutbox compares the bodies in the outbox, and returns the rows.
 func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.OutboxEvent) {
 	t.Helper()
-	all, err := w.Outbox(t.Context(), limit, nil)
+	all, err := w.ReadOutbox(t.Context(), limit, nil)
 	var got []string
 	for _, r := range all {
 		got = append(got, string(r.Body))
@@ -73,12 +73,12 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
 	put(t, w, w.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
-	first, err := w.Outbox(t.Context(), 10, nil)
+	first, err := w.ReadOutbox(t.Context(), 10, nil)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
 	}
 	sizes := func() (text string) {
-		all, err := w.Outbox(t.Context(), 10, nil)
+		all, err := w.ReadOutbox(t.Context(), 10, nil)
 		for _, r := range all {
 			text += fmt.Sprintf("%v ", r.TooLarge)
 			err = errors.Join(err, w.RefuseOutbox(t.Context(), r, "seen"))

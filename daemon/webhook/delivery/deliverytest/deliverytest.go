@@ -36,7 +36,7 @@ const (
 	Sweep                Call = "Sweep"
 	Prune                Call = "Prune"
 	Reclaim              Call = "Reclaim"
-	Outbox               Call = "Outbox"
+	ReadOutbox           Call = "ReadOutbox"
 	RefuseOutbox         Call = "RefuseOutbox"
 	OutboxMarks          Call = "OutboxMarks"
 	RemoveOutboxMarks    Call = "RemoveOutboxMarks"
@@ -320,9 +320,9 @@ func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Rem
 	return doResult(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) { return s.store.Reclaim(ctx, limit, max) })
 }
 
-// Outbox is delivery.Store's.
-func (s *Store) Outbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
-	return doResult(ctx, s, Outbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.Outbox(ctx, limit, except) })
+// ReadOutbox is delivery.Store's.
+func (s *Store) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
+	return doResult(ctx, s, ReadOutbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.ReadOutbox(ctx, limit, except) })
 }
 
 // RefuseOutbox is delivery.Store's.
