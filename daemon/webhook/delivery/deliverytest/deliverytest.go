@@ -322,7 +322,9 @@ func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Rem
 
 // ReadOutbox is delivery.Store's.
 func (s *Store) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
-	return doResult(ctx, s, ReadOutbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) { return s.store.ReadOutbox(ctx, limit, except) })
+	return doResult(ctx, s, ReadOutbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) {
+		return s.store.ReadOutbox(ctx, limit, except)
+	})
 }
 
 // RefuseOutbox is delivery.Store's.
