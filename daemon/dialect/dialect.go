@@ -22,11 +22,7 @@ type Dialect struct {
 
 	ByteLength Cast // added to a comparison of binary values, around the column and before the parameter: compares the lengths, if = ignores trailing zeros
 
-	PageTakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
-	PageTake      Cast   // around the parameter for Take
-	PageSkip      Cast   // around the parameter for Skip
-	PageAll       string // replaces Take if only Skip is given
-	PageGoal      string // ends a page: for the parameters of Skip and Take, and the number of rows to optimize for
+	Page Page
 
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
@@ -56,6 +52,15 @@ func (d *Dialect) Column(field int) Column {
 		return d.Columns[field]
 	}
 	return Column{}
+}
+
+// Page describes how Skip and Take are written.
+type Page struct {
+	TakeFirst bool   // LIMIT n OFFSET m, not OFFSET m .. FETCH n
+	Take      Cast   // around the parameter for Take
+	Skip      Cast   // around the parameter for Skip
+	All       string // replaces Take if only Skip is given
+	Goal      string // ends a page: for the parameters of Skip and Take, and the number of rows to optimize for
 }
 
 // Operand converts the operand of a comparison with a column for a field of type t, and
@@ -103,19 +108,16 @@ var Matches = [record.In + 1]Match{
 // does the same for LIKE.
 func SQLite() *Dialect {
 	return &Dialect{
-		Name:          "sqlite",
-		OpenQuote:     `"`,
-		CloseQuote:    `"`,
-		Param:         "?",
-		CountAll:      "COUNT(*)",
-		PageTakeFirst: true,
-		PageTake:      Cast{" LIMIT ", ""},
-		PageSkip:      Cast{" OFFSET ", ""},
-		PageAll:       " LIMIT -1",
-		Count:         Cast{"COUNT(", ")"},
-		Sum:           Cast{"dec_sum(", ")"},
-		Avg:           Cast{"dec_avg(", ")"},
-		MaxParams:     32766,
+		Name:       "sqlite",
+		OpenQuote:  `"`,
+		CloseQuote: `"`,
+		Param:      "?",
+		CountAll:   "COUNT(*)",
+		Page:       Page{TakeFirst: true, Take: Cast{" LIMIT ", ""}, Skip: Cast{" OFFSET ", ""}, All: " LIMIT -1"},
+		Count:      Cast{"COUNT(", ")"},
+		Sum:        Cast{"dec_sum(", ")"},
+		Avg:        Cast{"dec_avg(", ")"},
+		MaxParams:  32766,
 	}
 }
 
@@ -131,9 +133,7 @@ func TSQL() *Dialect {
 		DateType:   "datetime2(7)",
 		ByteLength: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
-		PageTake:   Cast{" FETCH NEXT ", " ROWS ONLY"},
-		PageSkip:   Cast{" OFFSET ", " ROWS"},
-		PageGoal:   " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))",
+		Page:       Page{Take: Cast{" FETCH NEXT ", " ROWS ONLY"}, Skip: Cast{" OFFSET ", " ROWS"}, Goal: " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))"},
 		Count:      Cast{"COUNT_BIG(", ")"},
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},

@@ -52,8 +52,8 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
-// TestMissingColumn: the error names the column in the registry's letter case, and what an
-// administrator can do if the table is the ERP's.
+// TestMissingColumn: the error names the column in the registry's letter case and, if the
+// table is the ERP's, the setting that solves the problem.
 func TestMissingColumn(t *testing.T) {
 	records, _ := record.Builtin().Lookup("SO_Totals")
 	log, _ := record.System().Lookup("RequestLog")

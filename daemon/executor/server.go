@@ -194,8 +194,7 @@ func (t *Table) blame(err error) error {
 	return err
 }
 
-// viewAdvice says what an administrator can do about a table of the ERP, which the
-// service does not change.
+// viewAdvice returns the remedy for a table of the ERP, which the service does not change.
 func (t *Table) viewAdvice(does string) string {
 	if t.Kind.Database != record.RecordsDB {
 		return ""

@@ -107,7 +107,7 @@ type Query struct {
 	Types  []record.Type // types of the columns
 	Lock   time.Duration // lock timeout; 0 for no limit
 
-	Context []byte // what the session shows of the caller; nil if nothing
+	Context []byte // the caller, which the session shows; nil for none
 }
 
 func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {

@@ -254,23 +254,23 @@ func (b *builder) page() {
 	if take == NoTake && skip == 0 {
 		return
 	}
-	if !b.d.PageTakeFirst {
-		b.pageNumber(b.d.PageSkip, skip)
+	if !b.d.Page.TakeFirst {
+		b.pageNumber(b.d.Page.Skip, skip)
 	}
 	if take == NoTake {
-		b.text(b.d.PageAll)
+		b.text(b.d.Page.All)
 	} else {
-		b.pageNumber(b.d.PageTake, take)
+		b.pageNumber(b.d.Page.Take, take)
 	}
-	if b.d.PageTakeFirst && skip > 0 {
-		b.pageNumber(b.d.PageSkip, skip)
+	if b.d.Page.TakeFirst && skip > 0 {
+		b.pageNumber(b.d.Page.Skip, skip)
 	}
-	if b.d.PageGoal != "" && take != NoTake {
+	if b.d.Page.Goal != "" && take != NoTake {
 		goal := smallGoal
 		if skip > smallPage || take > smallPage-skip {
 			goal = largeGoal
 		}
-		b.sql = fmt.Appendf(b.sql, b.d.PageGoal, len(b.args)-1, len(b.args), goal)
+		b.sql = fmt.Appendf(b.sql, b.d.Page.Goal, len(b.args)-1, len(b.args), goal)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 )
 
-// TestTextsOfAnyCollation: the statement restores texts exactly, whatever the collation of the
+// TestTextsOfAnyCollation: the statement restores texts exactly, for every collation of the
 // database. A subquery with that collation takes the place of such a database.
 func TestTextsOfAnyCollation(t *testing.T) {
 	server, err := mssql.Open(mssql.Config{DSN: mssqltest.Database(t), Connections: 1})
