@@ -2,191 +2,145 @@ package storecopy
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/mssql"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// exceptions lists the tables with rows that are not copied as they are. All other tables and
-// columns are those of the migrated files. The embedded store has one daemon and one
-// partition: rows for other daemons are not copied, and messages of all partitions belong
-// to the first one, which is not leased.
-var exceptions = map[string]struct {
-	where  string            // condition on the rows, for both databases
-	values map[string]string // expressions on the server in place of columns
-	server []string          // columns that only the server has
-}{
-	"WH_Number":         {where: `Name NOT IN ('ResponseTextSize', '` + originRow + `')`}, // the first is maintained by triggers
-	"WH_Partition":      {where: `PartitionID = 1`, values: map[string]string{"LeaseUntil": `CAST('0001-01-01' AS datetime2(7))`}},
-	"SY_WebhookMessage": {values: map[string]string{"PartitionID": `1`}},
-	"WH_Nudge":          {where: `Kind = 4`}, // versions of subscriptions
-	"WH_Change":         {where: `1 = 0`},
-	"WH_RequestLog":     {server: []string{"Bytes"}},
-}
-
-// catalogue maps tables to their columns, and those to their types.
-type catalogue map[string]map[string]string
-
-// serverColumns returns the columns of the tables on the server.
-func serverColumns(ctx context.Context, source *appdb.DB) (catalogue, error) {
-	type column struct{ table, name, kind string }
-	all, err := appdb.QueryAll(ctx, source, func(row appdb.Row) (c column, err error) { return c, row.Scan(&c.table, &c.name, &c.kind) },
-		`SELECT TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE) FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @Schema`, sql.Named("Schema", source.Schema))
-	columns := make(catalogue)
-	for _, c := range all {
-		if columns[c.table] == nil {
-			columns[c.table] = make(map[string]string)
-		}
-		columns[c.table][c.name] = c.kind
+// Tables and columns are those of the migrated files, except as follows. The embedded
+// store has one daemon and one partition: messages of all partitions belong to the first
+// one, which is not leased, and rows for other daemons are not copied.
+var (
+	// conditions restrict the rows of tables.
+	conditions = map[string]string{
+		"WH_Number":    `Name NOT IN ('ResponseTextSize', '` + originRow + `')`, // the first is maintained by triggers
+		"WH_Partition": `PartitionID = 1`,
+		"WH_Nudge":     `Kind = 4`, // versions of subscriptions
+		"WH_Change":    `1 = 0`,
 	}
-	return columns, err
+	// expressions on the server take the place of columns.
+	expressions = map[string]string{
+		"WH_Partition.LeaseUntil":       `CAST('0001-01-01' AS datetime2(7))`,
+		"SY_WebhookMessage.PartitionID": `1`,
+	}
+)
+
+// table is a table of a file.
+type table struct {
+	name    string
+	columns []string
 }
 
-// tablesOf returns the tables of a file, with their columns.
-func tablesOf(conn *sqlite.Conn) (names []string, columns map[string][]string, err error) {
-	columns = make(map[string][]string)
-	err = conn.Query(`SELECT t.name, c.name FROM pragma_table_list t, pragma_table_info(t.name) c
-WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name <> 'WH_Migration' ORDER BY t.name, c.cid`,
-		func(s *sqlite.Stmt) error {
-			table := s.Text(0)
-			if columns[table] == nil {
-				names = append(names, table)
-			}
-			columns[table] = append(columns[table], s.Text(1))
-			return nil
-		})
-	return names, columns, err
+func tablesOf(ctx context.Context, file *appdb.DB) ([]table, error) {
+	return appdb.QueryAll(ctx, file, func(row appdb.Row) (t table, err error) {
+		var columns string
+		err = row.Scan(&t.name, &columns)
+		t.columns = strings.Split(columns, ",")
+		return t, err
+	}, `SELECT t.name, group_concat(c.name) FROM pragma_table_list t, pragma_table_info(t.name) c
+WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_' AND t.name <> 'WH_Migration' GROUP BY t.name ORDER BY t.name`)
 }
 
-// copyFile copies the rows of all tables of a migrated file. The file has no journal: if
-// the copy fails, it is deleted.
-func (r *Result) copyFile(ctx context.Context, source *appdb.DB, server catalogue, path string) (err error) {
-	conn, err := sqlite.Open(path, sqlite.Options{Existing: true, Pragmas: []string{"journal_mode = OFF", "synchronous = OFF", "cache_size = -32000"}})
+// copyAll copies the data into new files in dir.
+func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) error {
+	own, err := appdb.Open(ctx, appdb.Config{Path: filepath.Join(dir, appdb.FileName), Connections: 1})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, conn.Close(), sync(path)) }()
-	defer conn.InterruptOn(ctx)()
-	names, columns, err := tablesOf(conn)
-	for _, name := range names {
-		if err == nil {
-			err = r.copyTable(ctx, source, server[name], conn, name, columns[name])
-		}
+	if err := errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own), own.Close()); err != nil {
+		return err
 	}
-	if err == nil && columns["WH_Number"] != nil {
-		err = conn.Query(`INSERT INTO WH_Number (Name, Next) VALUES (?1, ?2)`, nil, originRow, int64(originCopied))
+	path := filepath.Join(dir, appdb.LogFileName)
+	if err := appdb.MigrateLog(ctx, path); err != nil {
+		return err
 	}
+	log, err := appdb.OpenFile(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(r.copyFile(ctx, source, log), log.Close()); err != nil {
+		return err
+	}
+	r.OutboxRows, err = queryInt(ctx, source, `SELECT COUNT_BIG(*) FROM whd.WH_Outbox WHERE RefusedReason IS NULL`)
 	return err
 }
 
-// sync writes a file to disk.
-func sync(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
+// copyFile copies the rows of all tables of a migrated file, and compares their numbers.
+func (r *Result) copyFile(ctx context.Context, source, file *appdb.DB) error {
+	tables, err := tablesOf(ctx, file)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close())
-}
-
-// copyTable copies the rows of a table and compares their number with that on the server.
-func (r *Result) copyTable(ctx context.Context, source *appdb.DB, server map[string]string, conn *sqlite.Conn, name string, columns []string) error {
-	e := exceptions[name]
-	where := ""
-	if e.where != "" {
-		where = " WHERE " + e.where
-	}
-	values := make([]string, len(columns))
-	for i, column := range columns {
-		values[i] = mssql.Quote(column)
-		switch kind := server[column]; {
-		case kind == "":
-			return fmt.Errorf("the server has no column %s in the table %s", column, name)
-		case e.values[column] != "":
-			values[i] = e.values[column]
-		case kind == "uniqueidentifier":
-			values[i] = "LOWER(CAST(" + values[i] + " AS nvarchar(36)))"
+	for _, t := range tables {
+		rows := " FROM whd." + t.name
+		if conditions[t.name] != "" {
+			rows += " WHERE " + conditions[t.name]
+		}
+		if err := copyRows(ctx, source, file, t, rows); err != nil {
+			return fmt.Errorf("copying the table %s: %w", t.name, err)
+		}
+		inSource, err := queryInt(ctx, source, "SELECT COUNT_BIG(*)"+rows)
+		if err != nil {
+			return err
+		}
+		copied, err := queryInt(ctx, file, "SELECT COUNT(*)"+rows)
+		if err != nil {
+			return err
+		}
+		if r.Tables = append(r.Tables, Count{t.name, inSource, copied}); inSource != copied {
+			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied: stop all daemons and other commands of whd, then copy again", t.name, inSource, copied)
 		}
 	}
-	for column := range server {
-		if !slices.Contains(columns, column) && !slices.Contains(e.server, column) {
-			return fmt.Errorf("the file has no column %s in the table %s", column, name)
-		}
-	}
-	if err := conn.Exec("BEGIN; DELETE FROM " + sqlite.Quote(name) + where); err != nil {
-		return err
-	}
-	from := "whd." + mssql.Quote(name) + where
-	if err := copyRows(ctx, source, "SELECT "+strings.Join(values, ", ")+" FROM "+from, conn, name, columns); err != nil {
-		return fmt.Errorf("copying the table %s: %w", name, err)
-	}
-	if err := conn.Exec("COMMIT"); err != nil {
-		return err
-	}
-	inSource, err := queryInt(ctx, source, `SELECT COUNT_BIG(*) FROM `+from)
-	if err != nil {
-		return err
-	}
-	copied, _, err := conn.QueryInt(`SELECT COUNT(*) FROM ` + sqlite.Quote(name) + where)
-	if err != nil {
-		return err
-	}
-	count := Count{name, inSource, copied}
-	r.Tables = append(r.Tables, count)
-	if count.Source != count.Copied {
-		err = fmt.Errorf("the table %s has %d rows on the server, but %d were copied: %w", name, count.Source, count.Copied, errChanged)
-	}
-	return err
+	return nil
 }
 
-// copyRows inserts the rows of a query on the server into a table of the file.
-func copyRows(ctx context.Context, source *appdb.DB, query string, conn *sqlite.Conn, table string, columns []string) error {
-	rows, err := source.Pool.QueryContext(ctx, source.Qualify(query))
+// copyRows replaces the rows of a table by those of the server, one after another.
+func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string) error {
+	selected := slices.Clone(t.columns)
+	values, into := make([]any, len(selected)), make([]any, len(selected))
+	for i, column := range selected {
+		into[i] = &values[i]
+		if e := expressions[t.name+"."+column]; e != "" {
+			selected[i] = e
+		}
+	}
+	rows, err := source.Pool.QueryContext(ctx, source.Qualify("SELECT "+strings.Join(selected, ", ")+from))
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	insert, err := conn.Prepare(`INSERT INTO ` + sqlite.Quote(table) + ` ("` + strings.Join(columns, `", "`) + `") VALUES (?` + strings.Repeat(`, ?`, len(columns)-1) + `)`)
+	tx, err := file.Pool.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer insert.Reset()
-	values, into := make([]any, len(columns)), make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
+	defer tx.Rollback() // no effect after Commit
+	if _, err := tx.ExecContext(ctx, file.Qualify("DELETE"+from)); err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, file.Qualify("INSERT INTO whd."+t.name+" ("+strings.Join(t.columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")"))
+	if err != nil {
+		return err
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
 		for i, v := range values {
-			values[i] = stored(v)
+			if at, is := v.(time.Time); is {
+				values[i] = appdb.Timestamp(at)
+			}
 		}
-		insert.Bind(values...)
-		if _, err := insert.Step(); err != nil {
-			return err
-		}
-		if err := insert.Reset(); err != nil {
+		if _, err := insert.ExecContext(ctx, values...); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
-}
-
-// stored returns a value of the server as a file stores it.
-func stored(v any) any {
-	switch v := v.(type) {
-	case time.Time:
-		return appdb.Timestamp(v)
-	case bool:
-		return appdb.Bit(v)
+	if err := rows.Err(); err != nil {
+		return err
 	}
-	return v
+	return tx.Commit()
 }
