@@ -145,8 +145,12 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Checks   []check.Result
 		Warnings []string
 	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Migration.Name, r.Migration.After, r.Migration.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), r.Results, append([]string{}, r.Warnings...)}
+	return writeJSON(w, report)
+}
+
+func writeJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(report)
+	return encoder.Encode(v)
 }

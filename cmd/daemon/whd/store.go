@@ -26,6 +26,9 @@ func (p storeCommands) commands() []*urfave.Command {
 // version before and after.
 func (p storeCommands) migrate(c *urfave.Context) error {
 	return p.withStore(c.Context, func(s *storage.Config) { s.Migrate = true }, func(s *storage.Store) error {
+		if !s.AppDB.IsServer() {
+			p.notice("nothing to migrate on a server: the store is in files, which are migrated whenever they are opened")
+		}
 		m, err := s.AppDB.Migration(c.Context)
 		switch {
 		case err != nil:

@@ -2,9 +2,7 @@ package whd
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
@@ -40,12 +38,8 @@ func (p copying) copy(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	write := writeCopy
-	switch format := c.String("format"); format {
-	case "", "text":
-	case "json":
-		write = writeCopyJSON
-	default:
+	format := c.String("format")
+	if format != "text" && format != "json" {
 		return cli.Usagef("--format must be text or json, not %q", format)
 	}
 	from := config.DSN(cmp.Or(c.String("from"), string(conf.Store)))
@@ -56,7 +50,7 @@ func (p copying) copy(c *urfave.Context) error {
 		return cli.Usagef("--from is missing: the connection string of the database with the schema %s", cmp.Or(c.String("schema"), conf.Server.Schema))
 	}
 	r, err := storecopy.Copy(c.Context, storecopy.Config{
-		DSN: string(from), Schema: cmp.Or(c.String("schema"), conf.Server.Schema), LockTimeout: conf.Server.LockTimeout, Dir: conf.DataDir, Replace: c.Bool("replace"),
+		DSN: string(from), Schema: cmp.Or(c.String("schema"), conf.Server.Schema), Dir: conf.DataDir, Replace: c.Bool("replace"),
 	})
 	if err != nil {
 		return err
@@ -64,28 +58,17 @@ func (p copying) copy(c *urfave.Context) error {
 	if r.OutboxRows > 0 {
 		p.notice("%d rows of the table WH_Outbox have not become events; they stay on the server until a daemon with the setting erp.outbox reads them", r.OutboxRows)
 	}
-	return write(p.Stdout, conf.DataDir, r)
-}
-
-func writeCopy(w io.Writer, dir string, r storecopy.Result) error {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if format == "json" {
+		return writeJSON(p.Stdout, r)
+	}
+	columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "TABLE\tON THE SERVER\tCOPIED")
 	for _, t := range r.Tables {
 		fmt.Fprintf(columns, "%s\t%d\t%d\n", t.Table, t.Source, t.Copied)
 	}
-	fmt.Fprintf(columns, "the files are in %s\n", dir)
+	fmt.Fprintf(columns, "the files are in %s\n", r.Dir)
 	if r.ReplacedDir != "" {
 		fmt.Fprintf(columns, "the previous files are in %s\n", r.ReplacedDir)
 	}
 	return columns.Flush()
-}
-
-func writeCopyJSON(w io.Writer, dir string, r storecopy.Result) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(struct {
-		Dir string
-		storecopy.Result
-	}{dir, r})
 }
