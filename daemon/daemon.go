@@ -63,7 +63,7 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	d.first = firstStart{config: c, out: out, log: d.log}
 	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
 	for _, step := range []func(context.Context) error{
-		d.lockDirectory, d.openStore, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
+		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
 		d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore,
 	} {
 		if err := step(ctx); err != nil {

@@ -17,9 +17,10 @@ type serving struct{ *base }
 
 func (p serving) commands() []*urfave.Command {
 	newStore := &urfave.BoolFlag{Name: "new-store", Usage: "create a new store if the files of the previous one are missing"}
+	freshStore := &urfave.BoolFlag{Name: "fresh-store", Usage: "start with new files although the ERP's database contains whd's data of an earlier installation"}
 	return []*urfave.Command{{
 		Name: "serve", Usage: "run the HTTP service until a signal stops it",
-		Action: p.serve, Flags: append([]urfave.Flag{newStore}, p.settingFlags()...),
+		Action: p.serve, Flags: append([]urfave.Flag{newStore, freshStore}, p.settingFlags()...),
 	}}
 }
 
@@ -34,7 +35,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	conf.Start.NewStore, conf.Start.Service = c.Bool("new-store"), supervisor.Managed()
+	conf.Start.NewStore, conf.Start.Fresh, conf.Start.Service = c.Bool("new-store"), c.Bool("fresh-store"), supervisor.Managed()
 	var reloads <-chan os.Signal
 	if p.Reloads != nil {
 		reloads = p.Reloads()

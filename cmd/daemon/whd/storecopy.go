@@ -42,12 +42,18 @@ func (p copying) copy(c *urfave.Context) error {
 	if format != "text" && format != "json" {
 		return cli.Usagef("--format must be text or json, not %q", format)
 	}
-	from := config.DSN(cmp.Or(c.String("from"), string(conf.Store)))
+	from := config.DSN(c.String("from"))
+	if from == "" {
+		from = conf.ERP.DSN
+		if conf.Store.OnServer() {
+			from = conf.Store
+		}
+	}
 	switch {
 	case c.String("to") != string(config.Embedded):
 		return cli.Usagef("--to must be %s", config.Embedded)
-	case from == config.Embedded:
-		return cli.Usagef("--from is missing: the connection string of the database with the schema %s", cmp.Or(c.String("schema"), conf.Server.Schema))
+	case !from.OnServer():
+		return cli.Usagef("--from is missing: the connection string of the database with whd's data")
 	}
 	r, err := storecopy.Copy(c.Context, storecopy.Config{
 		DSN: string(from), Schema: cmp.Or(c.String("schema"), conf.Server.Schema), Dir: conf.DataDir, Replace: c.Bool("replace"),

@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/storecopy"
+)
+
+// Limits of the check for data of an earlier installation on the ERP's server.
+const (
+	serverDataTimeout  = 5 * time.Second
+	serverDataInterval = 5 * time.Second // until the server responds
+)
+
+// checkServerData returns an error if the store in files is new, but the ERP's database
+// contains the data of an earlier installation, which would be forgotten. If the server
+// does not respond, it is checked again while the daemon serves.
+func (d *Daemon) checkServerData(ctx context.Context) error {
+	c := d.config
+	if c.Store.OnServer() || !c.ERP.DSN.OnServer() {
+		return nil
+	}
+	if c.Start.Fresh {
+		return storecopy.Skip(ctx, d.store.AppDB)
+	}
+	forgotten, err := d.findServerData(ctx)
+	if err == nil || ctx.Err() != nil {
+		return forgotten
+	}
+	d.log.Warn("cannot check whether the ERP's database contains data of an earlier installation of whd; the check is repeated", "err", err)
+	d.repeat("check of the ERP's database", serverDataInterval, func(ctx context.Context) bool {
+		forgotten, err := d.findServerData(ctx)
+		if forgotten != nil {
+			d.listeners.failed <- forgotten
+		}
+		return err == nil
+	})
+	return nil
+}
+
+// findServerData returns the error about forgotten data, nil if there is none, or an
+// error of the server.
+func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
+	ctx, cancel := context.WithTimeout(ctx, serverDataTimeout)
+	defer cancel()
+	c := d.config
+	missing, err := storecopy.Missing(ctx, d.store.AppDB, string(c.ERP.DSN), c.Server.Schema)
+	if err != nil || !missing {
+		return nil, err
+	}
+	command := fmt.Sprintf("whd store copy --from %s --to %s", c.ERP.DSN, config.Embedded)
+	if c.Server.Schema != appdb.DefaultSchema {
+		command += " --schema " + c.Server.Schema
+	}
+	return &config.UsageError{Problems: []string{fmt.Sprintf("the store in %s has no subscribers, but the ERP's database has some in the schema %s, from an earlier installation: "+
+		"copy that data with %s, or start once with whd serve --fresh-store to leave it there", c.DataDir, c.Server.Schema, command)}}, nil
+}
