@@ -43,9 +43,16 @@ func settings() []string {
 	return []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", strings.Join(names, ",")}
 }
 
+// erpVariable is the connection string of an ERP's database, which makes the daemons keep
+// their own data in files beside it.
+const erpVariable = "DELIVERYBENCH_ERP"
+
 // startDaemon starts a daemon without subscriptions.
 func startDaemon(b *testing.B, args ...string) *benchDaemon {
 	b.Helper()
+	if dsn := os.Getenv(erpVariable); dsn != "" {
+		args = append(args, "--erp", dsn)
+	}
 	return (&benchDaemon{dir: b.TempDir(), args: append(settings(), args...)}).open(b)
 }
 
