@@ -3,6 +3,8 @@ package daemon_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +16,57 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
+// outboxSettings are the settings of daemons that read the outbox often.
+var outboxSettings = []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-outbox-poll", "50ms", "--webhooks-attempt-timeout", "2s", "--webhooks-lease", "6s"}
+
 // TestOutboxEvents inserts events into the outbox by T-SQL. Committed events arrive once
 // and in order, with two daemons, and also if they were inserted while none ran. Events
 // that are rolled back do not arrive; invalid ones stay with the reason.
 func TestOutboxEvents(t *testing.T) {
-	dsn := mssqltest.Database(t)
-	args := []string{"--store", dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-outbox-poll", "50ms", "--webhooks-attempt-timeout", "2s", "--webhooks-lease", "6s"}
-	first := daemontest.Start(t, args...)
+	for name, c := range map[string]struct {
+		store  func(erp string) []string // settings
+		shared bool                      // by daemons
+	}{
+		"one database": {func(erp string) []string { return []string{"--store", erp, "--migrate"} }, true},
+		"one database, table by name": {func(erp string) []string {
+			return []string{"--erp", erp, "--store", erp, "--migrate", "--erp-outbox", "[WHD].[wh_outbox]"}
+		}, true},
+		"the store in files": {func(erp string) []string {
+			return []string{"--erp", erp, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}
+		}, false},
+		"the store in another database": {func(erp string) []string {
+			return []string{"--erp", erp, "--store", mssqltest.Database(t), "--migrate", "--erp-outbox", "whd.WH_Outbox"}
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dsn := mssqltest.Database(t)
+			args := append(c.store(dsn), outboxSettings...)
+			if slices.Contains(args, "whd.WH_Outbox") {
+				createOutbox(t, dsn)
+			}
+			testOutboxEvents(t, dsn, c.shared, args)
+		})
+	}
+}
+
+// createOutbox runs outbox.sql, without the rights for other users.
+func createOutbox(t *testing.T, dsn string) {
+	t.Helper()
+	text, err := os.ReadFile("../cmd/daemon/deploy/outbox.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, batches, _ := strings.Cut(string(text), "\nGO\n") // after the statement that selects the database
+	for batch := range strings.SplitSeq(batches, "\nGO\n") {
+		if !strings.Contains(batch, "GRANT") {
+			mssqltest.Exec(t, dsn, batch)
+		}
+	}
+}
+
+func testOutboxEvents(t *testing.T, dsn string, shared bool, args []string) {
+	dir := t.TempDir()
+	first := daemontest.StartIn(t, dir, args...)
 	arrivals := newOrderedReceiver(t, first)
 	insert := func(bodies ...string) {
 		t.Helper()
@@ -43,7 +89,10 @@ func TestOutboxEvents(t *testing.T) {
 	insert("1 größer 日本", "2", "3")
 	expect("1 größer 日本", "2", "3")
 
-	second := daemontest.Start(t, args...)
+	second := first
+	if shared {
+		second = daemontest.Start(t, args...)
+	}
 	for n := range 20 {
 		insert(fmt.Sprint("both ", 2*n), fmt.Sprint("both ", 2*n+1))
 	}
@@ -56,10 +105,13 @@ func TestOutboxEvents(t *testing.T) {
 		}
 	}
 	insert("while none runs")
-	daemontest.Start(t, args...)
+	last := daemontest.StartIn(t, dir, args...)
 	expect("while none runs")
 	if got := strings.Join(arrivals.order, "; "); got != strings.Join(want, "; ") {
 		t.Errorf("arrived %s\nwant %s", got, strings.Join(want, "; "))
+	}
+	if err := last.Stop(); err != nil { // deletes the rows
+		t.Fatal(err)
 	}
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
@@ -113,5 +165,31 @@ func (l *orderedReceiver) await(t *testing.T, body string) {
 		case <-time.After(2 * time.Minute):
 			t.Fatalf("%q did not arrive after %q", body, l.order)
 		}
+	}
+}
+
+// TestOutboxWhileERPIsAway publishes events while the ERP's server cannot be reached.
+// Those of the outbox follow when it can.
+func TestOutboxWhileERPIsAway(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	createOutbox(t, dsn)
+	proxy := mssqltest.NewProxy(t, dsn)
+	proxy.Down()
+	i := daemontest.Start(t, append([]string{"--erp", proxy.DSN, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}, outboxSettings...)...)
+	arrivals := newOrderedReceiver(t, i)
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "publisher")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mssqltest.Exec(t, dsn, `INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'of the ERP')`)
+	i.Log.Await(t, "publishing events of the outbox failed")
+	if _, err := c.RaiseEvent(t.Context(), "debtor.created", "while it is away"); err != nil {
+		t.Fatal(err)
+	}
+	arrivals.await(t, "while it is away")
+	proxy.Up()
+	arrivals.await(t, "of the ERP")
+	if len(arrivals.order) != 2 {
+		t.Errorf("arrived %q", arrivals.order)
 	}
 }
