@@ -2,8 +2,7 @@ package dialect
 
 import (
 	"math"
-	"strconv"
-	"strings"
+	"math/big"
 
 	"github.com/bizhook/whd/client/record"
 )
@@ -13,48 +12,28 @@ import (
 // converted for each row, and its index would not be used.
 var moneyLimits = map[string]int64{"money": math.MaxInt64, "smallmoney": math.MaxInt32}
 
-const moneyDigits = 4 // after the point
+const moneyDigits, moneyUnits = 4, 10_000 // digits after the point, and units of 1
 
 // money converts the operand of a comparison with a money column, and returns the type to
 // cast it to. That type is empty if the comparison needs the operand's own digits: the
 // column is not of such a type or cannot hold the operand, or no value can be equal to it.
 func money(c Column, op record.Operator, operand string) (castTo, fitted string) {
 	last, isMoney := moneyLimits[c.Type]
-	below, exact, ok := moneyUnits(operand)
+	exact, ok := new(big.Rat).SetString(operand)
+	if !isMoney || !ok {
+		return "", operand
+	}
+	exact.Mul(exact, big.NewRat(moneyUnits, 1))
+	units := new(big.Int).Div(exact.Num(), exact.Denom()) // the last amount that is not above the operand
 	switch {
-	case !isMoney || !ok || !exact && (op == record.Equal || op == record.NotEqualTo):
+	case exact.IsInt():
+	case op == record.Equal || op == record.NotEqualTo:
 		return "", operand
-	case !exact && (op == record.GreaterThanOrEqualTo || op == record.LessThan):
-		below++
+	case op == record.GreaterThanOrEqualTo || op == record.LessThan:
+		units.Add(units, big.NewInt(1))
 	}
-	if below > last || below < -last-1 {
+	if !units.IsInt64() || units.Int64() > last || units.Int64() < -last-1 {
 		return "", operand
 	}
-	digits := strings.TrimPrefix(strconv.FormatInt(below, 10), "-")
-	if missing := moneyDigits + 1 - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	point := len(digits) - moneyDigits
-	fitted = digits[:point] + "." + digits[point:]
-	if below < 0 {
-		fitted = "-" + fitted
-	}
-	return c.Type, fitted
-}
-
-// moneyUnits returns the last number of units that is not above a decimal. It is not ok if
-// that or the next one exceeds 64 bits.
-func moneyUnits(decimal string) (units int64, exact, ok bool) {
-	whole, fraction, _ := strings.Cut(decimal, ".")
-	cut := ""
-	if len(fraction) > moneyDigits {
-		fraction, cut = fraction[:moneyDigits], fraction[moneyDigits:]
-	}
-	units, err := strconv.ParseInt(whole+fraction+strings.Repeat("0", moneyDigits-len(fraction)), 10, 64)
-	exact = strings.Trim(cut, "0") == ""
-	ok = err == nil && (exact || units > math.MinInt64 && units < math.MaxInt64)
-	if !exact && strings.HasPrefix(decimal, "-") {
-		units--
-	}
-	return units, exact, ok
+	return c.Type, new(big.Rat).SetFrac64(units.Int64(), moneyUnits).FloatString(moneyDigits)
 }
