@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,11 +9,13 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -145,22 +148,50 @@ func TestUnresponsiveServer(t *testing.T) {
 	expectWorking(t, i)
 }
 
-// TestConnectionPoolExhausted has clients that read nothing hold all connections. Other
-// requests get an error in time, and the daemon stays ready.
+// TestConnectionPoolExhausted has queries that wait for a table hold all connections.
+// Other requests get an error in time, and the daemon stays ready.
 func TestConnectionPoolExhausted(t *testing.T) {
-	i, _, _ := overProxy(t, "--store-max-connections", "2", "--query-timeout", "10s")
+	i, _, dsn := overProxy(t, "--erp-max-connections", "2", "--query-timeout", "5s")
 	expectWorking(t, i)
-	first, second := longResponse(t, i), longResponse(t, i)
-	expectResponse(t, i, classes, 503, "all connections to the database are in use")
-	expectResponse(t, i, readiness, 200, "ready")
-	first.Close()
-	second.Close()
-	// The daemon may need a while to notice that the clients are gone.
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if reply, _ := get(t, i.URL+classes); reply.StatusCode != http.StatusServiceUnavailable {
+	server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	change, err := server.DB().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer change.Rollback()
+	if _, err := change.ExecContext(t.Context(), "ALTER TABLE SO_Totals ADD Added int"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	for range 8 { // more than the connections serve within the time limit
+		waiting.Go(func() {
+			for ctx.Err() == nil {
+				get(t, i.URL+totals)
+			}
+		})
+	}
+	// The first of them may need a while to take the connections.
+	for deadline := time.Now().Add(time.Minute); ; {
+		reply, body := get(t, i.URL+classes)
+		if reply.StatusCode == http.StatusServiceUnavailable && strings.Contains(body, "all connections to the database are in use") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("%s: %s", reply.Status, body)
 			break
 		}
 	}
+	expectResponse(t, i, readiness, 200, "ready")
+	end()
+	if err := change.Rollback(); err != nil {
+		t.Error(err)
+	}
+	waiting.Wait()
 	expectWorking(t, i)
 }
 
