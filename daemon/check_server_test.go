@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +22,12 @@ type checkReport struct {
 		Version, Needed int64
 		Problems        []string
 	}
-	Findings []struct{ Record, Table, Field, Problem string }
-	Checks   []struct{ Name, Status, Detail string }
+	Findings []struct {
+		Record, Table, Field, Problem string
+		Warning                       bool
+	}
+	Grants []string
+	Checks []struct{ Name, Status, Detail string }
 }
 
 // checks runs whd check with a login and expects the exit status.
@@ -37,30 +42,31 @@ func (o onServer) checks(dsn string, status int) (r checkReport) {
 	return r
 }
 
-// scriptLogin runs deploy/login.sql for a login of this test. It returns the login and
+// scriptLogin creates a login for this test with scripts of deploy. It returns the login and
 // its connection string.
-func (o onServer) scriptLogin() (login, dsn string) {
+func (o onServer) scriptLogin(scripts ...string) (login, dsn string) {
 	o.t.Helper()
-	script, err := os.ReadFile("../cmd/daemon/deploy/login.sql")
-	if err != nil {
-		o.t.Fatal(err)
-	}
 	u, err := url.Parse(o.dsn)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	login = "whd_test_" + strings.ToLower(rand.Text()[:8])
-	_, statements, _ := strings.Cut(string(script), "\nGO\n") // after the statements that select the database
-	text := strings.NewReplacer("LOGIN whd", "LOGIN "+login, "USER whd", "USER "+login, "TO whd;", "TO "+login+";", "AUTHORIZATION whd", "AUTHORIZATION "+login,
-		"$(WHDPassword)", "Abcdef12345", "$(ERPDatabase)", u.Query().Get("database")).Replace(statements)
+	database := u.Query().Get("database")
+	replace := strings.NewReplacer("LOGIN whd", "LOGIN "+login, "USER whd", "USER "+login, "TO whd;", "TO "+login+";", "AUTHORIZATION whd", "AUTHORIZATION "+login,
+		"USER_ID(N'whd')", "USER_ID(N'"+login+"')", "$(WHDPassword)", "Abcdef12345", "$(ERPDatabase)", database, "$(StoreDatabase)", database)
 	babelfish := mssqltest.Count(o.t, o.dsn, "SELECT CASE WHEN SERVERPROPERTY('BabelfishVersion') IS NULL THEN 0 ELSE 1 END") == 1
-	for batch := range strings.SplitSeq(text, "\nGO\n") {
-		for statement := range strings.SplitSeq(batch, ";") {
-			statement = strings.TrimSpace(statement)
-			if babelfish && strings.Contains(statement, "GRANT CREATE ") {
+	for _, name := range scripts {
+		script, err := os.ReadFile("../cmd/daemon/deploy/" + name)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		_, statements, _ := strings.Cut(string(script), "\nGO\n") // after the statements that select the database
+		statements = regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(statements, "")
+		for statement := range strings.FieldsFuncSeq(strings.ReplaceAll(replace.Replace(statements), "\nGO\n", ";"), func(r rune) bool { return r == ';' }) {
+			if babelfish && (strings.Contains(statement, "GRANT CREATE ") || strings.Contains(statement, "GRANT ALTER")) {
 				continue // Babelfish lacks these rights: the owner of a schema may create objects in it
 			}
-			if statement != "" {
+			if strings.TrimSpace(statement) != "" {
 				mssqltest.Exec(o.t, o.dsn, statement)
 			}
 		}
@@ -70,40 +76,55 @@ func (o onServer) scriptLogin() (login, dsn string) {
 	return login, u.String()
 }
 
-// TestCheckWithMinimalRights checks that the rights of login.sql suffice, and that
-// whd check reports each right that is revoked.
+// TestCheckWithMinimalRights checks that the rights of login.sql and store.sql suffice, and
+// that whd check reports each right that is missing, with the statement that grants it.
 func TestCheckWithMinimalRights(t *testing.T) {
 	o := newOnServer(t)
 	o.do(0, "demo records", "demo")
-	login, dsn := o.scriptLogin()
+	login, dsn := o.scriptLogin("login.sql", "store.sql")
 	var out bytes.Buffer
 	if status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdout: &out, Stderr: &out}); status != 0 {
 		t.Fatalf("status %d, %s", status, &out)
 	}
-	r := o.checks(dsn, 0)
-	if !r.Complete || r.Own.Version != r.Own.Needed || len(r.Own.Problems)+len(r.Findings) > 0 {
-		t.Errorf("got %+v", r)
-	}
-	for _, c := range r.Checks {
-		if c.Status == "failed" || c.Name == "clock" && c.Status == "skipped" {
-			t.Errorf("got %+v", c)
+	user := " TO [" + login + "];"
+	expect := func(status int, wantGrant string) (r checkReport) {
+		t.Helper()
+		r = o.checks(dsn, status)
+		if r.Complete != (status == 0) || r.Own.Version != r.Own.Needed || !slices.Equal(r.Grants, []string{wantGrant + user}) {
+			t.Errorf("got %+v, want the statement %s", r, wantGrant+user)
 		}
+		for _, c := range r.Checks {
+			if c.Status == "failed" || c.Name == "clock" && c.Status == "skipped" {
+				t.Errorf("got %+v", c)
+			}
+		}
+		return r
 	}
-	for _, revoked := range []struct{ right, table, want string }{
-		{"SELECT", "dbo.DB_Class", "DB_Class"},
-		{"UPDATE", "dbo.BM_StageCustomValues", "UPDATE"},
+	const update = "GRANT INSERT, UPDATE ON [dbo].[BM_StageCustomValues]"
+	if r := expect(0, update); len(r.Findings) != 1 || !r.Findings[0].Warning || len(r.Own.Problems) > 0 {
+		t.Errorf("with the rights of the scripts: %+v", r)
+	}
+	mssqltest.Exec(t, o.dsn, update+user) // as the report says
+	if r := o.checks(dsn, 0); len(r.Findings)+len(r.Grants) > 0 {
+		t.Errorf("with the right for the bill update: %+v", r)
+	}
+	for _, revoked := range []struct {
+		right, table string
+		status       int
+	}{
+		{"SELECT", "[dbo].[DB_Class]", 1},
+		{"SELECT", "[dbo].[BM_Stages]", 1},
+		{"UPDATE", "[dbo].[BM_StageCustomValues]", 0},
 	} {
 		mssqltest.Exec(t, o.dsn, "REVOKE "+revoked.right+" ON "+revoked.table+" FROM "+login)
-		r := o.checks(dsn, 1)
-		if r.Complete || !slices.ContainsFunc(r.Findings, func(f struct{ Record, Table, Field, Problem string }) bool {
-			return strings.Contains(f.Table+f.Problem, revoked.want)
-		}) {
+		if r := expect(revoked.status, "GRANT "+revoked.right+" ON "+revoked.table); len(r.Findings)+len(r.Own.Problems) != 1 {
 			t.Errorf("without %s on %s: %+v", revoked.right, revoked.table, r)
 		}
-		mssqltest.Exec(t, o.dsn, "GRANT "+revoked.right+" ON "+revoked.table+" TO "+login)
+		mssqltest.Exec(t, o.dsn, "GRANT "+revoked.right+" ON "+revoked.table+user)
 	}
 	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Lock")
-	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: the table does not exist") {
+	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: the table does not exist") ||
+		!slices.Equal(r.Grants, []string{"GRANT SELECT, INSERT, UPDATE, DELETE ON [whd].[WH_Lock]" + user}) {
 		t.Errorf("without a table of its own: %+v", r)
 	}
 }

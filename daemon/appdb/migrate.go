@@ -76,7 +76,7 @@ func (m *Migrator) migrationError(err error) error {
 	case errors.Is(err, mssql.ErrLost):
 		return executor.OpenError(err)
 	case found && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as login.sql does: %w", m.db.name, err)
+		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w", m.db.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", m.db.name, err)
 }
@@ -313,34 +313,4 @@ func serverTables() (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// MissingRights returns the rights on the service's tables that the login lacks,
-// and the tables that are missing although the schema is up to date.
-func (m *Migrator) MissingRights(ctx context.Context) (problems []string, err error) {
-	if m.db.Schema == "" {
-		return nil, nil // the files belong to the service
-	}
-	tables, err := serverTables()
-	if err != nil {
-		return nil, err
-	}
-	for _, table := range tables {
-		exists, err := m.hasTable(ctx, table)
-		if err != nil {
-			return nil, err
-		}
-		if !exists {
-			problems = append(problems, m.db.inSchema("whd.")+table+": the table does not exist, or the login has no permission on it")
-			continue
-		}
-		missing, err := mssql.MissingRights(ctx, m.db.Pool, m.db.inSchema("whd."+mssql.Quote(table)), "SELECT", "INSERT", "UPDATE", "DELETE")
-		if err != nil {
-			return nil, err
-		}
-		if missing != nil {
-			problems = append(problems, fmt.Sprintf("%s%s: the login lacks the permissions %s", m.db.inSchema("whd."), table, strings.Join(missing, ", ")))
-		}
-	}
-	return problems, nil
 }

@@ -370,13 +370,12 @@ func leaseLost(t *testing.T, db *DB) {
 	}
 }
 
-// loginScript is run by an administrator before the first migration.
-const loginScript = "../../cmd/daemon/deploy/login.sql"
+// storeScript is run by an administrator before the first migration.
+const storeScript = "../../cmd/daemon/deploy/store.sql"
 
-// The login script must grant the CREATE permissions that the migrations need, and no
-// others.
-func TestLoginScriptGrantsCreatePermissions(t *testing.T) {
-	script, err := os.ReadFile(loginScript)
+// The script must grant the CREATE permissions that the migrations need, and no others.
+func TestStoreScriptGrantsCreatePermissions(t *testing.T) {
+	script, err := os.ReadFile(storeScript)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,13 +402,13 @@ func TestLoginScriptGrantsCreatePermissions(t *testing.T) {
 			}
 			right := "CREATE " + object
 			if needed[right] = true; !granted[right] {
-				t.Errorf("%s needs %s, which %s does not grant", file, right, loginScript)
+				t.Errorf("%s needs %s, which %s does not grant", file, right, storeScript)
 			}
 		}
 	}
 	for right := range granted {
 		if !needed[right] {
-			t.Errorf("%s grants %s, which no migration needs", loginScript, right)
+			t.Errorf("%s grants %s, which no migration needs", storeScript, right)
 		}
 	}
 }
@@ -417,7 +416,7 @@ func TestLoginScriptGrantsCreatePermissions(t *testing.T) {
 // A login created by an older script lacks the permission to create views.
 func TestMigrationErrorNamesMissingPermission(t *testing.T) {
 	err := (&Migrator{db: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
-	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "login.sql", "denied"} {
+	for _, part := range []string{"the schema whd", "GRANT CREATE TABLE, CREATE VIEW", "store.sql", "denied"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}

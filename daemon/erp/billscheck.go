@@ -38,14 +38,15 @@ func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	if len(columns) == 0 {
 		return nil, nil
 	}
-	problem, err := r.writeProblem(ctx)
+	f, err := r.writeProblem(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("checking the permissions on %s: %w", name, executor.Classify(err))
 	}
-	if problem == "" {
+	if f == nil {
 		return nil, nil
 	}
-	return []Finding{{Kind: table.Name, Table: name, Problem: problem}}, nil
+	f.Kind, f.Table = table.Name, name
+	return []Finding{*f}, nil
 }
 
 // isTableError reports whether an error concerns a missing or inaccessible table or
@@ -60,7 +61,7 @@ func isTableError(err error) bool {
 
 // explain replaces an error that clients cannot fix by one that names the table at fault.
 func (b *Bills) explain(ctx context.Context, err error) error {
-	if err == nil || !isTableError(err) || fault.From(err).Kind != fault.Internal {
+	if kind := fault.From(err).Kind; err == nil || !isTableError(err) || kind != fault.Internal && kind != fault.Forbidden {
 		return executor.Classify(err)
 	}
 	findings, _ := checkBillTables(ctx, b.records) // on failure, the original error is returned
@@ -70,6 +71,9 @@ func (b *Bills) explain(ctx context.Context, err error) error {
 	}
 	if len(findings) == 0 {
 		return executor.Classify(err)
+	}
+	if findings[0].Warning {
+		return fault.Wrap(err, fault.Forbidden, "%s; an administrator of the database can grant it", findings[0])
 	}
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
 	return executor.Unavailable(err, "bills cannot be used: "+findings[max(i, 0)].String()+"; run whd check for details")

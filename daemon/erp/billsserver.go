@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -175,7 +176,7 @@ func (c *billChange) writeError(err error) error {
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():
-		return executor.Unavailable(err, "the service's login has no permission to write to the table "+ValuesTable)
+		return fault.Wrap(err, fault.Forbidden, "the service's login has no permission to write to the table %s, or a trigger of it lacks one", ValuesTable)
 	}
 	return err
 }

@@ -23,6 +23,16 @@ func (r Report) Failed() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.Warning })
 }
 
+// Grants returns the statements that grant the missing rights, without duplicates.
+func (r Report) Grants() (all []string) {
+	for _, f := range r.Findings {
+		if f.Grant != "" && !slices.Contains(all, f.Grant) {
+			all = append(all, f.Grant)
+		}
+	}
+	return all
+}
+
 // Check compares the record kinds and the bill tables with the tables and views of
 // the database. It changes nothing.
 func (r *Records) Check(ctx context.Context) (found Report, err error) {
@@ -64,6 +74,10 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		return nil, fmt.Errorf("describing %s: %w", table, executor.Classify(err))
 	}
 	findings := compare(kind, table, columns, r.typeCompatibility())
+	if len(columns) == 0 {
+		findings[0].Grant, err = r.readGrant(ctx, kind)
+		return findings, executor.Classify(err)
+	}
 	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 	})
@@ -75,7 +89,11 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		return nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}
 	if problem != "" {
-		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem})
+		grant, err := r.readGrant(ctx, kind)
+		if err != nil {
+			return nil, executor.Classify(err)
+		}
+		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem, Grant: grant})
 	}
 	return findings, nil
 }

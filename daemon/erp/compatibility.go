@@ -22,7 +22,8 @@ type Finding struct {
 	Table   string
 	Field   string `json:",omitempty"` // empty if it concerns the whole table
 	Problem string
-	Warning bool // queries work unless a value cannot be converted
+	Warning bool   // queries work unless a value cannot be converted, or bills can only be read
+	Grant   string `json:"-"` // statement that grants missing rights, for an administrator
 }
 
 // compatibility is how well the type of a column matches a field.

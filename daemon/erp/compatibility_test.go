@@ -70,10 +70,10 @@ func TestCompare(t *testing.T) {
 		{Name: "Stamp", Type: "xml", Declared: "xml", Unordered: true}, {Name: "Other", Type: "int", Declared: "int"},
 	}, serverTypes)
 	want := []Finding{
-		{"K", "dbo.K", "ID", "the column is ntext, which cannot be compared or sorted", true},
-		{"K", "dbo.K", "Count", "the column is bigint, which has values that cannot be read as int", true},
-		{"K", "dbo.K", "Stamp", "the column is xml, which cannot be read as byte[]", false},
-		{"K", "dbo.K", "At", "there is no such column", false},
+		{"K", "dbo.K", "ID", "the column is ntext, which cannot be compared or sorted", true, ""},
+		{"K", "dbo.K", "Count", "the column is bigint, which has values that cannot be read as int", true, ""},
+		{"K", "dbo.K", "Stamp", "the column is xml, which cannot be read as byte[]", false, ""},
+		{"K", "dbo.K", "At", "there is no such column", false, ""},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %+v, want %+v", got, want)

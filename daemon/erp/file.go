@@ -273,17 +273,19 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	return s, nil
 }
 
-func (b *fileRecords) writeProblem(ctx context.Context) (string, error) {
+func (b *fileRecords) readGrant(context.Context, *record.Kind) (string, error) { return "", nil }
+
+func (b *fileRecords) writeProblem(ctx context.Context) (*Finding, error) {
 	s, err := b.billSession(ctx, false)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer s.close()
 	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)", billArg{text: b.Name(ValuesTable)})
 	if err != nil || len(views) == 0 {
-		return "", err
+		return nil, err
 	}
-	return "it is a view, and values can only be written to a table", nil
+	return &Finding{Problem: "it is a view, and values can only be written to a table"}, nil
 }
 
 // indexBills creates the index that finds the values of a stage. It is not unique:

@@ -258,15 +258,10 @@ func (o *Outbox) check(ctx context.Context) (all []Finding, err error) {
 			add(want[0], "the column is "+columns[i].Declared()+", not "+strings.Fields(want[1])[0])
 		}
 	}
-	missing, err := mssql.MissingRights(ctx, o.pool.DB(), o.table.Quoted(), "SELECT", "DELETE", "UPDATE (RefusedReason)")
-	if err != nil || len(missing) == 0 {
-		return all, err
+	missing, grant, err := mssql.MissingRights(ctx, o.pool.DB(), o.table, "SELECT", "DELETE", "UPDATE (RefusedReason)")
+	if len(missing) > 0 {
+		add("", "the service's login has no permission to "+strings.Join(missing, ", "))
+		all[len(all)-1].Grant = grant
 	}
-	var user string
-	if err := o.pool.DB().QueryRowContext(ctx, `SELECT USER_NAME()`).Scan(&user); err != nil {
-		return all, err
-	}
-	rights := strings.Join(missing, ", ")
-	add("", "the service's login has no permission to "+rights+"; run GRANT "+rights+" ON "+o.table.Quoted()+" TO "+mssql.Quote(user))
-	return all, nil
+	return all, err
 }

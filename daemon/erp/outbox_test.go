@@ -283,7 +283,7 @@ func TestOutboxCheck(t *testing.T) {
 		found, err := b.check(t.Context())
 		var texts []string
 		for _, f := range found {
-			texts = append(texts, f.String())
+			texts = append(texts, f.String(), f.Grant)
 		}
 		text := strings.Join(texts, "; ")
 		if err != nil || len(parts) == 0 && text != "" {

@@ -83,9 +83,13 @@ type backend interface {
 	// billSession opens a session: for single reads, or with a transaction
 	// if write is set.
 	billSession(ctx context.Context, write bool) (billSession, error)
-	// writeProblem returns the reason why values of custom fields cannot be written,
-	// as far as it can be found without writing; empty if there is none.
-	writeProblem(ctx context.Context) (problem string, err error)
+	// writeProblem returns the reason why values of custom fields cannot be written, as
+	// far as it can be found without writing; nil if there is none. A missing right is a
+	// warning: everything else works without it.
+	writeProblem(ctx context.Context) (*Finding, error)
+	// readGrant returns the statement that grants the right to read a kind's table; empty if
+	// the service has it.
+	readGrant(ctx context.Context, kind *record.Kind) (string, error)
 	// Close closes the connections.
 	Close() error
 }

@@ -208,10 +208,16 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 
 // writeProblem implements backend: it returns which permissions on the table of custom
 // field values the login lacks.
-func (b *serverRecords) writeProblem(ctx context.Context) (string, error) {
-	missing, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name.Quoted(), "INSERT", "UPDATE")
+func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
+	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name, "INSERT", "UPDATE")
 	if err != nil || len(missing) == 0 {
-		return "", err
+		return nil, err
 	}
-	return "the service's login has no permission to " + strings.Join(missing, " and "), nil
+	return &Finding{Problem: "the service's login has no permission to " + strings.Join(missing, " and ") + ", so bills can only be read", Warning: true, Grant: grant}, nil
+}
+
+// readGrant implements backend.
+func (b *serverRecords) readGrant(ctx context.Context, kind *record.Kind) (grant string, err error) {
+	_, grant, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind.Name).Name, "SELECT")
+	return grant, err
 }

@@ -4,6 +4,7 @@
 package mssql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -61,28 +62,46 @@ func (s *Server) Get(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
+// DefaultUser is the name of the service's database user if the server does not know it.
+const DefaultUser = "whd"
+
 // MissingRights returns which of the permissions on a table the login lacks, such as SELECT
-// or UPDATE (Column). If the server cannot check permissions, they are assumed to be
-// granted.
-func MissingRights(ctx context.Context, db *sql.DB, table string, rights ...string) (missing []string, err error) {
-	expressions := make([]string, len(rights))
+// or UPDATE (Column), and the statement with which an administrator grants them. On a table
+// that does not exist or is not visible to the login, all are missing. If the server cannot
+// check permissions, they are assumed to be granted.
+func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (missing []string, grant string, err error) {
+	var user sql.NullString
+	var id sql.NullInt64
 	has := make([]sql.NullInt64, len(rights))
-	into := make([]any, len(rights))
+	query, into := "SELECT USER_NAME(), OBJECT_ID(@Table)", []any{&user, &id}
 	for i, right := range rights {
 		right, column, of := strings.Cut(strings.TrimSuffix(right, ")"), " (")
 		if of {
 			right += "', '" + column + "', 'COLUMN"
 		}
-		expressions[i], into[i] = "HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", &has[i]
+		query, into = query+", HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", append(into, &has[i])
 	}
-	err = db.QueryRowContext(ctx, "SELECT "+strings.Join(expressions, ", "), sql.Named("Table", table)).Scan(into...)
+	err = db.QueryRowContext(ctx, query, sql.Named("Table", t.Quoted())).Scan(into...)
 	if _, refused := errors.AsType[*Error](err); refused {
-		return nil, nil
+		return nil, "", nil
 	}
 	for i, h := range has {
-		if err == nil && h.Valid && h.Int64 == 0 {
+		if err == nil && (h.Valid && h.Int64 == 0 || !id.Valid && t.Server == "") {
 			missing = append(missing, rights[i])
 		}
 	}
-	return missing, err
+	return missing, t.grant(cmp.Or(user.String, DefaultUser), missing), err
+}
+
+// grant returns the statement that grants rights to a user, empty if there is nothing to
+// grant. A linked server has users of its own, and the owner of a database has all rights.
+func (t Table) grant(user string, rights []string) string {
+	if len(rights) == 0 || t.Server != "" || user == "dbo" {
+		return ""
+	}
+	use := ""
+	if t.Database != "" { // GRANT applies to the current database
+		use, t.Database = "USE "+Quote(t.Database)+"; ", ""
+	}
+	return use + "GRANT " + strings.Join(rights, ", ") + " ON " + t.Quoted() + " TO " + Quote(user) + ";"
 }

@@ -38,20 +38,21 @@ func (r Report) Failed() bool {
 // Open opens the configured store and calls work with it.
 type Open func(work func(*storage.Store) error) error
 
-// Run runs all checks. If the store cannot be opened, it returns an error and the
-// results of the checks that do not need it.
+// Run runs all checks. If the store cannot be opened, or the ERP's database cannot be
+// read, it returns an error and the results of the checks that do not need it.
 func Run(ctx context.Context, settings config.Config, open Open) (Report, error) {
 	report := Report{Warnings: settings.Warnings()}
 	err := Openable(ctx, settings)
 	if err == nil {
 		err = open(func(s *storage.Store) (err error) {
-			if report.Report, err = s.Check(ctx); err == nil {
-				report.Results = (&run{config: settings, store: s}).checks(ctx)
+			report.Report, err = s.Check(ctx)
+			if err == nil || report.Migration.Name != "" { // the own tables have been checked
+				report.Results = (&run{config: settings, store: s, erpProblem: err}).checks(ctx)
 			}
 			return err
 		})
 	}
-	if err != nil {
+	if err != nil && report.Results == nil {
 		report.Results = (&run{config: settings, problem: err}).checks(ctx)
 	}
 	return report, err
@@ -59,9 +60,10 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 
 // run is one run of the checks.
 type run struct {
-	config  config.Config
-	store   *storage.Store // nil if it cannot be opened
-	problem error          // why it cannot be opened
+	config     config.Config
+	store      *storage.Store // nil if it cannot be opened
+	problem    error          // why it cannot be opened
+	erpProblem error          // why the ERP's database cannot be read
 }
 
 // table lists the checks other than those of the record kinds, in the order of the
@@ -72,6 +74,7 @@ var table = []struct {
 }{
 	{"data directory", checkDirectory},
 	{"store", checkStore},
+	{"erp", checkERP},
 	{"clock", checkClock},
 	{"certificate", checkCertificate},
 	{"webhooks.host_url", checkHostURL},
@@ -94,6 +97,16 @@ func checkStore(_ context.Context, r *run) []check.Result {
 		return result(check.Failed, "%v", r.problem)
 	}
 	return result(check.OK, "%s", r.config.Store)
+}
+
+func checkERP(_ context.Context, r *run) []check.Result {
+	switch {
+	case r.store == nil:
+		return result(check.Skipped, "")
+	case r.erpProblem != nil:
+		return result(check.Failed, "%v", r.erpProblem)
+	}
+	return result(check.OK, "%s", r.config.ERP.DSN)
 }
 
 // Openable returns an error if opening the embedded store would change something: create

@@ -147,7 +147,11 @@ type Report struct {
 	erp.Report
 	Migration appdb.Migration
 	Rights    []string // missing rights on the service's tables; only checked if those are up to date
+	OwnGrants []string // statements that grant the missing rights on the service's tables and schema
 }
+
+// Grants returns the statements that grant all missing rights.
+func (r Report) Grants() []string { return append(r.Report.Grants(), r.OwnGrants...) }
 
 // Failed reports whether a problem was found that the service cannot work with.
 func (r Report) Failed() bool {
@@ -160,10 +164,8 @@ func (s *Store) Check(ctx context.Context) (r Report, err error) {
 	if r.Migration, err = s.AppDB.Migration(ctx); err != nil {
 		return r, err
 	}
-	if r.Migration.After >= r.Migration.Latest {
-		if r.Rights, err = s.AppDB.MissingRights(ctx); err != nil {
-			return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
-		}
+	if r.Rights, r.OwnGrants, err = s.AppDB.MissingRights(ctx, r.Migration.After < r.Migration.Latest); err != nil {
+		return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
 	}
 	r.Report, err = s.Records.Check(ctx)
 	return r, err

@@ -1,14 +1,18 @@
--- Creates a login for whd with the minimum rights. Run it as a server administrator
--- with sqlcmd, which substitutes the two variables:
+-- Creates a login for whd that can only read. Run it as a server administrator with
+-- sqlcmd, which substitutes the two variables:
 --
 --   sqlcmd -S server -E -v ERPDatabase="ERP" WHDPassword="..." -i login.sql
 --
--- Rights: read the tables of the record kinds and of bills, write the table of custom
--- field values, and own a schema, whd, for the service's tables. If a record kind uses
--- another table or view, or a table does not exist, change or remove its line;
--- `whd check` reports missing rights.
+-- Rights: SELECT on the tables of the record kinds and of bills. The service creates and
+-- changes nothing in this database. Two things need more rights:
+--
+--   * changing custom field values of bills: the last statement of this script
+--   * keeping the service's own data on this server (the setting store): store.sql
+--
+-- If a record kind uses another table or view, or a table does not exist, change or
+-- remove its line; `whd check` prints a GRANT statement for each missing right.
 
--- Stops at a wrong database name; otherwise everything would be created in master.
+-- Stops at a wrong database name; otherwise the user would be created in master.
 :on error exit
 
 USE [$(ERPDatabase)];
@@ -16,14 +20,6 @@ GO
 
 CREATE LOGIN whd WITH PASSWORD = N'$(WHDPassword)', DEFAULT_DATABASE = [$(ERPDatabase)];
 CREATE USER whd FOR LOGIN whd;
-GO
-
-CREATE SCHEMA whd AUTHORIZATION whd;
-GO
-
--- For `whd migrate`: create and change tables and views in its schema.
-GRANT CREATE TABLE TO whd;
-GRANT CREATE VIEW TO whd;
 GO
 
 -- The record kinds.
@@ -48,5 +44,10 @@ GRANT SELECT ON dbo.BM_Main TO whd;
 GRANT SELECT ON dbo.BM_Stages TO whd;
 GRANT SELECT ON dbo.BM_StageCustomFields TO whd;
 GRANT SELECT ON dbo.SY_Plugin TO whd;
-GRANT SELECT, INSERT, UPDATE ON dbo.BM_StageCustomValues TO whd;
+GRANT SELECT ON dbo.BM_StageCustomValues TO whd;
+GO
+
+-- Optional: changing custom field values of bills. Without this right, these requests get
+-- status 403, and everything else works. To grant it, remove the two hyphens.
+-- GRANT INSERT, UPDATE ON dbo.BM_StageCustomValues TO whd;
 GO

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	urfave "github.com/urfave/cli/v2"
@@ -88,12 +89,18 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		return err
 	}
 	text := ""
+	if r.Bills > 0 {
+		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n",
+			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills)
+	}
 	if r.Migration.Name != "" {
-		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n%s: %s\n",
-			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills, r.Migration.Name, state(r.Migration))
+		text += fmt.Sprintf("%s: %s\n", r.Migration.Name, state(r.Migration))
 	}
 	for _, problem := range r.Rights {
 		text += problem + "\n"
+	}
+	if grants := r.Grants(); len(grants) > 0 {
+		text += "missing permissions, for an administrator of the database, if the tables exist:\n  " + strings.Join(grants, "\n  ") + "\n"
 	}
 	if r.ERP != nil {
 		text += "ERP: " + hostState(r.ERP) + "\n"
@@ -142,9 +149,10 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Own      tables
 		Host     *erp.Version `json:",omitempty"`
 		Findings []erp.Finding
+		Grants   []string
 		Checks   []check.Result
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Migration.Name, r.Migration.After, r.Migration.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), r.Results, append([]string{}, r.Warnings...)}
+	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Migration.Name, r.Migration.After, r.Migration.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), append([]string{}, r.Grants()...), r.Results, append([]string{}, r.Warnings...)}
 	return writeJSON(w, report)
 }
 

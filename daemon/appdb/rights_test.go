@@ -1,0 +1,35 @@
+package appdb
+
+import (
+	"database/sql"
+	"slices"
+	"testing"
+)
+
+// A login that may not migrate gets the statements that grant the missing rights.
+func TestCreationGrants(t *testing.T) {
+	yes, no := sql.NullBool{Bool: true, Valid: true}, sql.NullBool{Valid: true}
+	user := sql.NullString{String: "erp]reader", Valid: true}
+	const (
+		createSchema = "CREATE SCHEMA [whd] AUTHORIZATION [erp]]reader];"
+		onSchema     = "GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::[whd] TO [erp]]reader];"
+		create       = "GRANT CREATE TABLE, CREATE VIEW TO [erp]]reader];"
+	)
+	for name, c := range map[string]struct {
+		creation
+		want []string
+	}{
+		"the script was run":      {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: yes}, nil},
+		"an older script was run": {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: no}, []string{create}},
+		"SELECT only":             {creation{user: user, createSchema: no, makeTable: no}, []string{createSchema, create}},
+		"another user's schema":   {creation{user: user, hasSchema: true, createSchema: no, alter: no, makeTable: no}, []string{onSchema, create}},
+		"owner of the database":   {creation{user: sql.NullString{String: "dbo", Valid: true}, createSchema: no, makeTable: no}, nil},
+		"Babelfish":               {creation{user: user, babelfish: true, createSchema: no, makeTable: no}, []string{createSchema}},
+		"Babelfish with a schema": {creation{user: user, hasSchema: true, babelfish: true, createSchema: no, alter: no, makeTable: no}, nil},
+		"unknown user and rights": {creation{hasSchema: true, makeTable: no}, []string{"GRANT CREATE TABLE, CREATE VIEW TO [whd];"}},
+	} {
+		if got := c.grants("[whd]"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
