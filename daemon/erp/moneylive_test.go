@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 )
@@ -20,7 +21,7 @@ func TestMoneyComparisons(t *testing.T) {
 	for _, v := range values {
 		mssqltest.Exec(t, dsn, `INSERT INTO INMGT020POQty (INVENTORYID, Qty, Delivered) VALUES ('`+v+`', CAST('`+v+`' AS money), CAST('`+v+`' AS smallmoney))`)
 	}
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	operators := map[record.Operator]func(int) bool{
 		record.Equal: func(c int) bool { return c == 0 }, record.NotEqualTo: func(c int) bool { return c != 0 },
 		record.GreaterThan: func(c int) bool { return c > 0 }, record.GreaterThanOrEqualTo: func(c int) bool { return c >= 0 },

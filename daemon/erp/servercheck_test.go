@@ -62,7 +62,7 @@ func TestRenamedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	mssqltest.Exec(t, dsn, `CREATE TABLE IN_Colours (RecID nvarchar(20), Description nvarchar(20), Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
 		`INSERT INTO IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	_, err := firsts(t, s, "IN_Colours")
 	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.Contains(got.Message, "dbo.IN_Colours lacks the column ColourCode of this record kind; an administrator can map IN_Colours in erp.sources to a view") {
 		t.Errorf("the query: %v", err)
@@ -92,7 +92,7 @@ func TestWiderColumn(t *testing.T) {
 	mssqltest.Exec(t, dsn, `CREATE TABLE IN_KitStockTakeMain (KitStockTakeID char(4), KitStockTakeNo varchar(10), KitStockTakeNotes varchar(max), KitStockTakeStatus int,
 			KitStockTakeDate smalldatetime, StaffID nchar(6), IN_LogicalID uniqueidentifier, LastSavedDateTime datetime)`,
 		`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('a', 1)`, `INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeStatus) VALUES ('b', 2)`)
-	s := openServer(t, storage.Config{DSN: dsn})
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
 	expectFirsts(t, s, "a   ", "IN_KitStockTakeMain", "KitStockTakeStatus", "true")
 	_, err := firsts(t, s, "IN_KitStockTakeMain", "OrderBy", "KitStockTakeID")
 	const want = `dbo.IN_KitStockTakeMain: column KitStockTakeStatus is INT in the database and contains "2", which does not fit bool; an administrator can map IN_KitStockTakeMain in erp.sources`
