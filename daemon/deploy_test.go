@@ -76,3 +76,34 @@ func TestDeployedSettingsExist(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnOutbox checks in which databases the outbox is that of the store.
+func TestOwnOutbox(t *testing.T) {
+	const server, other = "sqlserver://whd:a@db?database=ERP", "sqlserver://whd:a@db?database=whd"
+	for _, c := range []struct {
+		erp, store, outbox string
+		want               bool
+	}{
+		{"demo", "sqlite", "", false},
+		{server, "sqlite", "", false},
+		{server, "sqlite", "whd.WH_Outbox", false},
+		{"demo", server, "", false},
+		{server, server, "", true},
+		{server, "sqlserver://reader:b@DB:1433?database=erp", "", true},
+		{server, server, "[WHD].wh_outbox", true},
+		{server, server, "dbo.Events", false},
+		{server, server, "WH_Outbox", false}, // in the schema dbo
+		{server, other, "", false},
+		{server, other, "whd.WH_Outbox", false},
+	} {
+		var conf config.Config
+		conf.ERP = config.ERPConfig{DSN: config.DSN(c.erp), Schema: erp.DefaultSchema, Outbox: c.outbox}
+		conf.Store, conf.Server.Schema = config.DSN(c.store), "whd"
+		if got := ownOutbox(conf); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+		if got := StoreConfig(conf, record.Builtin(), 1).ERP.Outbox; (got != "") != (c.outbox != "" && !c.want && c.erp == server) {
+			t.Errorf("%+v: the outbox of the ERP is %q", c, got)
+		}
+	}
+}

@@ -49,17 +49,11 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 		return found, err
 	}
 	found.Bills = len(BillTables().Kinds())
-	for _, check := range []func(context.Context, *Records) ([]Finding, error){checkBillTables, checkBillRights} {
+	for _, check := range []func(context.Context, *Records) ([]Finding, error){checkBillTables, checkBillRights, checkOutbox} {
 		findings, err := check(ctx, r)
 		found.Findings = append(found.Findings, findings...)
 		if err != nil {
 			return found, err
-		}
-	}
-	if r.Outbox != nil {
-		findings, err := r.Outbox.check(ctx)
-		if found.Findings = append(found.Findings, findings...); err != nil {
-			return found, fmt.Errorf("checking the outbox %s: %w", r.config.Outbox, executor.Classify(err))
 		}
 	}
 	return found, nil

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 )
@@ -16,7 +18,7 @@ import (
 // within their own transactions. Lists are passed as parameters, since OPENJSON is
 // missing in databases with a low compatibility level.
 type Outbox struct {
-	pool   *mssql.Server // not shared with readers, which may wait for slow clients
+	db     *sql.DB
 	table  mssql.Table
 	prefix string // of each statement
 }
@@ -40,34 +42,30 @@ const (
 // DefaultOutbox is the name of the outbox that outbox.sql and whd migrate create.
 const DefaultOutbox = "whd.WH_Outbox"
 
-// parseOutbox parses the name of an outbox in the ERP's database.
-func parseOutbox(text, schema string) (mssql.Table, error) {
-	table, ok := mssql.ParseTable(text, schema)
-	if !ok || table.Server != "" || table.Database != "" {
-		return table, fmt.Errorf("%q is not the name of a table in the ERP's database, such as %s", text, DefaultOutbox)
-	}
-	return table, nil
-}
+// outboxKind describes the outbox like a record kind, so that the same code checks it. It
+// cannot be queried.
+var outboxKind = &record.Kind{Name: "outbox", Fields: []record.Field{
+	{Name: "OutboxID", Type: record.Long}, {Name: "EventGUID", Type: record.Guid}, {Name: "EventName", Type: record.Text},
+	{Name: "Body", Type: record.Text}, {Name: "RefusedReason", Type: record.Text},
+}}
 
 // CheckOutbox returns an error unless text is the name of a table in the ERP's database.
 func CheckOutbox(text string) error {
-	_, err := parseOutbox(text, DefaultSchema)
-	return err
+	if t, ok := mssql.ParseTable(text, DefaultSchema); !ok || t.Server+t.Database != "" {
+		return fmt.Errorf("%q is not the name of a table in the ERP's database, such as %s", text, DefaultOutbox)
+	}
+	return nil
 }
 
-func newOutbox(c Config) (*Outbox, error) {
-	if c.Outbox == "" {
-		return nil, nil
+// openOutbox adds the outbox, if one is configured. It uses the connections for bills,
+// since readers may wait for slow clients.
+func (b *serverRecords) openOutbox() *Outbox {
+	if b.config.Outbox == "" {
+		return nil
 	}
-	table, err := parseOutbox(c.Outbox, c.Schema)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: 1})
-	if err != nil {
-		return nil, err
-	}
-	return &Outbox{pool, table, mssql.LockTimeout(c.LockTimeout)}, nil
+	table, _ := mssql.ParseTable(b.config.Outbox, b.config.Schema) // see CheckOutbox
+	b.Add(outboxKind, table)
+	return &Outbox{b.bills.DB(), table, mssql.LockTimeout(b.config.LockTimeout)}
 }
 
 // Source identifies the table in the service's own database.
@@ -75,11 +73,13 @@ func (o *Outbox) Source() string { return strings.ToLower(o.table.String()) }
 
 // outboxCondition selects the rows to publish. It skips rows that open transactions have
 // locked. READPAST alone is rejected where readers use row versions.
-const outboxCondition = ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL`
+const outboxCondition = ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL AND EventGUID NOT IN `
 
 // Read returns events, the oldest first: up to limit, fewer if their bodies are large. It
-// leaves out the rows except. Bodies longer than maxBody are not returned.
+// leaves out the rows except, of which there may be 1,000. Bodies longer than maxBody are
+// not returned.
 func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
+	except = append(slices.Clone(except), unusedID) // a list must not be empty
 	for range executor.MaxAttempts {
 		if all, err = o.read(ctx, limit, maxBody, except); err == nil && len(all) > 0 {
 			all, err = o.inOrder(ctx, all, except)
@@ -94,11 +94,10 @@ func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) 
 // read reads rows in order. The CAST of the body is for Babelfish, which returns a CASE
 // expression as varchar.
 func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
-	b := &outboxStatement{}
-	b.text = `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, CAST(CASE WHEN DATALENGTH(Body) <= ` + b.add(mssql.Long(int64(outboxPerByte*maxBody))) +
-		` THEN Body END AS nvarchar(max)) FROM ` + o.table.Quoted() + outboxCondition + b.except(except) +
-		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT ` + b.add(mssql.Long(int64(limit))) + ` ROWS ONLY`
-	err = o.run(ctx, b, func(rows *sql.Rows) error {
+	var p outboxParams
+	err = o.run(ctx, `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, CAST(CASE WHEN DATALENGTH(Body) <= `+p.add(mssql.Long(int64(outboxPerByte*maxBody)))+
+		` THEN Body END AS nvarchar(max)) FROM `+o.table.Quoted()+outboxCondition+p.guids(except)+
+		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT `+p.add(mssql.Long(int64(limit)))+` ROWS ONLY`, &p, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
 			var r OutboxRow
@@ -118,21 +117,16 @@ func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) 
 // inOrder returns the rows before the first one that they overtook: if a transaction
 // commits while the rows are read, its later rows may be read without the earlier ones.
 func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) ([]OutboxRow, error) {
-	b := &outboxStatement{}
+	var p outboxParams
 	var read []mssql.Param
 	for _, r := range all {
 		read = append(read, mssql.Long(r.ID))
 	}
-	b.text = `SELECT MIN(OutboxID) FROM ` + o.table.Quoted() + outboxCondition + b.except(except) +
-		` AND OutboxID < ` + b.add(mssql.Long(all[len(all)-1].ID)) + ` AND OutboxID NOT IN ` + b.list(read)
 	var first sql.NullInt64
-	err := o.run(ctx, b, func(rows *sql.Rows) error {
-		for rows.Next() {
-			if err := rows.Scan(&first); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := o.run(ctx, `SELECT MIN(OutboxID) FROM `+o.table.Quoted()+outboxCondition+p.guids(except)+
+		` AND OutboxID < `+p.add(mssql.Long(all[len(all)-1].ID))+` AND OutboxID NOT IN `+p.list(read), &p, func(rows *sql.Rows) error {
+		rows.Next()
+		return rows.Scan(&first)
 	})
 	if i := slices.IndexFunc(all, func(r OutboxRow) bool { return first.Valid && r.ID > first.Int64 }); i >= 0 {
 		all = all[:i]
@@ -144,9 +138,8 @@ func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) 
 // rows that open transactions have inserted.
 func (o *Outbox) Delete(ctx context.Context, guids []string) error {
 	for part := range slices.Chunk(guids, outboxList) {
-		b := &outboxStatement{}
-		b.text = `DELETE o FROM ` + o.table.Quoted() + ` o WITH (FORCESEEK) WHERE o.EventGUID IN ` + b.list(guidParams(part))
-		if err := o.run(ctx, b, nil); err != nil {
+		var p outboxParams
+		if err := o.run(ctx, `DELETE o FROM `+o.table.Quoted()+` o WITH (FORCESEEK) WHERE o.EventGUID IN `+p.guids(part), &p, nil); err != nil {
 			return o.fault(err, "deleting published rows of")
 		}
 	}
@@ -155,22 +148,21 @@ func (o *Outbox) Delete(ctx context.Context, guids []string) error {
 
 // Refuse records why a row is invalid. It is not read again.
 func (o *Outbox) Refuse(ctx context.Context, guid, reason string) error {
-	b := &outboxStatement{}
+	var p outboxParams
 	reason = strings.ToValidUTF8(strings.ReplaceAll(reason, "\x00", "\uFFFD"), "\uFFFD")
-	b.text = `UPDATE o SET RefusedReason = LEFT(` + b.add(mssql.Text(mssql.Column{Type: "nvarchar"}, reason)) + `, 400) FROM ` +
-		o.table.Quoted() + ` o WITH (FORCESEEK) WHERE o.EventGUID IN ` + b.list(guidParams([]string{guid}))
-	return o.fault(o.run(ctx, b, nil), "rejecting a row of")
+	return o.fault(o.run(ctx, `UPDATE o SET RefusedReason = LEFT(`+p.add(mssql.Text(mssql.Column{Type: "nvarchar"}, reason))+`, 400) FROM `+
+		o.table.Quoted()+` o WITH (FORCESEEK) WHERE o.EventGUID IN `+p.guids([]string{guid}), &p, nil), "rejecting a row of")
 }
 
 // run runs a statement, and again after transient failures: it may be repeated.
-func (o *Outbox) run(ctx context.Context, b *outboxStatement, work func(*sql.Rows) error) error {
-	text, args := mssql.Call(o.prefix+b.text, b.params...)
+func (o *Outbox) run(ctx context.Context, text string, p *outboxParams, work func(*sql.Rows) error) error {
+	text, args := mssql.Call(o.prefix+text, p.all...)
 	return executor.Retry(ctx, executor.IsReadRetryable, func(ctx context.Context) error {
 		if work == nil {
-			_, err := o.pool.DB().ExecContext(ctx, text, args...)
+			_, err := o.db.ExecContext(ctx, text, args...)
 			return err
 		}
-		rows, err := o.pool.DB().QueryContext(ctx, text, args...)
+		rows, err := o.db.QueryContext(ctx, text, args...)
 		if err != nil {
 			return err
 		}
@@ -189,79 +181,50 @@ func (o *Outbox) fault(err error, doing string) error {
 	return fmt.Errorf("%s the outbox %s: %w", doing, o.table, executor.Classify(err))
 }
 
-// outboxStatement is a statement with its parameters.
-type outboxStatement struct {
-	text   string
-	params []mssql.Param
+// outboxParams are the parameters of a statement.
+type outboxParams struct{ all []mssql.Param }
+
+func (p *outboxParams) add(value mssql.Param) string {
+	p.all = append(p.all, value)
+	return fmt.Sprintf("@p%d", len(p.all))
 }
 
-func (b *outboxStatement) add(p mssql.Param) string {
-	b.params = append(b.params, p)
-	return fmt.Sprintf("@p%d", len(b.params))
-}
-
-// list adds a list of parameters. Its last one is repeated up to a power of two, so that
-// there are few different statements.
-func (b *outboxStatement) list(all []mssql.Param) string {
-	var names []string
-	for count := 1; len(names) < count; {
-		names = append(names, b.add(all[min(len(names), len(all)-1)]))
-		if len(names) == count && count < len(all) {
-			count *= 2
-		}
+// list adds a list. Its last element is repeated up to a power of two, so that there are
+// few different statements.
+func (p *outboxParams) list(all []mssql.Param) string {
+	names := make([]string, 1<<bits.Len(uint(len(all)-1)))
+	for i := range names {
+		names[i] = p.add(all[min(i, len(all)-1)])
 	}
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-func (b *outboxStatement) except(guids []string) string {
-	if len(guids) == 0 {
-		return ""
+func (p *outboxParams) guids(guids []string) string {
+	all := make([]mssql.Param, len(guids))
+	for i, guid := range guids {
+		all[i] = mssql.Guid(mssql.Column{Type: "uniqueidentifier"}, guid)
 	}
-	return ` AND EventGUID NOT IN ` + b.list(guidParams(guids))
+	return p.list(all)
 }
 
-func guidParams(guids []string) (all []mssql.Param) {
-	for _, guid := range guids {
-		all = append(all, mssql.Guid(mssql.Column{Type: "uniqueidentifier"}, guid))
+// checkOutbox compares the outbox with its definition, and checks the permissions to read,
+// delete and refuse rows.
+func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
+	if r.Outbox == nil {
+		return nil, nil
 	}
-	return all
-}
-
-// outboxColumns are the columns of the outbox with the names of their types on SQL Server.
-var outboxColumns = [][2]string{{"OutboxID", "bigint int"}, {"EventGUID", "uniqueidentifier"}, {"EventName", "nvarchar varchar"},
-	{"Body", "nvarchar varchar"}, {"RefusedReason", "nvarchar varchar"}}
-
-// check returns the columns and permissions that are missing for reading, deleting and
-// refusing rows.
-func (o *Outbox) check(ctx context.Context) (all []Finding, err error) {
-	add := func(column, problem string) {
-		all = append(all, Finding{Kind: "outbox", Table: o.table.String(), Field: column, Problem: problem})
+	all, err := r.checkKind(ctx, outboxKind)
+	for i := range all {
+		all[i].Problem += "; an administrator changes that with outbox.sql"
 	}
-	conn, err := o.pool.Get(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil || len(all) == 1 && all[0].Field == "" { // no such table
+		return all, err
 	}
-	columns, err := conn.Catalogue(ctx, o.table)
-	if err = errors.Join(err, conn.Close()); err != nil {
-		return nil, err
-	}
-	if len(columns) == 0 {
-		add("", "there is no such table, or no permission on it; an administrator creates it and GRANTs the permissions with outbox.sql")
-		return all, nil
-	}
-	for _, want := range outboxColumns {
-		i := slices.IndexFunc(columns, func(c mssql.Column) bool { return strings.EqualFold(c.Name, want[0]) })
-		switch {
-		case i < 0:
-			add(want[0], "there is no such column; an administrator adds it with outbox.sql")
-		case !slices.Contains(strings.Fields(want[1]), columns[i].Type):
-			add(want[0], "the column is "+columns[i].Declared()+", not "+strings.Fields(want[1])[0])
-		}
-	}
-	missing, grant, err := mssql.MissingRights(ctx, o.pool.DB(), o.table, "SELECT", "DELETE", "UPDATE (RefusedReason)")
+	o := r.Outbox
+	missing, grant, err := mssql.MissingRights(ctx, o.db, o.table, "SELECT", "DELETE", "UPDATE (RefusedReason)")
 	if len(missing) > 0 {
-		add("", "the service's login has no permission to "+strings.Join(missing, ", "))
-		all[len(all)-1].Grant = grant
+		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Grant: grant,
+			Problem: "the service's login has no permission to " + strings.Join(missing, ", ")})
 	}
-	return all, err
+	return all, executor.Classify(err)
 }

@@ -203,7 +203,7 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 	}
 	defer program.Close()
 	for _, kept := range []bool{false, true} {
-		tx, err := program.Outbox.pool.DB().BeginTx(t.Context(), nil)
+		tx, err := program.Outbox.db.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 		}
 	}
 	rows := o.expect(b, 10, nil, "low 1", "low 2")
-	if first, err := b.inOrder(t.Context(), rows[1:], nil); err != nil || len(first) != 0 {
+	if first, err := b.inOrder(t.Context(), rows[1:], []string{unusedID}); err != nil || len(first) != 0 {
 		t.Errorf("got %+v (%v), but an earlier row is in the table", first, err)
 	}
 	if first, err := b.inOrder(t.Context(), rows[1:], guidsOf(rows[:1])); err != nil || len(first) != 1 {
@@ -277,10 +277,11 @@ func TestOutboxScript(t *testing.T) {
 // TestOutboxCheck checks that whd check reports a missing table, columns and rights.
 func TestOutboxCheck(t *testing.T) {
 	o := newOutboxTest(t)
-	b := o.open().Outbox
+	r := o.open()
+	b := r.Outbox
 	expect := func(parts ...string) {
 		t.Helper()
-		found, err := b.check(t.Context())
+		found, err := checkOutbox(t.Context(), r)
 		var texts []string
 		for _, f := range found {
 			texts = append(texts, f.String(), f.Grant)
@@ -296,9 +297,9 @@ func TestOutboxCheck(t *testing.T) {
 		}
 	}
 	expect("whd.WH_Outbox: there is no such table", "outbox.sql")
-	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL, Body int NOT NULL, RefusedReason nvarchar(400) NULL)",
+	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL, Body binary(8) NOT NULL, RefusedReason nvarchar(400) NULL)",
 		"GRANT SELECT ON whd.WH_Outbox TO "+o.login)
-	expect("whd.WH_Outbox, column EventGUID: there is no such column", "outbox.sql", "column Body: the column is int, not nvarchar", "GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
+	expect("whd.WH_Outbox, column EventGUID: there is no such column", "outbox.sql", "column Body: the column is binary(8), which cannot be read as", "GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
 	if _, err := b.Read(t.Context(), 1, 1, nil); err == nil || !strings.Contains(err.Error(), "run whd check") {
 		t.Errorf("reading: %v", err)
 	}

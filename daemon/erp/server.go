@@ -41,12 +41,10 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	if b.bills, err = openBills(c); err == nil {
 		b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: 1})
 	}
-	if err == nil {
-		b.outbox, err = newOutbox(c)
-	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
+	b.outbox = b.openOutbox()
 	return b, nil
 }
 
@@ -59,9 +57,6 @@ func (b *serverRecords) Close() (err error) {
 		if server != nil {
 			err = errors.Join(err, server.Close())
 		}
-	}
-	if b.outbox != nil {
-		err = errors.Join(err, b.outbox.pool.Close())
 	}
 	return err
 }
@@ -123,7 +118,7 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 
 // poolFor returns the pool through which a kind is read.
 func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
-	if _, ok := BillTables().Lookup(kind.Name); ok {
+	if _, ok := BillTables().Lookup(kind.Name); ok || kind == outboxKind {
 		return b.bills
 	}
 	return b.Pool

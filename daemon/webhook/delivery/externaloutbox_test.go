@@ -197,7 +197,7 @@ func TestExternalOutboxWithoutDeletion(t *testing.T) {
 			}
 			return before, nil
 		})
-		const all, limit = 3000, 1024
+		const all, limit = 3000, 1000
 		o.put(numbered(all)[:10]...)
 		x.advance(10 * time.Second)
 		o.put(numbered(all)[10:20]...)

@@ -14,7 +14,7 @@ import (
 // Limits of rows.
 const (
 	outboxRows = 256  // to read at a time
-	maxMarked  = 1024 // published rows that could not be deleted, above which no more are read
+	maxMarked  = 1000 // published rows that could not be deleted, above which no more are read
 )
 
 // outboxReader publishes the events that other programs insert into the outbox.
