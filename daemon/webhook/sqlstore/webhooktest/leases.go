@@ -189,7 +189,7 @@ func fencedWrites(h hooks) {
 
 // concurrentWriters has two daemons write concurrently, each to its own partition.
 func concurrentWriters(h hooks) {
-	const each, rounds, size = 16, 4, 4
+	const each, rounds, size = 8, 4, 4
 	r := h.subscribe()
 	daemons := []hooks{h, {Store: h.reopen().Webhooks, t: h.t}}
 	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
