@@ -104,7 +104,7 @@ func TestCheckWithMinimalRights(t *testing.T) {
 	if r := expect(0, update); len(r.Findings) != 1 || !r.Findings[0].Warning || len(r.Own.Problems) > 0 {
 		t.Errorf("with the rights of the scripts: %+v", r)
 	}
-	mssqltest.Exec(t, o.dsn, update+user) // as the report says
+	mssqltest.Exec(t, o.dsn, update+user) // from the report
 	if r := o.checks(dsn, 0); len(r.Findings)+len(r.Grants) > 0 {
 		t.Errorf("with the right for the bill update: %+v", r)
 	}

@@ -43,8 +43,8 @@ func settings() []string {
 	return []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", strings.Join(names, ",")}
 }
 
-// erpVariable is the connection string of an ERP's database, which makes the daemons keep
-// their own data in files beside it.
+// erpVariable is the connection string of an ERP's database. The daemons that use it keep
+// their own data in files.
 const erpVariable = "DELIVERYBENCH_ERP"
 
 // startDaemon starts a daemon without subscriptions.
