@@ -12,10 +12,21 @@ const (
 	Warning Status = "warning" // works, but perhaps not as intended
 	Failed  Status = "failed"  // does not work
 	Skipped Status = "skipped" // does not apply, or depends on a failed check
+
+	KnownDifference Status = "known difference" // works differently on this server, for a documented reason
+	NotChecked      Status = "not checked"      // could not be checked here, for the reason in the detail
 )
 
-// Short returns ok, warn, fail or skip.
-func (s Status) Short() string { return string(s[:min(4, len(s))]) }
+// Short returns a word of at most four letters.
+func (s Status) Short() string {
+	switch s {
+	case KnownDifference:
+		return "diff"
+	case NotChecked:
+		return "n/a"
+	}
+	return string(s[:min(4, len(s))])
+}
 
 // Result is the result of a check.
 type Result struct {
