@@ -56,6 +56,14 @@ func Open(c Config) (*Records, error) {
 	return &Records{file, c, nil}, nil
 }
 
+// Server returns the server that holds the records, or nil if they are in a file.
+func (r *Records) Server() *executor.Server {
+	if s, ok := r.backend.(*serverRecords); ok {
+		return s.Server
+	}
+	return nil
+}
+
 // backend is a database with ERP records.
 type backend interface {
 	executor.Database

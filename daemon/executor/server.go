@@ -103,7 +103,7 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
 		SQL:     st.SQL,
-		Params:  s.live.bind(st.Args),
+		Params:  s.live.Bind(st.Args),
 		Types:   st.Types,
 		Lock:    cmp.Or(s.server.LockTimeout, limit),
 		Context: ContextInfo(s.ctx),

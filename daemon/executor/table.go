@@ -81,9 +81,12 @@ func newColumns(kind *record.Kind, columns []mssql.Column, supportsJSON bool) *C
 	return k
 }
 
-// bind converts a statement's arguments to parameters, with the types of the columns
+// Dialect returns the dialect for statements on the table.
+func (k *Columns) Dialect() *dialect.Dialect { return k.dialect }
+
+// Bind converts a statement's arguments to parameters, with the types of the columns
 // that they are compared with.
-func (k *Columns) bind(args []query.Arg) []mssql.Param {
+func (k *Columns) Bind(args []query.Arg) []mssql.Param {
 	params := make([]mssql.Param, len(args))
 	for i, a := range args {
 		switch {

@@ -22,6 +22,9 @@ type Param struct {
 	value    driver.Value
 }
 
+// Declared returns the declared type in SQL.
+func (p Param) Declared() string { return p.declared }
+
 // parameter returns the name of parameter i, counted from 0, without the @.
 func parameter(i int) string { return "p" + strconv.Itoa(i+1) }
 
