@@ -1,0 +1,115 @@
+package prove
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/tsql"
+)
+
+// match is whether a value matches a condition, as far as that is known without the
+// database.
+type match int
+
+const (
+	unknown match = iota // depends on the collation
+	no
+	yes
+)
+
+func known(is bool) match {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// isSearch reports whether an operator searches inside of texts.
+func isSearch(op record.Operator) bool { return op >= record.StartsWith && op <= record.Like }
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || r < ' ' })
+}
+
+// pattern returns the LIKE pattern for texts that begin with a text.
+var pattern = dialect.Matches[record.StartsWith].Operand
+
+// condition returns a filter with operands of the first rows; false if they have none.
+// Parts of a text that is not ASCII may not be found, depending on the collation.
+func (t *table) condition(field int, op record.Operator) (c query.Condition, ok bool) {
+	const few, part = 3, 3
+	c = query.Condition{Field: field, Operator: op, Operands: t.values(field, few)}
+	if isSearch(op) {
+		c.Operands = slices.DeleteFunc(t.values(field, maxRows), func(v wire.Value) bool { return v.Text == "" || !isASCII(v.Text) })
+	}
+	if len(c.Operands) == 0 {
+		return c, op.Arity() == record.None
+	}
+	switch text := c.Operands[0].Text; op {
+	case record.EndsWith:
+		c.Operands[0].Text = text[max(0, len(text)-part):]
+	case record.StartsWith, record.Contains:
+		c.Operands[0].Text = text[:min(part, len(text))]
+	case record.Like:
+		c.Operands[0].Text = pattern(text[:min(part, len(text))])
+	case record.Between:
+		c.Operands = []wire.Value{c.Operands[0], c.Operands[0]}
+	}
+	if op.Arity() == record.One {
+		c.Operands = c.Operands[:1]
+	}
+	return c, true
+}
+
+// compare compares two values of a type other than text.
+func compare(of record.Type, a, b wire.Value) int {
+	if of == record.Decimal {
+		return tsql.CompareDecimalStrings(a.Text, b.Text)
+	}
+	return cmp.Or(cmp.Compare(a.Int, b.Int), bytes.Compare(a.Bytes, b.Bytes), strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text)))
+}
+
+// matches evaluates a condition on a value without the database.
+func matches(of record.Type, c query.Condition, v value) match {
+	switch {
+	case c.Operator == record.IsNull, c.Operator == record.IsNotNull:
+		return known(v.null == (c.Operator == record.IsNull))
+	case v.null:
+		return no
+	case of == record.Text && !matchesText(c, v.Text):
+		return unknown
+	case of == record.Text:
+		return yes
+	}
+	is := orders[c.Operator]
+	return known(slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return slices.Contains(is, compare(of, v.Value, o)) }))
+}
+
+// orders lists the orders of a value and an operand in which the value matches. The
+// operands of Between are equal.
+var orders = map[record.Operator][]int{
+	record.Equal: {0}, record.In: {0}, record.Between: {0}, record.NotEqualTo: {-1, 1},
+	record.GreaterThan: {1}, record.GreaterThanOrEqualTo: {0, 1}, record.LessThan: {-1}, record.LessThanOrEqualTo: {-1, 0},
+}
+
+// matchesText reports whether a text matches a condition in every collation.
+func matchesText(c query.Condition, text string) bool {
+	switch part := c.Operands[0].Text; c.Operator {
+	case record.StartsWith, record.Contains:
+		return isASCII(text) && strings.HasPrefix(text, part)
+	case record.EndsWith:
+		return isASCII(text) && strings.HasSuffix(text, part)
+	case record.Like:
+		return isASCII(text) && strings.HasPrefix(pattern(text), strings.TrimSuffix(part, "%"))
+	case record.Equal, record.In, record.Between, record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:
+		return slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return o.Text == text })
+	}
+	return false
+}

@@ -1,0 +1,240 @@
+// Package prove implements `whd check --prove`. It runs the statements of real requests
+// on the live servers and reports the result. The report contains no names of
+// hosts, users or tables, and no data.
+package prove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+const (
+	totalLimit     = 50 * time.Second // of all checks; the scratch schema is dropped afterwards
+	statementLimit = 2 * time.Second
+	lockTimeout    = time.Second
+	maxRows        = 10      // read by one statement
+	maxSearched    = 100_000 // rows of a table; text is not searched for in larger ones
+	minSeek        = 10_000  // rows of a table; smaller ones may be scanned
+)
+
+// Options selects the checks.
+type Options struct {
+	ERP     *erp.Records // opened with Limited
+	Kinds   []*record.Kind
+	Zone    *time.Location // of the times in the records
+	Store   appdb.Config   // of the service's own tables; without DSN they are files
+	Scratch bool           // check own tables in a schema that is created and dropped
+	MaxAge  time.Duration  // scratch schemas of earlier runs that are older are dropped
+	Slower  time.Duration  // added to the time limits, for tests
+}
+
+// Limited returns the configuration for reading the records with few resources.
+func Limited(c erp.Config) erp.Config {
+	c.Connections, c.LockTimeout, c.Limits = 1, lockTimeout, limits
+	return c
+}
+
+func limits() executor.Limits { return executor.Limits{Row: statementLimit, Count: statementLimit} }
+
+// Report is the result of all checks.
+type Report struct {
+	Complete bool   // the servers can be used, and no check failed
+	Server   string // product and version; empty for an embedded file
+	Checks   []Result
+}
+
+// Result is the result of one check.
+type Result struct {
+	check.Result
+	Side   string // erp or store
+	Proves string // the statement that holds if the status is ok
+}
+
+// Results returns the results of the checks.
+func (r Report) Results() (all []check.Result) {
+	for _, c := range r.Checks {
+		all = append(all, c.Result)
+	}
+	return all
+}
+
+const (
+	erpSide   = "erp"
+	storeSide = "store"
+)
+
+// checks lists all checks in their order. Each has one function, which returns a text with
+// a number, or for one record kind a number.
+var checks = []struct {
+	name, side string
+	onFile     bool // also on an embedded file
+	server     func(*serverChecks) (figure string, err error)
+	kind       func(kindChecks, *table) (n int, err error)
+	units      string // of n
+	store      func(*scratch) (figure string, err error)
+	proves     string
+}{
+	{name: "version", side: erpSide, server: (*serverChecks).version, proves: "the server is SQL Server 2016 or later, or Babelfish"},
+	{name: "isolation", side: erpSide, server: (*serverChecks).isolation, proves: "it is known whether reads wait for changes in progress"},
+	{name: "collation", side: erpSide, server: (*serverChecks).collation, proves: "text is compared without regard to letter case"},
+	{name: "time zone", side: erpSide, server: (*serverChecks).timeZone, proves: "query.time_zone has the UTC offset of the server"},
+	{name: "OPENJSON", side: erpSide, server: (*serverChecks).openJSON, proves: "a list of any length is one parameter"},
+	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: (*serverChecks).minActive, proves: "changes can be read by rowversion without missing an open transaction"},
+	{name: "columns", side: erpSide, onFile: true, kind: kindChecks.columns, units: "columns", proves: "every column of the record kinds can be read"},
+	{name: "parameters", side: erpSide, kind: kindChecks.parameters, units: "parameters", proves: "parameters have the types of their columns, so that indexes can be used"},
+	{name: "round trip", side: erpSide, onFile: true, kind: kindChecks.roundTrip, units: "statements", proves: "a filter with values of a row finds this row, and only rows that match"},
+	{name: "pages", side: erpSide, onFile: true, kind: kindChecks.pages, units: "pages", proves: "the pages of Skip and Take contain each row once"},
+	{name: "seeks", side: erpSide, server: (*serverChecks).seeks, proves: "equality, In, Between and StartsWith seek in indexes"},
+	{name: "rowversion", side: erpSide, kind: kindChecks.rowVersions, units: "rowversion columns", proves: "rowversion columns can be found"},
+	{name: "stamp indexes", side: erpSide, kind: kindChecks.stampIndexes, units: "indexes", proves: "recent changes can be found by an index"},
+	{name: "scratch schema", side: storeSide, store: (*scratch).create, proves: "a schema can be created"},
+	{name: "migrations", side: storeSide, store: (*scratch).migrations, proves: "two processes can migrate the own tables at the same time"},
+	{name: "batches", side: storeSide, store: (*scratch).batches, proves: "messages and their results are written and read in batches"},
+	{name: "leases", side: storeSide, store: (*scratch).leases, proves: "two processes never hold the same lease, and its earlier holder cannot write"},
+	{name: "lost races", side: storeSide, store: (*scratch).races, proves: "of concurrent writers of one key exactly one succeeds"},
+	{name: "deadlocks", side: storeSide, store: (*scratch).deadlocks, proves: "the victim of a deadlock succeeds at another attempt"},
+	{name: "outbox", side: storeSide, store: (*scratch).outbox, proves: "a row of the outbox becomes an event once"},
+
+	// Last, since Babelfish may not end these statements.
+	{name: "cancel", side: erpSide, server: (*serverChecks).cancelled, proves: "a cancelled statement ends on the server"},
+	{name: "time limit", side: erpSide, server: (*serverChecks).limited, proves: "a statement over its time limit ends on the server"},
+}
+
+// differences lists the known differences of Babelfish from SQL Server, by check.
+var differences = map[string]string{
+	"MIN_ACTIVE_ROWVERSION()": "Babelfish has no such function",
+	"seeks":                   "Babelfish accepts SET STATISTICS XML ON but returns no plans",
+	"cancel":                  continues,
+	"time limit":              continues,
+}
+
+const continues = "on Babelfish a statement continues until it has output to send, unless client_connection_check_interval is set"
+
+// outcome is an error that is the result of a check.
+type outcome struct{ check.Result }
+
+func (o outcome) Error() string { return o.Detail }
+
+func failed(format string, args ...any) error     { return outcomef(check.Failed, format, args...) }
+func warning(format string, args ...any) error    { return outcomef(check.Warning, format, args...) }
+func notChecked(format string, args ...any) error { return outcomef(check.NotChecked, format, args...) }
+
+func outcomef(status check.Status, format string, args ...any) error {
+	return outcome{check.Result{Status: status, Detail: fmt.Sprintf(format, args...)}}
+}
+
+// resultOf returns the result of a check that returned an error, or nil. It does not
+// contain the server's message, which may contain names and values.
+func resultOf(figure string, err error) check.Result {
+	o, isOutcome := errors.AsType[outcome](err)
+	refused, isServer := errors.AsType[*mssql.Error](err)
+	switch {
+	case err == nil:
+		return check.Result{Status: check.OK, Detail: figure}
+	case isOutcome:
+		return o.Result
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), fault.Is(err, fault.Timeout):
+		err = notChecked("a time limit was exceeded")
+	case isServer && refused.Busy():
+		err = notChecked("locked by another transaction")
+	case isServer && refused.Forbidden():
+		err = notChecked("the login lacks a permission (server error %d)", refused.Number)
+	case isServer:
+		err = failed("server error %d", refused.Number)
+	case errors.Is(err, mssql.ErrLost):
+		err = failed("the connection was lost")
+	default:
+		err = failed("%T", err)
+	}
+	return resultOf("", err)
+}
+
+// Run runs all checks. It returns an error, with the results of the other checks, if the
+// ERP's server cannot be reached.
+func Run(ctx context.Context, o Options) (r Report, err error) {
+	ctx, cancel := context.WithTimeout(ctx, totalLimit+o.Slower)
+	defer cancel()
+	erp := &serverChecks{reader: &reader{ctx: ctx, records: o.ERP, server: o.ERP.Server()}, zone: o.Zone}
+	for _, kind := range o.Kinds {
+		erp.tables = append(erp.tables, &table{kind: kind, size: unknownSize})
+	}
+	if erp.server != nil {
+		if erp.session, err = connect(ctx, erp.server.Pool, statementLimit+o.Slower); err == nil {
+			defer erp.conn.Close()
+			err = erp.identify()
+		}
+	}
+	store := &scratch{ctx: ctx, store: o.Store, maxAge: o.MaxAge, slower: o.Slower}
+	defer store.close()
+	for _, c := range checks {
+		var found []check.Result
+		switch {
+		case c.side == storeSide && o.Store.DSN == "", c.side == erpSide && erp.server == nil && !c.onFile:
+			found = append(found, resultOf("", notChecked("embedded")))
+		case c.side == storeSide && !o.Scratch:
+			found = append(found, resultOf("", notChecked("--scratch is not given")))
+		case c.side == erpSide && err != nil:
+			found = append(found, resultOf("", notChecked("the server cannot be used")))
+		case c.side == storeSide && store.tried && !store.isReady:
+			found = append(found, resultOf("", notChecked("no scratch schema")))
+		case ctx.Err() != nil:
+			found = append(found, resultOf("", notChecked("no time left")))
+		case c.store != nil:
+			found = append(found, resultOf(c.store(store)))
+		case c.server != nil:
+			found = append(found, resultOf(c.server(erp)))
+		default:
+			found = eachKind(kindChecks{erp.reader}, c.kind, c.units)
+		}
+		for _, one := range found {
+			if reason := differences[c.name]; reason != "" && erp.babelfish && one.Status != check.OK {
+				one.Status, one.Detail = check.KnownDifference, reason+" ("+one.Detail+")"
+			}
+			one.Name = c.name
+			r.Checks = append(r.Checks, Result{one, c.side, c.proves})
+		}
+	}
+	r.Server, r.Complete = erp.product, err == nil && !check.AnyFailed(r.Results())
+	return r, executor.Classify(err)
+}
+
+// eachKind runs a check for all kinds. Kinds with the same result share one.
+func eachKind(k kindChecks, work func(kindChecks, *table) (int, error), units string) (all []check.Result) {
+	kinds, total := make(map[check.Result][]string), 0
+	for _, t := range k.tables {
+		n, err := work(k, t)
+		r := resultOf("", err)
+		if kinds[r] == nil {
+			all = append(all, r)
+		}
+		if kinds[r] = append(kinds[r], t.kind.Name); err == nil {
+			total += n
+		}
+	}
+	for i, r := range all {
+		if all[i].Detail = listed(kinds[r]) + ": " + r.Detail; r.Status == check.OK {
+			all[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, units, len(kinds[r]))
+		}
+	}
+	return all
+}
+
+// listed returns up to five of the names, and the number of the others.
+func listed(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
