@@ -8,15 +8,19 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	urfave "github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/preflight"
+	"github.com/bizhook/whd/daemon/prove"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
@@ -24,11 +28,15 @@ import (
 type checking struct{ *base }
 
 func (p checking) commands() []*urfave.Command {
-	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"}
+	flags := []urfave.Flag{
+		&urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"},
+		&urfave.BoolFlag{Name: "prove", Usage: "instead, run the statements of requests on this server and report the results; reads only"},
+		&urfave.BoolFlag{Name: "scratch", Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped"},
+	}
 	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
 	return []*urfave.Command{{
 		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
-		Action: p.check, Flags: append([]urfave.Flag{format}, p.settingFlags(settings...)...),
+		Action: p.check, Flags: append(flags, p.settingFlags(settings...)...),
 	}}
 }
 
@@ -45,9 +53,15 @@ func (p checking) check(c *urfave.Context) error {
 	default:
 		return cli.Usagef("--format must be text or json, not %q", format)
 	}
+	if c.Bool("scratch") && !c.Bool("prove") {
+		return cli.Usagef("--scratch needs --prove")
+	}
 	conf, err := p.config()
 	if err != nil {
 		return err
+	}
+	if c.Bool("prove") {
+		return p.prove(c, conf)
 	}
 	found, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
 		return p.openStore(c.Context, conf, nil, work)
@@ -59,6 +73,58 @@ func (p checking) check(c *urfave.Context) error {
 		return errIncomplete
 	}
 	return nil
+}
+
+// proveMaxAge is the age from which the schema of an earlier run is dropped. No run takes
+// as long.
+const proveMaxAge = time.Hour
+
+// prove runs the checks of package prove and prints their report. It does not open the
+// service's own tables, unless the records are in a file.
+func (p checking) prove(c *urfave.Context, conf config.Config) error {
+	store := daemon.StoreConfig(conf, record.Builtin(), 1)
+	options := prove.Options{
+		Kinds: store.Registry.Kinds(), Zone: conf.Query.TimeZone, Scratch: c.Bool("scratch"), MaxAge: proveMaxAge,
+		Store: appdb.Config{DSN: store.DSN, LockTimeout: store.LockTimeout, Limits: store.Limits},
+	}
+	run := func(records *erp.Records) error {
+		options.ERP = records
+		report, err := prove.Run(c.Context, options)
+		if writing := p.writeProof(c.String("format"), report); writing != nil || err != nil {
+			return errors.Join(err, writing)
+		}
+		if !report.Complete {
+			return errUnproved
+		}
+		return nil
+	}
+	if store.ERP.DSN == "" {
+		if err := preflight.Openable(c.Context, conf); err != nil {
+			return err
+		}
+		return p.openStore(c.Context, conf, nil, func(s *storage.Store) error { return run(s.Records) })
+	}
+	store.ERP.Registry = store.Registry
+	records, err := erp.Open(prove.Limited(store.ERP))
+	if err != nil {
+		return err
+	}
+	return errors.Join(run(records), records.Close())
+}
+
+// errUnproved is returned if a check of --prove failed.
+var errUnproved = errors.New("a check failed; see the report")
+
+// writeProof writes the report of --prove. In JSON it has no names of hosts, users or
+// tables, and no data.
+func (p checking) writeProof(format string, r prove.Report) error {
+	if format != "json" {
+		return cli.PrintChecks(p.Stdout, r.Results())
+	}
+	return writeJSON(p.Stdout, struct {
+		Program string
+		prove.Report
+	}{cli.Version(), r})
 }
 
 // writeReport writes the report as text. It leaves out the store if the store
