@@ -51,7 +51,13 @@ func (s *Server) DB() *sql.DB { return s.db }
 func (s *Server) Ping(ctx context.Context) error { return wrap(s.db.PingContext(ctx)) }
 
 // Close closes the pool. Connections in use are closed when they are returned.
-func (s *Server) Close() error { return s.db.Close() }
+// Connections that the server or the network has ended are no failure.
+func (s *Server) Close() error {
+	if err := wrap(s.db.Close()); !errors.Is(err, ErrLost) {
+		return err
+	}
+	return nil
+}
 
 // Get returns a connection of the pool. It waits while all of them are in use.
 func (s *Server) Get(ctx context.Context) (*Conn, error) {

@@ -47,7 +47,7 @@ var exempt = []struct{ command, why string }{
 	{"docker ", "needs a registry of images"},
 	{"WHD_PASSWORD=", "the password of the login that sqlcmd creates"},
 	{"sqlcmd ", "needs the administrator of a SQL Server; the tests on a server run the script"},
-	{"export WHD_STORE_FILE=", "needs a SQL Server: TestServerCommands, TestCheckWithMinimalRights"},
+	{"export WHD_ERP_FILE=", "needs a SQL Server: TestSelectOnly, TestCheckWithMinimalRights"},
 	{"whd migrate", "the same"},
 	{"whd check", "the same"},
 	{"whd serve", "the same"},

@@ -57,8 +57,9 @@ LimitNOFILE=65536
 
 # Secrets, in files that only root can read, or encrypted with systemd-creds (then use
 # LoadCredentialEncrypted). Each has the name of its setting.
+#LoadCredential=erp:/etc/whd/erp.secret
+#LoadCredential=erp.read_dsn:/etc/whd/erp.read_dsn.secret
 #LoadCredential=store:/etc/whd/store.secret
-#LoadCredential=store.read_dsn:/etc/whd/store.read_dsn.secret
 #LoadCredential=admin_password:/etc/whd/admin_password.secret
 
 # Sandboxing.
