@@ -198,7 +198,7 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 			found = eachKind(kindChecks{erp.reader}, c.kind, c.units)
 		}
 		for _, one := range found {
-			if reason := differences[c.name]; reason != "" && erp.babelfish && one.Status != check.OK {
+			if reason := differences[c.name]; reason != "" && erp.babelfish && one.Status != check.OK && ctx.Err() == nil {
 				one.Status, one.Detail = check.KnownDifference, reason+" ("+one.Detail+")"
 			}
 			one.Name = c.name
