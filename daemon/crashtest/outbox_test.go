@@ -26,9 +26,9 @@ import (
 
 // TestOutboxAfterKills kills a daemon that publishes events of an outbox in another
 // database than its store, at random moments and when a message arrives: the events are
-// then stored, and their rows are about to be deleted. Meanwhile programs insert rows, the
-// clock of the daemon changes by 25 hours, and the table is emptied and filled with rows
-// that have the same IDs and bodies. Each committed row becomes exactly one event.
+// then stored, and their rows are about to be deleted. Concurrently, programs insert rows,
+// the clock of the daemon changes by 25 hours, and the table is emptied and filled with
+// rows that have the same IDs and bodies. Each committed row becomes exactly one event.
 func TestOutboxAfterKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
