@@ -1,6 +1,6 @@
-// Package erp reads the ERP's business records and reads and changes the custom
-// fields of bills. The records are in tables of a SQL Server database or in an
-// embedded SQLite file.
+// Package erp reads the ERP's business records, reads and changes the custom fields of
+// bills, and takes events from an outbox. The records are in tables of a SQL Server
+// database or in an embedded SQLite file, which has no outbox.
 package erp
 
 import (
