@@ -64,7 +64,7 @@ func (o onServer) catalogue(login string) (text string) {
 	return text
 }
 
-// TestSelectOnly runs a daemon whose login can only read the ERP's tables. Everything but
+// TestSelectOnly runs a daemon with a login that can only read the ERP's tables. Everything but
 // the bill update works, and the ERP's database does not change.
 func TestSelectOnly(t *testing.T) {
 	o := newOnServer(t)
@@ -119,10 +119,10 @@ func TestSelectOnly(t *testing.T) {
 	// Without SELECT on tables, the check prints the statements for these and the bills fail.
 	mssqltest.Exec(t, o.dsn, "REVOKE SELECT ON dbo.IN_Colours FROM "+login, "REVOKE SELECT ON dbo.BM_Main FROM "+login)
 	r = u.report(1, "WHD_ERP="+dsn)
-	wants := []string{"GRANT SELECT ON [dbo].[BM_Main] TO [" + login + "];", "GRANT SELECT ON [dbo].[IN_Colours] TO [" + login + "];"}
+	missing := []string{"GRANT SELECT ON [dbo].[BM_Main] TO [" + login + "];", "GRANT SELECT ON [dbo].[IN_Colours] TO [" + login + "];"}
 	slices.Sort(r.Grants)
-	if !slices.Equal(r.Grants, wants) {
-		t.Errorf("the check prints %q, want %q", r.Grants, wants)
+	if !slices.Equal(r.Grants, missing) {
+		t.Errorf("the check prints %q, want %q", r.Grants, missing)
 	}
 	u.expectAs("GET /Queries/IN_Colours", "", 503, "no permission to read")
 	// A store on the same server needs a schema.
