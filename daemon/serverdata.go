@@ -10,11 +10,9 @@ import (
 	"github.com/bizhook/whd/daemon/storecopy"
 )
 
-// Limits of the check for data of an earlier installation on the ERP's server.
-const (
-	serverDataTimeout  = 5 * time.Second
-	serverDataInterval = 5 * time.Second // until the server responds
-)
+// serverDataInterval is the interval between checks for data of an earlier installation
+// on the ERP's server, until that responds, and their time limit.
+const serverDataInterval = 5 * time.Second
 
 // checkServerData returns an error if the store in files is new, but the ERP's database
 // contains the data of an earlier installation, which would be forgotten. If the server
@@ -26,6 +24,9 @@ func (d *Daemon) checkServerData(ctx context.Context) error {
 	}
 	if c.Start.Fresh {
 		return storecopy.Skip(ctx, d.store.AppDB)
+	}
+	if isNew, err := storecopy.IsNew(ctx, d.store.AppDB); err != nil || !isNew {
+		return err
 	}
 	forgotten, err := d.findServerData(ctx)
 	if err == nil || ctx.Err() != nil {
@@ -45,11 +46,11 @@ func (d *Daemon) checkServerData(ctx context.Context) error {
 // findServerData returns the error about forgotten data, nil if there is none, or an
 // error of the server.
 func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
-	ctx, cancel := context.WithTimeout(ctx, serverDataTimeout)
+	ctx, cancel := context.WithTimeout(ctx, serverDataInterval)
 	defer cancel()
 	c := d.config
-	missing, err := storecopy.Missing(ctx, d.store.AppDB, string(c.ERP.DSN), c.Server.Schema)
-	if err != nil || !missing {
+	found, err := storecopy.HasSubscribers(ctx, string(c.ERP.DSN), c.Server.Schema)
+	if err != nil || !found {
 		return nil, err
 	}
 	command := fmt.Sprintf("whd store copy --from %s --to %s", c.ERP.DSN, config.Embedded)

@@ -202,6 +202,38 @@ func TestBackupOfNewerSchema(t *testing.T) {
 	refused(t, backup.Target{Dir: t.TempDir(), Files: older[:1]}, file, `unexpected file "whd.db"`)
 }
 
+// TestStoreWithoutRecords backs up and restores a store whose records are on a server, and
+// restores the backup over one with demo records.
+func TestStoreWithoutRecords(t *testing.T) {
+	s := source(t)
+	if err := os.Remove(filepath.Join(s.Dir, "records.db")); err != nil {
+		t.Fatal(err)
+	}
+	to := backup.Target{Dir: t.TempDir(), Files: s.Files, Force: true}
+	fill(t, to.Dir)
+	if _, err := backup.Restore(t.Context(), to, saved(t, s)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(to.Dir, "records.db")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file of demo records is left (%v)", err)
+	}
+}
+
+// TestIncompleteFile: SQLite leaves a write-ahead log if the disk is full when the last
+// connection is closed. The file is incomplete without it.
+func TestIncompleteFile(t *testing.T) {
+	to := backup.Target{Dir: t.TempDir(), Files: source(t).Files}
+	_, err := to.Replace("copy", func(dir string) error {
+		return errors.Join(os.WriteFile(filepath.Join(dir, "whd.db"), nil, 0o600), os.WriteFile(filepath.Join(dir, "whd.db-wal"), nil, 0o600))
+	})
+	if err == nil || !strings.Contains(err.Error(), "whd.db could not be completed; the disk may be full") {
+		t.Errorf("got %v", err)
+	}
+	if left := names(t, to.Dir); !slices.Equal(left, []string{"whd.lock"}) {
+		t.Errorf("left %q", left)
+	}
+}
+
 func TestInvalidBackupTargets(t *testing.T) {
 	s := source(t)
 	for name, at := range map[string]string{
@@ -216,7 +248,7 @@ func TestInvalidBackupTargets(t *testing.T) {
 	opens(t, s.Dir)
 	s.Dir = t.TempDir()
 	file := filepath.Join(t.TempDir(), "file")
-	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "records.db is missing") {
+	if _, err := backup.Write(t.Context(), s, file); err == nil || !strings.Contains(err.Error(), "whd.db is missing") {
 		t.Errorf("empty directory: %v", err)
 	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {

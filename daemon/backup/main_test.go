@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { daemontest.Main(m) }
 // files returns the files of the store.
 func files(t testing.TB) []backup.File {
 	t.Helper()
-	all, err := storage.Files(true)
+	all, err := storage.Files()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,6 +79,13 @@ func (t Target) Replace(purpose string, build func(tempDir string) error) (repla
 	if err := build(tempDir); err != nil {
 		return "", err
 	}
+	for _, f := range t.Files {
+		// SQLite ignores an error when it closes a file, such as a full disk, and leaves
+		// this one.
+		if _, err := os.Stat(filepath.Join(tempDir, f.Name+"-wal")); !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("%s could not be completed; the disk may be full", f.Name)
+		}
+	}
 	if err := datadir.Sync(tempDir); err != nil {
 		return "", err
 	}

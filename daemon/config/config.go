@@ -119,6 +119,12 @@ func (c Config) CountAlways() bool {
 	return c.Query.Total == totalAlways || c.Query.Total == totalAuto && !c.ERP.DSN.OnServer()
 }
 
+// DemoByDefault reports whether the ERP's records are demo records without a setting that
+// selects them.
+func (c *Config) DemoByDefault() bool {
+	return !c.ERP.DSN.OnServer() && !c.Demo && c.Origin("erp") == byDefault
+}
+
 // Warnings returns messages about settings that are valid but probably mistaken. A demo
 // serves this machine only, so its host_url may be a loopback address.
 func (c *Config) Warnings() []string {
@@ -243,12 +249,6 @@ const (
 // DSN selects a database: Embedded, Demo, or a connection string. All common ways of
 // printing it show only the scheme of a connection string.
 type DSN string
-
-// DemoByDefault reports whether the ERP's records are demo records without a setting that
-// selects them.
-func (c *Config) DemoByDefault() bool {
-	return !c.ERP.DSN.OnServer() && !c.Demo && c.Origin("erp") == byDefault
-}
 
 // OnServer reports whether the database is on a server.
 func (d DSN) OnServer() bool { return d != Embedded && d != Demo }

@@ -51,7 +51,7 @@ var table = []Setting{
 	{Name: "data_dir", argument: "DIR", into: func(c *Config) any { return &c.DataDir }, state: true,
 		Help: "directory for whd's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
-		Help: "load demo records into an empty store; embedded store only"},
+		Help: "load demo records into an empty file of records; requires erp to be demo"},
 	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: "none", choices: []string{"none", compatServiceStack}, Live: true,
 		Help: "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,

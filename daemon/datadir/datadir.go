@@ -154,7 +154,7 @@ func ReplaceInterrupted(dir string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// MarkUnfinished marks the directory until finish is called: while it is marked, Share fails,
+// MarkUnfinished marks the directory until finish is called: while it is marked, LockShared fails,
 // even after a crash.
 func (l *Lock) MarkUnfinished() (finish func() error, err error) {
 	dir := filepath.Dir(l.file.Name())

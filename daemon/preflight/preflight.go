@@ -113,16 +113,20 @@ func checkERP(_ context.Context, r *run) []check.Result {
 // missing files, perhaps in a mistyped directory, or migrate tables that have not been
 // backed up.
 func Openable(ctx context.Context, c config.Config) error {
-	if c.Store.OnServer() || datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
+	if datadir.ReplaceInterrupted(c.DataDir) { // opening the store reports that
 		return nil
 	}
-	files, err := storage.Files(!c.ERP.DSN.OnServer())
+	files, err := storage.Files()
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if !f.Required {
-			continue // created when needed
+		needed := f.Required && !c.Store.OnServer() // others are created when needed
+		if f.Name == storage.RecordsFile {
+			needed = !c.ERP.DSN.OnServer()
+		}
+		if !needed {
+			continue
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

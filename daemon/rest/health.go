@@ -25,8 +25,9 @@ func (h *health) alive(x *edge.Context) error { return plain(x, "ok\n") }
 // readyTimeout limits the check of the store, since monitors poll every few seconds.
 const readyTimeout = 2 * time.Second
 
-// erpTimeout limits the check of the ERP's database, which may be unreachable.
-const erpTimeout = time.Second
+// erpTimeout limits the wait for the ERP's database, which may be unreachable, since
+// monitors themselves may wait only for a second.
+const erpTimeout = 200 * time.Millisecond
 
 // ready reports whether the service is ready: 503 with the reason if not. Warnings do not
 // make it unready, and neither does an ERP's database that is down: events are accepted

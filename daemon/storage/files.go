@@ -10,25 +10,21 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Files returns the files of the service's own data and, if withRecords is set, of the
-// demo records.
-func Files(withRecords bool) ([]backup.File, error) {
+// Files returns the files of the service's own data, and the file of demo records, which
+// may be missing.
+func Files() ([]backup.File, error) {
 	db, err := appdb.LatestMigration(appdb.FileMigrations)
 	if err != nil {
 		return nil, err
 	}
 	log, err := appdb.LatestMigration(appdb.LogMigrations)
-	all := []backup.File{{Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}
-	if withRecords {
-		all = append([]backup.File{{Name: recordsFile, Required: true}}, all...)
-	}
-	return all, err
+	return []backup.File{{Name: RecordsFile}, {Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
 }
 
 // files returns the required files.
 func (c Config) files() (names []string) {
 	if c.ERP.DSN == "" {
-		names = append(names, recordsFile)
+		names = append(names, RecordsFile)
 	}
 	if c.DSN == "" {
 		names = append(names, appdb.FileName)

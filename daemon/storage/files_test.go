@@ -16,7 +16,7 @@ import (
 // TestLostFiles deletes and replaces each file of an open store. Nothing that is
 // written then looks as if it were kept, and no file is made in its place.
 func TestLostFiles(t *testing.T) {
-	for _, name := range []string{appdb.FileName, appdb.FileName + "-wal", recordsFile} {
+	for _, name := range []string{appdb.FileName, appdb.FileName + "-wal", RecordsFile} {
 		for _, replaced := range []bool{false, true} {
 			c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 2}
 			s, err := Open(t.Context(), c)
@@ -48,7 +48,7 @@ func TestLostFiles(t *testing.T) {
 			if err := s.Ready(t.Context()); !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), strings.TrimSuffix(name, "-wal")) {
 				t.Errorf("%s, replaced %v: ready: %v", name, replaced, err)
 			}
-			if name != recordsFile {
+			if name != RecordsFile {
 				if err := w.Write(t.Context(), batch); !errors.Is(err, delivery.ErrFenced) {
 					t.Errorf("%s, replaced %v: writing a batch: %v", name, replaced, err)
 				}
@@ -66,7 +66,7 @@ func TestLostFiles(t *testing.T) {
 
 // TestStoreIsNotCreatedAgain opens a store with a missing or empty file.
 func TestStoreIsNotCreatedAgain(t *testing.T) {
-	for _, name := range []string{appdb.FileName, recordsFile} {
+	for _, name := range []string{appdb.FileName, RecordsFile} {
 		c := Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1}
 		reopen := func() error {
 			s, err := Open(t.Context(), c)

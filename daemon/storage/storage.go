@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -46,9 +47,9 @@ type Config struct {
 	Limits      func() executor.Limits // of statements that read records, called for each statement; nil for none
 }
 
-// recordsFile is the file of the ERP records. It is separate from the files of
+// RecordsFile is the file of the ERP records. It is separate from the files of
 // package appdb, so that writers of one do not wait for writers of the other.
-const recordsFile = "records.db"
+const RecordsFile = "records.db"
 
 // Store is an open store.
 type Store struct {
@@ -56,6 +57,8 @@ type Store struct {
 	config Config
 	lock   *datadir.Lock  // of the data directory; nil if both databases are on servers
 	log    *logstore.File // nil if the own data is on a server
+
+	probe erpProbe
 
 	AppDB    *appdb.DB       // the service's own tables
 	Webhooks *sqlstore.Store // the webhook tables
@@ -79,7 +82,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) (err error) {
 	c := s.config
-	if c.DSN == "" || c.ERP.DSN == "" {
+	if len(c.files()) > 0 {
 		if s.lock, err = datadir.LockShared(c.Dir); err != nil {
 			return fault.Wrap(err, fault.Unavailable, "the store cannot be opened: %s", err)
 		}
@@ -108,7 +111,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	}
 	s.log = logstore.NewFile(s.path(appdb.LogFileName), c.Connections)
 	if c.ERP.DSN == "" {
-		err = s.AppDB.WatchFiles(s.path(recordsFile))
+		err = s.AppDB.WatchFiles(s.path(RecordsFile))
 	}
 	if err != nil {
 		return executor.OpenError(err)
@@ -118,7 +121,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 
 func (c Config) records() erp.Config {
 	r := c.ERP
-	r.Path, r.Registry, r.Limits, r.Connections = filepath.Join(c.Dir, recordsFile), c.Registry, c.Limits, cmp.Or(r.Connections, c.Connections)
+	r.Path, r.Registry, r.Limits, r.Connections = filepath.Join(c.Dir, RecordsFile), c.Registry, c.Limits, cmp.Or(r.Connections, c.Connections)
 	return r
 }
 
@@ -179,8 +182,48 @@ func (s *Store) RequestLog() requestlog.Store {
 	return logstore.OnServer(s.AppDB)
 }
 
-// ERPReady returns an error with the reason if the ERP's records cannot be read.
-func (s *Store) ERPReady(ctx context.Context) error { return executor.ReadinessError(s.Ping(ctx)) }
+// erpProbe is the last result of a ping of the ERP's database.
+type erpProbe struct {
+	sync.Mutex
+	running chan struct{} // closed at the end of the ping in progress, nil if there is none
+	err     error
+}
+
+// probeTimeout limits a ping.
+const probeTimeout = 2 * time.Second
+
+// ERPReady returns an error if the ERP's records cannot be read. If the database does not
+// respond until ctx is done, it returns the previous result, so that callers need not
+// wait long for a server that does not respond at all.
+func (s *Store) ERPReady(ctx context.Context) error {
+	p := &s.probe
+	p.Lock()
+	ended := p.running
+	if ended == nil {
+		ended = make(chan struct{})
+		p.running = ended
+		go func() {
+			defer close(ended)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
+			defer cancel()
+			err := executor.Classify(s.Ping(ctx))
+			if err != nil && !fault.Is(err, fault.Unavailable) {
+				err = executor.Unavailable(err, "the database did not respond in time")
+			}
+			p.Lock()
+			defer p.Unlock()
+			p.running, p.err = nil, err
+		}()
+	}
+	p.Unlock()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	p.Lock()
+	defer p.Unlock()
+	return p.err
+}
 
 // Ready returns an error with the reason if the own data cannot be used.
 func (s *Store) Ready(ctx context.Context) error {
@@ -195,6 +238,12 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // Close closes the store. All results must be closed before.
 func (s *Store) Close() error {
+	s.probe.Lock()
+	ended := s.probe.running
+	s.probe.Unlock()
+	if ended != nil {
+		<-ended
+	}
 	var errs []error
 	if s.Records != nil {
 		errs = append(errs, s.Records.Close())

@@ -48,7 +48,8 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 		return r, fault.Wrap(err, fault.Unavailable, "the database on the server cannot be opened")
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	if err := checkSource(ctx, source); err != nil {
+	fences, err := checkSource(ctx, source)
+	if err != nil {
 		return r, err
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -69,28 +70,35 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 		if err := r.copyAll(ctx, source, dir); err != nil {
 			return err
 		}
-		return checkSource(ctx, source) // a daemon may have started
+		after, err := checkSource(ctx, source)
+		if err == nil && after != fences {
+			err = errors.New("a daemon has used the data on the server during the copy; stop all daemons, then copy again")
+		}
+		return err
 	})
 	return r, err
 }
 
 // checkSource returns an error if the tables do not have the version of this program, or
-// are in use.
-func checkSource(ctx context.Context, source *appdb.DB) error {
+// are in use. fences changes whenever a daemon starts.
+func checkSource(ctx context.Context, source *appdb.DB) (fences int64, err error) {
 	m, err := source.Migration(ctx)
 	switch {
 	case err != nil:
-		return err
+		return 0, err
 	case m.After == 0:
-		return fmt.Errorf("%s on the server contains no tables of whd; select another one with --schema, or another database with --from", m.Name)
+		return 0, fmt.Errorf("%s on the server contains no tables of whd; select another one with --schema, or another database with --from", m.Name)
 	case m.After != m.Latest:
-		return fmt.Errorf("the tables of %s have version %d, but this whd copies version %d: run whd migrate --store sqlserver://... with the same connection string first, or use the latest whd", m.Name, m.After, m.Latest)
+		return 0, fmt.Errorf("the tables of %s have version %d, but this whd copies version %d: run whd migrate --store sqlserver://... with the same connection string first, or use the latest whd", m.Name, m.After, m.Latest)
 	}
 	leased, err := queryInt(ctx, source, `SELECT COALESCE(MAX(DATEDIFF(second, SYSUTCDATETIME(), p.LeaseUntil)) + 1, 0) FROM whd.WH_Partition p WHERE p.LeaseUntil > SYSUTCDATETIME()`)
 	if err == nil && leased > 0 {
 		err = fault.New(fault.Unavailable, "a daemon uses the data on the server: its leases end in %d seconds, unless it renews them; stop all daemons, or wait if it was killed", leased)
 	}
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return queryInt(ctx, source, `SELECT COALESCE(SUM(p.Fence), 0) FROM whd.WH_Partition p`)
 }
 
 // originRow is the row of WH_Number that records why the data of the server is not missing
@@ -133,14 +141,16 @@ func setOrigin(ctx context.Context, own *appdb.DB, origin int) error {
 	return err
 }
 
-// Missing reports whether a file store without subscribers is used although the database
-// on the server has subscribers in a schema of whd that is visible to the login. It is
-// false if that data was copied or skipped.
-func Missing(ctx context.Context, own *appdb.DB, dsn, schema string) (bool, error) {
+// IsNew reports whether a file store has no subscribers, and no data on a server was copied
+// or skipped.
+func IsNew(ctx context.Context, own *appdb.DB) (bool, error) {
 	known, err := queryInt(ctx, own, `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '`+originRow+`')`)
-	if err != nil || known > 0 {
-		return false, err
-	}
+	return known == 0 && err == nil, err
+}
+
+// HasSubscribers reports whether the database on the server has subscribers in a schema of
+// whd that is visible to the login.
+func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 	server, err := appdb.OpenSchema(ctx, appdb.Config{DSN: dsn, Schema: schema})
 	if err != nil {
 		return false, err

@@ -91,7 +91,9 @@ func addModules(modules map[string]component, info *buildinfo.BuildInfo) []strin
 	standard.PURL = "pkg:golang/std@" + standard.Version
 	all := []component{standard}
 	for _, m := range info.Deps {
-		if m.Replace != nil {
+		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "./") {
+			continue // part of this module
+		} else if m.Replace != nil {
 			m = m.Replace
 		}
 		c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + url.PathEscape(m.Version)}

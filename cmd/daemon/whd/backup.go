@@ -40,7 +40,7 @@ func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, 
 	if conf.Store.OnServer() {
 		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s", c.Command.Name, conf.Server.Schema)
 	}
-	files, err := storage.Files(!conf.ERP.DSN.OnServer())
+	files, err := storage.Files()
 	return conf, files, err
 }
 
