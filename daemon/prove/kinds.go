@@ -2,26 +2,57 @@ package prove
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// kindChecks are the checks of each record kind.
-type kindChecks struct{ *reader }
-
-func (p kindChecks) columns(t *table) (int, error) { return len(t.kind.Fields), p.load(t) }
-
-// loadRows loads a table that must have rows.
-func (p kindChecks) loadRows(t *table) error {
-	if p.load(t) != nil || len(t.rows) == 0 {
-		return notChecked("no rows were read")
+// eachKind runs a check for all kinds, or those with rows. Kinds with the same result share
+// one.
+func (p *reader) eachKind(work func(*reader, *table) (int, error), units string, onRows bool) (all []check.Result) {
+	kinds, total := make(map[check.Result][]string), 0
+	for _, t := range p.tables {
+		n, err := 0, errNoRows
+		if !onRows || len(t.rows) > 0 {
+			n, err = work(p, t)
+		}
+		r := resultOf("", err)
+		if kinds[r] == nil {
+			all = append(all, r)
+		}
+		if kinds[r] = append(kinds[r], t.kind.Name); err == nil {
+			total += n
+		}
 	}
-	return nil
+	for i, r := range all {
+		if all[i].Detail = listed(kinds[r]) + ": " + r.Detail; r.Status == check.OK {
+			all[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, units, len(kinds[r]))
+		}
+	}
+	return all
 }
+
+// stable repeats a comparison of rows that failed, with new rows, since other programs
+// change them.
+func stable(p *reader, t *table, compare func() error) (err error) {
+	for range 3 {
+		if err = compare(); resultOf("", err).Status != check.Failed {
+			break
+		}
+		var failure error
+		if t.rows, _, failure = p.read(t, first()); failure != nil {
+			return failure
+		}
+	}
+	return err
+}
+
+var errNoRows = notChecked("no rows were read")
+
+func columns(p *reader, t *table) (int, error) { return len(t.kind.Fields), t.err }
 
 // parameterTypes are the types of the parameters for columns, by the columns' types.
 // Numbers and dates are texts, which the statement casts.
@@ -33,9 +64,9 @@ var parameterTypes = map[string]string{
 }
 
 // fits reports whether a parameter for a field has the type of the field's column.
-func (p kindChecks) fits(t *table, field int) bool {
+func fits(p *reader, t *table, field int) bool {
 	operands := t.values(field, 1)
-	if p.server == nil || len(operands) == 0 {
+	if len(operands) == 0 {
 		return true
 	}
 	st, err := p.compile(t, first(query.Condition{Field: field, Operands: operands}))
@@ -49,36 +80,28 @@ func (p kindChecks) fits(t *table, field int) bool {
 	return declared == parameterTypes[t.live.ByField[field].Type]
 }
 
-func (p kindChecks) parameters(t *table) (n int, err error) {
-	if err := p.loadRows(t); err != nil {
-		return 0, err
-	}
+func parameters(p *reader, t *table) (n int, err error) {
 	var others []string
 	for i, f := range t.kind.Fields {
-		if n++; f.Filter != record.NoFilter && !p.fits(t, i) {
+		if f.Filter != record.NoFilter && !fits(p, t, i) {
 			others = append(others, f.Name+" ("+t.live.ByField[i].Declared()+")")
 		}
 	}
 	if others != nil {
 		return 0, warning("%d columns are converted for comparisons: %s", len(others), listed(others))
 	}
-	return n, nil
+	return len(t.kind.Fields), nil
 }
 
-func (p kindChecks) roundTrip(t *table) (n int, err error) {
-	if err := p.loadRows(t); err != nil {
-		return 0, err
-	}
+func roundTrip(p *reader, t *table) (n int, err error) {
 	bad := make(map[check.Status][]string)
-	for field, f := range t.kind.Fields {
-		for op := record.Equal; op <= record.IsNotNull; op++ {
-			if _, ok := t.condition(field, op); !ok || !f.Filter.Allows(op) || !p.fits(t, field) {
-				continue
-			}
-			n++
-			if r := resultOf("", p.verify(t, field, op)); r.Status != check.OK {
-				bad[r.Status] = append(bad[r.Status], f.Name+" "+op.String()+": "+r.Detail)
-			}
+	for _, c := range t.filters() {
+		if !fits(p, t, c.Field) {
+			continue
+		}
+		n++
+		if r := resultOf("", verify(p, t, c.Field, c.Operator)); r.Status != check.OK {
+			bad[r.Status] = append(bad[r.Status], t.kind.Fields[c.Field].Name+" "+c.Operator.String()+": "+r.Detail)
 		}
 	}
 	for _, status := range []check.Status{check.Failed, check.NotChecked} {
@@ -90,31 +113,26 @@ func (p kindChecks) roundTrip(t *table) (n int, err error) {
 }
 
 // verify runs a filter with operands of the first rows, in a large table on these rows
-// only, and compares the rows found. If they differ, it tries again with new rows, since
-// other programs change them.
-func (p kindChecks) verify(t *table, field int, op record.Operator) (err error) {
+// only, and compares the rows found.
+func verify(p *reader, t *table, field int, op record.Operator) error {
 	if isSearch(op) && t.large() {
 		return notChecked("size")
 	}
-	for range 3 {
-		c, _ := t.condition(field, op)
+	return stable(p, t, func() error {
+		c, ok := t.condition(field, op)
+		if !ok {
+			return errNoRows
+		}
 		where := []query.Condition{c}
 		if key := t.kind.KeyField(); t.large() {
 			where = append(where, query.Condition{Field: key, Operator: record.In, Operands: t.values(key, maxRows)})
 		}
-		found, _, failure := p.read(t, first(where...))
-		if failure != nil {
-			return failure
+		found, _, err := p.read(t, first(where...))
+		if err != nil {
+			return err
 		}
-		if err = t.compare(c, found); err == nil {
-			return nil
-		}
-		t.loaded = false
-		if failure := p.loadRows(t); failure != nil {
-			return failure
-		}
-	}
-	return err
+		return t.compare(c, found)
+	})
 }
 
 // compare compares the rows that a filter has found with those that match.
@@ -134,55 +152,44 @@ func (t *table) compare(c query.Condition, found [][]value) error {
 	return nil
 }
 
-func (p kindChecks) pages(t *table) (n int, err error) {
+func pages(p *reader, t *table) (n int, err error) {
 	const size = 4
-	if err := p.loadRows(t); err != nil {
-		return 0, err
-	}
 	if t.large() && !t.leads(t.kind.KeyName()) {
 		return 0, notChecked("size: no index starts with %s", t.kind.KeyName())
 	}
-	for range 3 { // since other programs change rows
+	return (maxRows + size - 1) / size, stable(p, t, func() error {
 		whole, _, err := p.read(t, query.Request{Take: maxRows})
 		var paged [][]value
-		for n = 0; err == nil && n*size < maxRows; n++ {
+		for skip := 0; err == nil && skip < maxRows; skip += size {
 			var page [][]value
-			page, _, err = p.read(t, query.Request{Skip: int64(n * size), SkipSet: true, Take: int64(min(size, maxRows-n*size))})
+			page, _, err = p.read(t, query.Request{Skip: int64(skip), SkipSet: true, Take: int64(min(size, maxRows-skip))})
 			paged = append(paged, page...)
 		}
-		if err != nil || fmt.Sprint(whole) == fmt.Sprint(paged) {
-			return n, err
+		if err == nil && fmt.Sprint(whole) != fmt.Sprint(paged) {
+			err = failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
 		}
-	}
-	return n, failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
+		return err
+	})
 }
 
-func isRowVersion(c mssql.Column) bool { return c.Type == "timestamp" || c.Type == "rowversion" }
-
-func (p kindChecks) rowVersions(t *table) (n int, err error) {
-	err = p.load(t)
+// stamps returns the rowversion columns, and a column with a given name.
+func (t *table) stamps(name string) (all []string) {
 	for _, c := range t.columns {
-		if isRowVersion(c) {
-			n++
+		if c.Type == "timestamp" || c.Type == "rowversion" || strings.EqualFold(c.Name, name) {
+			all = append(all, c.Name)
 		}
 	}
-	return n, err
+	return all
 }
 
-func (p kindChecks) stampIndexes(t *table) (n int, err error) {
-	err = p.load(t)
-	var without []string
-	for _, c := range t.columns {
-		switch {
-		case !isRowVersion(c) && !strings.EqualFold(c.Name, "LastSavedDateTime"):
-		case t.leads(c.Name):
-			n++
-		default:
-			without = append(without, c.Name)
-		}
+func rowVersions(p *reader, t *table) (n int, err error) { return len(t.stamps("")), t.err }
+
+func stampIndexes(p *reader, t *table) (n int, err error) {
+	without := t.stamps("LastSavedDateTime")
+	all := len(without)
+	without = slices.DeleteFunc(without, t.leads)
+	if n = all - len(without); n == 0 && all > 0 && t.size >= maxSearched {
+		return 0, warning("no index starts with %s, so reading recent changes scans the table", listed(without))
 	}
-	if err == nil && n == 0 && without != nil && t.size >= maxSearched {
-		err = warning("no index starts with %s, so reading recent changes scans the table", listed(without))
-	}
-	return n, err
+	return n, t.err
 }

@@ -68,6 +68,18 @@ func (t *table) condition(field int, op record.Operator) (c query.Condition, ok 
 	return c, true
 }
 
+// filters returns the filters with operands of the first rows.
+func (t *table) filters() (all []query.Condition) {
+	for field, f := range t.kind.Fields {
+		for op := record.Equal; op <= record.IsNotNull; op++ {
+			if c, ok := t.condition(field, op); ok && f.Filter.Allows(op) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
 // compare compares two values of a type other than text.
 func compare(of record.Type, a, b wire.Value) int {
 	if of == record.Decimal {
@@ -88,8 +100,9 @@ func matches(of record.Type, c query.Condition, v value) match {
 	case of == record.Text:
 		return yes
 	}
-	is := orders[c.Operator]
-	return known(slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return slices.Contains(is, compare(of, v.Value, o)) }))
+	return known(slices.ContainsFunc(c.Operands, func(o wire.Value) bool {
+		return slices.Contains(orders[c.Operator], compare(of, v.Value, o))
+	}))
 }
 
 // orders lists the orders of a value and an operand in which the value matches. The

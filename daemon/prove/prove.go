@@ -30,7 +30,7 @@ const (
 
 // Options selects the checks.
 type Options struct {
-	ERP     *erp.Records // opened with Limited
+	ERP     *erp.Records // opened with Limited; nil if they are in a file
 	Kinds   []*record.Kind
 	Zone    *time.Location // of the times in the records
 	Store   appdb.Config   // of the service's own tables; without DSN they are files
@@ -41,16 +41,15 @@ type Options struct {
 
 // Limited returns the configuration for reading the records with few resources.
 func Limited(c erp.Config) erp.Config {
-	c.Connections, c.LockTimeout, c.Limits = 1, lockTimeout, limits
+	c.Connections, c.LockTimeout = 1, lockTimeout
+	c.Limits = func() executor.Limits { return executor.Limits{Row: statementLimit, Count: statementLimit} }
 	return c
 }
-
-func limits() executor.Limits { return executor.Limits{Row: statementLimit, Count: statementLimit} }
 
 // Report is the result of all checks.
 type Report struct {
 	Complete bool   // the servers can be used, and no check failed
-	Server   string // product and version; empty for an embedded file
+	Server   string // product and version; empty for a file
 	Checks   []Result
 }
 
@@ -78,28 +77,29 @@ const (
 // a number, or for one record kind a number.
 var checks = []struct {
 	name, side string
-	onFile     bool // also on an embedded file
-	server     func(*serverChecks) (figure string, err error)
-	kind       func(kindChecks, *table) (n int, err error)
+	server     func(*reader) (figure string, err error)
+	kind       func(*reader, *table) (n int, err error)
 	units      string // of n
+	onRows     bool   // of tables with rows
 	store      func(*scratch) (figure string, err error)
+	needed     bool // by all later checks of this side
 	proves     string
 }{
-	{name: "version", side: erpSide, server: (*serverChecks).version, proves: "the server is SQL Server 2016 or later, or Babelfish"},
-	{name: "isolation", side: erpSide, server: (*serverChecks).isolation, proves: "it is known whether reads wait for changes in progress"},
-	{name: "collation", side: erpSide, server: (*serverChecks).collation, proves: "text is compared without regard to letter case"},
-	{name: "time zone", side: erpSide, server: (*serverChecks).timeZone, proves: "query.time_zone has the UTC offset of the server"},
-	{name: "OPENJSON", side: erpSide, server: (*serverChecks).openJSON, proves: "a list of any length is one parameter"},
-	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: (*serverChecks).minActive, proves: "changes can be read by rowversion without missing an open transaction"},
-	{name: "columns", side: erpSide, onFile: true, kind: kindChecks.columns, units: "columns", proves: "every column of the record kinds can be read"},
-	{name: "parameters", side: erpSide, kind: kindChecks.parameters, units: "parameters", proves: "parameters have the types of their columns, so that indexes can be used"},
-	{name: "round trip", side: erpSide, onFile: true, kind: kindChecks.roundTrip, units: "statements", proves: "a filter with values of a row finds this row, and only rows that match"},
-	{name: "pages", side: erpSide, onFile: true, kind: kindChecks.pages, units: "pages", proves: "the pages of Skip and Take contain each row once"},
-	{name: "seeks", side: erpSide, server: (*serverChecks).seeks, proves: "equality, In, Between and StartsWith seek in indexes"},
-	{name: "rowversion", side: erpSide, kind: kindChecks.rowVersions, units: "rowversion columns", proves: "rowversion columns can be found"},
-	{name: "stamp indexes", side: erpSide, kind: kindChecks.stampIndexes, units: "indexes", proves: "recent changes can be found by an index"},
-	{name: "scratch schema", side: storeSide, store: (*scratch).create, proves: "a schema can be created"},
-	{name: "migrations", side: storeSide, store: (*scratch).migrations, proves: "two processes can migrate the own tables at the same time"},
+	{name: "version", side: erpSide, server: selects(version), proves: "the server is SQL Server 2016 or later, or Babelfish"},
+	{name: "isolation", side: erpSide, server: selects(isolation), proves: "it is known whether reads wait for changes in progress"},
+	{name: "collation", side: erpSide, server: selects(collation), proves: "text is compared without regard to letter case"},
+	{name: "time zone", side: erpSide, server: selects(timeZone), proves: "query.time_zone has the UTC offset of the server"},
+	{name: "OPENJSON", side: erpSide, server: (*reader).openJSON, proves: "a list of any length is one parameter"},
+	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: selects(minActive), proves: "changes can be read by rowversion without missing an open transaction"},
+	{name: "columns", side: erpSide, kind: columns, units: "columns", proves: "every column of the record kinds can be read"},
+	{name: "parameters", side: erpSide, kind: parameters, units: "parameters", onRows: true, proves: "parameters have the types of their columns, so that indexes can be used"},
+	{name: "round trip", side: erpSide, kind: roundTrip, units: "statements", onRows: true, proves: "a filter with values of a row finds this row, and only rows that match"},
+	{name: "pages", side: erpSide, kind: pages, units: "pages", onRows: true, proves: "the pages of Skip and Take contain each row once"},
+	{name: "seeks", side: erpSide, server: (*reader).seeks, proves: "equality, In, Between and StartsWith seek in indexes"},
+	{name: "rowversion", side: erpSide, kind: rowVersions, units: "rowversion columns", proves: "rowversion columns can be found"},
+	{name: "stamp indexes", side: erpSide, kind: stampIndexes, units: "indexes", proves: "recent changes can be found by an index"},
+	{name: "scratch schema", side: storeSide, store: (*scratch).create, needed: true, proves: "a schema can be created"},
+	{name: "migrations", side: storeSide, store: (*scratch).migrations, needed: true, proves: "two processes can migrate the own tables at the same time"},
 	{name: "batches", side: storeSide, store: (*scratch).batches, proves: "messages and their results are written and read in batches"},
 	{name: "leases", side: storeSide, store: (*scratch).leases, proves: "two processes never hold the same lease, and its earlier holder cannot write"},
 	{name: "lost races", side: storeSide, store: (*scratch).races, proves: "of concurrent writers of one key exactly one succeeds"},
@@ -107,8 +107,8 @@ var checks = []struct {
 	{name: "outbox", side: storeSide, store: (*scratch).outbox, proves: "a row of the outbox becomes an event once"},
 
 	// Last, since Babelfish may not end these statements.
-	{name: "cancel", side: erpSide, server: (*serverChecks).cancelled, proves: "a cancelled statement ends on the server"},
-	{name: "time limit", side: erpSide, server: (*serverChecks).limited, proves: "a statement over its time limit ends on the server"},
+	{name: "cancel", side: erpSide, server: (*reader).cancelled, proves: "a cancelled statement ends on the server"},
+	{name: "time limit", side: erpSide, server: (*reader).limited, proves: "a statement over its time limit ends on the server"},
 }
 
 // differences lists the known differences of Babelfish from SQL Server, by check.
@@ -165,40 +165,42 @@ func resultOf(figure string, err error) check.Result {
 func Run(ctx context.Context, o Options) (r Report, err error) {
 	ctx, cancel := context.WithTimeout(ctx, totalLimit+o.Slower)
 	defer cancel()
-	erp := &serverChecks{reader: &reader{ctx: ctx, records: o.ERP, server: o.ERP.Server()}, zone: o.Zone}
-	for _, kind := range o.Kinds {
-		erp.tables = append(erp.tables, &table{kind: kind, size: unknownSize})
+	unable := make(map[string]string) // why the checks of a side cannot run
+	erp := &reader{ctx: ctx, limit: statementLimit + o.Slower, zone: o.Zone}
+	if o.ERP == nil {
+		unable[erpSide] = "embedded"
+	} else if err = erp.open(o.ERP.Server(), o.Kinds); err != nil {
+		unable[erpSide] = "the server cannot be used"
 	}
-	if erp.server != nil {
-		if erp.session, err = connect(ctx, erp.server.Pool, statementLimit+o.Slower); err == nil {
-			defer erp.conn.Close()
-			err = erp.identify()
-		}
-	}
-	store := &scratch{ctx: ctx, store: o.Store, maxAge: o.MaxAge, slower: o.Slower}
+	defer erp.close()
+	store := &scratch{Options: o, ctx: ctx}
 	defer store.close()
+	if o.Store.DSN == "" {
+		unable[storeSide] = "embedded"
+	} else if !o.Scratch {
+		unable[storeSide] = "--scratch is not given"
+	}
 	for _, c := range checks {
 		var found []check.Result
+		start := time.Now()
 		switch {
-		case c.side == storeSide && o.Store.DSN == "", c.side == erpSide && erp.server == nil && !c.onFile:
-			found = append(found, resultOf("", notChecked("embedded")))
-		case c.side == storeSide && !o.Scratch:
-			found = append(found, resultOf("", notChecked("--scratch is not given")))
-		case c.side == erpSide && err != nil:
-			found = append(found, resultOf("", notChecked("the server cannot be used")))
-		case c.side == storeSide && store.tried && !store.isReady:
-			found = append(found, resultOf("", notChecked("no scratch schema")))
+		case unable[c.side] != "":
+			found = append(found, resultOf("", notChecked("%s", unable[c.side])))
 		case ctx.Err() != nil:
 			found = append(found, resultOf("", notChecked("no time left")))
-		case c.store != nil:
-			found = append(found, resultOf(c.store(store)))
+		case c.kind != nil:
+			found = erp.eachKind(c.kind, c.units, c.onRows)
 		case c.server != nil:
 			found = append(found, resultOf(c.server(erp)))
 		default:
-			found = eachKind(kindChecks{erp.reader}, c.kind, c.units)
+			figure, err := c.store(store)
+			found = append(found, resultOf(fmt.Sprintf("%s, %v", figure, time.Since(start).Round(time.Millisecond)), err))
+			if c.needed && err != nil {
+				unable[c.side] = "no scratch schema"
+			}
 		}
 		for _, one := range found {
-			if reason := differences[c.name]; reason != "" && erp.babelfish && one.Status != check.OK && ctx.Err() == nil {
+			if reason := differences[c.name]; reason != "" && strings.HasPrefix(erp.product, "Babelfish") && one.Status != check.OK && ctx.Err() == nil {
 				one.Status, one.Detail = check.KnownDifference, reason+" ("+one.Detail+")"
 			}
 			one.Name = c.name
@@ -207,27 +209,6 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 	}
 	r.Server, r.Complete = erp.product, err == nil && !check.AnyFailed(r.Results())
 	return r, executor.Classify(err)
-}
-
-// eachKind runs a check for all kinds. Kinds with the same result share one.
-func eachKind(k kindChecks, work func(kindChecks, *table) (int, error), units string) (all []check.Result) {
-	kinds, total := make(map[check.Result][]string), 0
-	for _, t := range k.tables {
-		n, err := work(k, t)
-		r := resultOf("", err)
-		if kinds[r] == nil {
-			all = append(all, r)
-		}
-		if kinds[r] = append(kinds[r], t.kind.Name); err == nil {
-			total += n
-		}
-	}
-	for i, r := range all {
-		if all[i].Detail = listed(kinds[r]) + ": " + r.Detail; r.Status == check.OK {
-			all[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, units, len(kinds[r]))
-		}
-	}
-	return all
 }
 
 // listed returns up to five of the names, and the number of the others.

@@ -26,7 +26,6 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/prove"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
@@ -113,51 +112,17 @@ func expectNoData(t *testing.T, text string, words ...string) {
 	}
 }
 
+// TestFile checks that nothing is checked without a server.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
-	run(t, dir, 0, nil, "demo")
 	text, _ := proven(t, dir, 0, nil, "--scratch")
 	expectGolden(t, "file.json", text)
 	expectNoData(t, text, dir)
 
-	if got := run(t, dir, 0, nil, "check", "--prove"); !strings.Contains(got, "\nok    columns ") || !strings.Contains(got, "\nn/a   seeks                    embedded\n") {
+	if got := run(t, dir, 0, nil, "check", "--prove"); !strings.Contains(got, "\nn/a   columns                  embedded\n") {
 		t.Errorf("got %s", got)
 	}
 	run(t, dir, 2, nil, "check", "--scratch")
-}
-
-// TestFaults checks that faults of views in place of tables are found.
-func TestFaults(t *testing.T) {
-	dir := t.TempDir()
-	run(t, dir, 0, nil, "demo")
-	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for _, view := range []string{
-		`Flaky AS SELECT RecID, Description, ColourCode, StyleID, abs(random()) % 1000000000 AS DisplayOrder FROM IN_Colours`,
-		`Narrow AS SELECT Description, LastSavedDateTime FROM CR_Classification`,
-		`Twice AS SELECT RecID, InventoryID, random() AS LogicalID, Available FROM IN_ProductAvailability`,
-	} {
-		if err := conn.Exec("CREATE VIEW " + view); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text, r := proven(t, dir, 1, nil, "--erp-sources", "IN_Colours=Flaky,CR_Classification=Narrow,IN_ProductAvailability=Twice")
-	for name, want := range map[string]string{
-		"columns":    "failed CR_Classification: ",
-		"round trip": "failed IN_Colours: ",
-		"pages":      "failed IN_Colours, IN_ProductAvailability: pages by RecID repeat or omit rows",
-	} {
-		if got := r.details(name); !strings.Contains(got, want) {
-			t.Errorf("%s: %s\nwant %s", name, got, want)
-		}
-	}
-	if got := r.details("round trip"); !strings.Contains(got, "RecID Equal: misses a row that matches") {
-		t.Errorf("got %s", got)
-	}
-	expectNoData(t, text, "Flaky", "Narrow", "Twice")
 }
 
 // TestUnreachable checks that the report is complete if the server cannot be reached.
@@ -177,22 +142,15 @@ func TestUnreachable(t *testing.T) {
 
 // TestCancelled checks that nothing is checked after the end of the context.
 func TestCancelled(t *testing.T) {
-	dir := t.TempDir()
-	run(t, dir, 0, nil, "demo")
-	records, err := erp.Open(prove.Limited(erp.Config{Path: filepath.Join(dir, "records.db"), Registry: record.Builtin()}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer records.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := prove.Run(ctx, prove.Options{ERP: records, Kinds: record.Builtin().Kinds(), Zone: time.UTC})
+	r, err := prove.Run(ctx, prove.Options{Store: storeAt("sqlserver://127.0.0.1"), Scratch: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range r.Checks {
-		if c.Status != "not checked" || c.Name == "columns" && c.Detail != "no time left" {
-			t.Errorf("%+v", c)
+		if want := map[string]string{"erp": "embedded", "store": "no time left"}[c.Side]; c.Status != "not checked" || c.Detail != want {
+			t.Errorf("%+v, want %s", c, want)
 		}
 	}
 }

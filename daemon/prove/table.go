@@ -10,7 +10,6 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
@@ -27,24 +26,18 @@ const unknownSize = -1
 // table is the table or view of a record kind.
 type table struct {
 	kind    *record.Kind
-	loaded  bool
-	err     error             // of loading
-	rows    [][]value         // the first ones, with all fields
-	live    *executor.Columns // nil in a file
-	columns []mssql.Column    // all, also those without a field
-	size    int64             // in rows
-	leading []string          // first columns of indexes
+	err     error     // of reading the following
+	rows    [][]value // the first ones, with all fields
+	live    *executor.Columns
+	columns []mssql.Column // all, also those without a field
+	size    int64          // in rows
+	leading []string       // first columns of indexes
 }
 
 // value is a value of a row.
 type value struct {
 	wire.Value
 	null bool
-}
-
-func newValue(c row.Cell, t record.Type) value {
-	v, _ := wire.ParseValue(t, c.Text(t), time.UTC) // the zero value for NULL
-	return value{v, c.Null}
 }
 
 func (t *table) large() bool { return t.size == unknownSize || t.size >= maxSearched }
@@ -67,26 +60,40 @@ func (t *table) values(field, n int) (all []wire.Value) {
 
 // reader reads the records, as requests do but with few resources.
 type reader struct {
-	session                  // with the server, the only one
-	ctx     context.Context  // of all checks
-	records *erp.Records     // opened with Limited
-	server  *executor.Server // nil if the records are in a file
+	ctx     context.Context // of all checks
+	limit   time.Duration   // of a statement
+	zone    *time.Location
+	server  *executor.Server
+	conn    *mssql.Conn // the only one; after an error, the next statement connects again
 	tables  []*table
+	product string // with the version
 }
 
-// load reads the catalogue and the first rows, once.
-func (p *reader) load(t *table) error {
-	if t.loaded {
-		return t.err
+// open connects to the server and reads facts about it, the catalogue and the first rows.
+func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error) {
+	p.server = server
+	if p.conn, err = server.Pool.Get(p.ctx); err != nil {
+		return err
 	}
-	t.loaded = true
-	if p.server == nil {
-		t.size = 0 // reading a file harms no other program
-	} else if t.err = p.describe(t); t.err != nil {
-		return t.err
+	found, err := p.texts("SELECT " + product)
+	if err != nil {
+		return err
 	}
-	t.rows, _, t.err = p.read(t, first())
-	return t.err
+	p.product = found[0]
+	for _, kind := range kinds {
+		t := &table{kind: kind, size: unknownSize}
+		if t.err = p.describe(t); t.err == nil {
+			t.rows, _, t.err = p.read(t, first())
+		}
+		p.tables = append(p.tables, t)
+	}
+	return nil
+}
+
+func (p *reader) close() {
+	if p.conn != nil {
+		p.conn.Close()
+	}
 }
 
 // describe reads the columns, the size and the indexes of a table.
@@ -98,20 +105,20 @@ func (p *reader) describe(t *table) (err error) {
 	if t.columns, err = p.conn.Catalogue(p.ctx, name); err != nil || name.Server != "" {
 		return err
 	}
-	system, object := "sys.", textParam(name.Quoted())
+	system := "sys."
 	if name.Database != "" {
 		system = mssql.Quote(name.Database) + ".sys."
 	}
 	// Babelfish lists only the indexes of a table, with 0 rows.
-	sizes, err := p.texts(p.ctx, "SELECT CONCAT(MAX(q.n), '') FROM (SELECT SUM(rows) AS n FROM "+system+"partitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id) q", object)
+	sizes, err := p.texts("SELECT CONCAT(MAX(q.n), '') FROM (SELECT SUM(rows) AS n FROM "+system+"partitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id) q", name.Quoted())
 	if err != nil {
 		return err
 	}
 	if n, err := strconv.ParseInt(sizes[0], 10, 64); err == nil {
 		t.size = n
 	}
-	t.leading, err = p.texts(p.ctx, "SELECT c.name FROM "+system+"indexes i JOIN "+system+"index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id JOIN "+
-		system+"columns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND k.key_ordinal = 1 AND i.has_filter = 0 AND i.is_disabled = 0", object)
+	t.leading, err = p.texts("SELECT c.name FROM "+system+"indexes i JOIN "+system+"index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id JOIN "+
+		system+"columns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND k.key_ordinal = 1 AND i.has_filter = 0 AND i.is_disabled = 0", name.Quoted())
 	return err
 }
 
@@ -139,42 +146,51 @@ func (p *reader) compile(t *table, r query.Request) (query.Statement, error) {
 	return st, err
 }
 
-// read runs a request. It returns the rows and, on a server, the statement.
+// read runs a request. It returns the rows and the statement.
 func (p *reader) read(t *table, r query.Request) (rows [][]value, st query.Statement, err error) {
-	add := func(cells []row.Cell) {
+	if st, err = p.compile(t, r); err != nil {
+		return nil, st, err
+	}
+	err = p.query(mssql.Query{SQL: st.SQL, Params: t.live.Bind(st.Args), Types: st.Types}, func(cells []row.Cell) {
 		values := make([]value, len(cells))
 		for i, c := range cells {
-			values[i] = newValue(c, t.kind.Fields[i].Type)
+			of := t.kind.Fields[i].Type
+			values[i].null = c.Null
+			values[i].Value, _ = wire.ParseValue(of, c.Text(of), time.UTC) // the zero value for NULL
 		}
 		rows = append(rows, values)
-	}
-	if p.server == nil {
-		return rows, st, p.readFile(t, r, add)
-	}
-	if st, err = p.compile(t, r); err == nil {
-		err = p.query(p.ctx, mssql.Query{SQL: st.SQL, Params: t.live.Bind(st.Args), Types: st.Types}, add)
+	})
+	if err != nil {
+		rows = nil
 	}
 	return rows, st, err
 }
 
-func (p *reader) readFile(t *table, r query.Request, add func([]row.Cell)) error {
-	if r.Kind = t.kind; r.Take == query.NoTake {
-		r.Take = maxRows
-	}
-	plan, err := query.NewPlan(&r, false)
+// query passes the rows of a statement to add.
+func (p *reader) query(q mssql.Query, add func([]row.Cell)) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.limit)
+	defer cancel()
+	q.Lock, q.Context = lockTimeout, []byte("whd check --prove")
+	rows, err := p.conn.Query(ctx, q)
 	if err != nil {
 		return err
 	}
-	found, err := executor.Select(p.ctx, p.records, limits, plan)
-	if err != nil {
-		return err
-	}
-	defer found.Close()
+	defer rows.Close()
 	for {
-		cells, err := found.Next()
+		cells, err := rows.Next()
 		if err != nil || cells == nil {
 			return err
 		}
 		add(cells)
 	}
+}
+
+// texts returns the rows of a statement with text parameters and one column, a text.
+func (p *reader) texts(statement string, params ...string) (all []string, err error) {
+	q := mssql.Query{SQL: statement, Types: []record.Type{record.Text}}
+	for _, text := range params {
+		q.Params = append(q.Params, mssql.Text(mssql.Column{Type: "nvarchar", Length: 1000}, text))
+	}
+	err = p.query(q, func(cells []row.Cell) { all = append(all, string(cells[0].Data)) })
+	return all, err
 }

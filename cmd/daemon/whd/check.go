@@ -80,36 +80,28 @@ func (p checking) check(c *urfave.Context) error {
 const proveMaxAge = time.Hour
 
 // prove runs the checks of package prove and prints their report. It does not open the
-// service's own tables, unless the records are in a file.
-func (p checking) prove(c *urfave.Context, conf config.Config) error {
+// service's own tables.
+func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 	store := daemon.StoreConfig(conf, record.Builtin(), 1)
 	options := prove.Options{
 		Kinds: store.Registry.Kinds(), Zone: conf.Query.TimeZone, Scratch: c.Bool("scratch"), MaxAge: proveMaxAge,
 		Store: appdb.Config{DSN: store.DSN, LockTimeout: store.LockTimeout, Limits: store.Limits},
 	}
-	run := func(records *erp.Records) error {
-		options.ERP = records
-		report, err := prove.Run(c.Context, options)
-		if writing := p.writeProof(c.String("format"), report); writing != nil || err != nil {
-			return errors.Join(err, writing)
-		}
-		if !report.Complete {
-			return errUnproved
-		}
-		return nil
-	}
-	if store.ERP.DSN == "" {
-		if err := preflight.Openable(c.Context, conf); err != nil {
+	if store.ERP.DSN != "" {
+		store.ERP.Registry = store.Registry
+		if options.ERP, err = erp.Open(prove.Limited(store.ERP)); err != nil {
 			return err
 		}
-		return p.openStore(c.Context, conf, nil, func(s *storage.Store) error { return run(s.Records) })
+		defer options.ERP.Close()
 	}
-	store.ERP.Registry = store.Registry
-	records, err := erp.Open(prove.Limited(store.ERP))
-	if err != nil {
-		return err
+	report, err := prove.Run(c.Context, options)
+	if writing := p.writeProof(c.String("format"), report); writing != nil || err != nil {
+		return errors.Join(err, writing)
 	}
-	return errors.Join(run(records), records.Close())
+	if !report.Complete {
+		return errUnproved
+	}
+	return nil
 }
 
 // errUnproved is returned if a check of --prove failed.
