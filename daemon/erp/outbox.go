@@ -57,15 +57,18 @@ func CheckOutbox(text string) error {
 	return nil
 }
 
-// openOutbox adds the outbox, if one is configured. It uses the connections for bills,
-// since readers may wait for slow clients.
-func (b *serverRecords) openOutbox() *Outbox {
+// openOutbox opens the outbox, if one is configured. It has a connection of its own, since
+// readers may wait for slow clients and bill statements for locked rows.
+func (b *serverRecords) openOutbox() (err error) {
 	if b.config.Outbox == "" {
 		return nil
 	}
 	table, _ := mssql.ParseTable(b.config.Outbox, b.config.Schema) // see CheckOutbox
 	b.Add(outboxKind, table)
-	return &Outbox{b.bills.DB(), table, mssql.LockTimeout(b.config.LockTimeout)}
+	if b.outboxPool, err = mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1}); err == nil {
+		b.outbox = &Outbox{b.outboxPool.DB(), table, mssql.LockTimeout(b.config.LockTimeout)}
+	}
+	return err
 }
 
 // Source identifies the table in the service's own database.

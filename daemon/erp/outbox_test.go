@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"net/url"
@@ -235,6 +236,27 @@ func TestOutboxWhileTransactionsAreOpen(t *testing.T) {
 	}
 	if first, err := b.inOrder(t.Context(), rows[1:], guidsOf(rows[:1])); err != nil || len(first) != 1 {
 		t.Errorf("got %+v (%v), although the earlier row is excepted", first, err)
+	}
+}
+
+// TestOutboxWhileBillsWait reads the outbox while all connections for bills are in use.
+func TestOutboxWhileBillsWait(t *testing.T) {
+	o := newOutboxTest(t)
+	o.script()
+	r := o.open()
+	for range billConnections {
+		conn, err := r.backend.(*serverRecords).bills.DB().Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	o.put("a")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	rows, err := r.Outbox.Read(ctx, 1, 1, nil)
+	if found, checkErr := checkOutbox(ctx, r); err != nil || len(rows) != 1 || checkErr != nil || len(found) > 0 {
+		t.Errorf("%d rows (%v), found %v (%v)", len(rows), err, found, checkErr)
 	}
 }
 

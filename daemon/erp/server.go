@@ -21,6 +21,8 @@ type serverRecords struct {
 	pingPool *mssql.Server // of Ping, which does not wait for the connections that slow clients hold
 	bills    *mssql.Server // not shared with readers, see billConnections
 	outbox   *Outbox       // nil if none is configured
+
+	outboxPool *mssql.Server // nil if there is no outbox
 }
 
 // newServerRecords opens the pools without connecting, since the server may be down
@@ -41,10 +43,12 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	if b.bills, err = openBills(c); err == nil {
 		b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: 1})
 	}
+	if err == nil {
+		err = b.openOutbox()
+	}
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	b.outbox = b.openOutbox()
 	return b, nil
 }
 
@@ -53,7 +57,7 @@ func (b *serverRecords) Ping(ctx context.Context) error { return b.pingPool.Ping
 
 // Close implements backend.
 func (b *serverRecords) Close() (err error) {
-	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pingPool} {
+	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pingPool, b.outboxPool} {
 		if server != nil {
 			err = errors.Join(err, server.Close())
 		}
@@ -118,7 +122,10 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 
 // poolFor returns the pool through which a kind is read.
 func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
-	if _, ok := BillTables().Lookup(kind.Name); ok || kind == outboxKind {
+	if kind == outboxKind {
+		return b.outboxPool
+	}
+	if _, ok := BillTables().Lookup(kind.Name); ok {
 		return b.bills
 	}
 	return b.Pool
