@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -41,6 +42,9 @@ const (
 
 // DefaultOutbox is the name of the outbox that outbox.sql and whd migrate create.
 const DefaultOutbox = "whd.WH_Outbox"
+
+// outboxGUID says what the column EventGUID must be: it identifies the rows.
+const outboxGUID = "the column must be NOT NULL and have a unique index, as outbox.sql creates it"
 
 // outboxKind describes the outbox like a record kind, so that the same code checks it. It
 // cannot be queried.
@@ -74,9 +78,12 @@ func (b *serverRecords) openOutbox() (err error) {
 // Source identifies the table in the service's own database.
 func (o *Outbox) Source() string { return strings.ToLower(o.table.String()) }
 
-// outboxCondition selects the rows to publish. It skips rows that open transactions have
-// locked. READPAST alone is rejected where readers use row versions.
-const outboxCondition = ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL AND EventGUID NOT IN `
+// outboxCondition selects the rows to publish, except those in a list, and rows without a
+// GUID, for which read returns an error. It skips rows that open transactions have locked.
+// READPAST alone is rejected where readers use row versions.
+func outboxCondition(except string) string {
+	return ` WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL AND (EventGUID IS NULL OR EventGUID NOT IN ` + except + `)`
+}
 
 // Read returns events, the oldest first: up to limit, fewer if their bodies are large. It
 // leaves out the rows except, of which there may be 1,000. Bodies longer than maxBody are
@@ -99,15 +106,19 @@ func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) 
 func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
 	var p outboxParams
 	err = o.run(ctx, `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, CAST(CASE WHEN DATALENGTH(Body) <= `+p.add(mssql.Long(int64(outboxPerByte*maxBody)))+
-		` THEN Body END AS nvarchar(max)) FROM `+o.table.Quoted()+outboxCondition+p.guids(except)+
+		` THEN Body END AS nvarchar(max)) FROM `+o.table.Quoted()+outboxCondition(p.guids(except))+
 		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT `+p.add(mssql.Long(int64(limit)))+` ROWS ONLY`, &p, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
 			var r OutboxRow
-			if err := rows.Scan(&r.ID, &r.GUID, &r.Name, &r.Body); err != nil {
+			var guid sql.NullString
+			if err := rows.Scan(&r.ID, &guid, &r.Name, &r.Body); err != nil {
 				return err
 			}
-			r.GUID = strings.ToLower(r.GUID)
+			if !guid.Valid {
+				return fault.New(fault.Unavailable, "a row has no EventGUID: %s", outboxGUID)
+			}
+			r.GUID = strings.ToLower(guid.String)
 			r.TooLarge = r.Body == nil || len(r.Body) > maxBody
 			size += len(r.Body)
 			all = append(all, r)
@@ -126,7 +137,7 @@ func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) 
 		read = append(read, mssql.Long(r.ID))
 	}
 	var first sql.NullInt64
-	err := o.run(ctx, `SELECT MIN(OutboxID) FROM `+o.table.Quoted()+outboxCondition+p.guids(except)+
+	err := o.run(ctx, `SELECT MIN(OutboxID) FROM `+o.table.Quoted()+outboxCondition(p.guids(except))+
 		` AND OutboxID < `+p.add(mssql.Long(all[len(all)-1].ID))+` AND OutboxID NOT IN `+p.list(read), &p, func(rows *sql.Rows) error {
 		rows.Next()
 		return rows.Scan(&first)
@@ -218,12 +229,23 @@ func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
 	}
 	all, err := r.checkKind(ctx, outboxKind)
 	for i := range all {
-		all[i].Problem += "; an administrator changes that with outbox.sql"
+		all[i].Problem = strings.Replace(all[i].Problem, "erp.sources", "erp.outbox", 1) + "; an administrator changes that with outbox.sql"
 	}
 	if err != nil || len(all) == 1 && all[0].Field == "" { // no such table
 		return all, err
 	}
 	o := r.Outbox
+	var unsafe int
+	err = o.db.QueryRowContext(ctx, `SELECT COUNT(*) FROM sys.columns c WHERE c.object_id = OBJECT_ID(@Table) AND c.name = N'EventGUID' AND (c.is_nullable = 1 OR NOT EXISTS (
+	SELECT 1 FROM sys.indexes i JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
+	WHERE i.object_id = c.object_id AND i.is_unique = 1 AND i.has_filter = 0 GROUP BY i.index_id HAVING COUNT(*) = 1 AND MIN(k.column_id) = c.column_id))`,
+		sql.Named("Table", o.table.Quoted())).Scan(&unsafe)
+	if unsafe > 0 {
+		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Field: "EventGUID", Problem: outboxGUID})
+	}
+	if err != nil {
+		return all, executor.Classify(err)
+	}
 	missing, grant, err := mssql.MissingRights(ctx, o.db, o.table, "SELECT", "DELETE", "UPDATE (RefusedReason)")
 	if len(missing) > 0 {
 		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Grant: grant,

@@ -318,15 +318,26 @@ func TestOutboxCheck(t *testing.T) {
 			}
 		}
 	}
-	expect("whd.WH_Outbox: there is no such table", "outbox.sql")
+	expect("whd.WH_Outbox: there is no such table", "erp.outbox", "outbox.sql")
 	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL, Body binary(8) NOT NULL, RefusedReason nvarchar(400) NULL)",
 		"GRANT SELECT ON whd.WH_Outbox TO "+o.login)
 	expect("whd.WH_Outbox, column EventGUID: there is no such column", "outbox.sql", "column Body: the column is binary(8), which cannot be read as", "GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
 	if _, err := b.Read(t.Context(), 1, 1, nil); err == nil || !strings.Contains(err.Error(), "run whd check") {
 		t.Errorf("reading: %v", err)
 	}
+	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Outbox", `CREATE TABLE whd.WH_Outbox (OutboxID bigint IDENTITY(1,1) NOT NULL PRIMARY KEY, EventGUID uniqueidentifier NULL UNIQUE,
+	EventName nvarchar(256) NOT NULL, Body nvarchar(max) NOT NULL, RefusedReason nvarchar(400) NULL)`, "GRANT SELECT ON whd.WH_Outbox TO "+o.login,
+		"INSERT INTO whd.WH_Outbox (EventName, Body, EventGUID) VALUES (N'debtor.updated', N'a', NULL)")
+	expect("column EventGUID: the column must be NOT NULL", "outbox.sql")
+	if rows, err := b.Read(t.Context(), 1, 1, nil); err == nil || !strings.Contains(err.Error(), "a row has no EventGUID") || !strings.Contains(err.Error(), "outbox.sql") {
+		t.Errorf("read %d rows without a GUID (%v)", len(rows), err)
+	}
 	mssqltest.Exec(t, o.dsn, "DROP TABLE whd.WH_Outbox")
 	o.script()
+	expect()
+	mssqltest.Exec(t, o.dsn, "ALTER TABLE whd.WH_Outbox DROP CONSTRAINT UQ_WH_Outbox_EventGUID", "CREATE UNIQUE INDEX Two ON whd.WH_Outbox (EventGUID, OutboxID)")
+	expect("column EventGUID: the column must be NOT NULL and have a unique index")
+	mssqltest.Exec(t, o.dsn, "CREATE UNIQUE INDEX One ON whd.WH_Outbox (EventGUID)")
 	expect()
 	for _, right := range []string{"SELECT", "DELETE"} {
 		mssqltest.Exec(t, o.dsn, "REVOKE "+right+" ON whd.WH_Outbox FROM "+o.login)
