@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 )
@@ -79,6 +80,9 @@ func TestDeployedSettingsExist(t *testing.T) {
 
 // TestOwnOutbox checks in which databases the outbox is that of the store.
 func TestOwnOutbox(t *testing.T) {
+	if want := appdb.DefaultSchema + "." + appdb.OutboxTable; erp.DefaultOutbox != want {
+		t.Errorf("outbox.sql creates %s, whd migrate %s", erp.DefaultOutbox, want)
+	}
 	const server, other = "sqlserver://whd:a@db?database=ERP", "sqlserver://whd:a@db?database=whd"
 	for _, c := range []struct {
 		erp, store, outbox string
@@ -87,13 +91,14 @@ func TestOwnOutbox(t *testing.T) {
 		{"demo", "sqlite", "", false},
 		{server, "sqlite", "", false},
 		{server, "sqlite", "whd.WH_Outbox", false},
-		{"demo", server, "", false},
+		{"demo", server, "", true},
 		{server, server, "", true},
 		{server, "sqlserver://reader:b@DB:1433?database=erp", "", true},
 		{server, server, "[WHD].wh_outbox", true},
 		{server, server, "dbo.Events", false},
-		{server, server, "WH_Outbox", false}, // in the schema dbo
-		{server, other, "", false},
+		{server, server, "WH_Outbox", false},                          // in the schema dbo
+		{server, "sqlserver://whd:a@10.0.0.1?database=ERP", "", true}, // may be the same server
+		{server, other, "", true},
 		{server, other, "whd.WH_Outbox", false},
 	} {
 		var conf config.Config

@@ -31,6 +31,9 @@ func TestOutboxEvents(t *testing.T) {
 		"one database, table by name": {func(erp string) []string {
 			return []string{"--erp", erp, "--store", erp, "--migrate", "--erp-outbox", "[WHD].[wh_outbox]"}
 		}, true},
+		"one database, named in two ways": {func(erp string) []string {
+			return []string{"--erp", erp, "--store", strings.Replace(erp, "127.0.0.1", "localhost", 1), "--migrate"}
+		}, true},
 		"the store in files": {func(erp string) []string {
 			return []string{"--erp", erp, "--store", "sqlite", "--erp-outbox", "whd.WH_Outbox"}
 		}, false},

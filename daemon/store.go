@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
@@ -38,13 +39,12 @@ func StoreConfig(c config.Config, kinds *record.Registry, connections int) stora
 }
 
 // ownOutbox reports whether the outbox is that in the store, so that its rows are deleted
-// in the transaction that stores their events.
+// in the transaction that stores their events. Without another one it always is, since two
+// connection strings can name one database differently.
 func ownOutbox(c config.Config) bool {
-	if !c.Store.OnServer() || c.Store != c.ERP.DSN && !mssql.SameDatabase(string(c.Store), string(c.ERP.DSN)) {
-		return false
-	}
 	table, _ := mssql.ParseTable(c.ERP.Outbox, c.ERP.Schema)
-	return c.ERP.Outbox == "" || strings.EqualFold(table.String(), c.Server.Schema+".WH_Outbox")
+	return c.Store.OnServer() && (c.ERP.Outbox == "" ||
+		strings.EqualFold(table.String(), c.Server.Schema+"."+appdb.OutboxTable) && (c.Store == c.ERP.DSN || mssql.SameDatabase(string(c.Store), string(c.ERP.DSN))))
 }
 
 // erpOutbox is the outbox in the ERP's database, for the delivery engine.

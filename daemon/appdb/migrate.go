@@ -111,10 +111,13 @@ func (s schemaFiles) Open(name string) (fs.File, error) {
 	return schemaFile{file, strings.NewReader(s.keepOutbox(s.db.inSchema(string(text))))}, err
 }
 
+// OutboxTable is the table of a store on a server into which T-SQL code inserts events.
+const OutboxTable = "WH_Outbox"
+
 // keepOutbox changes the migration that creates the outbox to use an existing one, which
 // outbox.sql has created for a store elsewhere.
 func (s schemaFiles) keepOutbox(text string) string {
-	table := s.db.inSchema("whd.WH_Outbox")
+	table := s.db.inSchema("whd." + OutboxTable)
 	return strings.Replace(text, "CREATE TABLE "+table+" (", "IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
 }
 

@@ -76,7 +76,7 @@ var table = []Setting{
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column with the version of the ERP, for whd check"},
 	{Name: "erp.outbox", argument: "TABLE", into: func(c *Config) any { return &c.ERP.Outbox }, check: erp.CheckOutbox,
-		Help: "table of the ERP's database into which T-SQL code inserts events, such as whd.WH_Outbox; empty: that of whd's own tables if they are in the same database"},
+		Help: "table of the ERP's database into which T-SQL code inserts events, such as whd.WH_Outbox; empty: that of whd's own tables if they are on SQL Server"},
 	{Name: "erp.spill", into: func(c *Config) any { return &c.ERP.Spill }, Default: "4GiB", min: spill.MinLimit,
 		Help: "maximum disk space for responses from SQL Server that clients read slowly, so that they do not hold locks there; one response takes at most a quarter, and 2 GiB of the volume stay free"},
 

@@ -43,7 +43,7 @@ const (
 // DefaultOutbox is the name of the outbox that outbox.sql and whd migrate create.
 const DefaultOutbox = "whd.WH_Outbox"
 
-// outboxGUID says what the column EventGUID must be: it identifies the rows.
+// outboxGUID is the requirement on the column EventGUID, which identifies the rows.
 const outboxGUID = "the column must be NOT NULL and have a unique index, as outbox.sql creates it"
 
 // outboxKind describes the outbox like a record kind, so that the same code checks it. It
