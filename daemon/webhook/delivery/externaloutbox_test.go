@@ -70,8 +70,10 @@ func (o *externalOutbox) ReadOutbox(_ context.Context, limit int, except []strin
 }
 
 // RefuseOutbox implements delivery.ExternalOutbox.
-func (o *externalOutbox) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, _ string) error {
-	return o.Delete(ctx, []string{e.GUID})
+func (o *externalOutbox) RefuseOutbox(_ context.Context, e delivery.OutboxEvent, _ string) error {
+	return o.do("refuse", func() {
+		o.rows = slices.DeleteFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.GUID == e.GUID })
+	})
 }
 
 // Delete implements delivery.ExternalOutbox.
@@ -143,7 +145,7 @@ func TestExternalOutboxInOrder(t *testing.T) {
 		for _, body := range numbered(all) {
 			o.put(body)
 			if rand.IntN(20) == 0 {
-				time.Sleep(300 * time.Millisecond)
+				x.advance(300 * time.Millisecond)
 			}
 		}
 		x.advance(10 * time.Minute)
@@ -219,6 +221,30 @@ func TestExternalOutboxWithoutDeletion(t *testing.T) {
 	})
 }
 
+// While an invalid row cannot be refused, those before and after it are published, more of
+// them than may have marks.
+func TestExternalOutboxWithoutRefusal(t *testing.T) {
+	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
+		o.setFailing(func(call string) (before, after error) {
+			if call == "refuse" {
+				before = errAway
+			}
+			return before, nil
+		})
+		const all = 3000
+		o.put(numbered(all)[:10]...)
+		o.put("", "")
+		o.put(numbered(all)[10:]...)
+		x.advance(time.Minute)
+		if got := x.publishedBodies(); !slices.Equal(got, numbered(all)) || o.remaining() != 2 {
+			t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left", len(got), all, got, o.remaining())
+		}
+		o.setFailing(nil)
+		x.advance(time.Minute)
+		x.expectPublished(o, numbered(all))
+	})
+}
+
 // A write that seems to have failed and is completed later does not publish a row twice.
 func TestExternalOutboxOfALateWrite(t *testing.T) {
 	withExternalOutbox(t, func(x *simulation, o *externalOutbox) {
@@ -226,8 +252,8 @@ func TestExternalOutboxOfALateWrite(t *testing.T) {
 		x.faultyStore.SetRuleOnce(gate.HoldDetached, deliverytest.Write)
 		o.put("a", "b")
 		gate.Await(1)
-		time.Sleep(21 * time.Second) // the write has timed out
-		x.advance(10 * time.Second)  // the rows are published by another write
+		x.advance(delivery.WriteTimeout + time.Second) // the write has timed out
+		x.advance(10 * time.Second)                    // the rows are published by another write
 		x.expect("WH_Event", 2)
 		gate.Open()
 		x.advance(time.Minute)

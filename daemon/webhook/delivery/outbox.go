@@ -50,7 +50,6 @@ func (o *outboxReader) drain(ctx context.Context) error {
 			return cmp.Or(err, failed)
 		}
 		if err := o.publish(ctx, rows); err != nil {
-			o.lease, o.settled = Lease{}, time.Now().Add(writeTimeout)
 			return err
 		}
 	}
@@ -98,9 +97,10 @@ func (o *outboxReader) deleteMarked(ctx context.Context) error {
 
 // publish writes rows as events, in their order even after failures: the store rejects
 // a row before rows with lower IDs. A row is deleted, or marked, in the transaction that
-// stores its event's messages.
+// stores its event's messages. If an invalid row cannot be refused, the others are published.
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
+	var failed error
 	for _, r := range rows {
 		name, reason := o.validate(r)
 		if reason == "" {
@@ -109,18 +109,24 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 			all = append(all, p)
 			continue
 		}
-		if err := o.table().RefuseOutbox(ctx, r, reason); err != nil {
-			return err
+		if failed == nil {
+			failed = o.table().RefuseOutbox(ctx, r, reason)
 		}
-		o.Log.Warn("a row of the outbox is not a valid event", "outbox", r.ID, "event", r.Name, "reason", reason)
+		if failed == nil {
+			o.Log.Warn("a row of the outbox is not a valid event", "outbox", r.ID, "event", r.Name, "reason", reason)
+		} else if o.Outbox == nil {
+			break // the store rejects the rows after it
+		}
 	}
 	err := o.await(all)
-	if o.Outbox != nil && err == nil {
+	if err != nil {
+		o.lease, o.settled = Lease{}, time.Now().Add(writeTimeout)
+	} else if o.Outbox != nil {
 		for _, p := range all {
 			o.marked = append(o.marked, p.outbox.GUID)
 		}
 	}
-	return err
+	return cmp.Or(err, failed)
 }
 
 // await queues publications, which share a batch if they fit, and waits until they are

@@ -23,10 +23,11 @@ import (
 type fakeOutbox struct {
 	delivery.Store
 
-	mu      sync.Mutex
-	rows    []delivery.OutboxEvent // the oldest first
-	last    int64
-	refused map[string]string // reasons, by body
+	mu       sync.Mutex
+	rows     []delivery.OutboxEvent // the oldest first
+	last     int64
+	refused  map[string]string // reasons, by body
+	readOnly bool              // rows cannot be refused
 }
 
 // put adds events, as a transaction that is committed now.
@@ -50,6 +51,9 @@ func (o *fakeOutbox) ReadOutbox(_ context.Context, limit int, _ []string) ([]del
 func (o *fakeOutbox) RefuseOutbox(_ context.Context, e delivery.OutboxEvent, reason string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.readOnly {
+		return errAway
+	}
 	i := slices.IndexFunc(o.rows, func(r delivery.OutboxEvent) bool { return r.ID == e.ID })
 	o.refused[string(o.rows[i].Body)] = reason
 	o.rows = slices.Delete(o.rows, i, i+1)
@@ -143,7 +147,7 @@ func TestOutboxInOrder(t *testing.T) {
 		for _, body := range numbered(all) {
 			o.put("Debtor.Updated", body)
 			if rand.IntN(20) == 0 {
-				time.Sleep(300 * time.Millisecond)
+				x.advance(300 * time.Millisecond)
 			}
 		}
 		x.advance(5 * time.Minute)
@@ -177,6 +181,27 @@ func TestOutboxRefuses(t *testing.T) {
 			if !strings.Contains(o.refused[body], why) {
 				t.Errorf("%q was refused because of %q, want %q", body, o.refused[body], why)
 			}
+		}
+	})
+}
+
+// Rows before an invalid one that cannot be refused are published.
+func TestOutboxWithoutRefusal(t *testing.T) {
+	withOutbox(t, func(x *simulation, o *fakeOutbox) {
+		o.mu.Lock()
+		o.readOnly = true
+		o.mu.Unlock()
+		o.put("debtor.updated", "a", "b", "", "c")
+		x.advance(10 * time.Second)
+		if got := x.publishedBodies(); !slices.Equal(got, []string{"a", "b"}) || o.remaining() != 2 {
+			t.Errorf("published %q, %d left", got, o.remaining())
+		}
+		o.mu.Lock()
+		o.readOnly = false
+		o.mu.Unlock()
+		x.advance(10 * time.Second)
+		if got := x.publishedBodies(); !slices.Equal(got, []string{"a", "b", "c"}) || o.remaining() != 0 {
+			t.Errorf("published %q, %d left", got, o.remaining())
 		}
 	})
 }
