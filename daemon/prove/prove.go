@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	totalLimit     = 50 * time.Second // of all checks; the scratch schema is dropped afterwards
+	totalLimit     = 45 * time.Second // of all checks; the scratch schema is dropped afterwards
 	statementLimit = 2 * time.Second
 	lockTimeout    = time.Second
 	maxRows        = 10      // read by one statement
