@@ -31,10 +31,10 @@ type checkReport struct {
 }
 
 // checks runs whd check with a login and expects the exit status.
-func (o onServer) checks(dsn string, status int) (r checkReport) {
+func (o onServer) checks(dsn string, status int, env ...string) (r checkReport) {
 	o.t.Helper()
 	var out, stderr bytes.Buffer
-	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: []string{"WHD_STORE=" + dsn}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: append(env, "WHD_STORE="+dsn), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status {
 		o.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &stderr)
 	}
@@ -126,5 +126,26 @@ func TestCheckWithMinimalRights(t *testing.T) {
 	if r := o.checks(dsn, 1); len(r.Own.Problems) != 1 || !strings.Contains(r.Own.Problems[0], "WH_Lock: the table does not exist") ||
 		!slices.Equal(r.Grants, []string{"GRANT SELECT, INSERT, UPDATE, DELETE ON [whd].[WH_Lock]" + user}) {
 		t.Errorf("without a table of its own: %+v", r)
+	}
+}
+
+// TestCheckDoesNotMigrate checks that whd check changes neither a database without whd's
+// tables nor outdated ones, even if whd serve would migrate them.
+func TestCheckDoesNotMigrate(t *testing.T) {
+	o := newOnServer(t)
+	o.do(0, "demo records", "demo")
+	if r := o.checks(o.dsn, 1, "WHD_MIGRATE=true"); r.Own.Version != 0 || r.Own.Needed == 0 {
+		t.Errorf("without tables: %+v", r.Own)
+	}
+	if n := mssqltest.Count(t, o.dsn, "SELECT COUNT(*) FROM sys.schemas WHERE name = N'whd'"); n != 0 {
+		t.Error("the check created the schema")
+	}
+	o.do(0, "", "migrate")
+	mssqltest.Exec(t, o.dsn, "DELETE FROM whd.WH_Migration WHERE version_id = (SELECT MAX(version_id) FROM whd.WH_Migration)")
+	if r := o.checks(o.dsn, 1, "WHD_MIGRATE=true"); r.Own.Version >= r.Own.Needed {
+		t.Errorf("with outdated tables: %+v", r.Own)
+	}
+	if n := mssqltest.Count(t, o.dsn, "SELECT MAX(version_id) FROM whd.WH_Migration"); n >= o.checks(o.dsn, 1).Own.Needed {
+		t.Errorf("the tables now have version %d", n)
 	}
 }

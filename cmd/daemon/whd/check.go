@@ -64,7 +64,7 @@ func (p checking) check(c *urfave.Context) error {
 		return p.prove(c, conf)
 	}
 	found, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
-		return p.openStore(c.Context, conf, nil, work)
+		return p.openStore(c.Context, conf, func(s *storage.Config) { s.Migrate = false }, work)
 	})
 	if writing := write(p.Stdout, found); writing != nil || err != nil {
 		return errors.Join(err, writing)
