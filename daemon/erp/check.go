@@ -69,7 +69,7 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 	}
 	findings := compare(kind, table, columns, r.typeCompatibility())
 	if len(columns) == 0 {
-		findings[0].Grant, err = r.readGrant(ctx, kind)
+		findings[0].Grant, err = r.grant(ctx, kind)
 		return findings, executor.Classify(err)
 	}
 	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
@@ -83,13 +83,24 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		return nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}
 	if problem != "" {
-		grant, err := r.readGrant(ctx, kind)
+		grant, err := r.grant(ctx, kind)
 		if err != nil {
 			return nil, executor.Classify(err)
 		}
 		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem, Grant: grant})
 	}
 	return findings, nil
+}
+
+// neededRights returns the rights on a kind's table that the service uses.
+func neededRights(kind *record.Kind) []string {
+	switch {
+	case kind == outboxKind:
+		return []string{"SELECT", "DELETE", "UPDATE (RefusedReason)"}
+	case kind.Name == ValuesTable:
+		return []string{"SELECT", "INSERT", "UPDATE"}
+	}
+	return []string{"SELECT"}
 }
 
 // version returns the version of the ERP, or nil if no source for it is configured.

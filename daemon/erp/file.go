@@ -273,7 +273,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	return s, nil
 }
 
-func (b *fileRecords) readGrant(context.Context, *record.Kind) (string, error) { return "", nil }
+func (b *fileRecords) grant(context.Context, *record.Kind) (string, error) { return "", nil }
 
 func (b *fileRecords) writeProblem(ctx context.Context) (*Finding, error) {
 	s, err := b.billSession(ctx, false)

@@ -246,7 +246,7 @@ func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
 	if err != nil {
 		return all, executor.Classify(err)
 	}
-	missing, grant, err := mssql.MissingRights(ctx, o.db, o.table, "SELECT", "DELETE", "UPDATE (RefusedReason)")
+	missing, grant, err := mssql.MissingRights(ctx, o.db, o.table, neededRights(outboxKind)...)
 	if len(missing) > 0 {
 		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Grant: grant,
 			Problem: "the service's login has no permission to " + strings.Join(missing, ", ")})

@@ -318,7 +318,7 @@ func TestOutboxCheck(t *testing.T) {
 			}
 		}
 	}
-	expect("whd.WH_Outbox: there is no such table", "erp.outbox", "outbox.sql")
+	expect("whd.WH_Outbox: there is no such table", "erp.outbox", "outbox.sql", "GRANT SELECT, DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
 	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventName nvarchar(256) NOT NULL, Body binary(8) NOT NULL, RefusedReason nvarchar(400) NULL)",
 		"GRANT SELECT ON whd.WH_Outbox TO "+o.login)
 	expect("whd.WH_Outbox, column EventGUID: there is no such column", "outbox.sql", "column Body: the column is binary(8), which cannot be read as", "GRANT DELETE, UPDATE (RefusedReason) ON [whd].[WH_Outbox] TO ["+o.login+"]")
@@ -344,4 +344,28 @@ func TestOutboxCheck(t *testing.T) {
 		expect("no permission")
 		mssqltest.Exec(t, o.dsn, "GRANT "+right+" ON whd.WH_Outbox TO "+o.login)
 	}
+}
+
+// TestGrants checks that whd check prints all rights on a table in one statement, if the
+// table does not exist, or the login has no rights on it.
+func TestGrants(t *testing.T) {
+	o := newOutboxTest(t)
+	r := o.open()
+	expect := func() {
+		t.Helper()
+		found, err := r.Check(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []struct{ rights, table string }{{"SELECT", "[dbo].[DB_Class]"}, {"SELECT, INSERT, UPDATE", "[dbo].[BM_StageCustomValues]"}, {"SELECT, DELETE, UPDATE (RefusedReason)", "[whd].[WH_Outbox]"}} {
+			grants := slices.DeleteFunc(found.Grants(), func(grant string) bool { return !strings.Contains(grant, want.table) })
+			if statement := "GRANT " + want.rights + " ON " + want.table + " TO [" + o.login + "];"; !slices.Equal(grants, []string{statement}) {
+				t.Errorf("%q, want %s", grants, statement)
+			}
+		}
+	}
+	expect()
+	mssqltest.Exec(t, o.dsn, "CREATE SCHEMA whd", "CREATE TABLE DB_Class (Class nvarchar(20))", `CREATE TABLE BM_StageCustomValues (RecID nvarchar(36), BM_Stages_RecID nvarchar(36))`,
+		"CREATE TABLE whd.WH_Outbox (OutboxID bigint NOT NULL PRIMARY KEY, EventGUID uniqueidentifier NOT NULL UNIQUE, RefusedReason nvarchar(400) NULL)")
+	expect()
 }

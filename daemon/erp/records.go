@@ -95,9 +95,9 @@ type backend interface {
 	// far as it can be found without writing; nil if there is none. A missing right is a
 	// warning: everything else works without it.
 	writeProblem(ctx context.Context) (*Finding, error)
-	// readGrant returns the statement that grants the right to read a kind's table; empty if
-	// the service has it.
-	readGrant(ctx context.Context, kind *record.Kind) (string, error)
+	// grant returns the statement that grants all rights on a kind's table that the service
+	// lacks; empty if it has them.
+	grant(ctx context.Context, kind *record.Kind) (string, error)
 	// Close closes the connections.
 	Close() error
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -211,15 +212,17 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 // writeProblem implements backend: it returns which permissions on the table of custom
 // field values the login lacks.
 func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
-	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), b.Table(ValuesTable).Name, "INSERT", "UPDATE")
+	table := b.Table(ValuesTable)
+	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), table.Name, neededRights(table.Kind)...)
+	missing = slices.DeleteFunc(missing, func(right string) bool { return right == "SELECT" }) // see checkKind
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
 	return &Finding{Problem: "the service's login has no permission to " + strings.Join(missing, " and ") + ", so bills can only be read", Warning: true, Grant: grant}, nil
 }
 
-// readGrant implements backend.
-func (b *serverRecords) readGrant(ctx context.Context, kind *record.Kind) (grant string, err error) {
-	_, grant, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind.Name).Name, "SELECT")
-	return grant, err
+// grant implements backend.
+func (b *serverRecords) grant(ctx context.Context, kind *record.Kind) (statement string, err error) {
+	_, statement, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind.Name).Name, neededRights(kind)...)
+	return statement, err
 }
