@@ -53,13 +53,14 @@ type creation struct {
 	hasSchema                      bool
 	babelfish                      bool // the owner of a schema needs no other right, and rights are not reported
 	createSchema, alter, makeTable sql.NullBool
+	makeView                       sql.NullBool
 }
 
 // read reads it, and returns the statements that grant the missing rights.
 func (c *creation) read(ctx context.Context, db *DB) ([]string, error) {
 	err := db.Pool.QueryRowContext(ctx, `SELECT USER_NAME(), CASE WHEN SCHEMA_ID(@Schema) IS NULL THEN 0 ELSE 1 END, CASE WHEN SERVERPROPERTY('BabelfishVersion') IS NULL THEN 0 ELSE 1 END,
-HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE SCHEMA'), HAS_PERMS_BY_NAME(QUOTENAME(@Schema), 'SCHEMA', 'ALTER'), HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE TABLE')`,
-		sql.Named("Schema", db.Schema)).Scan(&c.user, &c.hasSchema, &c.babelfish, &c.createSchema, &c.alter, &c.makeTable)
+HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE SCHEMA'), HAS_PERMS_BY_NAME(QUOTENAME(@Schema), 'SCHEMA', 'ALTER'), HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE TABLE'), HAS_PERMS_BY_NAME(DB_NAME(), 'DATABASE', 'CREATE VIEW')`,
+		sql.Named("Schema", db.Schema)).Scan(&c.user, &c.hasSchema, &c.babelfish, &c.createSchema, &c.alter, &c.makeTable, &c.makeView)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (c *creation) grants(schema string) (all []string) {
 	case c.hasSchema && lacks(c.alter) && !c.babelfish:
 		all = append(all, "GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::"+schema+" TO "+user+";")
 	}
-	if lacks(c.makeTable) && !c.babelfish {
+	if (lacks(c.makeTable) || lacks(c.makeView)) && !c.babelfish {
 		all = append(all, "GRANT CREATE TABLE, CREATE VIEW TO "+user+";")
 	}
 	return all

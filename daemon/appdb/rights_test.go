@@ -21,6 +21,7 @@ func TestCreationGrants(t *testing.T) {
 	}{
 		"the script was run":      {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: yes}, nil},
 		"an older script was run": {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: no}, []string{create}},
+		"without views":           {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: yes, makeView: no}, []string{create}},
 		"SELECT only":             {creation{user: user, createSchema: no, makeTable: no}, []string{createSchema, create}},
 		"another user's schema":   {creation{user: user, hasSchema: true, createSchema: no, alter: no, makeTable: no}, []string{onSchema, create}},
 		"owner of the database":   {creation{user: sql.NullString{String: "dbo", Valid: true}, createSchema: no, makeTable: no}, nil},
