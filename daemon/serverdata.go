@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,6 +51,10 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	defer cancel()
 	c := d.config
 	found, err := storecopy.HasSubscribers(ctx, string(c.ERP.DSN), c.Server.Schema)
+	has, with := "has some", ","
+	if errors.Is(err, storecopy.ErrUnreadable) {
+		has, with, found, err = "may have some, which the service's login has no permission to read,", ", with a login that may read the schema,", true, nil
+	}
 	if err != nil || !found {
 		return nil, err
 	}
@@ -57,6 +62,6 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	if c.Server.Schema != appdb.DefaultSchema {
 		command += " --schema " + c.Server.Schema
 	}
-	return &config.UsageError{Problems: []string{fmt.Sprintf("the store in %s has no subscribers, but the ERP's database has some in the schema %s, from an earlier installation: "+
-		"copy that data with %s, or start once with whd serve --fresh-store to leave it there", c.DataDir, c.Server.Schema, command)}}, nil
+	return &config.UsageError{Problems: []string{fmt.Sprintf("the store in %s has no subscribers, but the ERP's database %s in the schema %s, from an earlier installation: "+
+		"copy that data with %s%s or start once with whd serve --fresh-store to leave it there", c.DataDir, has, c.Server.Schema, command, with)}}, nil
 }

@@ -172,6 +172,25 @@ func TestDatabaseSQL(t *testing.T) {
 	allAnswer(t, s, 2)
 }
 
+// TestResultSets closes the rows of a statement whose second set has fewer columns than the
+// first, after none or all rows of the first.
+func TestResultSets(t *testing.T) {
+	s := server(t, 1)
+	for read := range 3 {
+		rows, err := s.DB().QueryContext(t.Context(), "SELECT 1, 2, 3; SELECT 4; SELECT 5, 6")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range read {
+			rows.Next()
+		}
+		if err := rows.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	allAnswer(t, s, 1)
+}
+
 // TestReplacesLost closes connections while they are idle in the pool.
 func TestReplacesLost(t *testing.T) {
 	s := server(t, 3)

@@ -116,13 +116,21 @@ var orders = map[record.Operator][]int{
 func matchesText(c query.Condition, text string) bool {
 	switch part := c.Operands[0].Text; c.Operator {
 	case record.StartsWith, record.Contains:
-		return isASCII(text) && strings.HasPrefix(text, part)
+		return isASCII(text) && strings.HasPrefix(text, part) && divides(text, len(part))
 	case record.EndsWith:
-		return isASCII(text) && strings.HasSuffix(text, part)
+		return isASCII(text) && strings.HasSuffix(text, part) && divides(text, len(text)-len(part))
 	case record.Like:
-		return isASCII(text) && strings.HasPrefix(pattern(text), strings.TrimSuffix(part, "%"))
+		part = strings.TrimSuffix(part, "%")
+		return isASCII(text) && strings.HasPrefix(pattern(text), part) && divides(text, len(part)-2*strings.Count(part, "[")) // two brackets escape a character
 	case record.Equal, record.In, record.Between, record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:
 		return slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return o.Text == text })
 	}
 	return false
+}
+
+// divides reports whether a text can be divided at an index in every collation: some
+// compare two letters as one, such as ch.
+func divides(text string, at int) bool {
+	isLetter := func(i int) bool { return i >= 0 && i < len(text) && unicode.IsLetter(rune(text[i])) }
+	return !isLetter(at-1) || !isLetter(at)
 }

@@ -59,11 +59,14 @@ func TestMatches(t *testing.T) {
 		{record.Text, record.Equal, texts("Abc"), null, no},
 		{record.Text, record.In, texts("x", "Abc"), text("Abc"), yes},
 		{record.Text, record.GreaterThan, texts("Abc"), text("Abd"), unknown},
-		{record.Text, record.StartsWith, texts("Abc"), text("Abcd"), yes},
+		{record.Text, record.StartsWith, texts("Abc"), text("Abc"), yes},
+		{record.Text, record.StartsWith, texts("Abc"), text("Abc 1"), yes},
+		{record.Text, record.StartsWith, texts("Abc"), text("Abch"), unknown}, // ch is one letter in some collations
+		{record.Text, record.EndsWith, texts("hde"), text("Achde"), unknown},
 		{record.Text, record.StartsWith, texts("Abc"), text("abcd"), unknown},
 		{record.Text, record.StartsWith, texts("Abc"), text("Abc\u0301"), unknown},
 		{record.Text, record.EndsWith, texts("bcd"), text("Abcd"), yes},
-		{record.Text, record.Contains, texts("Abc"), text("Abcd"), yes},
+		{record.Text, record.Contains, texts("Abc"), text("Abc 1"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("50% off"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("500"), unknown},
 	} {
@@ -77,9 +80,9 @@ func TestMatches(t *testing.T) {
 // these are taken from.
 func TestConditions(t *testing.T) {
 	kind := &record.Kind{Fields: []record.Field{{Name: "Name", Type: record.Text, Filter: record.TextFilter}}}
-	a := &table{kind: kind, rows: [][]value{{{null: true}}, {{Value: wire.Value{Text: "\u00c4rger"}}}, {{Value: wire.Value{Text: "100% sure"}}}}}
+	a := &table{kind: kind, rows: [][]value{{{null: true}}, {{Value: wire.Value{Text: "\u00c4rger"}}}, {{Value: wire.Value{Text: "100% no 1 x"}}}}}
 	for op, want := range map[record.Operator]string{
-		record.Equal: "\u00c4rger", record.StartsWith: "100", record.Contains: "100", record.EndsWith: "ure", record.Like: "100%",
+		record.Equal: "\u00c4rger", record.StartsWith: "100", record.Contains: "100", record.EndsWith: "1 x", record.Like: "100%",
 	} {
 		c, ok := a.condition(0, op)
 		if !ok || len(c.Operands) != 1 || c.Operands[0].Text != want {

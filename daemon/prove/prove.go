@@ -87,7 +87,7 @@ var checks = []struct {
 }{
 	{name: "version", side: erpSide, server: selects(version), proves: "the server is SQL Server 2016 or later, or Babelfish"},
 	{name: "isolation", side: erpSide, server: selects(isolation), proves: "it is known whether reads wait for changes in progress"},
-	{name: "collation", side: erpSide, server: selects(collation), proves: "text is compared without regard to letter case"},
+	{name: "collation", side: erpSide, server: (*reader).collations, proves: "text is compared without regard to letter case"},
 	{name: "time zone", side: erpSide, server: selects(timeZone), proves: "query.time_zone has the UTC offset of the server"},
 	{name: "OPENJSON", side: erpSide, server: (*reader).openJSON, proves: "a list of any length is one parameter"},
 	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: selects(minActive), proves: "changes can be read by rowversion without missing an open transaction"},
@@ -134,6 +134,8 @@ func outcomef(status check.Status, format string, args ...any) error {
 	return outcome{check.Result{Status: status, Detail: fmt.Sprintf(format, args...)}}
 }
 
+const timeLimit = "a time limit was exceeded"
+
 // resultOf returns the result of a check that returned an error, or nil. It does not
 // contain the server's message, which may contain names and values.
 func resultOf(figure string, err error) check.Result {
@@ -145,7 +147,7 @@ func resultOf(figure string, err error) check.Result {
 	case isOutcome:
 		return o.Result
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), fault.Is(err, fault.Timeout):
-		err = notChecked("a time limit was exceeded")
+		err = notChecked(timeLimit)
 	case isServer && refused.Busy():
 		err = notChecked("locked by another transaction")
 	case isServer && refused.Forbidden():

@@ -249,17 +249,23 @@ func (s *scratch) races() (figure string, err error) {
 // each waits until the other has changed its first row.
 func (s *scratch) deadlocks() (figure string, err error) {
 	names := []string{"ID", "MaxRetries"}
-	var first sync.WaitGroup
 	var attempts atomic.Int64
-	first.Add(2)
+	changed := [2]chan struct{}{make(chan struct{}), make(chan struct{})} // closed when the first row is changed, or cannot be
 	err = concurrently(2, func(i int) error {
-		meet := sync.OnceFunc(func() { first.Done(); first.Wait() })
+		meet := sync.OnceFunc(func() { close(changed[i]) })
+		defer meet()
 		return s.dbs[i].Transact(s.ctx, func(ctx context.Context, tx *sql.Tx) error {
 			attempts.Add(1)
 			for n := range names {
 				_, err := tx.ExecContext(ctx, s.dbs[i].Qualify("UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name"), sql.Named("Name", names[(i+n)%2]))
-				if meet(); err != nil {
+				if err != nil {
 					return err
+				}
+				meet()
+				select {
+				case <-changed[1-i]:
+				case <-ctx.Done():
+					return ctx.Err()
 				}
 			}
 			return nil

@@ -50,13 +50,33 @@ func selects(statement string) func(*reader) (string, error) {
 	}
 }
 
+// collations checks the collations of the database and of the columns.
+func (p *reader) collations() (string, error) {
+	figure, err := selects(collation)(p)
+	strict := 0
+	for _, t := range p.tables {
+		for i := range t.kind.Fields {
+			if t.live == nil {
+				break
+			}
+			if name := strings.ToUpper(t.live.ByField[i].Collation); strings.Contains(name, "_CS_") || strings.Contains(name, "_BIN") {
+				strict++
+			}
+		}
+	}
+	if err == nil && strict > 0 {
+		err = warning("%s; %d columns distinguish upper and lower case", figure, strict)
+	}
+	return figure, err
+}
+
 // openJSON reads rows by a list that is too long for separate parameters.
 func (p *reader) openJSON() (string, error) {
 	const length = 60
 	for _, t := range p.tables {
 		key := t.kind.KeyField()
 		list := slices.Repeat(t.values(key, 1), length)
-		if len(list) == 0 {
+		if len(list) == 0 || t.large() && !t.leads(t.kind.KeyName()) {
 			continue
 		}
 		rows, st, err := p.read(t, first(query.Condition{Field: key, Operator: record.In, Operands: list}))
@@ -184,10 +204,12 @@ func (p *reader) actualPlan(conn *sql.Conn, t *table, c query.Condition) (plan s
 		return "", err
 	}
 	defer rows.Close()
-	for more := true; more; more = rows.NextResultSet() {
+	for more := true; more; more = rows.NextResultSet() { // the driver knows the next set only after the last row
 		names, err := rows.Columns()
-		for err == nil && rows.Next() && strings.Contains(names[0], "XML Showplan") {
-			err = rows.Scan(&plan)
+		for err == nil && rows.Next() {
+			if len(names) == 1 && strings.Contains(names[0], "XML Showplan") {
+				err = rows.Scan(&plan)
+			}
 		}
 		if err != nil {
 			return "", err

@@ -99,10 +99,12 @@ func (p *reader) close() {
 // describe reads the columns, the size and the indexes of a table.
 func (p *reader) describe(t *table) (err error) {
 	name := p.server.Table(t.kind.Name).Name
-	if t.live, err = p.server.Describe(p.ctx, p.conn, t.kind.Name); err != nil {
+	ctx, cancel := context.WithTimeout(p.ctx, p.limit)
+	defer cancel()
+	if t.live, err = p.server.Describe(ctx, p.conn, t.kind.Name); err != nil {
 		return err
 	}
-	if t.columns, err = p.conn.Catalogue(p.ctx, name); err != nil || name.Server != "" {
+	if t.columns, err = p.conn.Catalogue(ctx, name); err != nil || name.Server != "" {
 		return err
 	}
 	system := "sys."

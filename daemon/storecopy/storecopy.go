@@ -148,8 +148,11 @@ func IsNew(ctx context.Context, own *appdb.DB) (bool, error) {
 	return known == 0 && err == nil, err
 }
 
+// ErrUnreadable means that subscribers may exist, but the login has no permission to read them.
+var ErrUnreadable = errors.New("the login has no permission to read the table of subscribers")
+
 // HasSubscribers reports whether the database on the server has subscribers in a schema of
-// whd that is visible to the login.
+// whd. It returns ErrUnreadable if the login may not read them.
 func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 	server, err := appdb.OpenSchema(ctx, appdb.Config{DSN: dsn, Schema: schema})
 	if err != nil {
@@ -157,8 +160,11 @@ func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 	}
 	defer server.Close()
 	n, err := queryInt(ctx, server, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) THEN 1 ELSE 0 END`)
-	if refused, is := errors.AsType[*mssql.Error](err); is && (refused.NoTable() || refused.Forbidden()) {
+	switch refused, is := errors.AsType[*mssql.Error](err); {
+	case is && refused.NoTable():
 		return false, nil
+	case is && refused.Forbidden():
+		return false, ErrUnreadable
 	}
 	return n > 0, err
 }
