@@ -65,7 +65,7 @@ func TestMatches(t *testing.T) {
 		{record.Text, record.EndsWith, texts("hde"), text("Achde"), unknown},
 		{record.Text, record.StartsWith, texts("Abc"), text("abcd"), unknown},
 		{record.Text, record.StartsWith, texts("Abc"), text("Abc\u0301"), unknown},
-		{record.Text, record.EndsWith, texts("bcd"), text("Abcd"), yes},
+		{record.Text, record.EndsWith, texts("bcd"), text("A bcd"), yes},
 		{record.Text, record.Contains, texts("Abc"), text("Abc 1"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("50% off"), yes},
 		{record.Text, record.Like, texts("50[%]%"), text("500"), unknown},
