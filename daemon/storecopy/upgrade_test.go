@@ -389,7 +389,8 @@ func TestFreshStore(t *testing.T) {
 	daemontest.StartIn(t, dir, "--erp", dsn)
 }
 
-// TestServerWithoutRights starts a daemon with a login that cannot see the schema whd.
+// TestServerWithoutRights starts a daemon with a login that may not read the schema whd: it
+// refuses to start while tables of whd exist there.
 func TestServerWithoutRights(t *testing.T) {
 	dsn := serverWithSubscriber(t)
 	login := "whd_test_" + strings.ToLower(rand.Text()[:8])
@@ -402,16 +403,29 @@ func TestServerWithoutRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.User = url.UserPassword(login, "Abcdef12345")
-	if _, err := daemontest.Open(t.TempDir(), "--erp", dsn); err == nil {
-		t.Error("the administrator's daemon started")
+	for login, want := range map[string][]string{
+		dsn:        {"has some in the schema whd", "whd store copy", "--fresh-store"},
+		u.String(): {"may have some", "no permission", "in the schema whd", "whd store copy", "with a login that may read", "--fresh-store"},
+	} {
+		_, err := daemontest.Open(t.TempDir(), "--erp", login)
+		for _, part := range want {
+			if err == nil || !strings.Contains(err.Error(), part) {
+				t.Errorf("the daemon started or failed with %v, want %q", err, part)
+			}
+		}
 	}
-	i, err := daemontest.Open(t.TempDir(), "--erp", u.String())
-	if err != nil {
-		t.Fatal(err)
+	start := func(args ...string) {
+		t.Helper()
+		p, err := daemontest.Launch(t.TempDir(), append(args, "--erp", u.String())...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(p.Await(), p.Stop()); err != nil { // before the login is dropped
+			t.Error(err)
+		}
 	}
-	if err := i.Stop(); err != nil { // before the login is dropped
-		t.Error(err)
-	}
+	start("--fresh-store")
+	start("--store-schema", "other") // which does not exist
 }
 
 // TestServerAway starts a daemon on new files while the server is down: it serves, and
