@@ -76,10 +76,10 @@ const DefaultUser = "whd"
 // that does not exist or is not visible to the login, all are missing. If the server cannot
 // check permissions, they are assumed to be granted.
 func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (missing []string, grant string, err error) {
-	var user sql.NullString
+	var user, login sql.NullString
 	var id sql.NullInt64
 	has := make([]sql.NullInt64, len(rights))
-	query, into := "SELECT USER_NAME(), OBJECT_ID(@Table)", []any{&user, &id}
+	query, into := "SELECT USER_NAME(), SUSER_SNAME(), OBJECT_ID(@Table)", []any{&user, &login, &id}
 	for i, right := range rights {
 		right, column, of := strings.Cut(strings.TrimSuffix(right, ")"), " (")
 		if of {
@@ -96,18 +96,21 @@ func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (
 			missing = append(missing, rights[i])
 		}
 	}
-	return missing, t.grant(cmp.Or(user.String, DefaultUser), missing), err
+	name := cmp.Or(user.String, DefaultUser)
+	return missing, t.grant(name, cmp.Or(login.String, name), missing), err
 }
 
 // grant returns the statement that grants rights to a user, empty if there is nothing to
 // grant. A linked server has users of its own, and the owner of a database has all rights.
-func (t Table) grant(user string, rights []string) string {
+// In another database, the login may have no user.
+func (t Table) grant(user, login string, rights []string) string {
 	if len(rights) == 0 || t.Server != "" || user == "dbo" {
 		return ""
 	}
 	use := ""
 	if t.Database != "" { // GRANT applies to the current database
-		use, t.Database = "USE "+Quote(t.Database)+"; ", ""
+		use = "USE " + Quote(t.Database) + "; IF USER_ID(N'" + strings.ReplaceAll(user, "'", "''") + "') IS NULL CREATE USER " + Quote(user) + " FOR LOGIN " + Quote(login) + "; "
+		t.Database = ""
 	}
 	return use + "GRANT " + strings.Join(rights, ", ") + " ON " + t.Quoted() + " TO " + Quote(user) + ";"
 }
