@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
 )
 
 // Report is the result of Check.
@@ -42,7 +44,11 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 			return found, err
 		}
 		found.Kinds++
-		proposeView(findings)
+		view, table := "whd_"+kind.Name, cmp.Or(r.config.Sources[kind.Name], kind.Name)
+		if s := r.Server(); s != nil {
+			view, table = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted(), s.Table(kind.Name).Name.Quoted()
+		}
+		proposeView(view, table, findings)
 		found.Findings = append(found.Findings, findings...)
 	}
 	if found.ERP, err = r.version(ctx); err != nil {

@@ -111,7 +111,7 @@ const noColumn = "there is no such column"
 
 // proposeView adds to the first missing column of a record kind how a view can provide all
 // that are missing.
-func proposeView(findings []Finding) {
+func proposeView(view, table string, findings []Finding) {
 	first, columns := -1, ""
 	for i, f := range findings {
 		if f.Problem == noColumn {
@@ -123,8 +123,8 @@ func proposeView(findings []Finding) {
 	}
 	if first >= 0 {
 		f := &findings[first]
-		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW whd_%s AS SELECT *%s FROM %s, let the service read it, and set erp.sources to %s=whd_%s",
-			f.Kind, columns, f.Table, f.Kind, f.Kind)
+		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW %s AS SELECT *%s FROM %s, let the service read it, and set erp.sources to %s=%s",
+			view, columns, table, f.Kind, view)
 	}
 }
 

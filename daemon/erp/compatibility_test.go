@@ -91,8 +91,8 @@ func TestCompare(t *testing.T) {
 // TestProposeView: one finding of a kind has the view for all missing columns.
 func TestProposeView(t *testing.T) {
 	findings := []Finding{{Kind: "K", Table: "dbo.T", Field: "A", Problem: "other"}, {Kind: "K", Table: "dbo.T", Field: "B", Problem: noColumn}, {Kind: "K", Table: "dbo.T", Field: "C", Problem: noColumn}}
-	proposeView(findings)
-	want := []string{"other", noColumn + "; if it has another name, create a view, CREATE VIEW whd_K AS SELECT *, THEIR_NAME AS [B], THEIR_NAME AS [C] FROM dbo.T, let the service read it, and set erp.sources to K=whd_K", noColumn}
+	proposeView("[own].[whd_K]", "[dbo].[T]", findings)
+	want := []string{"other", noColumn + "; if it has another name, create a view, CREATE VIEW [own].[whd_K] AS SELECT *, THEIR_NAME AS [B], THEIR_NAME AS [C] FROM [dbo].[T], let the service read it, and set erp.sources to K=[own].[whd_K]", noColumn}
 	for i, f := range findings {
 		if f.Problem != want[i] {
 			t.Errorf("%s: %s, want %s", f.Field, f.Problem, want[i])

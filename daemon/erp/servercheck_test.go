@@ -60,11 +60,12 @@ func TestCheckReads(t *testing.T) {
 // proposes solves the problem.
 func TestRenamedColumn(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	mssqltest.Exec(t, dsn, `CREATE TABLE IN_Colours (RecID nvarchar(20), Description nvarchar(20), Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
-		`INSERT INTO IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`)
-	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}})
+	const schema = "own schema"
+	mssqltest.Exec(t, dsn, `CREATE SCHEMA [`+schema+`]`, `CREATE TABLE [`+schema+`].IN_Colours (RecID nvarchar(20), Description nvarchar(20), Code nvarchar(20), StyleID nvarchar(20), DisplayOrder int)`,
+		`INSERT INTO [`+schema+`].IN_Colours VALUES (N'1', N'red', N'R', N'S', 1)`)
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema}})
 	_, err := firsts(t, s, "IN_Colours")
-	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.Contains(got.Message, "dbo.IN_Colours lacks the column ColourCode of this record kind; an administrator can map IN_Colours in erp.sources to a view") {
+	if got := fault.From(err); got.Kind != fault.Unavailable || !strings.Contains(got.Message, schema+".IN_Colours lacks the column ColourCode of this record kind; an administrator can map IN_Colours in erp.sources to a view") {
 		t.Errorf("the query: %v", err)
 	}
 	failures, _ := problems(t, s, "IN_Colours")
@@ -78,7 +79,7 @@ func TestRenamedColumn(t *testing.T) {
 		t.Fatalf("the check proposes %q", failures[0])
 	}
 	mssqltest.Exec(t, dsn, strings.ReplaceAll(view, "THEIR_NAME", "Code"))
-	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Sources: map[string]string{kind: source}}})
+	s = openServer(t, storage.Config{ERP: erp.Config{DSN: dsn, Schema: schema, Sources: map[string]string{kind: source}}})
 	expectFirsts(t, s, "1", "IN_Colours", "ColourCode", "r")
 	if failures, _ := problems(t, s, "IN_Colours"); len(failures) != 0 {
 		t.Errorf("with the view the check reports %q", failures)
