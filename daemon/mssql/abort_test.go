@@ -172,8 +172,8 @@ func TestDatabaseSQL(t *testing.T) {
 	allAnswer(t, s, 2)
 }
 
-// TestResultSets closes the rows of a statement whose second set has fewer columns than the
-// first, after none or all rows of the first.
+// TestResultSets closes the rows of a statement with a second set of fewer columns, before
+// the first row, after it, and after the first set.
 func TestResultSets(t *testing.T) {
 	s := server(t, 1)
 	for read := range 3 {

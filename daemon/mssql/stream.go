@@ -99,6 +99,7 @@ func (s *stream) finish() {
 		case err == nil, errors.As(err, &refused) && n < maxDrainRows:
 		case err == io.EOF && s.HasNextResultSet():
 			s.NextResultSet()
+			dest = make([]driver.Value, len(s.Columns())) // may be more, or fewer
 		case err == io.EOF:
 			return
 		default:
