@@ -117,26 +117,6 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	return d.confirmDemo(ctx)
 }
 
-// confirmDemo returns an error if the service is in use, but the setting erp was probably
-// forgotten: its queries would return demo records.
-func (d *Daemon) confirmDemo(ctx context.Context) error {
-	if !d.config.DemoByDefault() {
-		return nil
-	}
-	inUse := d.config.Start.Service
-	if !inUse {
-		all, err := d.store.Webhooks.Subscribers(ctx)
-		if err != nil {
-			return err
-		}
-		inUse = len(all) > 0
-	}
-	if !inUse {
-		return nil
-	}
-	return &config.UsageError{Problems: []string{"setting erp: it is not set, so queries would return demo records; set it to the connection string of the ERP's database, or to demo if there is none"}}
-}
-
 // openClock starts to follow the database server's clock. The embedded store uses
 // the local clock.
 func (d *Daemon) openClock(ctx context.Context) error {

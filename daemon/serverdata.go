@@ -65,3 +65,23 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	return &config.UsageError{Problems: []string{fmt.Sprintf("the store in %s has no subscribers, but the ERP's database %s in the schema %s, from an earlier installation: "+
 		"copy that data with %s%s or start once with whd serve --fresh-store to leave it there", c.DataDir, has, c.Server.Schema, command, with)}}, nil
 }
+
+// confirmDemo returns an error if the service is in use, but the setting erp was probably
+// forgotten: its queries would return demo records.
+func (d *Daemon) confirmDemo(ctx context.Context) error {
+	if !d.config.DemoByDefault() {
+		return nil
+	}
+	inUse := d.config.Start.Service
+	if !inUse {
+		all, err := d.store.Webhooks.Subscribers(ctx)
+		if err != nil {
+			return err
+		}
+		inUse = len(all) > 0
+	}
+	if !inUse {
+		return nil
+	}
+	return &config.UsageError{Problems: []string{"setting erp: it is not set, so queries would return demo records; set it to the connection string of the ERP's database, or to demo if there is none"}}
+}
