@@ -100,9 +100,9 @@ func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (
 	return missing, t.grant(name, cmp.Or(login.String, name), missing), err
 }
 
-// grant returns the statement that grants rights to a user, empty if there is nothing to
-// grant. A linked server has users of its own, and the owner of a database has all rights.
-// In another database, the login may have no user.
+// grant returns the statement that grants rights to a user, empty for no rights. A linked
+// server has users of its own, and the owner of a database has all rights. In another
+// database, the login may have no user.
 func (t Table) grant(user, login string, rights []string) string {
 	if len(rights) == 0 || t.Server != "" || user == "dbo" {
 		return ""
