@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,13 +55,9 @@ func (o onServer) scriptLogin(scripts ...string) (login, dsn string) {
 		"USER_ID(N'whd')", "USER_ID(N'"+login+"')", "$(WHDPassword)", "Abcdef12345", "$(ERPDatabase)", database, "$(StoreDatabase)", database)
 	babelfish := mssqltest.Count(o.t, o.dsn, "SELECT CASE WHEN SERVERPROPERTY('BabelfishVersion') IS NULL THEN 0 ELSE 1 END") == 1
 	for _, name := range scripts {
-		script, err := os.ReadFile("../cmd/daemon/deploy/" + name)
-		if err != nil {
-			o.t.Fatal(err)
-		}
-		_, statements, _ := strings.Cut(string(script), "\nGO\n") // after the statements that select the database
+		statements := strings.Join(mssqltest.Batches(o.t, "../cmd/daemon/deploy/"+name), ";")
 		statements = regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(statements, "")
-		for statement := range strings.FieldsFuncSeq(strings.ReplaceAll(replace.Replace(statements), "\nGO\n", ";"), func(r rune) bool { return r == ';' }) {
+		for statement := range strings.FieldsFuncSeq(replace.Replace(statements), func(r rune) bool { return r == ';' }) {
 			if babelfish && (strings.Contains(statement, "GRANT CREATE ") || strings.Contains(statement, "GRANT ALTER")) {
 				continue // Babelfish lacks these rights: the owner of a schema may create objects in it
 			}

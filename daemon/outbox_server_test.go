@@ -3,7 +3,6 @@ package daemon_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -55,12 +54,7 @@ func TestOutboxEvents(t *testing.T) {
 // createOutbox runs outbox.sql, without the rights for other users.
 func createOutbox(t *testing.T, dsn string) {
 	t.Helper()
-	text, err := os.ReadFile("../cmd/daemon/deploy/outbox.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, batches, _ := strings.Cut(string(text), "\nGO\n") // after the statement that selects the database
-	for batch := range strings.SplitSeq(batches, "\nGO\n") {
+	for _, batch := range mssqltest.Batches(t, "../cmd/daemon/deploy/outbox.sql") {
 		if !strings.Contains(batch, "GRANT") {
 			mssqltest.Exec(t, dsn, batch)
 		}

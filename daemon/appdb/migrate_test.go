@@ -475,17 +475,12 @@ func TestServerWithoutJSON(t *testing.T) {
 // TestMigrationKeepsOutbox migrates a schema in which outbox.sql has created the outbox:
 // rows that were inserted before stay.
 func TestMigrationKeepsOutbox(t *testing.T) {
-	text, err := os.ReadFile("../../cmd/daemon/deploy/outbox.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dsn := mssqltest.Database(t)
 	db := onServer(t, dsn)()
 	if err := db.CreateSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, batches, _ := strings.Cut(string(text), "\nGO\n") // after the statement that selects the database
-	for batch := range strings.SplitSeq(batches, "\nGO\n") {
+	for _, batch := range mssqltest.Batches(t, "../../cmd/daemon/deploy/outbox.sql") {
 		if strings.Contains(batch, "WH_Outbox") && !strings.Contains(batch, "GRANT") {
 			mssqltest.Exec(t, dsn, strings.ReplaceAll(batch, "whd.", db.Schema+"."))
 		}

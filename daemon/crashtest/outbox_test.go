@@ -63,12 +63,7 @@ func newOutboxCrash(t *testing.T, shifted daemontest.Program, store string) *out
 	t.Helper()
 	o := &outboxCrash{T: t, programs: [2]daemontest.Program{{Path: ownPath(t)}, shifted}, dir: t.TempDir(), store: store, dsn: mssqltest.Database(t),
 		arrived: make(chan struct{}, 1), rows: make(map[string]int)}
-	script, err := os.ReadFile("../../cmd/daemon/deploy/outbox.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, batches, _ := strings.Cut(string(script), "\nGO\n") // after the statement that selects the database
-	for batch := range strings.SplitSeq(batches, "\nGO\n") {
+	for _, batch := range mssqltest.Batches(t, "../../cmd/daemon/deploy/outbox.sql") {
 		if !strings.Contains(batch, "GRANT") {
 			mssqltest.Exec(t, o.dsn, batch)
 		}

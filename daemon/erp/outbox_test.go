@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -49,14 +48,9 @@ func (o *outboxTest) user() (login, dsn string) {
 // script runs outbox.sql.
 func (o *outboxTest) script() {
 	o.Helper()
-	text, err := os.ReadFile("../../cmd/daemon/deploy/outbox.sql")
-	if err != nil {
-		o.Fatal(err)
-	}
-	_, batches, _ := strings.Cut(string(text), "\nGO\n") // after the statement that selects the database
-	batches = strings.NewReplacer("TO whd;", "TO "+o.login+";", "USER_ID(N'whd')", "USER_ID(N'"+o.login+"')", "$(ERPUser)", o.program).Replace(batches)
-	for batch := range strings.SplitSeq(batches, "\nGO\n") {
-		mssqltest.Exec(o, o.dsn, batch)
+	replace := strings.NewReplacer("TO whd;", "TO "+o.login+";", "USER_ID(N'whd')", "USER_ID(N'"+o.login+"')", "$(ERPUser)", o.program)
+	for _, batch := range mssqltest.Batches(o, "../../cmd/daemon/deploy/outbox.sql") {
+		mssqltest.Exec(o, o.dsn, replace.Replace(batch))
 	}
 }
 
@@ -129,7 +123,7 @@ func TestOutbox(t *testing.T) {
 	if n := mssqltest.Count(t, o.dsn, "SELECT COUNT(*) FROM whd.WH_Outbox WHERE LEN(RefusedReason) = 400 AND RefusedReason LIKE N'because of \uFFFDéé%' AND Body = N'c'"); n != 1 {
 		t.Error("the reason is missing")
 	}
-	for range 2 { // the second time there is nothing to delete
+	for range 2 { // the second call finds no rows
 		if err := b.Delete(t.Context(), guidsOf(all[:2])); err != nil {
 			t.Fatal(err)
 		}

@@ -48,6 +48,17 @@ func Exec(tb testing.TB, dsn string, statements ...string) {
 	}
 }
 
+// Batches returns the batches of a script for sqlcmd, without the first one, which selects
+// the database.
+func Batches(tb testing.TB, file string) []string {
+	tb.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.Split(string(text), "\nGO\n")[1:]
+}
+
 func exec(dsn, statement string) error {
 	s, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
