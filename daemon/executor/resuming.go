@@ -108,7 +108,7 @@ func (s *resumingRows) resume(from int64, over <-chan struct{}) error {
 		operator = record.LessThanOrEqualTo
 	}
 	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: s.plan.Kind.KeyField(), Operator: operator, Operands: []wire.Value{{Int: from}}})
-	s.plan.Skip = 0
+	s.plan.Skip, s.plan.PageKeys = 0, nil
 	if s.plan.Take != query.NoTake {
 		s.plan.Take = s.result.plan.Take - s.rows
 	}

@@ -55,6 +55,13 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 		return b.done(p.Types())
 	}
 	b.where()
+	if p.PageKeys != nil {
+		b.separator(len(p.Where), " WHERE ", " AND ")
+		b.column(p.Kind.KeyField())
+		b.text(" IN (")
+		b.fragment(p.PageKeys)
+		b.text(")")
+	}
 	b.orderBy()
 	b.page()
 	return b.done(p.Types())
@@ -63,6 +70,10 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 // CompileCount returns the statement that counts all rows matched by the plan.
 func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b := newBuilder(p, d)
+	if p.Matches != nil {
+		b.fragment(p.Matches)
+		return b.done([]record.Type{record.Long})
+	}
 	b.text("SELECT " + d.CountAll + " FROM ")
 	if p.Distinct {
 		b.text("(SELECT DISTINCT ")
@@ -143,6 +154,18 @@ func (b *builder) separator(i int, first, others string) {
 }
 
 func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Fields[field].Name) }
+
+// fragment writes a fragment with numbered parameters.
+func (b *builder) fragment(f *Fragment) {
+	rest := f.SQL
+	for _, a := range f.Args {
+		before, after, _ := strings.Cut(rest, "?")
+		b.text(before)
+		b.param(a)
+		rest = after
+	}
+	b.text(rest)
+}
 
 func (b *builder) columns() {
 	for i, field := range b.plan.Columns {

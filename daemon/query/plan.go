@@ -20,6 +20,16 @@ type Plan struct {
 	Count          bool  // the total is returned even if it must be counted
 	TotalRequested bool  // the request itself has Include=Total
 	Aggregates     []Aggregate
+
+	// Set by a store that finds the same rows or their number faster by another statement.
+	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones
+	Matches  *Fragment // counts all matches
+}
+
+// Fragment is SQL with a ? for each of its arguments.
+type Fragment struct {
+	SQL  string
+	Args []Arg
 }
 
 // NewPlan plans a request. countPages reports whether the total of a page is counted
