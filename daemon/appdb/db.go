@@ -111,11 +111,11 @@ func (o *DB) CheckFiles() error { return o.files.check() }
 
 // Qualify returns a statement with the actual schema and the connection's prefix.
 func (o *DB) Qualify(statement string) string {
-	return o.prefix + o.inSchema(statement)
+	return o.prefix + o.InSchema(statement)
 }
 
-// inSchema replaces "whd." with the actual schema.
-func (o *DB) inSchema(text string) string {
+// InSchema returns a text with "whd." replaced by the actual schema.
+func (o *DB) InSchema(text string) string {
 	if o.Schema == "" {
 		return strings.ReplaceAll(text, "whd.", "")
 	}

@@ -85,7 +85,7 @@ func (m *Migrator) migrationError(err error) error {
 func (m *Migrator) Provider() (*goose.Provider, error) {
 	dialect, table := goose.DialectSQLite3, migrationTable
 	if m.db.Schema != "" {
-		dialect, table = goose.DialectMSSQL, m.db.inSchema("whd."+migrationTable)
+		dialect, table = goose.DialectMSSQL, m.db.InSchema("whd."+migrationTable)
 	}
 	files, err := fs.Sub(schema, m.folder)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s schemaFiles) Open(name string) (fs.File, error) {
 		return file, err
 	}
 	text, err := fs.ReadFile(s.FS, name)
-	return schemaFile{file, strings.NewReader(s.keepOutbox(s.db.inSchema(string(text))))}, err
+	return schemaFile{file, strings.NewReader(s.keepOutbox(s.db.InSchema(string(text))))}, err
 }
 
 // OutboxTable is the table of a store on a server into which T-SQL code inserts events.
@@ -117,7 +117,7 @@ const OutboxTable = "WH_Outbox"
 // keepOutbox changes the migration that creates the outbox to use an existing one, which
 // outbox.sql has created for a store elsewhere.
 func (s schemaFiles) keepOutbox(text string) string {
-	table := s.db.inSchema("whd." + OutboxTable)
+	table := s.db.InSchema("whd." + OutboxTable)
 	return strings.Replace(text, "CREATE TABLE "+table+" (", "IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
 }
 
@@ -165,7 +165,7 @@ func currentVersion(sources []*goose.Source, applied []int64) (version int64) {
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
 	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
 	if m.db.Schema != "" {
-		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.db.inSchema("whd."+mssql.Quote(name))
+		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.db.InSchema("whd."+mssql.Quote(name))
 	}
 	n, err := QueryOne(ctx, m.db, ScanInt, statement, sql.Named("Name", name))
 	return err == nil && *n > 0, err

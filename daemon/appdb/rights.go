@@ -37,7 +37,7 @@ func (m *Migrator) MissingRights(ctx context.Context, outdated bool) (problems, 
 		if grant != "" {
 			grants = append(grants, grant)
 		}
-		if name := m.db.inSchema("whd.") + table; !exists {
+		if name := m.db.InSchema("whd.") + table; !exists {
 			problems = append(problems, name+": the table does not exist, or the login has no permission on it")
 		} else if missing != nil {
 			problems = append(problems, name+": the login lacks the permissions "+strings.Join(missing, ", "))

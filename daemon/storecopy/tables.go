@@ -15,6 +15,7 @@ import (
 // Tables and columns are those of the migrated files, except as follows. The embedded
 // store has one daemon and one partition: messages of all partitions belong to the first
 // one, which is not leased, and rows for other daemons are not copied.
+// Triggers fill WH_MessageCount.
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
@@ -43,7 +44,7 @@ func tablesOf(ctx context.Context, file *appdb.DB) ([]table, error) {
 		t.columns = strings.Split(columns, ",")
 		return t, err
 	}, `SELECT t.name, group_concat(c.name) FROM pragma_table_list t, pragma_table_info(t.name) c
-WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_' AND t.name <> 'WH_Migration' GROUP BY t.name ORDER BY t.name`)
+WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite_' AND t.name NOT IN ('WH_Migration', 'WH_MessageCount') GROUP BY t.name ORDER BY t.name`)
 }
 
 // copyAll copies the data into new files in dir.

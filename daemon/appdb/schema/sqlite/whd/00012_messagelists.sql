@@ -1,0 +1,53 @@
+-- +goose Up
+
+-- The failed messages of a subscription and of all, by age. They are few.
+CREATE INDEX IX_SY_WebhookMessage_Failed ON SY_WebhookMessage (SubscriptionID, ID) WHERE Status = 3;
+CREATE INDEX IX_SY_WebhookMessage_AllFailed ON SY_WebhookMessage (ID, SubscriptionID) WHERE Status = 3;
+
+-- The number of messages of each subscription, also of a removed one, and how many of
+-- them have failed. The triggers maintain it.
+CREATE TABLE WH_MessageCount (
+    SubscriptionID INTEGER NOT NULL PRIMARY KEY,
+    Messages       INTEGER NOT NULL,
+    Failed         INTEGER NOT NULL
+);
+
+INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT m.SubscriptionID, COUNT(*), (SELECT COUNT(*) FROM SY_WebhookMessage f WHERE f.SubscriptionID = m.SubscriptionID AND f.Status = 3)
+FROM SY_WebhookMessage m GROUP BY m.SubscriptionID;
+
+-- +goose StatementBegin
+CREATE TRIGGER TR_SY_WebhookMessage_Insert AFTER INSERT ON SY_WebhookMessage BEGIN
+    INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed) VALUES (NEW.SubscriptionID, 1, NEW.Status = 3)
+    ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + 1, Failed = Failed + excluded.Failed;
+END;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+CREATE TRIGGER TR_SY_WebhookMessage_Delete AFTER DELETE ON SY_WebhookMessage BEGIN
+    UPDATE WH_MessageCount SET Messages = Messages - 1, Failed = Failed - (OLD.Status = 3) WHERE SubscriptionID = OLD.SubscriptionID;
+END;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+CREATE TRIGGER TR_SY_WebhookMessage_Status AFTER UPDATE OF Status ON SY_WebhookMessage WHEN (OLD.Status = 3) <> (NEW.Status = 3) BEGIN
+    UPDATE WH_MessageCount SET Failed = Failed + (NEW.Status = 3) - (OLD.Status = 3) WHERE SubscriptionID = NEW.SubscriptionID;
+END;
+-- +goose StatementEnd
+
+-- A removed subscription is forgotten when it has no messages.
+-- +goose StatementBegin
+CREATE TRIGGER TR_WH_SubscriptionRemoved_Delete AFTER DELETE ON WH_SubscriptionRemoved BEGIN
+    DELETE FROM WH_MessageCount WHERE SubscriptionID = OLD.SubscriptionID AND Messages = 0;
+END;
+-- +goose StatementEnd
+
+-- +goose Down
+
+DROP TRIGGER TR_WH_SubscriptionRemoved_Delete;
+DROP TRIGGER TR_SY_WebhookMessage_Status;
+DROP TRIGGER TR_SY_WebhookMessage_Delete;
+DROP TRIGGER TR_SY_WebhookMessage_Insert;
+DROP TABLE WH_MessageCount;
+DROP INDEX IX_SY_WebhookMessage_AllFailed;
+DROP INDEX IX_SY_WebhookMessage_Failed;
