@@ -64,7 +64,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	downgrade(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version 11; make a backup")
+	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version 12; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("the schema is now version %d, %v", version, err)
 	}

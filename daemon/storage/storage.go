@@ -130,6 +130,7 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
 	var from executor.Database = s.AppDB
+	plan = s.Webhooks.ListPlan(plan)
 	switch {
 	case plan.Kind.Database == record.RecordsDB:
 		from = s.Records

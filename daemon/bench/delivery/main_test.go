@@ -46,6 +46,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D11", twentyKills},
 		{"D12", idle},
 		{"D13", twoDaemons},
+		{"D14", lists},
 		{"D19-small", smallOutage},
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},

@@ -68,6 +68,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Health":               storedHealth,
 		"Succeeded":            successSince,
 		"OtherPartition":       otherPartition,
+		"MessageLists":         messageLists,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)

@@ -1,0 +1,152 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// Messages of the measurement of lists. They belong to one subscriber.
+const (
+	listSubscriptions = 10
+	listFailed        = 100 // of any number of messages
+)
+
+// listsVariable is the number of messages of the last step, a power of ten from
+// 1,000,000.
+const listsVariable = "DELIVERYBENCH_MESSAGES"
+
+// lists measures how long lists of messages take while the history grows from 1,000
+// messages, and the exponent of that growth: 0 if the length of the history does not
+// matter, 1 if each list reads all of it.
+func lists(s *suite, b *testing.B) {
+	if !s.table.usageAvailable(b) {
+		return
+	}
+	last, err := strconv.Atoi(os.Getenv(listsVariable))
+	if err != nil {
+		last = 1_000_000
+	}
+	h := startDaemon(b)
+	for n := range listSubscriptions {
+		h.subscribe(b, event(n), "http://127.0.0.1:9/")
+	}
+	subscriber := "/Webhooks/Subscribers/" + h.subscriber + "/Messages"
+	all := []*listRequest{
+		{title: "newest 10 of a subscriber", metric: "subscriber", path: subscriber + "?Take=10"},
+		{title: "newest 10 of all, with Total", metric: "all", path: "/Webhooks/Messages?Take=10&Include=Total"},
+		{title: "newest 10 failed of a subscriber, with Total", metric: "failed", path: subscriber + "?Status=3&Take=10&Include=Total"},
+		{title: "newest 10 failed of all, with Total", metric: "all-failed", path: "/Webhooks/Messages?Status=3&Take=10&Include=Total"},
+		{title: "dry run of a retry of failed ones", metric: "retry", method: http.MethodPost, path: "/Webhooks/Messages/Retry?Status=3&DryRun=true"},
+	}
+	rows := 0
+	for size := 1000; size <= last; size *= 10 {
+		h.insertDelivered(b, rows, size)
+		rows = size
+		for _, list := range all {
+			list.measure(b, h)
+		}
+	}
+	for b.Loop() {
+	}
+	b.ReportMetric(0, "ns/op")
+	for _, list := range all {
+		b.Logf("%s: %.2f ms", list.title, list.times)
+		of := func(title, unit string, value float64) samples {
+			return samples{title: list.title + ", " + title, metric: list.metric + "-" + unit, unit: unit, digits: 2, values: []float64{value}}
+		}
+		s.table.addSamples(b, of(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
+		s.table.addSamples(b, of("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
+	}
+}
+
+// listRequest is a request for a list, with its CPU time at each step.
+type listRequest struct {
+	title, metric, method, path string
+	times                       []float64 // ms
+}
+
+// measure adds the median CPU time of the daemon for one request.
+func (l *listRequest) measure(b *testing.B, h *benchDaemon) {
+	b.Helper()
+	l.send(b, h)
+	var times []float64
+	for range minRounds {
+		n := 0
+		used := cpuUsed(b, h.PID(), func() {
+			for began := time.Now(); time.Since(began) < 100*time.Millisecond; n++ {
+				l.send(b, h)
+			}
+		})
+		times = append(times, used.Seconds()*1000/float64(n))
+	}
+	l.times = append(l.times, median(times))
+}
+
+func (l *listRequest) send(b *testing.B, h *benchDaemon) {
+	b.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), l.method, h.URL+l.path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+h.manager)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		b.Fatalf("%s: %d %s %v", l.path, answer.StatusCode, text, err)
+	}
+}
+
+// exponent returns the slope of a straight line through the logarithms of times for
+// sizes that are powers of ten.
+func exponent(times []float64) float64 {
+	var xy, xx float64
+	middle := float64(len(times)-1) / 2
+	for i, t := range times {
+		xy += (float64(i) - middle) * math.Log10(t)
+		xx += (float64(i) - middle) * (float64(i) - middle)
+	}
+	return xy / xx
+}
+
+// insertDelivered inserts messages with the numbers from first to last, evenly for all
+// subscriptions. Only listFailed of all have failed, the others were delivered.
+func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
+	b.Helper()
+	conn := h.openTables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
+	defer conn.Close()
+	const now = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
+	const guid = `printf('%08x-0000-7000-8000-000000000000', n)`
+	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, first+1, last)
+	status := fmt.Sprintf(`CASE WHEN n %% %[1]d = n / %[1]d %% 10 THEN 3 ELSE 1 END`, last/listFailed)
+	for _, statement := range []string{
+		"BEGIN IMMEDIATE",
+		`UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
+		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers +
+			fmt.Sprintf(` SELECT 1000 + n, %s, '%s', %s, printf('%%512d', n) FROM numbers`, guid, event(0), now),
+		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
+	HTTPCode, ResponseMessage, MadeByAdmin) ` + numbers + `
+SELECT 1000 + n, ` + guid + `, 1000 + n, 1, s.ID, s.URL, ` + status + `, 1, ` + now + `, ` + now + `, 200, 'OK', s.MadeByAdmin
+FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % ` + strconv.Itoa(listSubscriptions) + ` + 1`,
+		fmt.Sprintf(`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID <= %[1]d AND (ID - 1000) %% %[2]d = (ID - 1000) / %[2]d %% 10`, 1000+first, last/listFailed),
+		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`,
+		"COMMIT",
+		"PRAGMA wal_checkpoint(TRUNCATE)",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			b.Fatal(statement, err)
+		}
+	}
+}

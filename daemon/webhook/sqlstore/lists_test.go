@@ -1,0 +1,156 @@
+package sqlstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// TestListStatements compares the statements of lists for both databases, and SQLite's
+// plans for them, with a golden file: each reads messages by an index, and sorts only as
+// many as each subscription adds to the page.
+func TestListStatements(t *testing.T) {
+	w := hooksInFile(t)
+	server := &Admin{tables{&appdb.DB{Schema: "whd"}}}
+	message, attempt := systemKind(t, "Message"), systemKind(t, "Attempt")
+	newest, oldest := []query.Order{{Field: message.KeyField(), Desc: true}}, []query.Order{{Field: message.KeyField()}}
+	where := func(kind *record.Kind, name string, op record.Operator, v wire.Value) query.Condition {
+		field, _ := kind.Column(name)
+		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{v}}
+	}
+	subscriber, subscription := where(message, "SubscriberID", record.Equal, wire.Value{Text: "a"}), where(message, "SubscriptionID", record.Equal, wire.Value{Text: "b"})
+	failed := where(message, "Status", record.Equal, wire.Value{Int: 3})
+	var b strings.Builder
+	for _, c := range []struct {
+		name string
+		plan query.Plan
+	}{
+		{"of all", query.Plan{Kind: message, Order: newest}},
+		{"of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{subscriber}}},
+		{"of a subscription", query.Plan{Kind: message, Order: newest, Where: []query.Condition{subscriber, subscription}}},
+		{"failed", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed}}},
+		{"failed of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed, subscriber}}},
+		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: []query.Condition{failed,
+			where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}), where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})}}},
+		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: []query.Order{{Field: attempt.KeyField(), Desc: true}}, Where: []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}}},
+	} {
+		c.plan.Columns, c.plan.Take, c.plan.Count = []int{c.plan.Kind.KeyField()}, 10, true
+		for _, s := range []struct {
+			store   *Admin
+			dialect *dialect.Dialect
+			source  string
+		}{{w.Admin, dialect.SQLite(), c.plan.Kind.Source()}, {server, dialect.TSQL(), "[whd].[" + c.plan.Kind.Source() + "]"}} {
+			plan := s.store.ListPlan(&c.plan)
+			for _, compile := range []func(*query.Plan, *dialect.Dialect, string) (query.Statement, error){query.Compile, query.CompileCount} {
+				st, err := compile(plan, s.dialect, s.source)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&b, "-- %s, %s\n%s;\n", c.name, s.dialect.Name, st.SQL)
+				if s.store == w.Admin {
+					b.WriteString(planOf(t, w.db, st))
+				}
+			}
+		}
+		b.WriteString("\n")
+	}
+	file := filepath.Join("testdata", "lists.sql")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
+		t.Errorf("the statements have changed (%v):\n%s", err, &b)
+	}
+}
+
+func systemKind(t *testing.T, name string) *record.Kind {
+	kind, found := record.System().Lookup(name)
+	if !found {
+		t.Fatalf("no kind %s", name)
+	}
+	return kind
+}
+
+// planOf returns SQLite's plan as a comment.
+func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
+	t.Helper()
+	steps, err := appdb.QueryAll(t.Context(), db, func(row appdb.Row) (step string, err error) {
+		var ignored int
+		return step, row.Scan(&ignored, &ignored, &ignored, &step)
+	}, "EXPLAIN QUERY PLAN "+s.SQL, make([]any, len(s.Args))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "--     " + strings.Join(steps, "\n--     ") + "\n"
+}
+
+// TestMessageCounts checks that the numbers of messages are those of the existing messages
+// after a migration of a file with messages, and after every change of one.
+func TestMessageCounts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), appdb.FileName)
+	db, err := appdb.OpenFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	provider, err := db.Provider()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = 11 // last version without the numbers
+	if _, err := provider.UpTo(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	add := func(id, subscription, status int) string {
+		return fmt.Sprintf(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
+	}
+	for i, statement := range []string{
+		add(1, 7, 1), add(2, 7, 3), add(3, 7, 3), add(4, 8, 0), "migrate",
+		add(5, 7, 3), add(6, 9, 1),
+		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (1, 2, 4)`,
+		`UPDATE SY_WebhookMessage SET Status = 2 WHERE ID IN (1, 3)`,
+		`UPDATE SY_WebhookMessage SET Status = 1`,
+		`UPDATE SY_WebhookMessage SET Status = 3`,
+		`DELETE FROM SY_WebhookMessage WHERE ID IN (2, 4)`,
+		`INSERT INTO WH_SubscriptionRemoved VALUES (7, ''), (8, '')`,
+		`DELETE FROM WH_SubscriptionRemoved`,
+		`DELETE FROM SY_WebhookMessage`,
+	} {
+		if statement == "migrate" {
+			err = db.Migrate(t.Context())
+		} else {
+			_, err = db.Exec(t.Context(), statement)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+		if i >= 4 {
+			expectRows(t, db, `group_concat(c.SubscriptionID || ': ' || c.Messages || ' ' || c.Failed) FROM (SELECT * FROM WH_MessageCount ORDER BY 1) c WHERE Messages > 0`,
+				mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`))
+		}
+	}
+	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,9")
+}
+
+func mustText(t *testing.T, db *appdb.DB, statement string) string {
+	t.Helper()
+	text, err := appdb.QueryOne(t.Context(), db, func(row appdb.Row) (text *string, err error) { return text, row.Scan(&text) }, statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *text == nil {
+		return "null"
+	}
+	return **text
+}

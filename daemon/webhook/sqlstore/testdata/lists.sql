@@ -1,0 +1,154 @@
+-- of all, sqlite
+SELECT "ItemNo" FROM WH_MessageView ORDER BY "ItemNo" DESC LIMIT ?1;
+--     SCAN m
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- of all, sqlite
+SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- of all, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] ORDER BY [ItemNo] DESC OFFSET @p1 ROWS FETCH NEXT @p2 ROWS ONLY OPTION (OPTIMIZE FOR (@p1 = 0, @p2 = 100));
+-- of all, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
+
+-- of a subscriber, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) ORDER BY "ItemNo" DESC LIMIT ?5;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 2
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- of a subscriber, sqlite
+SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+-- of a subscriber, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
+-- of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1;
+
+-- of a subscription, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionID" = ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?5), 0) ORDER BY m.ID DESC LIMIT ?6) ORDER BY "ItemNo" DESC LIMIT ?7;
+--     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID=?)
+--     LIST SUBQUERY 2
+--     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- of a subscription, sqlite
+SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1 AND s.RecID = ?2;
+--     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+-- of a subscription, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [SubscriptionID] = @p2 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND s.RecID = @p4 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p5 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
+-- of a subscription, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND s.RecID = @p2;
+
+-- failed, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC LIMIT ?2) ORDER BY "ItemNo" DESC LIMIT ?3;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 1
+--     SCAN m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- failed, sqlite
+SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- failed, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p2 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+-- failed, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3;
+
+-- failed of a subscriber, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) ORDER BY "ItemNo" DESC LIMIT ?6;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 2
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- failed of a subscriber, sqlite
+SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+-- failed of a subscriber, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
+-- failed of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.Status = 3;
+
+-- candidates of a bulk operation, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "ItemNo" <= ?3 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > ?4 AND m.ID <= ?5 ORDER BY m.ID LIMIT ?6) ORDER BY "ItemNo" LIMIT ?7;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 1
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed (ID>? AND ID<?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- candidates of a bulk operation, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > ?1 AND m.ID <= ?2;
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed (ID>? AND ID<?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- candidates of a bulk operation, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] > @p2 AND [ItemNo] <= @p3 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > @p4 AND m.ID <= @p5 ORDER BY m.ID OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) ORDER BY [ItemNo] OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
+-- candidates of a bulk operation, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > @p1 AND m.ID <= @p2;
+
+-- attempts of a subscriber, sqlite
+SELECT "MessageItemNo" FROM WH_MessageResponseView WHERE "SubscriberID" = ?1 AND "MessageItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) ORDER BY "MessageItemNo" DESC LIMIT ?5;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 4
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 3
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
+--     CORRELATED SCALAR SUBQUERY 2
+--     SEARCH r USING PRIMARY KEY (MessageID=?)
+--     SEARCH r EXISTS USING PRIMARY KEY (MessageID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH r USING PRIMARY KEY (MessageID=?)
+-- attempts of a subscriber, sqlite
+SELECT COUNT(*) FROM WH_MessageResponseView WHERE "SubscriberID" = ?1;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH r USING PRIMARY KEY (MessageID=?)
+--     SEARCH t USING COVERING INDEX sqlite_autoindex_WH_ResponseText_1 (TextHash=?) LEFT-JOIN
+-- attempts of a subscriber, tsql
+SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1 AND [MessageItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) ORDER BY [MessageItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
+-- attempts of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
+
