@@ -74,11 +74,11 @@ func (d *Daemon) confirmDemo(ctx context.Context) error {
 	}
 	inUse := d.config.Start.Service
 	if !inUse {
-		all, err := d.store.Webhooks.Subscribers(ctx)
+		n, err := d.store.Webhooks.CountSubscribers(ctx)
 		if err != nil {
 			return err
 		}
-		inUse = len(all) > 0
+		inUse = n > 0
 	}
 	if !inUse {
 		return nil

@@ -52,6 +52,7 @@ type Dialect struct {
 	Clock      string // current time: of the server, so that all daemons agree, or of the host
 	ClockAfter string // the time @Term milliseconds from now
 	Limit      string // follows ORDER BY and limits the rows to @Limit
+	Page       string // the same, after @Skip rows
 	InList     string // the numbers of the parameter @List, see ListArg
 	Size       string // function that returns a column's length in bytes without reading it
 	document   func([]byte) any
@@ -62,6 +63,7 @@ var FileDialect = Dialect{
 	Clock:      `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`,
 	ClockAfter: `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`,
 	Limit:      ` LIMIT @Limit`,
+	Page:       ` LIMIT @Limit OFFSET @Skip`,
 	InList:     `(SELECT j.value FROM json_each(@List) j)`,
 	Size:       `octet_length`,
 	document:   func(text []byte) any { return string(text) },
@@ -71,6 +73,7 @@ var serverDialect = Dialect{
 	Clock:      `SYSUTCDATETIME()`,
 	ClockAfter: `DATEADD(millisecond, @Term, SYSUTCDATETIME())`,
 	Limit:      ` OFFSET 0 ROWS FETCH NEXT @Limit ROWS ONLY`,
+	Page:       ` OFFSET @Skip ROWS FETCH NEXT @Limit ROWS ONLY`,
 	InList:     `(SELECT j.ID FROM OPENJSON(@List) WITH (ID bigint '$') j)`,
 	Size:       `DATALENGTH`,
 	document:   mssql.Document,

@@ -1,11 +1,16 @@
 package rest
 
 import (
+	"cmp"
+	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -195,4 +200,40 @@ func readBOM(x *edge.Context, members query.Members) error {
 	var wrong []fault.Field
 	x.Format.BOM = or(valueOf(members, query.BOM, &wrong, asBool), false)
 	return invalidMembers(wrong)
+}
+
+// pageMembers documents Skip and Take of these lists.
+var pageMembers = []metadata.Member{
+	{Name: query.Skip, Type: "int", Help: "number of items to leave out at the start"},
+	{Name: query.Take, Type: "int", Help: "maximum number of items; all if omitted. X-Total is the number of all"},
+}
+
+// readPage reads the members Skip and Take of a list that is not a query.
+func readPage(x *edge.Context) (skip, take int64, err error) {
+	members, err := readMembers(x)
+	var wrong []fault.Field
+	skip, take = or(valueOf(members, query.Skip, &wrong, parseCount), 0), or(valueOf(members, query.Take, &wrong, parseCount), query.NoTake)
+	return skip, take, cmp.Or(err, invalidMembers(wrong))
+}
+
+func parseCount(text string) (int64, error) {
+	n, err := wire.ParseInteger(record.Int, text)
+	if err != nil || n < 0 {
+		return 0, errors.New("must be a whole number from 0 to 2147483647")
+	}
+	return n, nil
+}
+
+// listPage sends the requested page of a short list, unless err is not nil.
+func listPage[T, D any](x *edge.Context, name string, all []T, err error, document func(T) D) error {
+	skip, take, wrong := readPage(x)
+	if err := cmp.Or(err, wrong); err != nil {
+		return err
+	}
+	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+	all = all[min(skip, int64(len(all))):]
+	if take != query.NoTake {
+		all = all[:min(take, int64(len(all)))]
+	}
+	return edge.List(x, name, all, nil, document)
 }

@@ -26,7 +26,7 @@ func keyDocument(k account.Key) wire.APIKey {
 // list returns the API keys without their secrets.
 func (h *keys) list(x *edge.Context) error {
 	keys, err := h.accounts.Keys(x.Request.Context())
-	return edge.List(x, "ApiKeys", keys, err, keyDocument)
+	return listPage(x, "ApiKeys", keys, err, keyDocument)
 }
 
 // show returns one API key without its secret.

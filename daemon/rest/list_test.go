@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,44 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
+
+// Lists that are not queries have pages, too, and say how many items there are in all.
+func TestPagesOfLists(t *testing.T) {
+	c := asAdmin(t, daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8"))
+	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	subscriptions := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
+	for i := range 3 {
+		name := strconv.Itoa(i)
+		c.do("POST /Users", `{"UserName":"u`+name+`","Role":"reader","Password":"a long password"}`).want(t, 201)
+		c.do("POST /ApiKeys", `{"Name":"k`+name+`","Role":"reader"}`).want(t, 201)
+		c.do("POST "+subscriptions, `{"EventName":"*","URL":"http://127.0.0.1/`+name+`"}`).want(t, 201)
+	}
+	for _, path := range []string{"/Users", "/ApiKeys", subscriptions} {
+		whole := c.do("GET "+path, "").want(t, 200)
+		all := read[[]json.RawMessage](t, whole)
+		for _, test := range []struct {
+			query    string
+			from, to int
+		}{
+			{"Skip=0", 0, len(all)}, {"Skip=1", 1, len(all)}, {"Take=2", 0, 2}, {"skip=1&take=1", 1, 2}, {"Take=0", 0, 0}, {"Take=", 0, len(all)},
+			{"Skip=2&Take=2147483647", 2, len(all)}, {"Skip=9", len(all), len(all)},
+		} {
+			a := c.do("GET "+path+"?"+test.query, "").want(t, 200).wantHeader(t, "X-Total", strconv.Itoa(len(all)))
+			got := read[[]json.RawMessage](t, a)
+			if !slices.EqualFunc(got, all[test.from:test.to], func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+				t.Errorf("%s?%s: %s of %s", path, test.query, a.body, whole.body)
+			}
+		}
+		for _, wrong := range []string{"Take=-1", "Skip=x", "Skip=2147483648", "Take=1&Take=2"} {
+			name, _, _ := strings.Cut(wrong, "=")
+			if got := c.do("GET "+path+"?"+wrong, "").want(t, 400).fieldNames(t); got != name {
+				t.Errorf("%s?%s: members %s", path, wrong, got)
+			}
+		}
+	}
+	c.do("POST /json/reply/Subscriptions", `{"SubscriberID":"`+shop.RecID+`","Skip":1,"Take":1}`).want(t, 200).wantHeader(t, "X-Total", "3")
+	c.do("GET /Webhooks/Subscribers/00000000-0000-4000-8000-000000000000/Subscriptions?Take=1", "").want(t, 404)
+}
 
 const completed = "X-AutoBatch-Completed"
 

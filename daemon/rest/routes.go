@@ -137,7 +137,7 @@ func accountOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Sessions/Current", SignedIn: true, Serve: h.sessions.current}}},
 		{name: "EndSession", group: groupAccounts, role: account.Reader, summary: "End the session", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: "/Sessions/Current", SignedIn: true, Changes: true, Status: http.StatusNoContent, Serve: h.sessions.endSession}}},
-		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", response: []wire.User{}, routes: []edge.Route{
+		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", response: []wire.User{}, members: pageMembers, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Users", Serve: h.users.list}}},
 		{name: "AddUser", group: groupAccounts, role: account.Admin, summary: "Add a user", response: wire.User{}, members: []metadata.Member{
 			{Name: memberUser, Type: "string", Required: true},
@@ -157,7 +157,7 @@ func accountOperations(h *handlers) []operation {
 			{Methods: "PATCH", Pattern: "/Users/{UserName}", SignedIn: true, Changes: true, Serve: h.users.change, Summary: "Change DisplayName, Role or Password; users other than admins can only change their own DisplayName, and their Password with CurrentPassword"}}},
 		{name: "RemoveUser", group: groupAccounts, role: account.Admin, summary: "Remove a user and end their sessions", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: "/Users/{UserName}", Changes: true, Status: http.StatusNoContent, Serve: h.users.remove}}},
-		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without their secrets", response: []wire.APIKey{}, routes: []edge.Route{
+		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without their secrets", response: []wire.APIKey{}, members: pageMembers, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/ApiKeys", Serve: h.keys.list}}},
 		{name: "AddApiKey", group: groupAccounts, role: account.Admin, summary: "Create an API key; the key is shown only once", response: wire.APIKey{}, members: []metadata.Member{
 			{Name: memberName, Type: "string", Required: true},
@@ -263,7 +263,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "PATCH", Pattern: pathSubscriber, Changes: true, Serve: h.subscribers.change}}},
 		{name: "RemoveSubscriber", group: groupWebhooks, role: account.Admin, summary: "Remove a subscriber", routes: []edge.Route{
 			{Methods: "DELETE", Pattern: pathSubscriber, Changes: true, Status: http.StatusNoContent, Serve: h.subscribers.remove, Summary: "Remove a subscriber with its subscriptions and messages"}}},
-		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", response: []wire.Subscription{}, routes: []edge.Route{
+		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", response: []wire.Subscription{}, members: pageMembers, routes: []edge.Route{
 			{Methods: "GET", Pattern: pathSubscriptions, Serve: h.subscriptions.list}}},
 		{name: "AddSubscription", group: groupWebhooks, summary: "Add a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
 			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that receives the messages"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,9 +46,14 @@ func scheduleText(waits []time.Duration) string {
 	return strings.Join(texts, ",")
 }
 
-// list returns the subscriptions of a subscriber.
+// list returns the subscriptions of a subscriber, or a page of them.
 func (h *subscriptions) list(x *edge.Context) error {
-	all, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber))
+	skip, take, err := readPage(x)
+	if err != nil {
+		return err
+	}
+	all, total, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber), skip, take)
+	x.Response.Header().Set(wire.HeaderTotal, strconv.FormatInt(total, 10))
 	return edge.List(x, "Subscriptions", all, err, subscriptionDocument)
 }
 

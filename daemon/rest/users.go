@@ -41,7 +41,7 @@ func dateText(t time.Time) string {
 // list returns the users.
 func (h *users) list(x *edge.Context) error {
 	users, err := h.accounts.Users(x.Request.Context())
-	return edge.List(x, "Users", users, err, userDocument)
+	return listPage(x, "Users", users, err, userDocument)
 }
 
 // add creates a user.

@@ -47,6 +47,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D12", idle},
 		{"D13", twoDaemons},
 		{"D14", lists},
+		{"D15", manySubscriptions},
 		{"D19-small", smallOutage},
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},

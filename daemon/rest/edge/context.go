@@ -185,7 +185,8 @@ func (x *Context) Redirect(status int, to string) error {
 	return nil
 }
 
-// List sends a list as documents, unless err is not nil.
+// List sends a list as documents, unless err is not nil. Its length is the total unless
+// the handler has set another.
 func List[T, D any](x *Context, name string, all []T, err error, document func(T) D) error {
 	if err != nil {
 		return err
@@ -194,7 +195,9 @@ func List[T, D any](x *Context, name string, all []T, err error, document func(T
 	for i, one := range all {
 		documents[i] = document(one)
 	}
-	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+	if h := x.Response.Header(); h.Get(wire.HeaderTotal) == "" {
+		h.Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+	}
 	return x.Document(http.StatusOK, name, documents)
 }
 

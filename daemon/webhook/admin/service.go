@@ -25,6 +25,9 @@ type Store interface {
 	ChangeSubscriber(ctx context.Context, guid string, c SubscriberChange, e audit.Entry) (Subscriber, error)
 	RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error)
 
+	// Subscriptions returns those subscriptions of a subscriber that follow the first
+	// skip ones, at most take or, if take is negative, all; and how many it has in all.
+	Subscriptions(ctx context.Context, subscriber string, skip, take int64) ([]webhook.Subscription, int64, error)
 	Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error)
 	// AddSubscription enforces the limits per subscriber unless an administrator adds
 	// the subscription.
@@ -162,10 +165,13 @@ func (svc *Service) removed(ctx context.Context, found bool, err error, thing st
 	return nil
 }
 
-// Subscriptions lists the subscriptions of a subscriber.
-func (svc *Service) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
-	s, err := svc.Subscriber(ctx, subscriber)
-	return s.Subscriptions, err
+// Subscriptions lists the subscriptions of a subscriber, see Store.Subscriptions.
+func (svc *Service) Subscriptions(ctx context.Context, subscriber string, skip, take int64) ([]webhook.Subscription, int64, error) {
+	g, err := guid(subscriber, "subscriber")
+	if err != nil {
+		return nil, 0, err
+	}
+	return svc.store.Subscriptions(ctx, g, skip, take)
 }
 
 // Subscription finds a subscription.

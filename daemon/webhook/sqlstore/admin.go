@@ -33,11 +33,14 @@ func (a *Admin) LastMessage(ctx context.Context) (int64, error) {
 
 // Subscriber returns a subscriber with its subscriptions.
 func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
-	all, err := a.subscribers(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
-	if err != nil || len(all) == 0 {
+	s, err := appdb.QueryOne(ctx, a.db, scanInto(func(s *admin.Subscriber) []any {
+		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
+	}), `SELECT RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	if err != nil || s == nil {
 		return admin.Subscriber{}, a.missing(err, "subscriber")
 	}
-	return all[0], nil
+	s.Subscriptions, err = a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	return *s, a.fault(err, "listing subscriptions")
 }
 
 // HasSubscriber returns NotFound if the subscriber does not exist.
@@ -49,48 +52,19 @@ func (a *Admin) HasSubscriber(ctx context.Context, guid string) error {
 	return err
 }
 
-// Subscribers returns all subscribers with their subscriptions.
-func (a *Admin) Subscribers(ctx context.Context) ([]admin.Subscriber, error) {
-	all, err := a.subscribers(ctx, ``)
-	return all, a.fault(err, "listing subscribers")
-}
-
-func (a *Admin) subscribers(ctx context.Context, condition string, args ...any) ([]admin.Subscriber, error) {
-	all, err := appdb.QueryAll(ctx, a.db, scanInto(func(s *admin.Subscriber) []any {
-		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
-	}), `SELECT b.RecID, b.Name, b.IsEnabled, b.ItemNo, b.LastSavedDateTime, b.RowHash
-FROM whd.SY_WebhookSubscriber b`+condition+` ORDER BY b.ItemNo`, args...)
-	if err != nil {
-		return nil, err
-	}
-	subscriptions, err := a.subscriptions(ctx, condition, args...)
-	if err != nil {
-		return nil, err
-	}
-	indexes := make(map[string]int, len(all))
-	for i, s := range all {
-		indexes[s.GUID] = i
-	}
-	for _, s := range subscriptions {
-		if i, ok := indexes[s.Subscriber]; ok {
-			all[i].Subscriptions = append(all[i].Subscriptions, s)
-		}
-	}
-	return all, nil
+// CountSubscribers returns the number of subscribers.
+func (a *Admin) CountSubscribers(ctx context.Context) (int64, error) {
+	return a.queryInt(ctx, "counting subscribers", `SELECT COUNT(*) FROM whd.SY_WebhookSubscriber`)
 }
 
 // AddSubscriber adds a subscriber with a new ID and row hash, and a new GUID if it has
 // none. It fails with Conflict if the GUID is in use.
 func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
-	id, err := a.AllocateIDs(ctx, 1)
-	if err != nil {
-		return admin.Subscriber{}, err
-	}
 	guid := cmp.Or(s.GUID, appdb.NewGUID())
-	steps := append([]appdb.Step{incrementVersion()}, a.changedSteps(` WHERE 1 = 0`)...)
-	_, err = a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
-SELECT @ID, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
-		sql.Named("ID", id), sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
+	steps := append([]appdb.Step{increment(subscriptionVersion), increment(lastID)}, a.changedSteps(` WHERE 1 = 0`)...)
+	_, err := a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+SELECT `+newID+`, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
+		sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
 		sql.Named("Saved", appdb.Timestamp(e.At)), sql.Named("RowHash", newRowHash()),
 	), appdb.AuditStep(e))...)
 	if err != nil {
@@ -118,7 +92,7 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	setIf(&u, "Name", c.Name)
 	setIf(&u, "IsEnabled", c.Enabled)
 	at := []any{sql.Named("Subscriber", guid)}
-	steps := []appdb.Step{incrementVersion(), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
+	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
 	steps = append(steps, a.changedSteps(ofSubscriber, at...)...)
 	if c.Enabled != nil { // failures before the change do not count
 		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
@@ -190,18 +164,47 @@ func subscriptionArgs(subscriber, guid string) []any {
 	return []any{sql.Named("Subscriber", subscriber), sql.Named("Subscription", guid)}
 }
 
+// someOf selects the IDs of @Limit subscriptions of a subscriber, after @Skip others, by
+// index in the order of ItemNo. IDs have the same order: both are assigned in the
+// transaction that adds a subscription.
+func (a *Admin) someOf(skip, limit int64) (string, []any) {
+	return `SELECT o.ID FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = ` + subscriberID + `
+	ORDER BY o.ItemNo, o.ID` + a.db.Page, []any{sql.Named("Skip", skip), sql.Named("Limit", limit)}
+}
+
+const subscriberID = `(SELECT r.ID FROM whd.SY_WebhookSubscriber r WHERE r.RecID = @Subscriber)`
+
+// Subscriptions implements admin.Store.
+func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take int64) (all []webhook.Subscription, total int64, err error) {
+	where, args := ` WHERE b.RecID = @Subscriber`, []any{sql.Named("Subscriber", subscriber)}
+	paged := skip > 0 || take >= 0
+	if paged {
+		total, err = a.queryInt(ctx, "counting subscriptions", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = `+subscriberID, args...)
+		if take < 0 {
+			take = total
+		}
+		page, more := a.someOf(skip, take)
+		where, args = ` WHERE s.ID IN (`+page+`)`, append(args, more...)
+	}
+	if err == nil && (!paged || take > 0 && skip < total) {
+		all, err = a.subscriptions(ctx, where, args...)
+		err = a.fault(err, "listing subscriptions")
+	}
+	if total = max(total, int64(len(all))); err == nil && total == 0 {
+		err = a.HasSubscriber(ctx, subscriber)
+	}
+	return all, total, err
+}
+
 // AddSubscription adds a subscription to an existing subscriber, with a new ID, number
 // and row hash, and a new GUID if it has none. It fails with Conflict if the GUID is in
 // use.
-func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ webhook.Subscription, err error) {
-	if s.ID, err = a.AllocateIDs(ctx, 1); err != nil {
-		return webhook.Subscription{}, err
-	}
+func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (webhook.Subscription, error) {
 	s.GUID, s.RowHash = cmp.Or(s.GUID, appdb.NewGUID()), newRowHash()
 	condition, args := a.headerLimit(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
 	if !s.MadeByAdmin {
-		condition += ` AND (SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID) < @MaxSubscriptions`
-		args = append(args, sql.Named("MaxSubscriptions", webhook.MaxSubscriptions))
+		last, page := a.someOf(webhook.MaxSubscriptions-1, 1)
+		condition, args = ` AND NOT EXISTS (`+last+`)`+condition, append(args, page...)
 	}
 	var columns, values strings.Builder
 	for _, c := range subscriptionAdded {
@@ -209,27 +212,29 @@ func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (_ 
 		values.WriteString("@" + c.name + ", ")
 		args = append(args, sql.Named(c.name, valueOf(c.of(&s))))
 	}
-	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+columns.String()+`SubscriberID, ItemNo, MaxRetries)
-SELECT `+values.String()+`b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
+	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+columns.String()+`ID, SubscriberID, ItemNo, MaxRetries)
+SELECT `+values.String()+newID+`, b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
 FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
-	steps := slices.Concat([]appdb.Step{incrementVersion(), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
+	steps := slices.Concat([]appdb.Step{increment(subscriptionVersion), increment(lastID), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
 	added, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.addFault(err, "subscription")
 	}
 	if !added {
-		s, err := a.Subscriber(ctx, s.Subscriber)
-		return webhook.Subscription{}, cmp.Or(err, limitError(s))
+		return webhook.Subscription{}, a.limitError(ctx, s.Subscriber)
 	}
 	return a.Subscription(ctx, s.Subscriber, s.GUID)
 }
 
-// limitError returns which limit prevents adding to a subscriber.
-func limitError(s admin.Subscriber) error {
-	if len(s.Subscriptions) >= webhook.MaxSubscriptions {
+// limitError returns which limit prevents adding to a subscriber, or that it does not
+// exist.
+func (a *Admin) limitError(ctx context.Context, subscriber string) error {
+	last, args := a.someOf(webhook.MaxSubscriptions-1, 1)
+	excess, err := a.queryInt(ctx, "counting subscriptions", last, append(args, sql.Named("Subscriber", subscriber))...)
+	if err = cmp.Or(err, a.HasSubscriber(ctx, subscriber)); err == nil && excess != 0 {
 		return webhook.ErrTooManySubscriptions
 	}
-	return webhook.ErrTooManyHeaders
+	return cmp.Or(err, webhook.ErrTooManyHeaders)
 }
 
 // headerLimit returns a condition that the headers of a subscriber, including the
@@ -282,7 +287,7 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	u := changesOf(c)
 	condition, args := a.headerLimit(guid, subscriber, c.Headers, c.EnforceLimits)
-	steps := []appdb.Step{incrementVersion(), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
+	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered { // one daemon sends all of its messages from now on
 		steps = append(steps, appdb.Statement(moveToFirstPartition, sql.Named("Subscription", guid)))
@@ -341,7 +346,7 @@ func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string,
 // removalSteps returns the first steps of a transaction that removes subscriptions,
 // without their messages.
 func (a *Admin) removalSteps(which string, at time.Time, args ...any) []appdb.Step {
-	steps := append([]appdb.Step{incrementVersion()}, a.changedSteps(which, args...)...)
+	steps := append([]appdb.Step{increment(subscriptionVersion)}, a.changedSteps(which, args...)...)
 	args = append(args, sql.Named("At", appdb.Timestamp(at)))
 	return append(steps,
 		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)

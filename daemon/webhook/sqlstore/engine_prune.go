@@ -115,7 +115,12 @@ func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Remov
 	}
 	const expiredSecrets = ` WHERE OldSecretUntil <= @Now`
 	at := sql.Named("Now", appdb.Timestamp(now))
-	_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{incrementVersion()}, e.changedSteps(expiredSecrets, at), []appdb.Step{
+	// This reads all subscriptions: if possible, without a lock.
+	n, err := e.queryInt(ctx, "finding expired secrets", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription`+expiredSecrets, at)
+	if err != nil || n == 0 {
+		return r, err
+	}
+	_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(expiredSecrets, at), []appdb.Step{
 		appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expiredSecrets, at)})...)
 	return r, err
 }

@@ -136,11 +136,14 @@ const changedKind = 4
 // that is further behind reads all subscriptions.
 const maxChangedVersions = 1000
 
-// incrementVersion is the first step of every transaction that changes
-// subscriptions, and serializes them.
-func incrementVersion() appdb.Step {
-	return appdb.MustAffect(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
+// increment increments a counter. Incrementing subscriptionVersion is the first step of
+// every transaction that changes subscriptions, and serializes them.
+func increment(counter string) appdb.Step {
+	return appdb.MustAffect(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", counter))
 }
+
+// newID is the ID that increment(lastID) allocates in the same transaction.
+const newID = `(SELECT n.Next - 1 FROM whd.WH_Number n WHERE n.Name = '` + lastID + `')`
 
 // changedSteps returns the steps that list the subscriptions a transaction changes.
 // They must precede steps that remove these subscriptions, and follow steps that

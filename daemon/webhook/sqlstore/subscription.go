@@ -17,9 +17,8 @@ type subscriptionColumn struct {
 	of   func(*webhook.Subscription) any
 }
 
-// subscriptionAdded are the columns of an INSERT.
+// subscriptionAdded are the columns of an INSERT, which also assigns the ID.
 var subscriptionAdded = []subscriptionColumn{
-	{"ID", func(s *webhook.Subscription) any { return &s.ID }},
 	{"RecID", func(s *webhook.Subscription) any { return &s.GUID }},
 	{"EventName", func(s *webhook.Subscription) any { return &s.Pattern }},
 	{"URL", func(s *webhook.Subscription) any { return &s.URL }},
@@ -35,6 +34,7 @@ var subscriptionAdded = []subscriptionColumn{
 // subscriptionRead are further columns that are read. An expired old secret is read
 // as NULL.
 var subscriptionRead = []subscriptionColumn{
+	{"s.ID", func(s *webhook.Subscription) any { return &s.ID }},
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
 	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},

@@ -33,8 +33,13 @@ func subscriberRows(h hooks) {
 	if _, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later); !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
-	if all, err := h.Subscribers(ctx); err != nil || !reflect.DeepEqual(all, []admin.Subscriber{a, c}) {
-		h.t.Errorf("subscribers are %+v (%v)", all, err)
+	for _, want := range []admin.Subscriber{a, c} {
+		if got, err := h.Subscriber(ctx, want.GUID); err != nil || !reflect.DeepEqual(got, want) {
+			h.t.Errorf("subscriber is %+v (%v), want %+v", got, err, want)
+		}
+	}
+	if n, err := h.CountSubscribers(ctx); err != nil || n != 2 {
+		h.t.Errorf("%d subscribers (%v)", n, err)
 	}
 	for _, removed := range []bool{true, false} {
 		if is, err := h.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || is != removed {
@@ -45,6 +50,47 @@ func subscriberRows(h hooks) {
 	h.expectMissing(err)
 	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, auditEntry())
 	h.expectMissing(err)
+}
+
+// subscriptionPages adds subscriptions concurrently: pages must be parts of the whole
+// list nevertheless.
+func subscriptionPages(h hooks) {
+	const count = 9
+	ctx, of, other := h.t.Context(), h.subscribe().Subscriber, h.subscribe().Subscriber
+	concurrently(count-1, func(n int) {
+		_, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: []string{of, other}[n%2], Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon, MadeByAdmin: true,
+			Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}[n%3:]})
+		if err != nil {
+			h.t.Error(err)
+		}
+	})
+	whole, total, err := h.Store.Subscriptions(ctx, of, 0, -1)
+	h.check(err)
+	if len(whole) != 1+(count-1)/2 || total != int64(len(whole)) {
+		h.t.Fatalf("%d subscriptions, total %d", len(whole), total)
+	}
+	for i, s := range whole {
+		if s.ItemNo != i+1 || s.Subscriber != of {
+			h.t.Errorf("subscription %d is %+v", i, s)
+		}
+	}
+	for skip := range total + 2 {
+		for take := int64(-1); take <= total+1; take++ {
+			page, all, err := h.Store.Subscriptions(ctx, of, skip, take)
+			h.check(err)
+			want := whole[min(skip, total):]
+			if take >= 0 {
+				want = want[:min(take, int64(len(want)))]
+			}
+			if all != total || len(page) != len(want) || len(want) > 0 && !reflect.DeepEqual(page, want) {
+				h.t.Errorf("skip %d, take %d: %+v of %d, want %+v of %d", skip, take, page, all, want, total)
+			}
+		}
+	}
+	for _, take := range []int64{-1, 0, 1} {
+		_, _, err = h.Store.Subscriptions(ctx, guid(1), 0, take)
+		h.expectMissing(err)
+	}
 }
 
 func (h hooks) expectMissing(err error) {

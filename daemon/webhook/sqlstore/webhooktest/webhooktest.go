@@ -30,6 +30,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"AllocateIDs":          concurrentIDs,
 		"Subscribers":          subscriberRows,
 		"Subscriptions":        subscriptionRows,
+		"SubscriptionPages":    subscriptionPages,
 		"Versions":             versionsIncremented,
 		"Secrets":              oldSecrets,
 		"Snapshot":             snapshotOfAll,
@@ -94,8 +95,8 @@ type hooks struct {
 
 // Subscriptions returns the subscriptions of a subscriber.
 func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
-	s, err := h.Subscriber(ctx, subscriber)
-	return s.Subscriptions, err
+	all, _, err := h.Store.Subscriptions(ctx, subscriber, 0, -1)
+	return all, err
 }
 
 // check ends the test on an error.
@@ -273,14 +274,15 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"NextDue":              func() error { _, err := h.NextDue(ctx, page); return err },
 		"OpenSubscriptions":    func() error { _, err := h.OpenSubscriptions(ctx, 1); return err },
 		"IdempotencyKey":       func() error { _, err := h.IdempotencyKey(ctx, [32]byte{}); return err },
-		"Subscribers":          func() error { _, err := h.Subscribers(ctx); return err },
+		"CountSubscribers":     func() error { _, err := h.CountSubscribers(ctx); return err },
 		"AddSubscriber":        func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, auditEntry()); return err },
 		"ChangeSubscriber": func() error {
 			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry())
 			return err
 		},
 		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
-		"Subscriptions":      func() error { _, err := h.Subscriptions(ctx, guid(1)); return err },
+		"Subscriber":         func() error { _, err := h.Subscriber(ctx, guid(1)); return err },
+		"Subscriptions":      func() error { _, _, err := h.Store.Subscriptions(ctx, guid(1), 1, 1); return err },
 		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}); return err },
 		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },

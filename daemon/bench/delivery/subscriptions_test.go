@@ -1,0 +1,141 @@
+package delivery
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// crowds are the numbers of subscriptions that one subscriber has.
+var crowds = []int{100, 1000, 10_000}
+
+// operation is a request about the subscriptions of one subscriber.
+type operation struct {
+	title, metric string
+	perRound      int
+	limit, goal   float64 // ms
+	run           func(*benchDaemon, *testing.B) time.Duration
+}
+
+// manySubscriptions measures operations on a subscriber with many subscriptions, and how
+// their time grows with the number of subscriptions: as its power, 0 if it is constant.
+func manySubscriptions(s *suite, b *testing.B) {
+	if !s.table.usageAvailable(b) {
+		return
+	}
+	operations := []operation{
+		{"add a subscription", "add", 2, 8, 2, (*benchDaemon).add},
+		{"refuse a subscription", "refuse", 10, 2, 1, (*benchDaemon).refuse},
+		{"list 10 subscriptions", "list", 10, 3, 1, (*benchDaemon).listTen},
+	}
+	times := make([]samples, len(operations))
+	points := make([][]float64, len(operations)) // medians by crowd
+	for _, crowd := range crowds {
+		b.Run(fmt.Sprint(crowd), func(b *testing.B) {
+			h := startDaemon(b)
+			h.insertSubscriptions(b, crowd)
+			for i, o := range operations {
+				times[i] = samples{title: fmt.Sprintf("%s with %d", o.title, crowd), metric: o.metric + "-ms", unit: "ms", digits: 2}
+			}
+			rounds(b, func(int) {
+				for i, o := range operations {
+					var all []time.Duration
+					for range o.perRound {
+						all = append(all, o.run(h, b))
+					}
+					times[i].values = append(times[i].values, percentile(all, 50))
+				}
+			})
+			for i, o := range operations {
+				points[i] = append(points[i], median(times[i].values))
+				s.table.addSamples(b, times[i], limits{limit: o.limit, goal: o.goal})
+			}
+		})
+	}
+	for i, o := range operations {
+		if len(points[i]) == len(crowds) {
+			s.table.addSamples(b, samples{title: o.title + ": grows with the power", metric: o.metric + "-exponent", digits: 2,
+				values: []float64{exponent(points[i])}}, limits{limit: 0.2, goal: 0.1})
+		}
+	}
+}
+
+// insertSubscriptions inserts subscriptions of the daemon's subscriber into the store
+// while the daemon is stopped. The headers of the first one leave no room for others.
+func (h *benchDaemon) insertSubscriptions(b *testing.B, count int) {
+	b.Helper()
+	if err := h.Stop(); err != nil {
+		b.Fatal(err)
+	}
+	conn := h.openTables(b, sqlite.Options{})
+	for _, statement := range []string{
+		"BEGIN IMMEDIATE",
+		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+INSERT INTO SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
+SELECT 1000000 + n, printf('00000000-0000-4000-8000-%%012x', n), b.ID, '%s', 'http://127.0.0.1:9/' || n, n, 1, 0, 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=', 1,
+'2026-01-01T00:00:00.0000000', zeroblob(8) FROM numbers, SY_WebhookSubscriber b`, count, event(1)),
+		`WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 40)
+INSERT INTO SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
+SELECT printf('00000000-0000-4000-9000-%012x', n), 1000001, n, 'X-Header-' || n, printf('%1600d', n) FROM numbers`,
+		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`,
+		"COMMIT",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		b.Fatal(err)
+	}
+	h.launch(b)
+	const pause = 100 * time.Millisecond
+	for cpuUsed(b, h.PID(), func() { time.Sleep(pause) }) > pause/5 { // all queues read their messages
+	}
+}
+
+// call sends a request about the subscriber's subscriptions and returns its duration.
+// Without a key, the SubscriberID is the credential.
+func (h *benchDaemon) call(b *testing.B, method, query, key, body string, status int) time.Duration {
+	b.Helper()
+	req, err := http.NewRequest(method, h.URL+"/Webhooks/Subscribers/"+h.subscriber+"/Subscriptions"+query, strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	began := time.Now()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	took := time.Since(began)
+	if err != nil || resp.StatusCode != status {
+		b.Fatalf("%s: %s: %.300s %v", method, resp.Status, text, err)
+	}
+	return took
+}
+
+// add adds a subscription as an administrator.
+func (h *benchDaemon) add(b *testing.B) time.Duration {
+	return h.call(b, "POST", "", h.manager, fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/added"}`, event(2)), http.StatusCreated)
+}
+
+// refuse tries to add a subscription that exceeds a limit.
+func (h *benchDaemon) refuse(b *testing.B) time.Duration {
+	body := fmt.Sprintf(`{"EventName":%q,"URL":"http://127.0.0.1:9/","Headers":[{"Name":"X","Value":%q}]}`, event(2), strings.Repeat("x", 3000))
+	return h.call(b, "POST", "", "", body, http.StatusBadRequest)
+}
+
+// listTen lists the first ten subscriptions.
+func (h *benchDaemon) listTen(b *testing.B) time.Duration {
+	return h.call(b, "GET", "?Take=10", "", "", http.StatusOK)
+}
