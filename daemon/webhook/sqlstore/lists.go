@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -19,24 +20,23 @@ const (
 	attemptView = "WH_MessageResponseView"
 )
 
-// ListPlan returns a plan for messages or attempts that does not sort or count the whole
-// history, if there is one. All other plans are returned unchanged.
+// ListPlan returns a plan for messages or attempts that does not read, sort or count the
+// whole history, if there is one. All other plans are returned unchanged.
 func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
-	l := newMessageList(p)
+	l := newMessageList(p, a.db)
 	if l == nil {
 		return p
 	}
 	listed := *p
-	if l.isPage(p) {
-		listed.PageKeys = l.pageKeys(p, a.db.IsServer())
+	switch byStatus := l.statuses != nil && !l.has(webhook.Successful); {
+	case p.Take == 0 || l.owners.sql == "" && !byStatus: // no rows, or in the order of an index anyway
+	case p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32 && len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField():
+		listed.PageKeys = l.keys(p.Skip+p.Take, p.Order[0].Desc)
+	case byStatus:
+		listed.PageKeys = l.keys(query.NoTake, false)
 	}
 	if !l.attempts {
-		listed.Matches = l.count(a.db.IsServer())
-	}
-	for _, f := range []*query.Fragment{listed.PageKeys, listed.Matches} {
-		if f != nil {
-			f.SQL = a.db.InSchema(f.SQL)
-		}
+		listed.Matches = l.count()
 	}
 	return &listed
 }
@@ -44,13 +44,14 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 // messageList has the conditions of a plan in terms of the tables: b of subscribers, s of
 // subscriptions and m of messages.
 type messageList struct {
-	attempts bool       // the rows are attempts, in the order of their messages
-	owners   conditions // on b and s
-	messages conditions // on m
-	failed   bool       // only failed messages; this condition is in messages
-	keys     bool       // messages has a condition on m.ID
+	db       *appdb.DB
+	attempts bool             // the rows are attempts, in the order of their messages
+	owners   conditions       // on b and s
+	messages conditions       // on m.ID
+	statuses []webhook.Status // of messages; nil for all
 }
 
+// conditions are joined by AND.
 type conditions struct {
 	sql  string // each follows AND
 	args []query.Arg
@@ -61,27 +62,29 @@ func (c conditions) and(sql string, args ...query.Arg) conditions {
 }
 
 // newMessageList returns nil if the plan has other rows or other conditions.
-func newMessageList(p *query.Plan) *messageList {
-	l := &messageList{attempts: p.Kind.Source() == attemptView}
-	if p.Distinct || !l.attempts && p.Kind.Source() != messageView {
+func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
+	view := p.Kind.Source()
+	if p.Distinct || view != messageView && view != attemptView {
 		return nil
 	}
+	l := &messageList{db: db, attempts: view == attemptView}
 	for _, c := range p.Where {
 		field := p.Kind.Fields[c.Field]
 		comparison := dialect.Matches[c.Operator].SQL
 		switch {
 		case c.Field == p.Kind.KeyField() && comparison != "":
-			l.keys = true
 			l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
-		case c.Operator != record.Equal:
-			return nil
-		case field.Name == "SubscriberID":
+		case c.Operator == record.Equal && field.Name == "SubscriberID":
 			l.owners = l.owners.and("b.RecID = ?", argument(p, c))
-		case field.Name == "SubscriptionID":
+		case c.Operator == record.Equal && field.Name == "SubscriptionID":
 			l.owners = l.owners.and("s.RecID = ?", argument(p, c))
-		case field.Name == "Status" && !l.attempts && c.Operands[0].Int == int64(webhook.Failed):
-			l.failed = true
-			l.messages = l.messages.and("m.Status = 3") // as in the condition of the indexes
+		case (c.Operator == record.Equal || c.Operator == record.In) && field.Name == "Status" && !l.attempts && l.statuses == nil && len(c.Operands) > 0:
+			for _, v := range c.Operands {
+				if v.Int < int64(webhook.NotSent) || v.Int > int64(webhook.Failed) {
+					return nil
+				}
+				l.statuses = append(l.statuses, webhook.Status(v.Int))
+			}
 		default:
 			return nil
 		}
@@ -93,59 +96,142 @@ func argument(p *query.Plan, c query.Condition) query.Arg {
 	return query.Arg{Field: c.Field, Type: p.Kind.Fields[c.Field].Type.Stored(), Value: c.Operands[0]}
 }
 
-// isPage reports whether the plan reads a page in the order of the messages, and the
-// database does not read the messages in this order anyway.
-func (l *messageList) isPage(p *query.Plan) bool {
-	return p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32 && len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField() &&
-		(l.owners.sql != "" || l.failed)
+func (l *messageList) has(s webhook.Status) bool { return slices.Contains(l.statuses, s) }
+
+// statusPart are the messages with a status.
+type statusPart struct {
+	condition string // that of the index; empty for all messages
+	open      bool   // the index is by partition
 }
 
-// pageKeys selects the IDs of the first messages. Those of several subscriptions are
-// merged: from each, only as many are read as the page has rows, by an index.
-func (l *messageList) pageKeys(p *query.Plan, server bool) *query.Fragment {
-	rows := query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: p.Skip + p.Take}}
-	before := rows
-	before.Value.Int--
-	order, bound, none := " ORDER BY m.ID", "<=", int64(math.MaxInt64)
-	if p.Order[0].Desc {
-		order, bound, none = " ORDER BY m.ID DESC", ">=", 0
+func (l *messageList) parts() (all []statusPart) {
+	if l.statuses == nil {
+		return []statusPart{{}}
 	}
-	last, first := " LIMIT 1 OFFSET ?", " LIMIT ?"
-	if server {
-		last, first = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
+	all = l.open(true)
+	if l.has(webhook.Successful) {
+		all = append(all, statusPart{condition: "m.Status = 1"}) // most messages
 	}
-	where := l.messages
+	if l.has(webhook.Failed) {
+		all = append(all, statusPart{condition: "m.Status = 3"})
+	}
+	return all
+}
+
+// open returns the open messages with the statuses of the list, or with the others.
+func (l *messageList) open(listed bool) (all []statusPart) {
+	for _, s := range []webhook.Status{webhook.NotSent, webhook.RetryPending} {
+		if l.has(s) == listed {
+			all = append(all, statusPart{fmt.Sprintf("m.NextAttemptDateTime IS NOT NULL AND m.Status = %d", s), true})
+		}
+	}
+	return all
+}
+
+// keys selects the IDs of at least the first messages, or of all. Each subscription has
+// as many as the page, which are read by an index.
+func (l *messageList) keys(rows int64, desc bool) *query.Fragment {
+	var f query.Fragment
+	for i, p := range l.parts() {
+		of := l.first(p, rows, desc)
+		if i > 0 {
+			f.SQL += " UNION ALL "
+		}
+		f.SQL += "SELECT k.ID FROM (" + of.SQL + ") k"
+		f.Args = append(f.Args, of.Args...)
+	}
+	return &f
+}
+
+// first selects the IDs of the first messages with a status, or of all.
+func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment {
+	where := l.where(p)
 	if l.attempts {
 		where = where.and("EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = m.ID)")
 	}
-	if l.owners.sql != "" {
-		where = where.and(fmt.Sprintf("m.ID %s COALESCE((SELECT m.ID FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = s.ID%s%s%s), %d)",
-			bound, where.sql, order, last, none), append(slices.Clone(where.args), before)...)
+	if rows == query.NoTake {
+		return l.from("m.ID", messageTable, p.open, where)
 	}
-	f := ofOwners("m.ID", "whd.SY_WebhookMessage", l.owners, where)
-	f.SQL += order + first
-	f.Args = append(f.Args, rows)
+	number := query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: rows}}
+	before := number
+	before.Value.Int--
+	order, bound, none := " ORDER BY m.ID", "<=", int64(math.MaxInt64)
+	if desc {
+		order, bound, none = " ORDER BY m.ID DESC", ">=", 0
+	}
+	last, limit := " LIMIT 1 OFFSET ?", " LIMIT ?"
+	if l.db.IsServer() {
+		last, limit = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
+	}
+	if l.owners.sql != "" || p.open {
+		same := "m.SubscriptionID = s.ID"
+		if p.open {
+			same = "m.PartitionID = p.PartitionID AND " + same
+		}
+		where = where.and(fmt.Sprintf("m.ID %s COALESCE((SELECT m.ID FROM %s m WHERE %s%s%s%s), %d)", bound, messageTable, same, where.sql, order, last, none),
+			append(slices.Clone(where.args), before)...)
+	}
+	f := l.from("m.ID", messageTable, p.open, where)
+	f.SQL += order + limit
+	f.Args = append(f.Args, number)
 	return f
 }
 
-// count counts the messages. A file has their numbers for each subscription.
-func (l *messageList) count(server bool) *query.Fragment {
-	switch {
-	case server:
-		return ofOwners("COUNT_BIG(*)", "whd.SY_WebhookMessage", l.owners, l.messages)
-	case l.keys:
-		return ofOwners("COUNT(*)", "whd.SY_WebhookMessage", l.owners, l.messages)
-	case l.failed:
-		return ofOwners("COALESCE(SUM(m.Failed), 0)", "whd.WH_MessageCount", l.owners, conditions{})
+func (l *messageList) where(p statusPart) conditions {
+	if p.condition == "" {
+		return l.messages
 	}
-	return ofOwners("COALESCE(SUM(m.Messages), 0)", "whd.WH_MessageCount", l.owners, conditions{})
+	return l.messages.and(p.condition)
 }
 
-// ofOwners selects those rows of a table m that belong to an existing subscription.
-func ofOwners(selected, table string, owners, messages conditions) *query.Fragment {
-	return &query.Fragment{
-		SQL: "SELECT " + selected + " FROM " + table + " m JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID" +
-			" JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID" + strings.Replace(owners.sql+messages.sql, " AND ", " WHERE ", 1),
-		Args: slices.Concat(owners.args, messages.args),
+const messageTable = "whd.SY_WebhookMessage"
+
+// from selects from a table m the rows that belong to an existing subscription. The indexes
+// of open messages are by partition; CROSS JOIN makes SQLite use them.
+func (l *messageList) from(selected, table string, open bool, where conditions) query.Fragment {
+	joined := table + " m JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID"
+	if open {
+		joined = "whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN whd.WH_Partition p CROSS JOIN " + table + " m"
+		where = conditions{" AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID" + where.sql, where.args}
 	}
+	return query.Fragment{
+		SQL:  l.db.InSchema("SELECT " + selected + " FROM " + joined + strings.Replace(l.owners.sql+where.sql, " AND ", " WHERE ", 1)),
+		Args: slices.Concat(l.owners.args, where.args),
+	}
+}
+
+// count counts the messages. A file has the numbers of all and of failed messages for each
+// subscription: only open ones are counted.
+func (l *messageList) count() *query.Fragment {
+	var f query.Fragment
+	parts, sign, rows := l.parts(), " + ", dialect.SQLite().CountAll
+	if l.db.IsServer() {
+		rows = dialect.TSQL().CountAll
+	}
+	stored := func(sum string) { f = l.from("COALESCE(SUM("+sum+"), 0)", "whd.WH_MessageCount", false, conditions{}) }
+	switch inFile := !l.db.IsServer() && l.messages.sql == ""; {
+	case !inFile:
+	case l.statuses == nil:
+		stored("m.Messages")
+		parts = nil
+	case l.has(webhook.Successful) && l.has(webhook.Failed):
+		stored("m.Messages")
+		parts, sign = l.open(false), " - "
+	case l.has(webhook.Successful):
+		stored("m.Messages - m.Failed")
+		parts, sign = l.open(false), " - "
+	case l.has(webhook.Failed):
+		stored("m.Failed")
+		parts = l.open(true)
+	}
+	for _, p := range parts {
+		counted := l.from(rows, messageTable, p.open, l.where(p))
+		if f.SQL == "" {
+			f = counted
+			continue
+		}
+		f.SQL = "SELECT (" + f.SQL + ")" + sign + "(" + counted.SQL + ")"
+		f.Args = append(f.Args, counted.Args...)
+	}
+	return &f
 }

@@ -28,6 +28,10 @@ func TestListStatements(t *testing.T) {
 	}
 	subscriber, subscription := where(message, "SubscriberID", record.Equal, wire.Value{Text: "a"}), where(message, "SubscriptionID", record.Equal, wire.Value{Text: "b"})
 	failed := where(message, "Status", record.Equal, wire.Value{Int: 3})
+	retrying := where(message, "Status", record.Equal, wire.Value{Int: 2})
+	unsuccessful := failed
+	unsuccessful.Operator, unsuccessful.Operands = record.In, []wire.Value{{Int: 3}, {Int: 2}}
+	saved, _ := message.Column("LastSavedDateTime")
 	var b strings.Builder
 	for _, c := range []struct {
 		name string
@@ -38,6 +42,10 @@ func TestListStatements(t *testing.T) {
 		{"of a subscription", query.Plan{Kind: message, Order: newest, Where: []query.Condition{subscriber, subscription}}},
 		{"failed", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed}}},
 		{"failed of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed, subscriber}}},
+		{"retrying", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying}}},
+		{"retrying of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying, subscriber}}},
+		{"delivered of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{where(message, "Status", record.Equal, wire.Value{Int: 1}), subscriber}}},
+		{"retrying or failed by the last attempt", query.Plan{Kind: message, Order: []query.Order{{Field: saved, Desc: true}, newest[0]}, Where: []query.Condition{unsuccessful}}},
 		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: []query.Condition{failed,
 			where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}), where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})}}},
 		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: []query.Order{{Field: attempt.KeyField(), Desc: true}}, Where: []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}}},

@@ -15,10 +15,10 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] ORDER BY [ItemNo] DESC OFFSET @p1 RO
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
 -- of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) ORDER BY "ItemNo" DESC LIMIT ?5;
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "ItemNo" DESC LIMIT ?5;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 2
+--     LIST SUBQUERY 3
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
@@ -33,16 +33,16 @@ SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscr
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 -- of a subscriber, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
 -- of a subscriber, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1;
 
 -- of a subscription, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionID" = ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?5), 0) ORDER BY m.ID DESC LIMIT ?6) ORDER BY "ItemNo" DESC LIMIT ?7;
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?5), 0) ORDER BY m.ID DESC LIMIT ?6) k) ORDER BY "ItemNo" DESC LIMIT ?7;
 --     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID=?)
---     LIST SUBQUERY 2
+--     LIST SUBQUERY 3
 --     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
@@ -55,14 +55,14 @@ SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscr
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
 -- of a subscription, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [SubscriptionID] = @p2 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND s.RecID = @p4 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p5 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [SubscriptionID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND s.RecID = @p4 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p5 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
 -- of a subscription, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND s.RecID = @p2;
 
 -- failed, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC LIMIT ?2) ORDER BY "ItemNo" DESC LIMIT ?3;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC LIMIT ?2) k) ORDER BY "ItemNo" DESC LIMIT ?3;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 1
+--     LIST SUBQUERY 2
 --     SCAN m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
@@ -75,15 +75,15 @@ SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscrip
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- failed, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p2 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p2 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
 -- failed, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3;
 
 -- failed of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) ORDER BY "ItemNo" DESC LIMIT ?6;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 2
+--     LIST SUBQUERY 3
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Failed (SubscriptionID=? AND ID>?)
@@ -98,14 +98,136 @@ SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscrip
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 -- failed of a subscriber, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
 -- failed of a subscriber, tsql
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.Status = 3;
 
--- candidates of a bulk operation, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "ItemNo" <= ?3 AND "ItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > ?4 AND m.ID <= ?5 ORDER BY m.ID LIMIT ?6) ORDER BY "ItemNo" LIMIT ?7;
+-- retrying, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?2), 0) ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT ?4;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 1
+--     LIST SUBQUERY 3
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN p
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- retrying, sqlite
+SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+-- retrying, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC OFFSET @p2 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p3 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p4 ROWS FETCH NEXT @p5 ROWS ONLY OPTION (OPTIMIZE FOR (@p4 = 0, @p5 = 100));
+-- retrying, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
+
+-- retrying of a subscriber, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 3
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SCAN p
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- retrying of a subscriber, sqlite
+SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?1 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+-- retrying of a subscriber, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE b.RecID = @p3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
+-- retrying of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE b.RecID = @p1 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
+
+-- delivered of a subscriber, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 1 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 1 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 3
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
+--     CORRELATED SCALAR SUBQUERY 1
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
+--     USE TEMP B-TREE FOR ORDER BY
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- delivered of a subscriber, sqlite
+SELECT (SELECT (SELECT COALESCE(SUM(m.Messages - m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?2 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 0)) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 3
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 2
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+--     SCALAR SUBQUERY 4
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+-- delivered of a subscriber, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND m.Status = 1 AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 1 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
+-- delivered of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.Status = 1;
+
+-- retrying or failed by the last attempt, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" IN (?1, ?2) AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3) k) ORDER BY "LastSavedDateTime" DESC, "ItemNo" DESC LIMIT ?3;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 4
+--     COMPOUND QUERY
+--     LEFT-MOST SUBQUERY
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+--     UNION ALL
+--     SCAN m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+--     USE TEMP B-TREE FOR ORDER BY
+-- retrying or failed by the last attempt, sqlite
+SELECT (SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 2
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN p
+--     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
+-- retrying or failed by the last attempt, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] IN (@p1, @p2) AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3) k) ORDER BY [LastSavedDateTime] DESC, [ItemNo] DESC OFFSET @p3 ROWS FETCH NEXT @p4 ROWS ONLY OPTION (OPTIMIZE FOR (@p3 = 0, @p4 = 100));
+-- retrying or failed by the last attempt, tsql
+SELECT (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) + (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3);
+
+-- candidates of a bulk operation, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "ItemNo" <= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > ?4 AND m.ID <= ?5 AND m.Status = 3 ORDER BY m.ID LIMIT ?6) k) ORDER BY "ItemNo" LIMIT ?7;
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     LIST SUBQUERY 2
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed (ID>? AND ID<?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
@@ -113,20 +235,20 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "I
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- candidates of a bulk operation, sqlite
-SELECT COUNT(*) FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > ?1 AND m.ID <= ?2;
+SELECT COUNT(*) FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > ?1 AND m.ID <= ?2 AND m.Status = 3;
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed (ID>? AND ID<?)
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- candidates of a bulk operation, tsql
-SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] > @p2 AND [ItemNo] <= @p3 AND [ItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > @p4 AND m.ID <= @p5 ORDER BY m.ID OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) ORDER BY [ItemNo] OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] > @p2 AND [ItemNo] <= @p3 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > @p4 AND m.ID <= @p5 AND m.Status = 3 ORDER BY m.ID OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) k) ORDER BY [ItemNo] OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
 -- candidates of a bulk operation, tsql
-SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 AND m.ID > @p1 AND m.ID <= @p2;
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > @p1 AND m.ID <= @p2 AND m.Status = 3;
 
 -- attempts of a subscriber, sqlite
-SELECT "MessageItemNo" FROM WH_MessageResponseView WHERE "SubscriberID" = ?1 AND "MessageItemNo" IN (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) ORDER BY "MessageItemNo" DESC LIMIT ?5;
+SELECT "MessageItemNo" FROM WH_MessageResponseView WHERE "SubscriberID" = ?1 AND "MessageItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "MessageItemNo" DESC LIMIT ?5;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
---     LIST SUBQUERY 4
+--     LIST SUBQUERY 5
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID>?)
@@ -148,7 +270,7 @@ SELECT COUNT(*) FROM WH_MessageResponseView WHERE "SubscriberID" = ?1;
 --     SEARCH r USING PRIMARY KEY (MessageID=?)
 --     SEARCH t USING COVERING INDEX sqlite_autoindex_WH_ResponseText_1 (TextHash=?) LEFT-JOIN
 -- attempts of a subscriber, tsql
-SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1 AND [MessageItemNo] IN (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) ORDER BY [MessageItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
+SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1 AND [MessageItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM [whd].SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) k) ORDER BY [MessageItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
 -- attempts of a subscriber, tsql
 SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
 

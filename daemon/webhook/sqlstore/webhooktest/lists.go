@@ -135,9 +135,9 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	}
 	p := &query.Plan{Kind: kind, Skip: rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"), Take: rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
 		Count: rapid.Bool().Draw(t, "count")}
-	where := func(name string, op record.Operator, v wire.Value) {
+	where := func(name string, op record.Operator, operands ...wire.Value) {
 		field, _ := kind.Column(name)
-		p.Where = append(p.Where, query.Condition{Field: field, Operator: op, Operands: []wire.Value{v}})
+		p.Where = append(p.Where, query.Condition{Field: field, Operator: op, Operands: operands})
 	}
 	for _, name := range []string{"SubscriberID", "SubscriptionID"} {
 		if rapid.Bool().Draw(t, name) {
@@ -145,7 +145,15 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 		}
 	}
 	if rapid.Bool().Draw(t, "by status") {
-		where("Status", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.LessThan}).Draw(t, "status"), wire.Value{Int: rapid.SampledFrom([]int64{0, 1, 2, 3, 3, 3, 3, 3}).Draw(t, "is")})
+		var of []wire.Value
+		for _, status := range rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 2, 3, 3, 4}), 1, 4).Draw(t, "is") {
+			of = append(of, wire.Value{Int: status})
+		}
+		if rapid.Bool().Draw(t, "in") {
+			where("Status", record.In, of...)
+		} else {
+			where("Status", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.LessThan}).Draw(t, "status"), of[0])
+		}
 	}
 	key := kind.Fields[kind.KeyField()].Name
 	if rapid.IntRange(0, 3).Draw(t, "by key") == 0 {
