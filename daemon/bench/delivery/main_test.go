@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	slowDownDisk()
 	daemontest.Main(m)
 }
 
@@ -38,6 +39,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D1-upkeep", pruningRate},
 		{"D5", pacedLatency},
 		{"D5-upkeep", latencyDuringPruning},
+		{"D5-checkpoint", latencyDuringCheckpoints},
 		{"D6", saturatedLatency},
 		{"D7", latencyWithHangingEndpoint},
 		{"D8", cpuOfAnEvent},
@@ -48,6 +50,8 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D13", twoDaemons},
 		{"D14", lists},
 		{"D15", manySubscriptions},
+		{"D17", fanOut},
+		{"D18", pacedCPU},
 		{"D19-small", smallOutage},
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},

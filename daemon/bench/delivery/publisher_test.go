@@ -40,6 +40,7 @@ type target struct {
 	path    string
 	key     string
 	events  []string // names, used in turn; empty for the floor, its requests consist of the body only
+	padding string   // added to each body
 }
 
 // publisher is a connection. It does less work than net/http's client.
@@ -62,7 +63,7 @@ var filling = strings.Repeat("x", bodySize-timeDigits-numberDigits)
 
 // publish publishes the n-th event and waits for the response.
 func (p *publisher) publish(t *target, n int) error {
-	body := fmt.Sprintf("%0*d%0*d%s", timeDigits, time.Now().UnixNano(), numberDigits, n, filling)
+	body := fmt.Sprintf("%0*d%0*d%s", timeDigits, time.Now().UnixNano(), numberDigits, n, filling+t.padding)
 	if len(t.events) > 0 {
 		body = `{"EventName":"` + t.events[n%len(t.events)] + `","Body":"` + body + `"}`
 	}
