@@ -296,8 +296,8 @@ func (w *batchWriter) stopFenced() {
 	w.queues.leases.held = nil
 }
 
-// idBlock is the number of IDs to allocate at a time.
-const idBlock = 4096
+// idBlock is the number of IDs to allocate at a time. Events wait for the transaction.
+const idBlock = 1 << 14
 
 // idAllocator allocates the IDs of events, messages and changes.
 type idAllocator struct {
