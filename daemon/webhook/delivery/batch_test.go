@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -57,5 +59,61 @@ func TestBatchEventLimit(t *testing.T) {
 		if events == many && disabled == many {
 			return
 		}
+	}
+}
+
+// Results wait for the next event, but not longer than their delay.
+func TestResultsWaitForEvent(t *testing.T) {
+	result := webhook.AttemptResult{Message: &webhook.Message{}}
+	for name, c := range map[string]struct {
+		delays []time.Duration // of results, recorded a microsecond apart
+		event  time.Duration   // when an event is published, 0 for never
+		want   time.Duration   // when the batch is written
+	}{
+		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay},
+		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay},
+		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay},
+		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay},
+		"with an event":           {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond},
+		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay},
+		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, began := newPending(), time.Now()
+				var all sync.WaitGroup
+				defer all.Wait()
+				all.Go(func() {
+					for i, delay := range c.delays {
+						time.Sleep(time.Until(began.Add(time.Duration(i) * time.Microsecond)))
+						g.record(result, "", delay)
+					}
+					if c.event > 0 {
+						time.Sleep(time.Until(began.Add(c.event)))
+						_ = g.publish(&publication{event: &webhook.Event{}})
+					}
+				})
+				g.await(nil)
+				if took := time.Since(began); took != c.want {
+					t.Errorf("written after %v, want %v", took, c.want)
+				}
+				if b := g.next(); len(b.results) != len(c.delays) {
+					t.Errorf("%d results in the batch, want %d", len(b.results), len(c.delays))
+				}
+			})
+		})
+	}
+}
+
+// Results that are pending when the engine stops are written at once.
+func TestResultsDoNotDelayStop(t *testing.T) {
+	g, stop := newPending(), make(chan struct{})
+	close(stop)
+	if g.await(stop) {
+		t.Error("there is work without a result")
+	}
+	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
+	if !g.await(stop) {
+		t.Error("there is no work with a result")
 	}
 }

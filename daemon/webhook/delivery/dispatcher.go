@@ -143,7 +143,11 @@ func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 			reason = "requested by the endpoint (webhook-delivery: disable)"
 		}
 	}
-	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason)
+	delay := resultDelay
+	if sub != nil && sub.Ordered {
+		delay = orderedDelay
+	}
+	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason, delay)
 }
 
 // observe updates a queue's endpoint after an attempt. An attempt at an earlier URL of

@@ -15,8 +15,12 @@ const (
 	batchMessages = 8192 // exceeded only by a single event
 	queueRows     = 8192
 	queueBytes    = 64 << 20
-	resultDelay   = time.Millisecond // maximum time that a result waits for more
-	resultRows    = 256              // results that are written without a delay
+	resultRows    = 256 // results that are written without a delay
+
+	// Maximum times that a result waits for more, or for an event to be written with. The
+	// next message of an ordered queue waits for the result.
+	resultDelay  = 5 * time.Millisecond
+	orderedDelay = time.Millisecond
 )
 
 // MaxBatchEvents is the maximum number of events of a batch: published events and
@@ -24,22 +28,28 @@ const (
 const MaxBatchEvents = 2 * batchRows
 
 // pending collects the work of the batchWriter. Work that arrives while a batch is written
-// goes into the next ones. Otherwise events are written at once, and results wait up to
-// resultDelay for more.
+// goes into the next ones. Otherwise events are written at once, and results wait a moment,
+// so that at low rates they share the transaction of the next event.
 type pending struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*publication
 	bytes     int // of waiting
 	results   []webhook.AttemptResult
-	oldest    time.Time // when the first of the results arrived
+	due       time.Time   // when the results are to be written
+	timer     *time.Timer // wakes the writer then
 	disabled  []Disabled
 	health    []Health         // one entry for each subscription
 	announced []webhook.Change // made by admin.Service; to be written as peer events for other daemons
 	wake      chan struct{}    // buffered, one
 }
 
-func newPending() *pending { return &pending{wake: make(chan struct{}, 1)} }
+func newPending() *pending {
+	p := &pending{wake: make(chan struct{}, 1)}
+	p.timer = time.AfterFunc(time.Hour, func() { signal(p.wake) })
+	p.timer.Stop()
+	return p
+}
 
 // publish queues an event, unless too many are pending.
 func (p *pending) publish(event *publication) error {
@@ -59,19 +69,20 @@ func (p *pending) publish(event *publication) error {
 	return nil
 }
 
-// record queues the result of an attempt. A non-empty reason
-// also queues the disabling of the subscription.
-func (p *pending) record(r webhook.AttemptResult, reason string) {
+// record queues the result of an attempt, to be written after delay at the latest. A
+// non-empty reason also queues the disabling of the subscription.
+func (p *pending) record(r webhook.AttemptResult, reason string, delay time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if reason != "" {
 		p.disabled = append(p.disabled, Disabled{r.Message.Subscription, reason, r.Began})
 	}
-	switch p.results = append(p.results, r); len(p.results) {
-	case 1:
-		p.oldest = time.Now()
-		signal(p.wake)
-	case resultRows:
+	p.results = append(p.results, r)
+	if due := time.Now().Add(delay); len(p.results) == 1 || due.Before(p.due) {
+		p.due = due
+		p.timer.Reset(delay)
+	}
+	if len(p.results) == resultRows {
 		signal(p.wake)
 	}
 }
@@ -135,40 +146,25 @@ func (p *pending) close() {
 // nothing is pending.
 func (p *pending) await(stop <-chan struct{}) bool {
 	for {
-		wait, hasWork := p.nextDelay()
-		if hasWork && wait <= 0 {
+		if _, due := p.hasWork(); due {
 			return true
 		}
-		if !hasWork {
-			wait = time.Hour // until woken
-		}
-		timer := time.NewTimer(wait)
 		select {
 		case <-p.wake:
-		case <-timer.C:
 		case <-stop:
-			timer.Stop()
-			_, hasWork = p.nextDelay()
+			hasWork, _ := p.hasWork()
 			return hasWork
 		}
-		timer.Stop()
 	}
 }
 
-// nextDelay returns how long the pending work may still wait for more, and whether there
-// is any.
-func (p *pending) nextDelay() (wait time.Duration, hasWork bool) {
+// hasWork reports whether there is pending work, and whether it is to be written now.
+func (p *pending) hasWork() (any, due bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case len(p.waiting) > 0 || len(p.results) >= resultRows:
-		return 0, true
-	case len(p.results) > 0:
-		return resultDelay - time.Since(p.oldest), true
-	case len(p.disabled)+len(p.health)+len(p.announced) > 0:
-		return 0, true
-	}
-	return 0, false
+	due = len(p.waiting) > 0 || len(p.results) >= resultRows || len(p.results) > 0 && !time.Now().Before(p.due) ||
+		len(p.results) == 0 && len(p.disabled)+len(p.health)+len(p.announced) > 0
+	return due || len(p.results) > 0, due
 }
 
 // next removes and returns the next batch, the oldest work first.
@@ -189,6 +185,9 @@ func (p *pending) next() *batch {
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
 	n = min(len(p.results), batchRows)
 	b.results, p.results = p.results[:n:n], p.results[n:]
+	if len(p.results) == 0 {
+		p.timer.Stop()
+	}
 	return b
 }
 
