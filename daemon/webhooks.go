@@ -61,8 +61,9 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	return nil
 }
 
-// idlePerHost is the number of idle connections kept open to each endpoint.
-const idlePerHost = 64
+// idlePerHost is the number of idle connections kept open to each host. An event with
+// many subscriptions to one host needs as many at once.
+const idlePerHost = 250
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
