@@ -255,6 +255,19 @@ func (c *Conn) Changes() int64 { return sqlite3.Xsqlite3_changes64(c.tls, c.db) 
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return sqlite3.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }
 
+// Sync writes the changes of the database file itself, without its WAL, to the disk.
+func (c *Conn) Sync() error {
+	out := c.tls.Alloc(wordSize)
+	defer c.tls.Free(wordSize)
+	if err := c.check(sqlite3.Xsqlite3_file_control(c.tls, c.db, 0, sqlite3.SQLITE_FCNTL_FILE_POINTER, out)); err != nil {
+		return err
+	}
+	file := *(*uintptr)(pointer(out)) // its first member is the table of its methods
+	methods := (*sqlite3.Tsqlite3_io_methods)(pointer(*(*uintptr)(pointer(file))))
+	sync := *(*func(*libc.TLS, uintptr, int32) int32)(unsafe.Pointer(&methods.FxSync))
+	return c.check(sync(c.tls, file, sqlite3.SQLITE_SYNC_NORMAL))
+}
+
 const wordSize = int(unsafe.Sizeof(uintptr(0)))
 
 // Quote quotes an identifier.

@@ -289,3 +289,18 @@ func TestBusy(t *testing.T) {
 	exec(t, one, "COMMIT")
 	exec(t, other, "INSERT INTO a VALUES (2)")
 }
+
+// TestSync checks that the file is synced without a transaction, also while another
+// connection writes.
+func TestSync(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	c, writer := openFile(t, path, Options{}), openFile(t, path, Options{})
+	exec(t, writer, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
+	if err := c.Sync(); err != nil {
+		t.Error(err)
+	}
+	exec(t, writer, "COMMIT")
+	if got := query(t, c, "SELECT x FROM a"); got != "1" {
+		t.Errorf("x is %s", got)
+	}
+}

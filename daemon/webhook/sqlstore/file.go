@@ -24,12 +24,8 @@ type fileWriter struct {
 	values []any // reused for the parameters of each statement
 }
 
-// filePragmas disable automatic checkpoints, since SQLite would run them within a
-// commit that many callers wait for.
-var filePragmas = []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}
-
 func (f *fileWriter) open() (err error) {
-	f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: appdb.FileTimeout, Pragmas: filePragmas})
+	f.conn, err = openToWrite(f.path)
 	return err
 }
 
@@ -38,13 +34,12 @@ func (f *fileWriter) close() error {
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	if f.closed = true; f.conn == nil {
-		return nil
+	if f.closed = true; f.conn != nil {
+		err = f.conn.Close()
+		f.conn = nil
 	}
-	err = f.conn.Close()
-	f.conn = nil
-	return err
+	unlock()
+	return errors.Join(err, f.wal.close())
 }
 
 func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
@@ -55,13 +50,15 @@ func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 	})
 }
 
-// locked calls write with the write lock and an open connection, and then runs a
+// locked calls write with the write lock and an open connection, and then starts a
 // checkpoint if one is due.
 func (f *fileWriter) locked(ctx context.Context, write func() error) error {
+	f.wal.await()
 	unlock, err := f.db.Lock(ctx)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	switch {
 	case f.closed:
 		err = sqlite.ErrPoolClosed
@@ -71,14 +68,9 @@ func (f *fileWriter) locked(ctx context.Context, write func() error) error {
 	if err == nil {
 		err = write()
 	}
-	if err == nil && f.wal.due(f.conn) {
-		go func() { // holds the lock, so that close waits for the checkpoint
-			defer unlock()
-			f.wal.checkpoint(f.conn)
-		}()
-		return nil
+	if err == nil {
+		f.wal.written(f.conn)
 	}
-	unlock()
 	return err
 }
 
@@ -86,13 +78,13 @@ func (f *fileWriter) locked(ctx context.Context, write func() error) error {
 // cancels it.
 func (f *fileWriter) transact(ctx context.Context, work func() error) error {
 	stopInterrupt := f.conn.InterruptOn(ctx)
-	err := f.conn.Exec("BEGIN IMMEDIATE")
+	err := f.conn.Query("BEGIN IMMEDIATE", nil)
 	if err == nil {
 		err = work()
 	}
 	stopInterrupt()
 	if err == nil {
-		err = f.conn.Exec("COMMIT")
+		err = f.conn.Query("COMMIT", nil)
 	}
 	if err == nil {
 		return f.db.CheckFiles()

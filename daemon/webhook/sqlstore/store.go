@@ -38,7 +38,7 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	if db.IsServer() {
 		engine.writer = &serverWriter{db}
 	} else {
-		f := &fileWriter{db: db, path: path, wal: checkpointer{drain: db.Drain}}
+		f := &fileWriter{db: db, path: path, wal: checkpointer{path: path, lock: db.Lock, drain: db.Drain}}
 		if err := f.open(); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
@@ -357,25 +358,76 @@ func TestWALIsCheckpointed(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
-	locked := func(do func()) {
+	for i := range int64(8) {
+		f.wal.running.Lock() // waits for the last checkpoint
+		f.wal.last = time.Time{}
+		f.wal.running.Unlock()
+		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.wal.running.Lock()
+	defer f.wal.running.Unlock()
+	info, err := os.Stat(f.path + "-wal")
+	if err != nil || info.Size() > 6*16<<20 {
+		t.Errorf("the WAL has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
+	}
+}
+
+// TestBatchesDoNotWaitForCheckpoint writes batches while a checkpoint waits to end, and
+// checks that the WAL restarts after it.
+func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	write := func(id int64, size int) {
+		t.Helper()
+		if err := w.Write(t.Context(), hookBatch(version, id, 1, r, l, strings.Repeat("x", size))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	walPages := func() int64 {
 		t.Helper()
 		unlock, err := f.db.Lock(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer unlock()
-		do()
+		_, length, _, err := runCheckpoint(f.conn, "NOOP")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return length
 	}
-	for i := range int64(8) {
-		locked(func() { f.wal.last = time.Time{} }) // as if time had passed
-		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
+	ending, end, lock := make(chan struct{}), make(chan struct{}), f.wal.lock
+	f.wal.lock = func(ctx context.Context) (func(), error) {
+		close(ending)
+		<-end
+		return lock(ctx)
+	}
+	reader, err := sqlite.Open(f.path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	exec := func(statement string) {
+		t.Helper()
+		if err := reader.Exec(statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	locked(func() {}) // waits for the last checkpoint
-	info, err := os.Stat(f.path + "-wal")
-	if err != nil || info.Size() > 6*16<<20 {
-		t.Errorf("the WAL has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
+	exec("BEGIN; SELECT COUNT(*) FROM WH_Event") // pages that it needs are left to the end
+	write(1, 17<<20)
+	<-ending
+	exec("COMMIT")
+	write(11, 1000)
+	before := walPages()
+	close(end)
+	f.wal.running.Lock() // waits for the checkpoint
+	f.wal.running.Unlock()
+	write(21, 1000)
+	if after := walPages(); before < maxWALBehind || after > 100 {
+		t.Errorf("the WAL has %d pages before the end of the checkpoint, and %d after it", before, after)
 	}
 }
 
