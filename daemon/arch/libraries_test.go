@@ -55,8 +55,8 @@ var libraries = []library{
 	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "password prompts without echo; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets of `http.rate`"},
 	{module: "google.golang.org/protobuf", why: "tests that decode exported spans"},
-	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "memory of the SQLite engine"},
-	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
+	{module: "modernc.org/libc", users: []string{"daemon/bench/delivery", "daemon/sqlite"}, why: "memory of the SQLite engine"},
+	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite", "modernc.org/sqlite/lib=daemon/bench/delivery"},
 		why: "the embedded store: SQLite without cgo"},
 	{module: "pgregory.net/rapid", why: "property-based tests"},
 }
@@ -93,13 +93,16 @@ func mayImport(user, path string, inTest bool) bool {
 		if !within(path, l.module) {
 			continue
 		}
+		restricted := false
 		for _, entry := range l.only {
-			inner, only, _ := strings.Cut(entry, "=")
-			if within(path, inner) {
-				return user == only
+			if inner, only, _ := strings.Cut(entry, "="); within(path, inner) {
+				if user == only {
+					return true
+				}
+				restricted = true
 			}
 		}
-		return slices.Contains(l.users, user) || inTest && l.users == nil
+		return !restricted && (slices.Contains(l.users, user) || inTest && l.users == nil)
 	}
 	return false
 }
