@@ -93,6 +93,22 @@ func TestUnknownFormat(t *testing.T) {
 	}
 }
 
+// Errors of CSV are JSON for clients that accept both by name.
+func TestErrorsOfCSV(t *testing.T) {
+	const csv = "text/csv; charset=utf-8"
+	c := asAdmin(t, demo.start(t))
+	for accept, want := range map[string]string{
+		"":                                csv,
+		"text/csv":                        csv,
+		"application/json, */*":           csv,
+		"text/csv, application/json":      "application/json; charset=utf-8",
+		"Application/JSON;q=0.1,Text/CSV": "application/json; charset=utf-8",
+	} {
+		c.do("GET /Queries/DB_Class?format=csv&Take=1", "", "Accept: "+accept).want(t, 200).wantHeader(t, "Content-Type", csv)
+		c.do("GET /Queries/DB_Class?format=csv&Take=x", "", "Accept: "+accept).want(t, 400).wantHeader(t, "Content-Type", want).wantText(t, "ArgumentException")
+	}
+}
+
 func TestCallback(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	plain := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)

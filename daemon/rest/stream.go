@@ -100,6 +100,9 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	if x.Format.Bare() {
 		h.Set(wire.HeaderOffset, strconv.FormatInt(plan.Skip, 10))
 	}
+	if x.Options.FormulaGuard && x.Format.Name == "csv" {
+		h.Set(wire.HeaderFormulaGuard, "true")
+	}
 	o.buf = x.Format.Open(h, o.buf)
 	enc := x.Output().New(sh)
 	limited, _ := enc.(encode.Limited)

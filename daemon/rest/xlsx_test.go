@@ -105,10 +105,12 @@ func TestCSVForSpreadsheets(t *testing.T) {
 			if body != "" {
 				body = "{" + body
 			}
-			if a := c.do(line, body).want(t, 200).wantHeader(t, "X-Ignored-Members", ""); a.body != mark+names+want {
+			guard := map[bool]string{true: "true"}[want == guarded]
+			if a := c.do(line, body).want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "X-Formula-Guard", guard); a.body != mark+names+want {
 				t.Errorf("%s\ngot  %q\nwant %q", request, a.body, mark+names+want)
 			}
 		}
+		c.do("GET /Queries/"+kind+".json", "").want(t, 200).wantHeader(t, "X-Formula-Guard", "")
 		for _, line := range []string{"GET /Queries/" + kind + ".csv?bom=maybe", "GET /Queries/" + kind + ".csv?Strict=true&bom=t", "GET /Users?bom=1&bom=1", "GET /Users.csv?bom=maybe"} {
 			c.do(line, "").want(t, 400).wantText(t, "bom")
 		}

@@ -76,7 +76,8 @@ func ClearResponse(h http.Header) {
 func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
-	if x.Format.Binary {
+	accept := strings.ToLower(x.Request.Header.Get("Accept"))
+	if x.Format.Binary || x.Format.Name == "csv" && strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json") {
 		x.Format.Format = JSONFormat()
 	}
 	h.Set("Content-Type", x.Format.ContentType)
