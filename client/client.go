@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -85,7 +86,7 @@ func New(o Options) (*Client, error) {
 	if o.UserAgent == "" {
 		o.UserAgent = "whd-client"
 	}
-	c := &Client{base: base, options: o, http: newHTTP(o), log: o.Log}
+	c := &Client{base: base, options: o, http: newHTTP(base, o), log: o.Log}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -117,10 +118,20 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
+// IsLoopback reports whether a host is the local machine.
+func IsLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at.Unmap().IsLoopback() || at.IsUnspecified()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
 // newHTTP returns the HTTP client. It has no overall timeout, which would end long
 // streams; it does not follow redirects, which would turn a query into a GET of
 // another resource; and it does not store cookies.
-func newHTTP(o Options) *resty.Client {
+func newHTTP(base string, o Options) *resty.Client {
+	to, _ := url.Parse(base) // has been checked
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	var transport http.RoundTripper = &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -132,6 +143,7 @@ func newHTTP(o Options) *resty.Client {
 		MaxIdleConnsPerHost:   8,
 		IdleConnTimeout:       90 * time.Second,
 		ReadBufferSize:        64 << 10,
+		DisableCompression:    IsLoopback(to.Hostname()), // costs more than it saves
 	}
 	if o.Wire != nil {
 		transport = newWiretap(transport, o.Wire)

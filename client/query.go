@@ -49,7 +49,7 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 		reply.Body.Close()
 		return nil, err
 	}
-	return newRows(reply), nil
+	return newRows(reply, reply.Body, false), nil
 }
 
 // Page fetches the rows of a query into memory, with the total if Include requests it.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 
@@ -19,29 +20,38 @@ type Rows struct {
 	lines *bufio.Scanner
 	row   Row
 	count int64
+	csv   bool // instead of NDJSON
 
 	unverified bool
 }
 
-func newRows(reply *http.Response) *Rows {
-	lines := bufio.NewScanner(reply.Body)
-	lines.Buffer(make([]byte, 64<<10), maxLine)
-	return &Rows{reply: reply, lines: lines}
+func newRows(reply *http.Response, body io.Reader, csv bool) *Rows {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 256<<10), maxLine)
+	return &Rows{reply: reply, lines: lines, csv: csv}
 }
 
 // All yields each row as it arrives and closes the stream at the end. An error is the
 // last item. Without an error all rows have arrived: their number is compared with the
 // count of the service, unless Notes.Unverified is set.
 func (r *Rows) All() iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
+	return iterate(r, func() (Row, bool, error) {
+		more, err := r.next()
+		return r.row, more, err
+	})
+}
+
+// iterate yields the items of next until there are no more, and closes the stream.
+func iterate[T any](r *Rows, next func() (T, bool, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		defer r.Close()
 		for {
-			more, err := r.next()
+			item, more, err := next()
 			if err != nil {
-				yield(Row{}, err)
+				yield(*new(T), err)
 				return
 			}
-			if !more || !yield(r.row, nil) {
+			if !more || !yield(item, nil) {
 				return
 			}
 		}
@@ -74,15 +84,20 @@ func (r *Rows) next() (bool, error) {
 		r.count++
 		return true, nil
 	}
+	return false, r.end()
+}
+
+// end returns an error if the reply is incomplete.
+func (r *Rows) end() error {
 	err := r.lines.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
 		err = errLongLine
 	}
 	if err != nil {
-		return false, truncated(r.reply, err, fmt.Sprintf("incomplete reply: aborted after %d rows", r.count))
+		return truncated(r.reply, err, fmt.Sprintf("incomplete reply: aborted after %d rows", r.count))
 	}
 	r.unverified, err = checkCount(r.reply, r.count)
-	return false, err
+	return err
 }
 
 var errLongLine = fmt.Errorf("a row is longer than %d MiB", maxLine>>20)

@@ -30,6 +30,9 @@ func serveWith(t testing.TB, h http.HandlerFunc, o client.Options) *client.Clien
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	if o.Wire == nil {
+		client.RequestCompression(c)
+	}
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -23,11 +24,10 @@ import (
 // ends the reply when end is closed.
 func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
 	const piece = 1000
-	text := strings.Repeat(`{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`+"\n", piece)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Trailer", wire.HeaderRowCount)
+		text := startReply(w, r, "SO_Totals", `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`, "D100512,40002.1500,12.5000,1.2500,,,,", piece)
 		for range count / piece {
 			if _, err := io.WriteString(w, text); err != nil {
 				return
@@ -39,6 +39,18 @@ func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
+}
+
+// startReply starts a stream in NDJSON or CSV, and returns a row of it many times.
+func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, count int) string {
+	if r.URL.Query().Get("format") != "csv" {
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		return strings.Repeat(json+"\n", count)
+	}
+	w.Header().Set("Content-Type", "text/csv")
+	of, _ := record.Builtin().Lookup(kind)
+	io.WriteString(w, strings.Join(of.FieldNames(), ",")+"\r\n")
+	return strings.Repeat(csv+"\r\n", count)
 }
 
 // peakMemory returns the peak memory of an export after its last row, in MiB. The
@@ -125,9 +137,9 @@ func TestTerminatedExportLeavesTargetUnchanged(t *testing.T) {
 func serveRowsUntil(t *testing.T, started chan struct{}) (url string) {
 	const maxBuffered = 32 << 20
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/x-ndjson")
 		// The rows are long because a workbook has at most a million rows.
-		piece := strings.Repeat(`{"Class":"`+strings.Repeat("A", 200)+`"}`+"\n", 1000)
+		long := strings.Repeat("A", 200)
+		piece := startReply(w, r, "DB_Class", `{"Class":"`+long+`"}`, long, 1000)
 		start := sync.OnceFunc(func() { close(started) })
 		defer start()
 		for sent := 0; ; sent += len(piece) {

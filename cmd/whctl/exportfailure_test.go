@@ -78,8 +78,8 @@ func TestAllRetriesUnavailableService(t *testing.T) {
 		}
 		rows(1, `{"Class":"A"}`)(w, r)
 	}
-	got := invocation{handler: failsOnce}.run(t, "query", "DB_Class", "--all", "--csv")
-	if got.code != 0 || got.stdout != "Class\nA\n" || requests != 2 || !strings.HasPrefix(got.stderr, "unexpected reply 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
+	got := invocation{handler: failsOnce}.run(t, "query", "DB_Class", "--all", "--ndjson")
+	if got.code != 0 || got.stdout != "{\"Class\":\"A\"}\n" || requests != 2 || !strings.HasPrefix(got.stderr, "unexpected reply 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
 		t.Errorf("%d requests: %+v", requests, got)
 	}
 	requests = 0
@@ -99,7 +99,7 @@ func TestAllRetriesUnavailableService(t *testing.T) {
 // A daemon is killed during --all.
 func TestDaemonKilledDuringExport(t *testing.T) {
 	dir := t.TempDir()
-	for _, format := range []string{"csv", "xlsx", "raw"} {
+	for _, format := range []string{"csv", "json", "ndjson", "tsv", "xlsx", "raw", "raw:csv", "raw:xml"} {
 		daemon, err := daemontest.Launch(dir, "--demo")
 		if err != nil {
 			t.Fatal(err)

@@ -25,10 +25,11 @@ type job struct {
 	progress    *progress
 	defaultTake int64 // rows of a table on a terminal
 	notes       client.Notes
-	rows        int64    // received rows; with --count, matching rows
-	total       int64    // matching rows; 0 if unknown
-	limited     bool     // to the default number of rows
-	keys        []string // fields to shorten
+	rows        int64        // received rows; with --count, matching rows
+	total       int64        // matching rows; 0 if unknown
+	limited     bool         // to the default number of rows
+	keys        []string     // fields to shorten
+	stream      *client.Rows // nil for a page
 }
 
 func (j *job) run() error {
@@ -64,7 +65,8 @@ func (j *job) print() error {
 	if err != nil {
 		return err
 	}
-	rows, err := j.fetch()
+	text, copied := to.(output.TextWriter)
+	rows, err := j.fetch(copied)
 	if err != nil {
 		return err
 	}
@@ -75,27 +77,25 @@ func (j *job) print() error {
 		j.printer.Notice("the service ignored %s", j.notes.Ignored)
 	}
 	j.progress.begin()
-	return output.Copy(to, output.Shortened(j.withCount(rows), j.keys))
-}
-
-// withCount counts rows as they are read.
-func (j *job) withCount(rows iter.Seq2[client.Row, error]) iter.Seq2[client.Row, error] {
-	return func(yield func(client.Row, error) bool) {
-		for row, err := range rows {
-			if err == nil {
-				j.rows++
-				j.progress.update(j.context.Context, j.rows)
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
+	count := func(rows int64) {
+		j.rows = rows
+		j.progress.update(j.context.Context, rows)
 	}
+	if copied && j.stream.IsCSV() == (j.format.Name == "csv") {
+		return output.Copy(to, j.stream.Text(), func(lines []byte) error {
+			count(j.stream.Count())
+			return text.Text(lines)
+		})
+	}
+	return output.Copy(to, output.Shortened(rows, j.keys), func(row client.Row) error {
+		count(j.rows + 1)
+		return to.Row(row)
+	})
 }
 
 // fetch requests the rows: a single page with its total for a small table, else a
-// stream.
-func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
+// stream, in CSV if its text is to be copied as such.
+func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) {
 	q := j.query
 	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer.OnScreen() {
 		q.Take, j.limited = &j.defaultTake, true
@@ -109,19 +109,16 @@ func (j *job) fetch() (iter.Seq2[client.Row, error], error) {
 		j.total, j.notes = page.Total, page.Notes
 		return output.Each(page.Rows), nil
 	}
-	stream, err := j.service.Rows(j.context.Context, q)
+	open := j.service.Rows
+	if copied && j.format.Name == "csv" {
+		open = j.service.CSV
+	}
+	j.stream, err = open(j.context.Context, q)
 	if err != nil {
 		return nil, err
 	}
-	j.notes = stream.Notes()
-	return func(yield func(client.Row, error) bool) {
-		for row, err := range stream.All() {
-			if !yield(row, err) {
-				return
-			}
-		}
-		j.notes = stream.Notes() // complete now
-	}, nil
+	j.notes = j.stream.Notes()
+	return j.stream.All(), nil
 }
 
 // expected returns the number of rows that the query will return.
@@ -136,7 +133,7 @@ func (j *job) expected(ctx context.Context) (int64, error) {
 
 // summarize prints the number of rows of a table or a file.
 func (j *job) summarize() {
-	if j.notes.Unverified {
+	if j.notes.Unverified || j.stream != nil && j.stream.Notes().Unverified {
 		j.printer.Notice("the reply is complete as far as known; a proxy removed the row count that verifies it")
 	}
 	switch {

@@ -62,7 +62,7 @@ func login(c *cli.Context, s *session) error {
 	}
 	defer in.service.Close()
 	address := in.service.URL()
-	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !profile.IsLoopback(u.Hostname()) {
+	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !client.IsLoopback(u.Hostname()) {
 		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://", address)
 	}
 	reply, err := in.service.Login(c.Context, in.user, in.password)

@@ -30,7 +30,8 @@ type progress struct {
 	interval time.Duration
 	start    time.Time
 	last     time.Time
-	rewrites bool // each text overwrites the previous one
+	seen     int64 // rows when the clock was read
+	rewrites bool  // each text overwrites the previous one
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
@@ -65,9 +66,10 @@ func (p *progress) begin() {
 // update prints the number of rows if the interval has passed. It reads the clock only
 // every 256 rows, because reading it costs more than writing a row.
 func (p *progress) update(ctx context.Context, rows int64) {
-	if p == nil || rows&0xff != 0 {
+	if p == nil || rows-p.seen < 256 {
 		return
 	}
+	p.seen = rows
 	now := p.now()
 	if now.Sub(p.last) < p.interval {
 		return

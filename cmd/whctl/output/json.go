@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/bizhook/whd/client"
@@ -20,11 +21,21 @@ func newNDJSON(l layout) RowWriter { return &jsonWriter{out: l.out} }
 
 func (p *jsonWriter) Begin() error { return nil }
 
-func (p *jsonWriter) Row(r client.Row) error {
+func (p *jsonWriter) Row(r client.Row) error { return p.write(r.JSON()) }
+
+func (p *jsonWriter) Text(lines []byte) error {
+	lines = bytes.TrimSuffix(lines, []byte("\n"))
+	if p.array {
+		lines = bytes.ReplaceAll(lines, []byte("\n"), []byte(",\n"))
+	}
+	return p.write(lines)
+}
+
+func (p *jsonWriter) write(json []byte) error {
 	if _, err := io.WriteString(p.out, p.before); err != nil {
 		return err
 	}
-	if _, err := p.out.Write(r.JSON()); err != nil || p.array {
+	if _, err := p.out.Write(json); err != nil || p.array {
 		p.before = ",\n"
 		return err
 	}

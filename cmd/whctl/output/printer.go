@@ -43,6 +43,10 @@ type RowWriter interface {
 	End() error           // is only called if all rows have arrived
 }
 
+// TextWriter is a RowWriter that also writes rows in the form of client.Rows.Text: CSV for
+// CSV, else NDJSON.
+type TextWriter interface{ Text(lines []byte) error }
+
 // Format is an output format.
 type Format struct {
 	Name      string
@@ -231,13 +235,14 @@ func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (For
 	}
 	to, err := p.RowWriter(f, out, Sheet{p.Context.Command.Name, columns})
 	if err == nil {
-		err = Copy(to, rows)
+		err = Copy(to, rows, to.Row)
 	}
 	return f, out.Finish(err)
 }
 
-// Copy writes rows one by one, so that memory use does not grow with their number.
-func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
+// Copy writes rows, or other parts, one by one, so that memory use does not grow with
+// their number.
+func Copy[T any](to RowWriter, rows iter.Seq2[T, error], write func(T) error) error {
 	if err := to.Begin(); err != nil {
 		return err
 	}
@@ -245,7 +250,7 @@ func Copy(to RowWriter, rows iter.Seq2[client.Row, error]) error {
 		if err != nil {
 			return err
 		}
-		if err := to.Row(row); err != nil {
+		if err := write(row); err != nil {
 			return err
 		}
 	}

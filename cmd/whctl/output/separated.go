@@ -16,11 +16,23 @@ type separatedWriter struct {
 	eol       string
 }
 
+// csvText is a separatedWriter that writes lines of the service.
+type csvText struct{ *separatedWriter }
+
+func (p csvText) Text(lines []byte) error {
+	_, err := p.out.Write(lines)
+	return err
+}
+
 func newCSV(l layout) RowWriter {
-	if l.excel {
-		return &separatedWriter{layout: l, separator: ',', eol: "\r\n"}
+	p := &separatedWriter{layout: l, separator: ',', eol: "\n"}
+	switch {
+	case l.excel:
+		p.eol = "\r\n"
+	case l.null == "":
+		return csvText{p}
 	}
-	return &separatedWriter{layout: l, separator: ',', eol: "\n"}
+	return p
 }
 
 func newTSV(l layout) RowWriter { return &separatedWriter{layout: l, separator: '\t', eol: "\n"} }

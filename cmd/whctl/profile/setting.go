@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,12 +197,3 @@ var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "
 
 // TableRows is the default number of rows of a table on a terminal.
 const TableRows = 50
-
-// IsLoopback reports whether a host is the local machine.
-func IsLoopback(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if at, err := netip.ParseAddr(host); err == nil {
-		return at.Unmap().IsLoopback() || at.IsUnspecified()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
-}

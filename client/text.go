@@ -1,0 +1,84 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// unlikeJSON are the types with values that may not have the same text in CSV and JSON.
+var unlikeJSON = []record.Type{record.Bool, record.TimeSpan, record.Dictionary, record.Object, record.Epoch}
+
+// CSV is like Rows, but for Rows.Text to yield CSV. If the service would write some of the
+// rows' values in another way, the rows are those of Rows.
+func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
+	names := q.Fields
+	if len(names) == 0 {
+		names = q.Kind.FieldNames()
+	}
+	if slices.ContainsFunc(names, func(name string) bool {
+		at, ok := q.Kind.Column(name)
+		return !ok || slices.Contains(unlikeJSON, q.Kind.Fields[at].Type)
+	}) {
+		return c.Rows(ctx, q)
+	}
+	reply, err := c.send(ctx, q, "csv", "text/csv, "+mediaJSON, false) // JSON for errors
+	if err != nil {
+		return nil, err
+	}
+	header, body := strings.Join(names, ",")+"\r\n", bufio.NewReader(reply.Body)
+	start, _ := body.Peek(len(header)) // on an error, it is not the header
+	if mediaType(reply) != "text/csv" || reply.Header.Get(wire.HeaderFormulaGuard) != "" || string(start) != header {
+		reply.Body.Close()
+		return c.Rows(ctx, q)
+	}
+	_, err = body.Discard(len(header))
+	return newRows(reply, body, true), err
+}
+
+// IsCSV reports whether Text yields CSV. All must not be used then.
+func (r *Rows) IsCSV() bool { return r.csv }
+
+// Text is All for rows that are only copied, which is much faster: it yields one or more
+// whole lines at a time, without a header, as they arrive. They end with LF in any format,
+// and are only valid until the next ones.
+func (r *Rows) Text() iter.Seq2[[]byte, error] {
+	r.lines.Split(r.wholeLines)
+	return iterate(r, func() ([]byte, bool, error) {
+		if r.lines.Scan() {
+			return r.lines.Bytes(), true, nil
+		}
+		return nil, false, r.end()
+	})
+}
+
+// wholeLines is a bufio.SplitFunc that counts the rows, and removes CR at the end of lines
+// in place. After an odd number of quotes, a line break is part of a value of CSV.
+func (r *Rows) wholeLines(data []byte, atEOF bool) (advance int, lines []byte, err error) {
+	for end, quotes := 0, 0; ; {
+		n := bytes.IndexByte(data[end:], '\n') + 1
+		if n == 0 {
+			break
+		}
+		if r.csv {
+			quotes += bytes.Count(data[end:end+n], []byte{'"'})
+		}
+		if end += n; quotes%2 == 0 {
+			line := bytes.TrimSuffix(data[advance:end-1], []byte{'\r'})
+			lines = append(append(data[:len(lines)], line...), '\n')
+			advance = end
+			r.count++
+		}
+	}
+	if advance == 0 && atEOF && len(data) > 0 {
+		err = io.ErrUnexpectedEOF
+	}
+	return advance, lines, err
+}
