@@ -65,7 +65,7 @@ func (l *liveSettings) rest() *edge.Options { return &l.state.Load().rest }
 
 func (l *liveSettings) limits() executor.Limits {
 	c := l.current().Query
-	return executor.Limits{Row: c.Timeout, Count: c.CountTimeout}
+	return executor.Limits{Row: c.Timeout, Count: c.CountTimeout, TotalAge: c.TotalCache}
 }
 
 func (l *liveSettings) lifetimes() account.Lifetimes {

@@ -78,7 +78,7 @@ var edges = map[string][]string{
 	"daemon/sqlite":   {"client/record", "daemon/row", "daemon/tsql"},
 	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
 	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
-	"daemon/executor": slices.Concat(plain, engines),
+	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded"}),
 	"daemon/erp":      slices.Concat(plain, engines, []string{"daemon/executor", "daemon/tsql"}),
 	"daemon/appdb":    slices.Concat(plain, engines, []string{"daemon/account", "daemon/audit", "daemon/datadir", "daemon/executor"}),
 

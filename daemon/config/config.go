@@ -103,6 +103,7 @@ type QueryConfig struct {
 	TimeZone     *time.Location
 	Timeout      time.Duration
 	CountTimeout time.Duration
+	TotalCache   time.Duration
 	FormulaGuard bool // of CSV
 }
 

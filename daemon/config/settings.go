@@ -112,6 +112,8 @@ var table = []Setting{
 		Help: "time limit for a query's SQL statement; 0: no limit"},
 	{Name: "query.count_timeout", into: func(c *Config) any { return &c.Query.CountTimeout }, Default: "10s", min: int64(10 * time.Millisecond), zeroUnlimited: true, Live: true,
 		Help: "time limit for counting a Total; 0: no limit"},
+	{Name: "query.total_cache", into: func(c *Config) any { return &c.Query.TotalCache }, Default: "0s", Live: true,
+		Help: "how long a Total that SQL Server has counted may be returned again, with its age in seconds as TotalAge in Meta; 0: count each time"},
 
 	{Name: "csv.formula_guard", into: func(c *Config) any { return &c.Query.FormulaGuard }, Default: "false", Live: true,
 		Help: "put an apostrophe before texts in CSV that begin like a formula, with one of =+-@ (also full-width), tab or a line break"},

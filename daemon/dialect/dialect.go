@@ -24,6 +24,8 @@ type Dialect struct {
 
 	Page Page
 
+	HideFields bool // fields are hidden from the planner of SQLite where their indexes could be slower than none. Columns must have the types of package erp: a hidden column does not convert operands.
+
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
 	Integer  Cast // around an integer column inside Sum and Avg

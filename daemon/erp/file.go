@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -31,7 +32,12 @@ func newFileRecords(c Config) (*fileRecords, error) {
 	for _, kind := range kinds {
 		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
 	}
-	return &fileRecords{executor.NewFile(pool, tables, nil), kinds}, nil
+	b := &fileRecords{executor.NewFile(pool, tables, nil), kinds}
+	if b.Indexed, err = b.ownTables(c.Sources); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // declaredTypes maps field types to the column types of tables in the embedded file.
@@ -107,12 +113,12 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	if err != nil {
 		return err
 	}
-	columnNames, err := columnsOf(conn, kind.Name)
+	existing, err := columnsOf(conn, kind.Name)
 	if err != nil {
 		return err
 	}
 	for i, f := range kind.Fields {
-		if columnNames[strings.ToLower(f.Name)] {
+		if _, exists := existing[strings.ToLower(f.Name)]; exists {
 			continue
 		}
 		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
@@ -122,13 +128,60 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	return nil
 }
 
-func columnsOf(conn *sqlite.Conn, table string) (map[string]bool, error) {
-	columnNames := make(map[string]bool)
-	err := conn.Query("SELECT name FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		columnNames[strings.ToLower(s.Text(0))] = true
+// createIndexes creates indexes on fields of a kind. Each also has the first field, which
+// completes the order of pages.
+func createIndexes(conn *sqlite.Conn, kind *record.Kind, fields []string) error {
+	for _, name := range fields {
+		err := conn.Exec(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s, %s)", sqlite.Quote(kind.Name+"_"+name), sqlite.Quote(kind.Name),
+			sqlite.Quote(name), sqlite.Quote(kind.Fields[0].Name)))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orderedFields returns the names of the fields that have an order, without the first one,
+// which always has an index.
+func orderedFields(kind *record.Kind) (names []string) {
+	for _, f := range kind.Fields[1:] {
+		if f.Filter == record.OrderedFilter {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// ownTables returns the kinds with tables of our column types. Tables of other programs may
+// have others.
+func (b *fileRecords) ownTables(sources map[string]string) (map[string]bool, error) {
+	conn, err := b.Pool.Get(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer b.Pool.Put(conn)
+	own := make(map[string]bool)
+	for _, kind := range b.kinds {
+		types, err := columnsOf(conn, b.Name(kind.Name))
+		if err != nil {
+			return nil, err
+		}
+		own[kind.Name] = sources[kind.Name] == "" && !slices.ContainsFunc(kind.Fields, func(f record.Field) bool {
+			declared, _, _ := strings.Cut(declaredTypes[f.Type.Stored()], " ")
+			return types[strings.ToLower(f.Name)] != declared
+		})
+	}
+	return own, nil
+}
+
+// columnsOf returns the declared types of a table's columns by name in lower case.
+func columnsOf(conn *sqlite.Conn, table string) (map[string]string, error) {
+	types := make(map[string]string)
+	err := conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		types[strings.ToLower(s.Text(0))] = s.Text(1)
 		return nil
 	}, table)
-	return columnNames, err
+	return types, err
 }
 
 // followUnicode rebuilds the indexes if the file was last opened with another version
@@ -185,6 +238,11 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 			return 0, executor.Classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}
 		count += n
+		if b.Indexed[kind.Name] {
+			if err := createIndexes(conn, kind, orderedFields(kind)); err != nil {
+				return 0, executor.Classify(fmt.Errorf("indexing %s: %w", kind.Name, err))
+			}
+		}
 	}
 	return count, executor.Classify(conn.Exec("COMMIT"))
 }

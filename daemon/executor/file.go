@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -15,16 +16,21 @@ import (
 
 // File is a SQLite file that plans are executed on.
 type File struct {
-	Pool    *sqlite.Pool
-	tables  map[string]string // names by record kind
-	dialect *dialect.Dialect
-	drain   *Drain // nil if reads are not interrupted
+	Pool     *sqlite.Pool
+	Indexed  map[string]bool   // record kinds with tables and indexes as created by package erp
+	tables   map[string]string // names by record kind
+	drain    *Drain            // nil if reads are not interrupted
+	remember *totals
+
+	dialect, indexed *dialect.Dialect // of other and of indexed kinds
 }
 
 // NewFile returns a File. tables maps record kinds to table names. Long reads are
 // interrupted while drain is active, unless it is nil.
 func NewFile(pool *sqlite.Pool, tables map[string]string, drain *Drain) *File {
-	return &File{Pool: pool, tables: tables, dialect: dialect.SQLite(), drain: drain}
+	f := &File{Pool: pool, tables: tables, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
+	f.indexed.HideFields = true
+	return f
 }
 
 // Name returns the name of a kind's table.
@@ -73,6 +79,9 @@ type fileSession struct {
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) {
+	if s.file.Indexed[s.kind.Name] {
+		return s.file.indexed, s.file.Table(s.kind.Name)
+	}
 	return s.file.dialect, s.file.Table(s.kind.Name)
 }
 
@@ -93,6 +102,18 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	}
 	s.guard.watch(s.conn.Interrupt, limit)
 	return &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}, nil
+}
+
+func (s *fileSession) totals() *totals { return s.file.remember }
+
+// content implements Session. Without a write-ahead log it depends on the connections:
+// the log is removed when the last one is closed.
+func (s *fileSession) content() string {
+	log, ok := s.conn.LogState()
+	if ok && log == "" {
+		log = "no log " + strconv.FormatInt(s.file.Pool.Closed(), 10)
+	}
+	return log
 }
 
 func (s *fileSession) close() {

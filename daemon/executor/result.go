@@ -5,6 +5,7 @@ package executor
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -18,6 +19,8 @@ import (
 type Limits struct {
 	Row   time.Duration // maximum time between rows
 	Count time.Duration // maximum time to count a total
+
+	TotalAge time.Duration // maximum age of a total that is returned again by a server; 0 to count each time
 }
 
 // Database is a database that plans are executed on.
@@ -34,6 +37,11 @@ type Session interface {
 	// run starts a statement. It fails with fault.Timeout if a row takes longer than
 	// limit; the time between calls of Next does not count.
 	run(st query.Statement, limit time.Duration) (row.Source, error)
+	// totals returns the remembered totals of the database.
+	totals() *totals
+	// content identifies the content of the database that the statements of the session
+	// read: it is the same only if no row has changed. It is empty if it is unknown.
+	content() string
 	// close stops the running statement and releases the connection.
 	close()
 }
@@ -80,19 +88,24 @@ func (r *Result) open(several bool) (row.Source, error) {
 	if s, isFile := r.session.(*fileSession); isFile && s.file.drain != nil && resumable(r.plan, several) {
 		return newResumingRows(r, s.file.drain)
 	}
-	return r.run(r.plan, query.Compile, r.limits().Row)
+	return r.run(r.plan)
 }
 
 // compiler is a function of package query that compiles a plan to a statement.
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
-func (r *Result) run(plan *query.Plan, compile compiler, limit time.Duration) (row.Source, error) {
+func (r *Result) run(plan *query.Plan) (row.Source, error) {
 	d, table := r.session.table()
-	st, err := compile(plan, d, table)
+	st, err := query.Compile(plan, d, table)
 	if err != nil {
 		return nil, err
 	}
-	return r.session.run(st, limit)
+	return r.session.run(st, r.limits().Row)
+}
+
+func (r *Result) compile(compile compiler) (query.Statement, error) {
+	d, table := r.session.table()
+	return compile(r.plan, d, table)
 }
 
 // HoldsLocks reports whether the statement may hold locks on others' tables while its
@@ -130,7 +143,22 @@ func (r *Result) total(t *Tail, rows int64) error {
 	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
 		return nil
 	}
-	err := r.one(query.CompileCount, func(cells []row.Cell) { t.Total, t.Known = cells[0].Int, true })
+	st, err := r.compile(query.CompileCount)
+	if err != nil {
+		return err
+	}
+	count := func() (n int64, err error) {
+		return n, r.one(st, func(cells []row.Cell) { n = cells[0].Int })
+	}
+	var age time.Duration
+	if r.plan.Kind.Database == record.RecordsDB { // the service's own tables change all the time
+		t.Total, age, err = r.session.totals().count(st, r.session.content(), r.limits().TotalAge, count)
+	} else {
+		t.Total, err = count()
+	}
+	if t.Known = err == nil; age > 0 {
+		t.Meta = append(t.Meta, Meta{"TotalAge", strconv.FormatInt(int64(age.Seconds()), 10)})
+	}
 	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
 		t.Meta = append(t.Meta, Meta{"Total", "not counted: it would take too long"})
 		return nil
@@ -142,7 +170,11 @@ func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
 		return nil
 	}
-	return r.one(query.CompileAggregates, func(cells []row.Cell) {
+	st, err := r.compile(query.CompileAggregates)
+	if err != nil {
+		return err
+	}
+	return r.one(st, func(cells []row.Cell) {
 		for i, a := range r.plan.Aggregates {
 			if !cells[i].Null {
 				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
@@ -152,8 +184,8 @@ func (r *Result) aggregates(t *Tail) error {
 }
 
 // one runs a statement that returns a single row, with the limit for counts.
-func (r *Result) one(compile compiler, read func([]row.Cell)) error {
-	rows, err := r.run(r.plan, compile, r.limits().Count)
+func (r *Result) one(st query.Statement, read func([]row.Cell)) error {
+	rows, err := r.session.run(st, r.limits().Count)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func newResumingRows(r *Result, drain *Drain) (*resumingRows, error) {
 }
 
 func (s *resumingRows) start() error {
-	rows, err := s.result.run(&s.plan, query.Compile, s.result.limits().Row)
+	rows, err := s.result.run(&s.plan)
 	if err == nil {
 		s.Source, s.startedAt, s.firstRowAfter = rows, time.Now(), 0
 	}

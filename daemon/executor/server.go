@@ -25,11 +25,12 @@ type Server struct {
 	Limits       func() Limits
 	tables       map[string]*Table    // by record kind
 	supportsJSON atomic.Pointer[bool] // nil until detected
+	remember     *totals
 }
 
 // NewServer returns a Server that reads through a pool.
 func NewServer(pool *mssql.Server, lockTimeout time.Duration, limits func() Limits) *Server {
-	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, tables: make(map[string]*Table)}
+	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, tables: make(map[string]*Table), remember: newTotals()}
 }
 
 // Add sets the table or view of a kind.
@@ -115,6 +116,10 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 	}
 	return &serverRows{session: s, rows: rows, started: true}, nil
 }
+
+func (s *serverSession) totals() *totals { return s.server.remember }
+
+func (s *serverSession) content() string { return "" }
 
 func (s *serverSession) close() {
 	s.guard.stop()

@@ -43,7 +43,7 @@ const NoField = -1
 // Compile returns the statement that selects the plan's rows from source, a quoted
 // table name.
 func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := newBuilder(p, d)
+	b := newBuilder(p, d, p.Columns, p.Order)
 	b.text("SELECT ")
 	if p.Distinct {
 		b.text("DISTINCT ")
@@ -69,7 +69,11 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 
 // CompileCount returns the statement that counts all rows matched by the plan.
 func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := newBuilder(p, d)
+	var columns []int
+	if p.Distinct {
+		columns = p.Columns
+	}
+	b := newBuilder(p, d, columns, nil)
 	if p.Matches != nil {
 		b.fragment(p.Matches)
 		return b.done([]record.Type{record.Long})
@@ -91,8 +95,11 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 // CompileAggregates returns the statement that computes the plan's aggregates: one
 // row with a column for each.
 func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	b := newBuilder(p, d)
-	types := make([]record.Type, len(p.Aggregates))
+	types, columns := make([]record.Type, len(p.Aggregates)), make([]int, len(p.Aggregates))
+	for i, a := range p.Aggregates {
+		columns[i] = max(a.Field, 0)
+	}
+	b := newBuilder(p, d, columns, nil)
 	b.text("SELECT ")
 	for i, a := range p.Aggregates {
 		b.separator(i, "", ", ")
@@ -107,15 +114,25 @@ func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, e
 }
 
 type builder struct {
-	d     *dialect.Dialect
-	plan  *Plan
-	sql   []byte
-	args  []Arg
-	wrong []fault.Field // filters that the database cannot evaluate
+	d       *dialect.Dialect
+	plan    *Plan
+	order   []Order
+	indexes indexUse
+	sql     []byte
+	args    []Arg
+	wrong   []fault.Field // filters that the database cannot evaluate
 }
 
-func newBuilder(p *Plan, d *dialect.Dialect) *builder {
-	return &builder{d: d, plan: p, sql: make([]byte, 0, 512)} // sufficient for most statements
+// newBuilder returns a builder for a statement that reads columns in an order.
+func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *builder {
+	b := &builder{d: d, plan: p, order: order, sql: make([]byte, 0, 512)} // sufficient for most statements
+	if d.HideFields {
+		if len(order) > 0 {
+			b.order = freeOrder(p)
+		}
+		b.indexes = chooseIndexes(p, columns, b.order)
+	}
+	return b
 }
 
 func (b *builder) done(types []record.Type) (Statement, error) {
@@ -167,16 +184,31 @@ func (b *builder) fragment(f *Fragment) {
 	b.text(rest)
 }
 
+// value writes a column that is not compared, and hides it if necessary.
+func (b *builder) value(field int) {
+	if b.indexes == firstIndex && field != 0 {
+		b.text("+")
+	}
+	b.column(field)
+}
+
 func (b *builder) columns() {
 	for i, field := range b.plan.Columns {
 		b.separator(i, "", ", ")
-		b.column(field)
+		if b.plan.Distinct {
+			b.value(field)
+		} else {
+			b.column(field)
+		}
 	}
 }
 
 func (b *builder) where() {
 	for i, c := range b.plan.Where {
 		b.separator(i, " WHERE ", " AND ")
+		if b.indexes.hides(c) {
+			b.text("+") // on the column
+		}
 		b.condition(c)
 	}
 }
@@ -262,9 +294,9 @@ func decimalType(whole, fraction int) string {
 }
 
 func (b *builder) orderBy() {
-	for i, o := range b.plan.Order {
+	for i, o := range b.order {
 		b.separator(i, " ORDER BY ", ", ")
-		b.column(o.Field)
+		b.value(o.Field)
 		if o.Desc {
 			b.text(" DESC")
 		}
@@ -338,7 +370,7 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text("DISTINCT ")
 	}
 	b.text(inner.Before)
-	b.column(a.Field)
+	b.value(a.Field)
 	b.text(inner.After)
 	b.text(around.After)
 }

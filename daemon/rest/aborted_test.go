@@ -141,7 +141,7 @@ func TestErrorBeforeTheFirstByte(t *testing.T) {
 	for _, line := range []string{
 		"GET /json/reply/IN_ColoursQuery?Description=x",          // reads every row, returns none
 		"GET /json/reply/IN_ColoursQuery?Take=1&OrderBy=StyleID", // sorts every row
-		"GET /json/reply/IN_ColoursQuery?Take=1&Include=SUM(DisplayOrder)",
+		"GET /json/reply/IN_ColoursQuery?Take=1&Include=COUNT(StyleID)",
 		"HEAD /json/reply/IN_ColoursQuery?Description=x",
 	} {
 		a := c.do(line, "").want(t, 503).wantHeader(t, "Retry-After", "2").wantHeader(t, "X-Row-Count", "").wantHeader(t, "Content-Disposition", "")

@@ -268,6 +268,31 @@ func (c *Conn) Sync() error {
 	return c.check(sync(c.tls, file, sqlite3.SQLITE_SYNC_NORMAL))
 }
 
+// LogState returns the state of the write-ahead log that the open transaction reads, empty
+// if the log is. Each commit changes it. ok is false if there is no transaction, or the
+// file has no such log.
+func (c *Conn) LogState() (state string, ok bool) {
+	if !c.InTransaction() {
+		return "", false
+	}
+	name, err := c.cstring("main")
+	if err != nil {
+		return "", false
+	}
+	defer c.free(name)
+	out := c.tls.Alloc(wordSize)
+	defer c.tls.Free(wordSize)
+	switch sqlite3.Xsqlite3_snapshot_get(c.tls, c.db, name, out) {
+	case sqlite3.SQLITE_OK:
+		handle := *(*uintptr)(pointer(out))
+		defer sqlite3.Xsqlite3_snapshot_free(c.tls, handle)
+		return string(memory(handle, int(unsafe.Sizeof(sqlite3.Tsqlite3_snapshot{})))), true
+	case sqlite3.SQLITE_ERROR: // also without such a log
+		err = c.Query("PRAGMA journal_mode", func(s *Stmt) error { ok = s.Text(0) == "wal"; return nil })
+	}
+	return "", ok && err == nil
+}
+
 const wordSize = int(unsafe.Sizeof(uintptr(0)))
 
 // Quote quotes an identifier.

@@ -57,7 +57,7 @@ func serveFloor(dir string) error {
 	}
 	defer f.pool.Close()
 	mux := http.NewServeMux()
-	for _, q := range []question{row, page100, page1000, export, ordered} {
+	for _, q := range []question{row, page100, page1000, export, ordered, ordered100} {
 		a, err := prepare(q)
 		if err != nil {
 			return err
@@ -93,6 +93,7 @@ func prepare(q question) (answer, error) {
 		a.names = append(a.names, []byte(strconv.Quote(plan.Kind.Fields[c].Name)+":"))
 	}
 	d := dialect.SQLite()
+	d.HideFields = true
 	a.Statement, err = query.Compile(plan, d, string(d.Quote(nil, plan.Kind.Name)))
 	return a, err
 }

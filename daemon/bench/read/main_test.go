@@ -36,6 +36,7 @@ func BenchmarkReads(b *testing.B) {
 	}{
 		{"R1", oneRow},
 		{"R2", pageOf100},
+		{"R3", pageWithTotal},
 		{"R4", pageOf1000},
 		{"R5", exports},
 		{"R6", queryToBytes},
@@ -44,6 +45,8 @@ func BenchmarkReads(b *testing.B) {
 		{"R13", likeWithSets},
 		{"R15", exactDecimals},
 		{"R16", failedExports},
+		{"R17", pageOrdered},
+		{"R18", pageOrderedWithTotal},
 		{"TDS", onServer},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })

@@ -26,25 +26,32 @@ func pageOf1000(s *stage, b *testing.B) {
 // pages measures the servers' CPU time for a question, with count requests per
 // round.
 func (s *stage) pages(b *testing.B, name string, q question, count int, atMost float64) {
+	if got, ok := s.cpuTimes(b, q, q, count); ok {
+		s.table.times(b, name, got, atMost)
+	}
+}
+
+// cpuTimes measures the CPU time of whd for a question, and of the floor for base.
+func (s *stage) cpuTimes(b *testing.B, q, base question, count int) (got samples, ok bool) {
 	both, err := s.smallServers()
 	if err != nil {
 		b.Fatal(err)
 	}
 	if _, err := cpuTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
-		return
+		return got, false
 	}
-	got := samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
+	got = samples{metric: "cpu", unit: "ms", digits: 4, named: "floor"}
 	whd, floor := newClients(b, both.data, both.whd), newClients(b, both.data, both.floor)
 	whd.cpu(b, q, connections*10) // until all data is cached
-	floor.cpu(b, q, connections*10)
+	floor.cpu(b, base, connections*10)
 	const many = 11 // many short rounds, to average out the load of the machine
 	rounds(b, many, func(n int) {
 		var o, f float64
-		inTurns(n, func() { o = whd.cpu(b, q, count) }, func() { f = floor.cpu(b, q, count) })
+		inTurns(n, func() { o = whd.cpu(b, q, count) }, func() { f = floor.cpu(b, base, count) })
 		got.add(o, f)
 	})
-	s.table.times(b, name, got, atMost)
+	return got, true
 }
 
 // clients send requests to one server.

@@ -61,7 +61,7 @@ func (s *stage) serve(fill func() (data, error)) (both servers, err error) {
 	if both.floor, err = s.run(roleFloor, both.data); err != nil {
 		return both, err
 	}
-	for _, q := range []question{row, page100, page1000} {
+	for _, q := range []question{row, page100, page1000, ordered100} {
 		if err := both.compare(q); err != nil {
 			return both, err
 		}

@@ -52,7 +52,7 @@ func (t *table) times(b *testing.B, name string, s samples, atMost float64) {
 
 // below adds a result with an absolute limit; its base is for comparison.
 func (t *table) below(b *testing.B, name string, s samples, atMost float64) {
-	t.measured(b, name, s, fmt.Sprintf("%.0f %s", atMost, s.unit), median(s.whd) <= atMost)
+	t.measured(b, name, s, fmt.Sprintf("%g %s", atMost, s.unit), median(s.whd) <= atMost)
 }
 
 // above adds a result limited to its base plus a number of units.

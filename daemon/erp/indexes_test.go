@@ -1,0 +1,238 @@
+package erp
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// totalsFile opens a file with rows of SO_Totals, which is filled like that of the demo.
+func totalsFile(t *testing.T, sources map[string]string) *fileRecords {
+	t.Helper()
+	b, err := newFileRecords(Config{Path: filepath.Join(t.TempDir(), "records.db"), Registry: record.Builtin(), Sources: sources, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func totalsKind() *record.Kind {
+	kind, _ := record.Builtin().Lookup("SO_Totals") // built in
+	return kind
+}
+
+func totalsRows(*record.Kind) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for n := range 500 {
+			if !yield([]any{fmt.Sprintf("D%03d", n), fmt.Sprintf("%d.50", n), fmt.Sprint(n % 2), "0", nil, "0", "0", "0"}) {
+				return
+			}
+		}
+	}
+}
+
+// explain returns SQLite's plan for a statement, without the names of tables.
+func explain(t *testing.T, b *fileRecords, st query.Statement) string {
+	t.Helper()
+	conn, err := b.Pool.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Pool.Put(conn)
+	var steps []string
+	if err := conn.Query("EXPLAIN QUERY PLAN "+st.SQL, func(s *sqlite.Stmt) error { steps = append(steps, s.Text(3)); return nil }); err != nil {
+		t.Fatalf("%s: %v", st.SQL, err)
+	}
+	return strings.ReplaceAll(strings.Join(steps, ", "), "SO_Totals", "T")
+}
+
+// TestPlans: an index is used where it is as fast as none for all values, and
+// only there.
+func TestPlans(t *testing.T) {
+	const (
+		scan  = "SCAN T"
+		sort  = ", USE TEMP B-TREE FOR ORDER BY"
+		byKey = "SCAN T USING INDEX T_InvoiceID"
+		key   = "SEARCH T USING INDEX T_InvoiceID (InvoiceID>? AND InvoiceID<?)"
+	)
+	b := totalsFile(t, nil)
+	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
+		t.Fatal(err)
+	}
+	d := dialect.SQLite()
+	d.HideFields = true
+	rows, count, aggregates := query.Compile, query.CompileCount, query.CompileAggregates
+	for _, c := range []struct {
+		compile func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
+		body    string
+		want    string
+	}{
+		// Pages in the order of a field.
+		{rows, `{"InvoiceTotalGreaterThan":5,"OrderBy":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"},
+		{rows, `{"InvoiceTotalGreaterThan":5,"OrderByDesc":"InvoiceTotal","Take":100,"Skip":7}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?), USE TEMP B-TREE FOR LAST TERM OF ORDER BY"},
+		{rows, `{"OrderBy":"InvoiceTotal","Take":100}`, "SCAN T USING INDEX T_InvoiceTotal"},
+		{rows, `{"InvoiceTotalIn":[5,6],"OrderBy":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
+		{rows, `{"InvoiceIDContains":"7","OrderBy":"InvoiceTotal","Take":100}`, "SCAN T USING INDEX T_InvoiceTotal"},
+		{rows, `{"InvoiceTotalLessThan":5,"OrderByDesc":"InvoiceTotal","Take":100}`, scan + sort},
+		{rows, `{"InvoiceTotalGreaterThan":5,"Cartage1Total":0,"OrderBy":"InvoiceTotal","Take":100}`, scan + sort},
+		{rows, `{"OrderBy":"InvoiceTotal,Cartage1Total","Take":100}`, scan + sort},
+		{rows, `{"OrderBy":"InvoiceTotal"}`, scan + sort},
+		{rows, `{"InvoiceIDBetween":["D1","D2"],"OrderBy":"InvoiceTotal","Take":100}`, key + sort},
+		{rows, `{"InvoiceIDBetween":["D1","D2"],"OrderBy":"InvoiceTotal","Take":100,"Fields":"InvoiceTotal"}`, key + sort},
+		// Pages in the order of the first field.
+		{rows, `{"Cartage1Total":0,"Cartage2Total":0,"OrderByDesc":"Cartage1Total","Take":100}`, "SEARCH T USING INDEX T_Cartage2Total (Cartage2Total=?)"},
+		{rows, `{"InvoiceTotalGreaterThan":5,"Take":100}`, byKey},
+		{rows, `{"InvoiceTotalBetween":[5,6],"Take":100,"Fields":"InvoiceTotal"}`, byKey},
+		{rows, `{"InvoiceTotalIn":[5,6],"Take":100}`, byKey},
+		{rows, `{"InvoiceTotal":5,"Cartage1TotalGreaterThan":6,"Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
+		{rows, `{"InvoiceIDBetween":["D1","D2"],"InvoiceTotalGreaterThan":5,"Take":100}`, key},
+		// All rows.
+		{rows, `{"InvoiceTotal":5}`, scan},
+		{rows, `{"InvoiceTotalBetween":[5,6]}`, scan},
+		{rows, `{"InvoiceTotalBetween":[5,6],"Fields":"InvoiceID,InvoiceTotal"}`, "SEARCH T USING COVERING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"},
+		{rows, `{"Fields":"DISTINCT InvoiceTotal,Cartage1Total","Take":100}`, "SCAN T, USE TEMP B-TREE FOR DISTINCT"},
+		{rows, `{"Fields":"DISTINCT InvoiceTotal","Take":100}`, "SCAN T USING COVERING INDEX T_InvoiceTotal"},
+		// Totals and aggregates.
+		{count, `{"InvoiceTotalGreaterThan":5}`, "SEARCH T USING COVERING INDEX T_InvoiceTotal (InvoiceTotal>?)"},
+		{count, `{"InvoiceTotalGreaterThan":5,"Cartage1TotalGreaterThan":5}`, scan},
+		{count, `{"InvoiceIDBetween":["D1","D2"],"InvoiceTotalGreaterThan":5}`, key},
+		{aggregates, `{"InvoiceTotalGreaterThan":5,"Include":"SUM(InvoiceTotal)"}`, "SEARCH T USING COVERING INDEX T_InvoiceTotal (InvoiceTotal>?)"},
+		{aggregates, `{"InvoiceTotalGreaterThan":5,"Include":"SUM(Cartage1Total)"}`, scan},
+		{aggregates, `{"Cartage1Total":5,"Include":"MAX(InvoiceTotal)"}`, "SEARCH T"},
+		{aggregates, `{"Include":"MAX(InvoiceTotal)"}`, "SEARCH T USING COVERING INDEX T_InvoiceTotal"},
+	} {
+		members, err := query.ReadJSON([]byte(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, err := query.Parse(totalsKind(), members, query.Options{Zone: time.UTC})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := query.NewPlan(request, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := c.compile(plan, d, b.Table("SO_Totals"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := explain(t, b, st); got != c.want {
+			t.Errorf("%s: %s\n got  %s\n want %s", c.body, st.SQL, got, c.want)
+		}
+	}
+}
+
+// TestIndexesOfDemo: filling a file makes indexes on its ordered fields; opening makes
+// none beyond the first field's, and tables of other names are left alone.
+func TestIndexesOfDemo(t *testing.T) {
+	first := []string{"SO_Totals_InvoiceID(InvoiceID)"}
+	all := slices.Clone(first)
+	for _, name := range orderedFields(totalsKind()) {
+		all = append(all, "SO_Totals_"+name+"("+name+",InvoiceID)")
+	}
+	slices.Sort(all)
+	if len(all) != 8 {
+		t.Errorf("%q", all)
+	}
+	b := totalsFile(t, nil)
+	checkIndexes(t, b, first)
+	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
+		t.Fatal(err)
+	}
+	checkIndexes(t, b, all)
+
+	mapped := totalsFile(t, map[string]string{"SO_Totals": "Theirs"})
+	conn, err := mapped.Pool.Get(t.Context())
+	if err == nil {
+		err = conn.Exec("CREATE TABLE Theirs (InvoiceID, InvoiceTotal, a, b, c, d, e, f)")
+		mapped.Pool.Put(conn)
+	}
+	if err == nil {
+		_, err = mapped.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkIndexes(t, mapped, nil)
+}
+
+// checkIndexes compares the indexes of SO_Totals and Theirs.
+func checkIndexes(t *testing.T, b *fileRecords, want []string) {
+	t.Helper()
+	conn, err := b.Pool.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Pool.Put(conn)
+	var got []string
+	err = conn.Query(`SELECT l.name || '(' || group_concat(i.name) || ')' FROM sqlite_schema AS t, pragma_index_list(t.name) AS l, pragma_index_info(l.name) AS i
+		WHERE t.name IN ('SO_Totals', 'Theirs') GROUP BY l.name ORDER BY 1`, func(s *sqlite.Stmt) error { got = append(got, s.Text(0)); return nil })
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("indexes %q, want %q (%v)", got, want, err)
+	}
+}
+
+// TestTableOfAnotherProgram: conditions on several fields convert their operands to the
+// types of the columns, which a unary plus would prevent.
+func TestTableOfAnotherProgram(t *testing.T) {
+	for _, name := range []string{"Theirs", "SO_Totals"} {
+		for _, mapped := range []bool{false, true} {
+			if mapped || name == "SO_Totals" {
+				t.Run(fmt.Sprint(name, " mapped ", mapped), func(t *testing.T) { readTheirs(t, name, mapped) })
+			}
+		}
+	}
+}
+
+func readTheirs(t *testing.T, name string, mapped bool) {
+	c := Config{Path: filepath.Join(t.TempDir(), "records.db"), Registry: record.Builtin(), Connections: 1}
+	if mapped {
+		c.Sources = map[string]string{"SO_Totals": name}
+	}
+	conn, err := sqlite.Open(c.Path, sqlite.Options{})
+	if err == nil {
+		err = conn.Exec("CREATE TABLE " + name + " (InvoiceID TEXT, InvoiceTotal INTEGER, Cartage1Total INTEGER, Cartage1TaxTotal, Cartage2Total, Cartage2TaxTotal, Cartage3Total, Cartage3TaxTotal);" +
+			"INSERT INTO " + name + " (InvoiceID, InvoiceTotal, Cartage1Total) VALUES ('a', 5, 50), ('b', 40, 50), ('c', 300, 6)")
+		conn.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newFileRecords(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	plan := &query.Plan{Kind: totalsKind(), Take: query.NoTake, Columns: []int{0}, Where: []query.Condition{
+		{Field: 1, Operator: record.GreaterThan, Operands: []wire.Value{{Text: "39"}}},
+		{Field: 2, Operator: record.LessThan, Operands: []wire.Value{{Text: "100"}}},
+	}}
+	result, err := executor.Select(t.Context(), b, func() executor.Limits { return executor.Limits{} }, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	got := ""
+	for cells, err := result.Next(); cells != nil || err != nil; cells, err = result.Next() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += string(cells[0].Data)
+	}
+	if got != "bc" {
+		t.Errorf("rows %q, want b and c", got)
+	}
+}

@@ -1,0 +1,73 @@
+package executor
+
+import (
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bounded"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// totals remembers the totals of filters.
+type totals struct {
+	mu    sync.Mutex
+	known *bounded.Map[string, knownTotal] // by statement
+}
+
+type knownTotal struct {
+	total   int64
+	content string // of the database that was counted; see Session
+	at      time.Time
+}
+
+// maxTotals and maxTotalKey limit the memory of totals to about half a megabyte.
+const (
+	maxTotals   = 256
+	maxTotalKey = 2048 // bytes of a statement with its arguments
+)
+
+func newTotals() *totals {
+	return &totals{known: bounded.New[string](maxTotals, time.Minute, func(knownTotal, time.Time) bool { return false })}
+}
+
+// count returns the result of a statement that counts. It executes the statement unless
+// the result for the same content is known or, if contents cannot be compared, a result
+// that is not older than maxAge; age is the age of that one.
+func (t *totals) count(st query.Statement, content string, maxAge time.Duration, execute func() (int64, error)) (total int64, age time.Duration, err error) {
+	key := totalKey(st)
+	t.mu.Lock()
+	known, ok := t.known.Get(key)
+	t.mu.Unlock()
+	if age = time.Since(known.at); ok && content != "" && content == known.content {
+		return known.total, 0, nil
+	} else if ok && content == "" && age < maxAge {
+		return known.total, age, nil
+	}
+	now := time.Now()
+	total, err = execute()
+	if err == nil && len(key) <= maxTotalKey && (content != "" || maxAge > 0) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.known.Set(key, knownTotal{total, content, now}, now)
+	}
+	return total, 0, err
+}
+
+// totalKey returns a text that differs for statements that may have different totals.
+func totalKey(st query.Statement) string {
+	key := append(make([]byte, 0, len(st.SQL)+32*len(st.Args)), st.SQL...)
+	value := func(v wire.Value) {
+		key = append(strconv.AppendInt(key, v.Int, 10), ' ')
+		key = strconv.AppendQuote(strconv.AppendQuote(key, v.Text), string(v.Bytes))
+	}
+	for _, a := range st.Args {
+		key = append(strconv.AppendInt(append(key, 0), int64(len(a.List)), 10), ' ')
+		value(a.Value)
+		for _, v := range a.List {
+			value(v)
+		}
+	}
+	return string(key)
+}

@@ -1,0 +1,257 @@
+package executor
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// countFile is a file with one table of numbers.
+type countFile struct {
+	*testing.T
+	*File
+	path string
+	kind *record.Kind
+}
+
+func openCountFile(t *testing.T, database record.Database) *countFile {
+	registry, err := record.NewRegistry(record.Kind{Name: "Numbers", Database: database, Fields: []record.Field{{Name: "N", Type: record.Int, Filter: record.OrderedFilter}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &countFile{T: t, path: filepath.Join(t.TempDir(), "records.db"), kind: registry.Kinds()[0]}
+	f.exec("CREATE TABLE Numbers (N INTEGER)")
+	pool, err := sqlite.NewPool(f.path, sqlite.Options{BusyTimeout: time.Minute}, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pool.Close() })
+	f.File = NewFile(pool, map[string]string{"Numbers": "Numbers"}, nil)
+	return f
+}
+
+// exec runs a statement on a connection of its own. If it is the only connection, the
+// write-ahead log is removed.
+func (f *countFile) exec(sql string) {
+	conn, err := sqlite.Open(f.path, sqlite.Options{BusyTimeout: time.Minute})
+	if err == nil {
+		err = conn.Exec(sql)
+	}
+	if err != nil {
+		f.Error(err)
+	}
+	conn.Close()
+}
+
+// read returns the total of a page, and the result of COUNT(*) in the same snapshot. between
+// runs between the page and the total.
+func (f *countFile) read(below int64, between func()) (total, counted int64) {
+	plan, err := query.NewPlan(&query.Request{
+		Kind: f.kind, Take: 1, Total: query.TotalOn,
+		Where:   []query.Condition{{Field: 0, Operator: record.LessThan, Operands: []wire.Value{{Int: below}}}},
+		Include: []query.Aggregate{{Function: query.Count, Field: query.AllRows, Name: "COUNT(*)"}},
+	}, true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	result, err := Select(f.Context(), f, func() Limits { return Limits{} }, plan)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer result.Close()
+	rows := int64(0)
+	for cells, err := result.Next(); cells != nil || err != nil; cells, err = result.Next() {
+		if rows++; err != nil {
+			f.Fatal(err)
+		}
+	}
+	between()
+	tail, err := result.Tail(rows)
+	if err != nil {
+		f.Fatal(err)
+	}
+	counted, err = strconv.ParseInt(tail.Meta[0].Value, 10, 64)
+	if err != nil {
+		f.Fatal(err)
+	}
+	return tail.Total, counted
+}
+
+func insert(n int) string {
+	return "INSERT INTO Numbers VALUES " + strings.TrimSuffix(strings.Repeat("(1), ", n), ", ")
+}
+
+func nothing() {}
+
+// TestTotalIsRemembered replaces remembered totals, to see where they are used.
+func TestTotalIsRemembered(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		database record.Database
+		below    int64  // of the second query; that of the first is 5
+		change   string // between the queries
+		within   string // between the page and the total of the second query
+		want     int64
+	}{
+		{"no change", record.RecordsDB, 5, "", "", -7},
+		{"checkpoint", record.RecordsDB, 5, "PRAGMA wal_checkpoint(PASSIVE)", "", -7},
+		{"change and back", record.RecordsDB, 5, insert(1) + "; DELETE FROM Numbers WHERE rowid = (SELECT max(rowid) FROM Numbers)", "", 3},
+		{"change", record.RecordsDB, 5, insert(1), "", 4},
+		{"later change", record.RecordsDB, 5, "", insert(1), -7},
+		{"other filter", record.RecordsDB, 6, "", "", 3},
+		{"own kind", record.AppDB, 5, "", "", 3},
+	} {
+		for _, log := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, log %v", c.name, log), func(t *testing.T) {
+				f := openCountFile(t, c.database)
+				f.exec(insert(3))
+				if !log {
+					f.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+					f.Pool.Close()
+					var err error
+					if f.Pool, err = sqlite.NewPool(f.path, sqlite.Options{BusyTimeout: time.Minute}, 4); err != nil {
+						t.Fatal(err)
+					}
+					defer f.Pool.Close()
+				}
+				if total, _ := f.read(5, nothing); total != 3 {
+					t.Fatalf("the total is %d", total)
+				}
+				var keys []string
+				f.remember.known.DeleteFunc(func(key string, _ knownTotal) bool { keys = append(keys, key); return false })
+				for _, key := range keys {
+					f.remember.known.Set(key, knownTotal{-7, f.content(), time.Now()}, time.Now())
+				}
+				f.exec(c.change)
+				if total, _ := f.read(c.below, func() { f.exec(c.within) }); total != c.want {
+					t.Errorf("the total is %d, want %d", total, c.want)
+				}
+			})
+		}
+	}
+}
+
+func (f *countFile) content() string {
+	session, err := f.Session(f.Context(), f.kind, true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer session.close()
+	return session.content()
+}
+
+// TestRememberedTotalsAreExact reads totals while connections of the pool and others
+// write and reset the log, and reads hold older snapshots.
+func TestRememberedTotalsAreExact(t *testing.T) {
+	f := openCountFile(t, record.RecordsDB)
+	var writers, readers sync.WaitGroup
+	stop := make(chan struct{})
+	for w := range 3 {
+		writers.Go(func() {
+			dice := rand.New(rand.NewPCG(1, uint64(w)))
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Duration(dice.IntN(2000)) * time.Microsecond):
+				}
+				sql := []string{insert(1 + dice.IntN(5)), "DELETE FROM Numbers WHERE rowid % 3 = 0", "BEGIN; " + insert(2) + "; ROLLBACK", "PRAGMA wal_checkpoint(TRUNCATE)"}[dice.IntN(4)]
+				if w > 0 {
+					f.exec(sql)
+					continue
+				}
+				conn, err := f.Pool.Get(f.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := conn.Exec(sql); err != nil {
+					t.Error(err)
+				}
+				f.Pool.Put(conn)
+			}
+		})
+	}
+	for r := range 3 {
+		readers.Go(func() {
+			dice := rand.New(rand.NewPCG(2, uint64(r)))
+			for range 1500 {
+				total, counted := f.read(5, func() {
+					if dice.IntN(20) == 0 {
+						time.Sleep(time.Duration(dice.IntN(5000)) * time.Microsecond) // others see newer rows
+					}
+				})
+				if total != counted {
+					t.Errorf("the total is %d, but %d rows were counted", total, counted)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	close(stop)
+	writers.Wait()
+}
+
+// TestTotalsOfServer: without contents, a total is remembered for the time of the settings.
+func TestTotalsOfServer(t *testing.T) {
+	all, st, n := newTotals(), query.Statement{SQL: "SELECT COUNT(*)"}, int64(0)
+	count := func() (int64, error) { n++; return n, nil }
+	for i, c := range []struct {
+		maxAge time.Duration
+		want   int64
+	}{{0, 1}, {0, 2}, {time.Hour, 3}, {time.Hour, 3}, {time.Nanosecond, 4}, {0, 5}} {
+		total, age, err := all.count(st, "", c.maxAge, count)
+		if err != nil || total != c.want || (age > 0) != (c.maxAge == time.Hour && i == 3) {
+			t.Errorf("%d: %d, age %v, %v", i, total, age, err)
+		}
+	}
+}
+
+// TestTotalsAreBounded: neither many filters nor long ones need much memory.
+func TestTotalsAreBounded(t *testing.T) {
+	all := newTotals()
+	for n := range int64(3 * maxTotals) {
+		for _, text := range []string{"a", strings.Repeat("a", maxTotalKey)} {
+			st := query.Statement{SQL: "SELECT COUNT(*)", Args: []query.Arg{{Value: wire.Value{Int: n, Text: text}}}}
+			if total, _, err := all.count(st, "content", 0, func() (int64, error) { return n, nil }); total != n || err != nil {
+				t.Fatalf("%d: %d, %v", n, total, err)
+			}
+		}
+	}
+	if all.known.Len() != maxTotals {
+		t.Errorf("%d totals", all.known.Len())
+	}
+}
+
+// TestTotalKey: statements with different arguments have different keys.
+func TestTotalKey(t *testing.T) {
+	list := func(texts ...string) query.Arg {
+		var a query.Arg
+		for _, text := range texts {
+			a.List = append(a.List, wire.Value{Text: text})
+		}
+		return a
+	}
+	text := func(text string) query.Arg { return query.Arg{Value: wire.Value{Text: text}} }
+	keys := make(map[string]int)
+	for i, args := range [][]query.Arg{
+		nil, {text("")}, {text("a")}, {text("a"), text("")}, {text(""), text("a")}, {text(`a"`)}, {text("a\x000 ")}, {text("a\x000 0 \"\"\"\"")},
+		{{Value: wire.Value{Int: 1}}}, {{Value: wire.Value{Bytes: []byte("a")}}}, {list("a")}, {list("a", "b")}, {list("a"), text("b")}, {list("a,b")}, {list("a"), list("b")},
+	} {
+		key := totalKey(query.Statement{SQL: "S", Args: args})
+		if other, exists := keys[key]; exists {
+			t.Errorf("%d and %d have the key %q", other, i, key)
+		}
+		keys[key] = i
+	}
+}

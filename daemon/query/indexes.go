@@ -1,0 +1,97 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// indexUse is the set of indexes that a statement may use. The embedded file has an index
+// on the first field of each kind, and may have indexes on other fields, each followed by
+// the first one. SQLite does not know how many rows have a value or are in a range, and
+// assumes few. But reading a row through an index takes as long as ten rows of a scan. So
+// a statement hides other fields from the planner, by a unary plus, unless the index is
+// at least as fast as none for all values.
+type indexUse uint8
+
+const (
+	anyIndex   indexUse = iota // all conditions and the order are on one field, and only few rows are read from the table
+	byFirst                    // a page in the order of the first field, which the index for an equality has too
+	firstIndex                 // only the index on the first field
+)
+
+// maxLookups is the largest page that is read in the order of an index. A larger one may
+// be the whole table, which is sorted as fast.
+const maxLookups = 10_000
+
+// freeOrder returns the order without fields that have one value in all rows. SQLite also
+// leaves them out, but not if they are hidden.
+func freeOrder(p *Plan) []Order {
+	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
+		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.Field == o.Field && searches[c.Operator] == oneValue })
+	})
+}
+
+// chooseIndexes returns the indexes that a statement of the plan may use. columns are read, but
+// not compared; order is that of the statement, empty if it has neither order nor page.
+func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
+	page := len(order) > 0 && p.Take <= maxLookups && p.Take != NoTake && !p.Distinct
+	if page && order[0].Field == 0 {
+		return byFirst
+	}
+	var fields []int // compared
+	usesFirst, limited := false, false
+	for _, c := range p.Where {
+		fields = append(fields, c.Field)
+		usesFirst = usesFirst || c.Field == 0 && searches[c.Operator] != 0
+		limited = limited || searches[c.Operator] == upTo
+	}
+	for _, o := range order {
+		fields = append(fields, o.Field)
+	}
+	// The index has ascending first fields, so rows of equal value are sorted. In
+	// descending order these can be many, if the values are limited.
+	page = page && !(order[0].Desc && limited)
+	if usesFirst || !oneField(fields) || !page && !oneField(append(fields, columns...)) {
+		return firstIndex
+	}
+	return anyIndex
+}
+
+// oneField reports whether all fields other than the first are the same.
+func oneField(fields []int) bool {
+	field := slices.Max(append(fields, 0))
+	return !slices.ContainsFunc(fields, func(f int) bool { return f != 0 && f != field })
+}
+
+// searches are the operators that an index can be searched for.
+var searches = map[record.Operator]search{
+	record.Equal:                oneValue,
+	record.IsNull:               oneValue,
+	record.GreaterThan:          from,
+	record.GreaterThanOrEqualTo: from,
+	record.LessThan:             upTo,
+	record.LessThanOrEqualTo:    upTo,
+	record.Between:              upTo,
+	record.In:                   upTo,
+}
+
+// search is the part of an index that matches an operator.
+type search uint8
+
+const (
+	oneValue search = iota + 1
+	from
+	upTo // not up to the last value
+)
+
+// hides reports whether a condition must not use an index.
+func (u indexUse) hides(c Condition) bool {
+	switch u {
+	case anyIndex:
+		return false
+	case byFirst:
+		return c.Field != 0 && searches[c.Operator] > oneValue
+	}
+	return c.Field != 0 && searches[c.Operator] != 0
+}
