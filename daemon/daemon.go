@@ -244,6 +244,7 @@ func (d *Daemon) wire(context.Context) error {
 		Bills:        d.store.Bills(c.Query.TimeZone),
 		Log:          d.log,
 		RequestLog:   d.requestLog,
+		LostLines:    c.Start.LostLines,
 		Webhooks:     d.webhooks.admin,
 		Engine:       d.webhooks.engine,
 		Streams:      d.webhooks.streams,

@@ -52,6 +52,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		LogToday:         c.RequestLog.Today,
 		FormulaGuard:     c.Query.FormulaGuard,
 		LogBodies:        c.RequestLog.Bodies,
+		LogLines:         c.LogsRequests(),
 		Rate:             edge.Rate(c.HTTP.Rate),
 		ISODates:         c.Webhooks.Dates == config.ISODates,
 		Debug:            c.HTTP.Debug,

@@ -28,6 +28,7 @@ type reader struct {
 var readers = map[string]reader{
 	"debug":               {"true", func(d *Daemon) any { return d.settings.rest().Debug }},
 	"log.level":           {"error", func(d *Daemon) any { return d.log.Enabled(context.Background(), slog.LevelWarn) }},
+	"log.requests":        {"always", func(d *Daemon) any { return d.settings.rest().LogLines }},
 	"query.max_take":      {"7", func(d *Daemon) any { return d.settings.rest().Query.MaxTake }},
 	"query.total":         {"asked", func(d *Daemon) any { return d.settings.rest().CountPages }},
 	"query.timeout":       {"17s", func(d *Daemon) any { return d.settings.limits().Row }},

@@ -55,6 +55,8 @@ type Start struct {
 	Service  bool     // a service manager started the program
 	Warnings []string // about unknown WHD_ variables
 	Former   []Former // former settings that had an effect
+
+	LostLines func() int64 // number of log lines that were dropped; nil for none
 }
 
 // Former is a setting that another one replaces.
@@ -91,8 +93,21 @@ type TLSConfig struct {
 
 // LogConfig configures the daemon's log on standard error.
 type LogConfig struct {
-	Level  string // debug, info, warn, error
-	Format string // text, json
+	Level    string // debug, info, warn, error
+	Format   string // text, json
+	Requests string // requestsAuto, ...
+}
+
+// Values of log.requests.
+const (
+	requestsAuto   = "auto"
+	requestsAlways = "always"
+	requestsNever  = "never"
+)
+
+// LogsRequests reports whether the log has a line for each request.
+func (c *Config) LogsRequests() bool {
+	return c.Log.Requests == requestsAlways || c.Log.Requests == requestsAuto && (!c.RequestLog.Enabled || c.Log.SlogLevel() == slog.LevelDebug)
 }
 
 // QueryConfig contains limits of queries and options of their results. Zero means no

@@ -73,7 +73,7 @@ func TestPrecedenceOfSources(t *testing.T) {
 // Sets each setting in each source and checks its value.
 func TestEverySettingInEverySource(t *testing.T) {
 	byName := map[string]string{ // values other than the default, for settings without one in byKind
-		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "erp": "sqlserver://sa:canary@db?database=erp", "erp.read_dsn": "sqlserver://sa:canary@replica?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug",
+		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "erp": "sqlserver://sa:canary@db?database=erp", "erp.read_dsn": "sqlserver://sa:canary@replica?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug", "log.requests": "never",
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090", "admin.listen": "127.0.0.1:5051", "trace.endpoint": "http://127.0.0.1:4318",
 		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "erp.outbox": "whd.WH_Outbox", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB", "erp.spill": "64MiB",
 	}

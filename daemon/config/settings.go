@@ -101,6 +101,8 @@ var table = []Setting{
 		Help:    "minimum level of log lines"},
 	{Name: "log.format", into: func(c *Config) any { return &c.Log.Format }, Default: "text", choices: []string{"text", "json"},
 		Help: "format of the log on standard error"},
+	{Name: "log.requests", into: func(c *Config) any { return &c.Log.Requests }, Default: requestsAuto, choices: []string{requestsAuto, requestsAlways, requestsNever}, Live: true,
+		Help: "whether the log on standard error has a line for each request; auto: only without the request log, and at log.level debug"},
 
 	{Name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, Default: "0", Live: true,
 		Help: "maximum page size; a larger Take is reduced to it; 0: no limit"},

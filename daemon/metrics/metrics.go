@@ -120,6 +120,14 @@ func (m *Metrics) WatchSpill(s *spill.Space) {
 	m.counter("whd_http_spill_aborted_total", "Responses aborted because a client read too slowly and erp.spill, or the volume, had no more space.", nil, s.Aborted)
 }
 
+// WatchLines adds the metric of lines of the daemon's own log, nil for none dropped.
+func (m *Metrics) WatchLines(lost func() int64) {
+	if lost == nil {
+		lost = func() int64 { return 0 }
+	}
+	m.counter("whd_log_lines_dropped_total", "Lines of the log dropped because standard error was not read.", nil, lost)
+}
+
 // WatchLog exports the counters and the buffer size of the request log.
 func (m *Metrics) WatchLog(r *requestlog.Recorder) {
 	m.counter("whd_requestlog_entries_written_total", "Request log entries written.", nil, func() int64 { return r.Counts().Written })

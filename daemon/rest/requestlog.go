@@ -226,7 +226,7 @@ func (o *observer) logAccess(x *edge.Context) {
 		level = slog.LevelDebug
 	}
 	ctx := x.Request.Context()
-	if !o.log.Enabled(ctx, level) {
+	if !x.Options.LogLines || !o.log.Enabled(ctx, level) {
 		return
 	}
 	path, query := loggedURL(x)

@@ -42,6 +42,7 @@ type Config struct {
 	Edge     edge.Config
 
 	RequestLog *requestlog.Recorder // nil for none
+	LostLines  func() int64         // number of lines of Log that were dropped; nil for none
 
 	Version  string                // of the program
 	Options  func() *edge.Options  // the current values of settings that can change while the service runs; nil for none
@@ -96,6 +97,7 @@ func New(c Config) *Server {
 		s.metrics.WatchEngine(c.Engine)
 	}
 	s.metrics.WatchStreams(c.Streams)
+	s.metrics.WatchLines(c.LostLines)
 	s.metrics.WatchBodies(s.bodies.Held)
 	if c.Spill != nil {
 		s.metrics.WatchSpill(c.Spill)

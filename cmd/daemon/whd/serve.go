@@ -43,10 +43,17 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
 	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
-	var log slog.Handler = slog.NewTextHandler(p.Stderr, options)
+	lines := newLogQueue(p.Stderr)
+	defer lines.Close()
+	conf.Start.LostLines = lines.Lost
+	var log slog.Handler = slog.NewTextHandler(lines, options)
 	if conf.Log.Format == "json" {
-		log = slog.NewJSONHandler(p.Stderr, options)
+		log = slog.NewJSONHandler(lines, options)
 	}
+	lines.report = func(lost int64) {
+		slog.New(log).Warn("standard error was not read; log lines were dropped", "lost", lost)
+	}
+	go lines.run()
 	run := daemon.Run{Config: conf, Out: p.Stdout, Log: supervisor.Log(log), Supervisor: supervisor, Reloads: reloads, Reread: p.settings}
 	return run.Serve(c.Context)
 }

@@ -38,7 +38,7 @@ func start(role string, d data) (*child, error) {
 		return nil, err
 	}
 	c := &child{role: role, cmd: exec.Command(self, d.dir)}
-	c.cmd.Env = append(os.Environ(), roleVariable+"="+role, serverVariable+"="+d.server)
+	c.cmd.Env = append(os.Environ(), roleVariable+"="+role, serverVariable+"="+d.server, settingVariable+"="+d.env)
 	if c.log, err = os.OpenFile(filepath.Join(d.dir, role+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, err
 	}
@@ -93,9 +93,9 @@ func runDaemon(dir string) int {
 		io.Copy(io.Discard, os.Stdin)
 		signals <- os.Interrupt
 	}()
-	var env []string
+	env := strings.Fields(os.Getenv(settingVariable))
 	if server := os.Getenv(serverVariable); server != "" {
-		env = []string{"WHD_STORE=" + server}
+		env = append(env, "WHD_STORE="+server)
 	}
 	return whd.Main(whd.Process{
 		Args:    []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},

@@ -28,6 +28,7 @@ type data struct {
 	rows   int
 	key    string
 	server string // the server's connection string; "" for none
+	env    string // settings of the daemon, NAME=value separated by spaces
 }
 
 func totals(registry *record.Registry) *record.Kind {

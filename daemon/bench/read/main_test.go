@@ -7,10 +7,11 @@ import (
 )
 
 // roleVariable makes the test binary run one of the servers; serverVariable is the
-// database server of the daemon, if any.
+// database server of the daemon, if any. settingVariable has settings of the daemon.
 const (
-	roleVariable   = "READBENCH_ROLE"
-	serverVariable = "READBENCH_SERVER"
+	roleVariable    = "READBENCH_ROLE"
+	serverVariable  = "READBENCH_SERVER"
+	settingVariable = "READBENCH_SETTINGS"
 )
 
 func TestMain(m *testing.M) {
@@ -47,6 +48,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R16", failedExports},
 		{"R17", pageOrdered},
 		{"R18", pageOrderedWithTotal},
+		{"R19", oneRowLogged},
 		{"TDS", onServer},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })

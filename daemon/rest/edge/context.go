@@ -80,6 +80,7 @@ type Options struct {
 	LogToday         bool // queries of the request log without a date return today's requests
 	FormulaGuard     bool // of CSV
 	LogBodies        bool // the request log records bodies
+	LogLines         bool // the daemon's own log has a line for each request
 	Rate             Rate // of an address, and of a user or key
 	ISODates         bool // of webhooks, instead of the legacy notation
 	Debug            bool

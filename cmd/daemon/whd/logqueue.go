@@ -1,0 +1,96 @@
+package whd
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	maxQueuedLog  = 1 << 20 // bytes
+	logInterval   = 10 * time.Millisecond
+	logQueueGrace = 3 * time.Second
+)
+
+// logQueue writes log lines in the background, so that nothing waits for a reader of the
+// log that has stalled. Lines that find the queue full are dropped and counted.
+type logQueue struct {
+	out    io.Writer
+	report func(lost int64) // logs the number of lines dropped since the previous report
+	wake   chan struct{}    // buffered; there are lines
+	closed chan struct{}
+	done   chan struct{} // everything is written
+
+	mu       sync.Mutex
+	lines    []byte
+	lost     int64
+	reported int64
+}
+
+// newLogQueue returns a running queue. Close must be called.
+func newLogQueue(out io.Writer) *logQueue {
+	return &logQueue{out: out, wake: make(chan struct{}, 1), closed: make(chan struct{}), done: make(chan struct{})}
+}
+
+// Write queues one line. It never fails.
+func (q *logQueue) Write(line []byte) (int, error) {
+	q.mu.Lock()
+	if len(q.lines)+len(line) > maxQueuedLog {
+		q.lost++
+	} else {
+		q.lines = append(q.lines, line...)
+	}
+	q.mu.Unlock()
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+	return len(line), nil
+}
+
+// Lost returns the number of lines dropped so far.
+func (q *logQueue) Lost() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.lost
+}
+
+// run writes lines until Close. It pauses between writes, so that many lines need one.
+func (q *logQueue) run() {
+	defer close(q.done)
+	var lines []byte
+	for closing := false; !closing; {
+		select {
+		case <-q.wake:
+		case <-q.closed:
+			closing = true
+		}
+		for {
+			q.mu.Lock()
+			lines, q.lines = q.lines, lines[:0]
+			lost := q.lost - q.reported
+			q.reported = q.lost
+			q.mu.Unlock()
+			if len(lines) == 0 && lost == 0 {
+				break
+			}
+			_, _ = q.out.Write(lines) // the log has no other place for the error
+			if lost > 0 {
+				q.report(lost)
+			}
+			select {
+			case <-time.After(logInterval):
+			case <-q.closed:
+			}
+		}
+	}
+}
+
+// Close writes the queued lines. It waits a limited time for a stalled reader.
+func (q *logQueue) Close() {
+	close(q.closed)
+	select {
+	case <-q.done:
+	case <-time.After(logQueueGrace):
+	}
+}

@@ -1,0 +1,63 @@
+package daemon_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/cmd/daemon/whd"
+)
+
+// TestStalledLog sends many requests while standard error, a pipe, is not read. All of them
+// must be answered. Lines that do not fit are counted, and the others written once the pipe
+// is read.
+func TestStalledLog(t *testing.T) {
+	const requests = 10_000
+	log, stderr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, signals, status := make(output, 100), make(chan os.Signal, 1), make(chan int, 1)
+	go func() {
+		status <- whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config=", "--log-requests", "always"},
+			Stdin: new(bytes.Reader), Stdout: out, Stderr: stderr, Signals: signals})
+		stderr.Close()
+	}()
+	url := regexp.MustCompile(`serves (https?://\S+)`).FindStringSubmatch(<-out)[1]
+	path := url + "/" + strings.Repeat("x", 300)
+	for range requests {
+		if reply, _ := get(t, path); reply.StatusCode != 404 {
+			t.Fatalf("status %d", reply.StatusCode)
+		}
+	}
+	_, metrics := get(t, url+"/metrics")
+	lost := regexp.MustCompile(`(?m)^whd_log_lines_dropped_total (\d+)$`).FindStringSubmatch(metrics)
+	if lost == nil || lost[1] == "0" {
+		t.Fatalf("no lines were dropped: %v", lost)
+	}
+	signals <- os.Interrupt
+	text, err := io.ReadAll(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-status; got != 0 {
+		t.Errorf("exit status %d", got)
+	}
+	reported := 0
+	for _, m := range regexp.MustCompile(`level=WARN msg="standard error was not read; log lines were dropped" lost=(\d+)`).FindAllStringSubmatch(string(text), -1) {
+		n, _ := strconv.Atoi(m[1])
+		reported += n
+	}
+	lines := strings.Count(string(text), "msg=request ")
+	if fmt.Sprint(reported) != lost[1] || lines+reported != requests {
+		t.Errorf("%d lines and %d reported as lost for %d requests; the metric is %s", lines, reported, requests, lost[1])
+	}
+	if !strings.Contains(string(text), "msg=stopping") {
+		t.Error("the last line is missing")
+	}
+}
