@@ -1,11 +1,10 @@
 package executor
 
 import (
-	"strconv"
+	"fmt"
 	"sync"
 	"time"
 
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/bounded"
 	"github.com/bizhook/whd/daemon/query"
 )
@@ -22,10 +21,10 @@ type knownTotal struct {
 	at      time.Time
 }
 
-// maxTotals and maxTotalKey limit the memory of totals to about half a megabyte.
+// maxTotals and maxTotalKey limit the memory of totals to about a megabyte.
 const (
 	maxTotals   = 256
-	maxTotalKey = 2048 // bytes of a statement with its arguments
+	maxTotalKey = 4096 // bytes of a statement with its arguments
 )
 
 func newTotals() *totals {
@@ -36,7 +35,7 @@ func newTotals() *totals {
 // the result for the same content is known or, if contents cannot be compared, a result
 // that is not older than maxAge; age is the age of that one.
 func (t *totals) count(st query.Statement, content string, maxAge time.Duration, execute func() (int64, error)) (total int64, age time.Duration, err error) {
-	key := totalKey(st)
+	key := fmt.Sprintf("%s%#v", st.SQL, st.Args)
 	t.mu.Lock()
 	known, ok := t.known.Get(key)
 	t.mu.Unlock()
@@ -53,21 +52,4 @@ func (t *totals) count(st query.Statement, content string, maxAge time.Duration,
 		t.known.Set(key, knownTotal{total, content, now}, now)
 	}
 	return total, 0, err
-}
-
-// totalKey returns a text that differs for statements that may have different totals.
-func totalKey(st query.Statement) string {
-	key := append(make([]byte, 0, len(st.SQL)+32*len(st.Args)), st.SQL...)
-	value := func(v wire.Value) {
-		key = append(strconv.AppendInt(key, v.Int, 10), ' ')
-		key = strconv.AppendQuote(strconv.AppendQuote(key, v.Text), string(v.Bytes))
-	}
-	for _, a := range st.Args {
-		key = append(strconv.AppendInt(append(key, 0), int64(len(a.List)), 10), ' ')
-		value(a.Value)
-		for _, v := range a.List {
-			value(v)
-		}
-	}
-	return string(key)
 }

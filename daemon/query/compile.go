@@ -127,7 +127,7 @@ type builder struct {
 func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *builder {
 	b := &builder{d: d, plan: p, order: order, sql: make([]byte, 0, 512)} // sufficient for most statements
 	if d.HideFields {
-		if len(order) > 0 {
+		if len(order) > 0 && !p.Distinct { // with DISTINCT, an order by all columns costs nothing
 			b.order = freeOrder(p)
 		}
 		b.indexes = chooseIndexes(p, columns, b.order)

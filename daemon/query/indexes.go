@@ -32,8 +32,8 @@ func freeOrder(p *Plan) []Order {
 	})
 }
 
-// chooseIndexes returns the indexes that a statement of the plan may use. columns are read, but
-// not compared; order is that of the statement, empty if it has neither order nor page.
+// chooseIndexes returns the indexes that a statement of the plan may use. columns are read,
+// but not compared; order is that of the statement, empty if it has neither order nor page.
 func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	page := len(order) > 0 && p.Take <= maxLookups && p.Take != NoTake && !p.Distinct
 	if page && order[0].Field == 0 {
@@ -87,11 +87,5 @@ const (
 
 // hides reports whether a condition must not use an index.
 func (u indexUse) hides(c Condition) bool {
-	switch u {
-	case anyIndex:
-		return false
-	case byFirst:
-		return c.Field != 0 && searches[c.Operator] > oneValue
-	}
-	return c.Field != 0 && searches[c.Operator] != 0
+	return c.Field != 0 && (u == byFirst && searches[c.Operator] > oneValue || u == firstIndex && searches[c.Operator] != 0)
 }
