@@ -48,10 +48,12 @@ const (
 )
 
 // openToWrite opens a connection of the batch writer. It disables automatic checkpoints,
-// since SQLite would run them within a commit that many callers wait for.
+// since SQLite would run them within a commit that many callers wait for. With temp_store,
+// SQLite keeps the pages that each statement with triggers changes in memory, instead of
+// writing them to a temporary file.
 func openToWrite(path string) (*sqlite.Conn, error) {
 	return sqlite.Open(path, sqlite.Options{Existing: true, BusyTimeout: appdb.FileTimeout,
-		Pragmas: []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432"}})
+		Pragmas: []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432", "temp_store = MEMORY"}})
 }
 
 // await waits for a running checkpoint if the WAL is long. It is called before the write
