@@ -23,12 +23,13 @@ func (p *jsonWriter) Begin() error { return nil }
 
 func (p *jsonWriter) Row(r client.Row) error { return p.write(r.JSON()) }
 
-func (p *jsonWriter) Text(lines []byte) error {
-	lines = bytes.TrimSuffix(lines, []byte("\n"))
-	if p.array {
-		lines = bytes.ReplaceAll(lines, []byte("\n"), []byte(",\n"))
+func (p *jsonWriter) Text(lines []byte) (err error) {
+	for line := range bytes.Lines(lines) {
+		if err = p.write(line[:len(line)-1]); err != nil {
+			break
+		}
 	}
-	return p.write(lines)
+	return err
 }
 
 func (p *jsonWriter) write(json []byte) error {

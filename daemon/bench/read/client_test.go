@@ -2,6 +2,7 @@ package read
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -14,16 +15,18 @@ import (
 // question is a request to the servers. The %s in a body is replaced by an invoice's
 // id, the only part that the floor reads: it distinguishes questions by their paths.
 type question struct {
-	path string
-	body string
+	path   string
+	body   string
+	format string // empty for JSON
 }
 
 var (
-	row      = question{"/row", `{"InvoiceID":"%s"}`}
-	page100  = question{"/page100", `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":100,"Include":"NoTotal"}`}
-	page1000 = question{"/page1000", `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":1000,"Include":"NoTotal"}`}
-	export   = question{"/export", `{}`}
-	ordered  = question{"/ordered", `{"OrderBy":"InvoiceID"}`}
+	row       = question{path: "/row", body: `{"InvoiceID":"%s"}`}
+	page100   = question{path: "/page100", body: `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":100,"Include":"NoTotal"}`}
+	page1000  = question{path: "/page1000", body: `{"InvoiceIDBetween":["%s","E"],"InvoiceTotalGreaterThan":12500.50,"OrderBy":"InvoiceID","Take":1000,"Include":"NoTotal"}`}
+	export    = question{path: "/export", body: `{}`}
+	exportCSV = question{path: "/csv", body: `{}`, format: "csv"}
+	ordered   = question{path: "/ordered", body: `{"OrderBy":"InvoiceID"}`}
 )
 
 // about returns the body for the n-th invoice.
@@ -34,7 +37,7 @@ func queryPath(format string) string { return "/" + format + "/reply/SO_TotalsQu
 
 // request returns a question to a server about the n-th invoice.
 func (d data) request(c *child, q question, n int) []byte {
-	path := queryPath("json")
+	path := queryPath(cmp.Or(q.format, "json"))
 	if c.role == roleFloor {
 		path = q.path
 	}

@@ -13,12 +13,18 @@ import (
 
 // exports measures whole exports, in CPU time of the server and in elapsed time.
 func exports(s *stage, b *testing.B) {
-	b.Run("100k", func(b *testing.B) { s.exports(b, "export of 100k rows", s.smallServers, 5) })
-	b.Run("1M", func(b *testing.B) { s.exports(b, "export of 1M rows", s.largeServers, 1) })
+	b.Run("100k", func(b *testing.B) { s.exports(b, "export of 100k rows", s.smallServers, export, 5) })
+	b.Run("1M", func(b *testing.B) { s.exports(b, "export of 1M rows", s.largeServers, export, 1) })
+	b.Run("CSV", func(b *testing.B) {
+		if both, err := s.smallServers(); err != nil || both.compare(exportCSV) != nil {
+			b.Fatal(err, both.compare(exportCSV))
+		}
+		s.exports(b, "export of 100k rows as CSV", s.smallServers, exportCSV, 5)
+	})
 }
 
 // exports measures count exports per round.
-func (s *stage) exports(b *testing.B, name string, serve func() (servers, error), count int) {
+func (s *stage) exports(b *testing.B, name string, serve func() (servers, error), q question, count int) {
 	both, err := serve()
 	if err != nil {
 		b.Fatal(err)
@@ -27,7 +33,7 @@ func (s *stage) exports(b *testing.B, name string, serve func() (servers, error)
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "floor"}
 	rounds(b, minRounds, func(n int) {
 		var whd, floor cost
-		inTurns(n, func() { whd = both.export(b, both.whd, count) }, func() { floor = both.export(b, both.floor, count) })
+		inTurns(n, func() { whd = both.export(b, both.whd, q, count) }, func() { floor = both.export(b, both.floor, q, count) })
 		cpu.add(whd.cpu, floor.cpu)
 		wall.add(whd.wall, floor.wall)
 		if whd.bytes != floor.bytes {
@@ -50,11 +56,11 @@ type cost struct {
 }
 
 // export returns the mean cost of count exports.
-func (s servers) export(b *testing.B, c *child, count int) (all cost) {
+func (s servers) export(b *testing.B, c *child, q question, count int) (all cost) {
 	cpu, cpuErr := cpuTime(c.pid())
 	wall, err := lasted(func() (err error) {
 		for range count {
-			if all.bytes, err = s.data.readAll(c); err != nil {
+			if all.bytes, err = s.data.readAll(c, q); err != nil {
 				return err
 			}
 		}
@@ -71,14 +77,14 @@ func (s servers) export(b *testing.B, c *child, count int) (all cost) {
 	return all
 }
 
-// readAll exports in JSON and returns the number of bytes.
-func (d data) readAll(c *child) (int64, error) {
+// readAll exports and returns the number of bytes.
+func (d data) readAll(c *child, q question) (int64, error) {
 	conn, err := dial(c)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	response, err := conn.begin(d.request(c, export, 0))
+	response, err := conn.begin(d.request(c, q, 0))
 	if err != nil {
 		return 0, err
 	}

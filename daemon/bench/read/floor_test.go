@@ -38,6 +38,7 @@ type answer struct {
 	names [][]byte // of the columns, quoted, with their colons
 	id    int      // offset of the id in the body
 	take  int      // page size, 0 for all rows
+	csv   bool     // instead of JSON
 }
 
 // runFloor runs the floor on a data directory until standard input is closed.
@@ -57,12 +58,12 @@ func serveFloor(dir string) error {
 	}
 	defer f.pool.Close()
 	mux := http.NewServeMux()
-	for _, q := range []question{row, page100, page1000, export, ordered, ordered100} {
+	for _, q := range []question{row, page100, page1000, export, exportCSV, ordered, ordered100} {
 		a, err := prepare(q)
 		if err != nil {
 			return err
 		}
-		mux.Handle("POST "+q.path, f.handler(a))
+		mux.Handle("POST "+q.path, f.handler(a.in(q.format)))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,8 +148,7 @@ func (f *floor) write(w http.ResponseWriter, a answer, id string, out []byte) er
 // send steps the statement to its end and sends its rows in pieces.
 func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) error {
 	h := w.Header()
-	h.Set("Content-Type", "application/json; charset=utf-8")
-	out = append(out, `{"Offset":0,"Results":[`...)
+	out = a.begin(out, h)
 	cells := make([]celled.Cell, len(a.Types))
 	rows, sent := 0, false
 	for {
@@ -160,7 +160,7 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 			break
 		}
 		stmt.ReadRow(cells, a.Types)
-		if rows > 0 {
+		if rows > 0 && !a.csv {
 			out = append(out, ',')
 		}
 		rows++
@@ -178,8 +178,21 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 	return err
 }
 
+// begin starts the response.
+func (a *answer) begin(out []byte, h http.Header) []byte {
+	if a.csv {
+		h.Set("Content-Type", "text/csv; charset=utf-8")
+		return a.beginCSV(out)
+	}
+	h.Set("Content-Type", "application/json; charset=utf-8")
+	return append(out, `{"Offset":0,"Results":[`...)
+}
+
 // end closes the envelope. It has no total if the page is full.
 func (a *answer) end(out []byte, rows int) []byte {
+	if a.csv {
+		return out
+	}
 	if rows == a.take {
 		rows = 0
 	}
@@ -205,6 +218,9 @@ func (a *answer) bind(stmt *sqlite.Stmt, id string) {
 // append appends a row: numbers unchanged, other values quoted, without escaping if
 // possible.
 func (a *answer) append(out []byte, cells []celled.Cell) []byte {
+	if a.csv {
+		return a.appendCSV(out, cells)
+	}
 	out = append(out, '{')
 	for i, cell := range cells {
 		if cell.Null {

@@ -49,6 +49,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R17", pageOrdered},
 		{"R18", pageOrderedWithTotal},
 		{"R19", oneRowLogged},
+		{"R20", exportsToFiles},
 		{"TDS", onServer},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })

@@ -6,7 +6,7 @@ import (
 )
 
 // ordered100 is a page in the order of a field that is not the key.
-var ordered100 = question{"/ordered100", `{"InvoiceTotalGreaterThan":5000,"OrderBy":"InvoiceTotal","Take":100,"Include":"NoTotal"}`}
+var ordered100 = question{path: "/ordered100", body: `{"InvoiceTotalGreaterThan":5000,"OrderBy":"InvoiceTotal","Take":100,"Include":"NoTotal"}`}
 
 func pageOrdered(s *stage, b *testing.B) {
 	s.belowFloor(b, "page of 100 in the order of a field, CPU", ordered100, ordered100, 0.6)
