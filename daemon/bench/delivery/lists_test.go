@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -45,12 +46,15 @@ func lists(s *suite, b *testing.B) {
 		{title: "newest 10 of all, with Total", metric: "all", path: "/Webhooks/Messages?Take=10&Include=Total"},
 		{title: "newest 10 failed of a subscriber, with Total", metric: "failed", path: subscriber + "?Status=3&Take=10&Include=Total"},
 		{title: "newest 10 failed of all, with Total", metric: "all-failed", path: "/Webhooks/Messages?Status=3&Take=10&Include=Total"},
+		{title: "newest 10 retrying of a subscriber, with Total", metric: "retrying", path: subscriber + "?Status=2&Take=10&Include=Total"},
 		{title: "dry run of a retry of failed ones", metric: "retry", method: http.MethodPost, path: "/Webhooks/Messages/Retry?Status=3&DryRun=true"},
 	}
 	rows := 0
 	for size := 1000; size <= last; size *= 10 {
-		h.insertDelivered(b, rows, size)
-		rows = size
+		for ; rows < size; rows += min(size-rows, 1_000_000) {
+			h.insertDelivered(b, rows+1, min(size, rows+1_000_000))
+		}
+		h.failSome(b, size)
 		for _, list := range all {
 			list.measure(b, h)
 		}
@@ -121,30 +125,35 @@ func exponent(times []float64) float64 {
 	return xy / xx
 }
 
-// insertDelivered inserts messages with the numbers from first to last, evenly for all
-// subscriptions. Only listFailed of all have failed, the others were delivered.
+// insertDelivered inserts delivered messages with the numbers from first to last, evenly
+// for all subscriptions.
 func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
+	b.Helper()
+	const now, guid = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`, `printf('%08x-0000-7000-8000-000000000000', n)`
+	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, first, last)
+	h.change(b,
+		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) `+numbers+` SELECT 1000 + n, `+guid+`, '`+event(0)+`', `+now+`, printf('%64d', n) FROM numbers`,
+		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
+	HTTPCode, ResponseMessage, MadeByAdmin) `+numbers+`
+SELECT 1000 + n, `+guid+`, 1000 + n, 1, s.ID, s.URL, 1, 1, `+now+`, `+now+`, 200, 'OK', s.MadeByAdmin
+FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % `+strconv.Itoa(listSubscriptions)+` + 1`,
+		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
+}
+
+// failSome makes listFailed of the delivered messages failed ones, of any age.
+func (h *benchDaemon) failSome(b *testing.B, messages int) {
+	b.Helper()
+	h.change(b, `UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
+		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
+UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n * %d + n %% %d FROM numbers)`, listFailed-1, messages/listFailed, listSubscriptions))
+}
+
+// change runs statements on the tables.
+func (h *benchDaemon) change(b *testing.B, statements ...string) {
 	b.Helper()
 	conn := h.openTables(b, sqlite.Options{Pragmas: []string{"synchronous = OFF", "cache_size = -64000"}})
 	defer conn.Close()
-	const now = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`
-	const guid = `printf('%08x-0000-7000-8000-000000000000', n)`
-	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, first+1, last)
-	status := fmt.Sprintf(`CASE WHEN n %% %[1]d = n / %[1]d %% 10 THEN 3 ELSE 1 END`, last/listFailed)
-	for _, statement := range []string{
-		"BEGIN IMMEDIATE",
-		`UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
-		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) ` + numbers +
-			fmt.Sprintf(` SELECT 1000 + n, %s, '%s', %s, printf('%%512d', n) FROM numbers`, guid, event(0), now),
-		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
-	HTTPCode, ResponseMessage, MadeByAdmin) ` + numbers + `
-SELECT 1000 + n, ` + guid + `, 1000 + n, 1, s.ID, s.URL, ` + status + `, 1, ` + now + `, ` + now + `, 200, 'OK', s.MadeByAdmin
-FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % ` + strconv.Itoa(listSubscriptions) + ` + 1`,
-		fmt.Sprintf(`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID <= %[1]d AND (ID - 1000) %% %[2]d = (ID - 1000) / %[2]d %% 10`, 1000+first, last/listFailed),
-		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`,
-		"COMMIT",
-		"PRAGMA wal_checkpoint(TRUNCATE)",
-	} {
+	for _, statement := range slices.Concat([]string{"BEGIN IMMEDIATE"}, statements, []string{"COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)"}) {
 		if err := conn.Exec(statement); err != nil {
 			b.Fatal(statement, err)
 		}
