@@ -71,14 +71,14 @@ func (s servers) toFiles(b *testing.B, to *stage, whctl, curl, format string) {
 	cpu := samples{metric: "cpu", unit: "s", digits: 3, named: "curl"}
 	wall := samples{metric: "wall", unit: "s", digits: 3, named: "curl"}
 	rounds(b, minRounds, func(n int) {
-		var ours, theirs cost
+		var ofWhctl, ofCurl cost
 		inTurns(n, func() {
-			ours = s.costOf(b, file, whctl, "query", "SO_Totals", "--url", url, "--format", format, "-o", file)
+			ofWhctl = s.costOf(b, file, whctl, "query", "SO_Totals", "--url", url, "--format", format, "-o", file)
 		}, func() {
-			theirs = s.costOf(b, file, curl, "-sSf", "-H", "Authorization: Bearer "+s.data.key, "-H", "Content-Type: application/json", "-d", "{}", "-o", file, url+"/Queries/SO_Totals?format="+reply)
+			ofCurl = s.costOf(b, file, curl, "-sSf", "-H", "Authorization: Bearer "+s.data.key, "-H", "Content-Type: application/json", "-d", "{}", "-o", file, url+"/Queries/SO_Totals?format="+reply)
 		})
-		cpu.add(ours.cpu, theirs.cpu)
-		wall.add(ours.wall, theirs.wall)
+		cpu.add(ofWhctl.cpu, ofCurl.cpu)
+		wall.add(ofWhctl.wall, ofCurl.wall)
 	})
 	to.table.times(b, "whctl: 1M rows as "+format+", CPU", cpu, 2)
 	to.table.times(b, "whctl: 1M rows as "+format+", wall", wall, 1.3)
