@@ -31,6 +31,7 @@ var readers = map[string]reader{
 	"log.requests":        {"always", func(d *Daemon) any { return d.settings.rest().LogLines }},
 	"query.max_take":      {"7", func(d *Daemon) any { return d.settings.rest().Query.MaxTake }},
 	"query.total":         {"asked", func(d *Daemon) any { return d.settings.rest().CountPages }},
+	"query.total_cache":   {"17s", func(d *Daemon) any { return d.settings.limits().TotalAge }},
 	"query.timeout":       {"17s", func(d *Daemon) any { return d.settings.limits().Row }},
 	"query.count_timeout": {"17s", func(d *Daemon) any { return d.settings.limits().Count }},
 	"csv.formula_guard":   {"true", func(d *Daemon) any { return d.settings.rest().FormulaGuard }},
