@@ -84,7 +84,7 @@ func TestPlans(t *testing.T) {
 		{rows, `{"InvoiceTotalGreaterThan":5,"OrderByDesc":"InvoiceTotal","Take":100,"Skip":7}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?), USE TEMP B-TREE FOR LAST TERM OF ORDER BY"},
 		{rows, `{"OrderBy":"InvoiceTotal","Take":100}`, "SCAN T USING INDEX T_InvoiceTotal"},
 		{rows, `{"InvoiceTotalIn":[5,6],"OrderBy":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
-		{rows, `{"InvoiceIDContains":"7","OrderBy":"InvoiceTotal","Take":100}`, "SCAN T USING INDEX T_InvoiceTotal"},
+		{rows, `{"InvoiceIDContains":"7","OrderBy":"InvoiceTotal","Take":100}`, scan + sort}, // 20 % slower by the index if no row matches
 		{rows, `{"InvoiceTotalLessThan":5,"OrderByDesc":"InvoiceTotal","Take":100}`, scan + sort},
 		{rows, `{"InvoiceTotalGreaterThan":5,"Cartage1Total":0,"OrderBy":"InvoiceTotal","Take":100}`, scan + sort},
 		{rows, `{"OrderBy":"InvoiceTotal,Cartage1Total","Take":100}`, scan + sort},

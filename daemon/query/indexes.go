@@ -15,7 +15,7 @@ import (
 type indexUse uint8
 
 const (
-	anyIndex   indexUse = iota // all conditions and the order are on one field, and only few rows are read from the table
+	anyIndex   indexUse = iota // all conditions and the order are on one field, and few rows are read from the table
 	byFirst                    // a page in the order of the first field, which the index for an equality has too
 	firstIndex                 // only the index on the first field
 )
@@ -43,7 +43,7 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	usesFirst, limited := false, false
 	for _, c := range p.Where {
 		fields = append(fields, c.Field)
-		usesFirst = usesFirst || c.Field == 0 && searches[c.Operator] != 0
+		usesFirst = usesFirst || c.Field == 0
 		limited = limited || searches[c.Operator] == upTo
 	}
 	for _, o := range order {
