@@ -15,7 +15,7 @@ import (
 // Tables and columns are those of the migrated files, except as follows. The embedded
 // store has one daemon and one partition: messages of all partitions belong to the first
 // one, which is not leased, and rows for other daemons are not copied.
-// Triggers fill WH_MessageCount.
+// WH_MessageCount has no counterpart on the server; countMessages fills it.
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
@@ -30,6 +30,10 @@ var (
 		"SY_WebhookMessage.PartitionID": `1`,
 	}
 )
+
+// countMessages is the count of the migration that creates WH_MessageCount.
+const countMessages = `INSERT INTO whd.WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM whd.SY_WebhookMessage GROUP BY SubscriptionID`
 
 // table is a table of a file.
 type table struct {
@@ -53,7 +57,11 @@ func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) erro
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own), own.Close()); err != nil {
+	err = errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own))
+	if err == nil {
+		_, err = own.Exec(ctx, countMessages)
+	}
+	if err = errors.Join(err, own.Close()); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, appdb.LogFileName)

@@ -137,6 +137,9 @@ func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
 	HTTPCode, ResponseMessage, MadeByAdmin) `+numbers+`
 SELECT 1000 + n, `+guid+`, 1000 + n, 1, s.ID, s.URL, 1, 1, `+now+`, `+now+`, 200, 'OK', s.MadeByAdmin
 FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % `+strconv.Itoa(listSubscriptions)+` + 1`,
+		fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT SubscriptionID, COUNT(*), 0 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d GROUP BY SubscriptionID
+ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages`, first, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
 

@@ -31,7 +31,12 @@ var (
 	}
 	outboxColumns = columns[int64]{{"ID", number, func(id int64) any { return id }}}
 	takenColumns  = columns[string]{{"EventGUID", guid, func(row string) any { return row }}}
-	eventColumns  = columns[*webhook.Event]{
+	countColumns  = columns[messageCount]{
+		{"SubscriptionID", number, func(c messageCount) any { return c.subscription }},
+		{"Messages", number, func(c messageCount) any { return c.messages }},
+		{"Failed", number, func(c messageCount) any { return c.failed }},
+	}
+	eventColumns = columns[*webhook.Event]{
 		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
 		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
@@ -94,6 +99,9 @@ const messageUpdate = `Status = @Status, Attempts = @Attempt, NextAttemptDateTim
 	HTTPCode = @HTTPCode, ResponseMessage = @Message`
 
 // storedText is a response body that attempts refer to.
+// messageCount are the numbers of new messages of a subscription.
+type messageCount struct{ subscription, messages, failed int64 }
+
 type storedText struct{ hash, used, text string }
 
 // textSize returns the approximate size of a row with the text, in bytes.

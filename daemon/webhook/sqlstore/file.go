@@ -3,11 +3,14 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -117,7 +120,7 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 	for _, part := range []func() error{
 		func() error { return f.mark(b) },
 		func() error { return each(f, fileEvent, b.Events, nil) },
-		func() error { return each(f, fileMessage, b.Messages, nil) },
+		func() error { return f.messages(b) },
 		func() error { return f.outcomes(b) },
 		func() error { return f.boundTexts(b) },
 		func() error { return f.disable(b) },
@@ -170,6 +173,8 @@ var (
 ON CONFLICT (EventID) DO NOTHING`)
 	fileMessage = newStatement(messageColumns, `INSERT INTO SY_WebhookMessage (`+messageColumns.names()+`, LastSavedDateTime)
 VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOTHING`)
+	fileCount = newStatement(countColumns, `INSERT INTO WH_MessageCount (`+countColumns.names()+`) VALUES (`+countColumns.parameters()+`)
+ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed`)
 	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+messageUpdate+`
 WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)
@@ -198,6 +203,26 @@ func (f *fileWriter) mark(b *delivery.Batch) error {
 		}
 	}
 	return nil
+}
+
+// messages inserts the messages, and counts those of each subscription.
+func (f *fileWriter) messages(b *delivery.Batch) error {
+	counts := make(map[int64]messageCount)
+	err := each(f, fileMessage, b.Messages, func(m *webhook.Message) error {
+		if f.conn.Changes() > 0 { // not stored by an earlier attempt to write the batch
+			c := counts[m.Subscription]
+			c.subscription, c.messages = m.Subscription, c.messages+1
+			if m.Status == webhook.Failed {
+				c.failed++
+			}
+			counts[m.Subscription] = c
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return each(f, fileCount, slices.Collect(maps.Values(counts)), nil)
 }
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
