@@ -168,12 +168,12 @@ type call struct {
 	method  string
 	path    string // relative to the base, escaped
 	accept  string
-	digest  bool   // request a digest of the reply's body
-	body    []byte // JSON
-	reads   bool   // changes nothing, so it can be retried on a new connection
-	session bool   // starts or ends a session, and changes nothing else
-	bare    bool   // has no credentials
-	key     string // idempotency key; empty for none
+	header  [2]string // name and value of another header; empty for none
+	body    []byte    // JSON
+	reads   bool      // changes nothing, so it can be retried on a new connection
+	session bool      // starts or ends a session, and changes nothing else
+	bare    bool      // has no credentials
+	key     string    // idempotency key; empty for none
 }
 
 // isSafe reports whether a request changes nothing, or only a session.
@@ -233,8 +233,8 @@ func (c *Client) request(ctx context.Context, req call) *resty.Request {
 	if req.body != nil {
 		r.SetHeader("Content-Type", "application/json").SetBody(req.body)
 	}
-	if req.digest {
-		r.SetHeader("Want-Digest", "sha-256")
+	if req.header[0] != "" {
+		r.SetHeader(req.header[0], req.header[1])
 	}
 	if req.reads {
 		// net/http does not send a header without values, but then treats the POST

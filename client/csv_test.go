@@ -20,12 +20,13 @@ func TestCSVLikeNDJSON(t *testing.T) {
 		guard  string
 		csv    bool
 	}{
-		"same":          {kind: "DB_Class", header: "Class", media: "text/csv; charset=utf-8", csv: true},
-		"fields":        {kind: "SO_Totals", fields: []string{"InvoiceTotal", "InvoiceID"}, header: "InvoiceTotal,InvoiceID", media: "text/csv", csv: true},
+		"same":          {kind: "DB_Class", header: "Class", media: "text/csv; charset=utf-8", guard: "false", csv: true},
+		"fields":        {kind: "SO_Totals", fields: []string{"InvoiceTotal", "InvoiceID"}, header: "InvoiceTotal,InvoiceID", media: "text/csv", guard: "false", csv: true},
 		"guard":         {kind: "DB_Class", header: "Class", media: "text/csv", guard: "true"},
-		"other columns": {kind: "DB_Class", header: "Class,Other", media: "text/csv"},
-		"mark":          {kind: "DB_Class", header: "\ufeffClass", media: "text/csv"},
-		"no CSV":        {kind: "DB_Class", header: "Class", media: "text/plain"},
+		"older service": {kind: "DB_Class", header: "Class", media: "text/csv"},
+		"other columns": {kind: "DB_Class", header: "Class,Other", media: "text/csv", guard: "false"},
+		"mark":          {kind: "DB_Class", header: "\ufeffClass", media: "text/csv", guard: "false"},
+		"no CSV":        {kind: "DB_Class", header: "Class", media: "text/plain", guard: "false"},
 		"bool":          {kind: "IN_KitStockTakeMain", fields: []string{"KitStockTakeStatus"}, header: "KitStockTakeStatus", media: "text/csv"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +62,23 @@ func checkCSV(t *testing.T, q client.Query, header, media, guard string, csv boo
 	}
 	if want := map[bool]string{true: "\"a,\r\n\"\n"}[csv]; rows.IsCSV() != csv || got != want || rows.Notes().Unverified {
 		t.Errorf("CSV %t, %q, want %q, notes %+v", rows.IsCSV(), got, want, rows.Notes())
+	}
+}
+
+// An older service writes errors as CSV, without their message.
+func TestErrorsOfOlderServices(t *testing.T) {
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("format") == "csv" {
+			w.Header().Set("Content-Type", "text/csv")
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)
+	})
+	if _, err := c.CSV(t.Context(), client.Query{Kind: kind(t, "DB_Class")}); err == nil || err.Error() != "Unauthorized: Invalid Username or Password" {
+		t.Error(err)
 	}
 }
 

@@ -41,7 +41,7 @@ func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writ
 		return 0, Notes{}, fmt.Errorf("unknown format %s", format)
 	}
 	media := formats[i].media
-	reply, err := c.send(ctx, q, format, media, true)
+	reply, err := c.send(ctx, q, format, media, [2]string{"Want-Digest", "sha-256"})
 	if err != nil {
 		return 0, Notes{}, err
 	}

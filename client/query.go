@@ -41,7 +41,7 @@ func (f Filter) Member() string { return f.Field + f.Operator.Suffix() }
 // Rows sends the query and returns when the response starts. The caller must range over
 // Rows.All or call Rows.Close. An error of the service is of type *Error.
 func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
-	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, false)
+	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, noHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 // Page fetches the rows of a query into memory, with the total if Include requests it.
 // An error of the service is of type *Error.
 func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
-	reply, err := c.send(ctx, q, "json", mediaJSON, false)
+	reply, err := c.send(ctx, q, "json", mediaJSON, noHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ const (
 )
 
 // send posts a query to the route that negotiates the format.
-func (c *Client) send(ctx context.Context, q Query, format, accept string, digest bool) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, q Query, format, accept string, header [2]string) (*http.Response, error) {
 	members, err := q.members()
 	if err != nil {
 		return nil, err
@@ -89,9 +89,11 @@ func (c *Client) send(ctx context.Context, q Query, format, accept string, diges
 	if err != nil {
 		return nil, err
 	}
-	req.accept, req.digest, req.reads = accept, digest, true
+	req.accept, req.header, req.reads = accept, header, true
 	return c.do(ctx, req)
 }
+
+var noHeader [2]string
 
 // members returns the query as a JSON object. Its values are string, []string, int64,
 // bool or, from Unchecked, json.RawMessage.

@@ -36,6 +36,9 @@ func newRows(reply *http.Response, body io.Reader, csv bool) *Rows {
 // count of the service, unless Notes.Unverified is set.
 func (r *Rows) All() iter.Seq2[Row, error] {
 	return iterate(r, func() (Row, bool, error) {
+		if r.csv {
+			return Row{}, false, errors.New("the rows are CSV; use Text")
+		}
 		more, err := r.next()
 		return r.row, more, err
 	})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"slices"
@@ -17,7 +18,8 @@ import (
 var unlikeJSON = []record.Type{record.Bool, record.TimeSpan, record.Dictionary, record.Object, record.Epoch}
 
 // CSV is like Rows, but for Rows.Text to yield CSV. If the service would write some of the
-// rows' values in another way, the rows are those of Rows.
+// rows' values in another way, the rows are those of Rows. Older services cannot leave out
+// their guard against formulas.
 func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	names := q.Fields
 	if len(names) == 0 {
@@ -29,13 +31,15 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	}) {
 		return c.Rows(ctx, q)
 	}
-	reply, err := c.send(ctx, q, "csv", "text/csv, "+mediaJSON, false) // JSON for errors
-	if err != nil {
+	reply, err := c.send(ctx, q, "csv", "text/csv, "+mediaJSON, [2]string{wire.HeaderFormulaGuard, "false"}) // JSON for errors
+	if refused, is := errors.AsType[*Error](err); is && refused.Status != 0 && refused.Code == "" {
+		return c.Rows(ctx, q) // an older service, which writes errors as CSV
+	} else if err != nil {
 		return nil, err
 	}
 	header, body := strings.Join(names, ",")+"\r\n", bufio.NewReader(reply.Body)
 	start, _ := body.Peek(len(header)) // on an error, it is not the header
-	if mediaType(reply) != "text/csv" || reply.Header.Get(wire.HeaderFormulaGuard) != "" || string(start) != header {
+	if mediaType(reply) != "text/csv" || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
 		reply.Body.Close()
 		return c.Rows(ctx, q)
 	}
@@ -43,7 +47,7 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	return newRows(reply, body, true), err
 }
 
-// IsCSV reports whether Text yields CSV. All must not be used then.
+// IsCSV reports whether Text yields CSV. All returns an error then.
 func (r *Rows) IsCSV() bool { return r.csv }
 
 // Text is All for rows that are only copied, which is much faster: it yields one or more

@@ -83,6 +83,15 @@ func TestTextOfCSV(t *testing.T) {
 	})
 }
 
+func TestRowsOfCSV(t *testing.T) {
+	r := newRows(&http.Response{Body: http.NoBody}, http.NoBody, true)
+	for _, err := range r.All() {
+		if err == nil || err.Error() != "the rows are CSV; use Text" {
+			t.Error(err)
+		}
+	}
+}
+
 func TestTextOfNDJSON(t *testing.T) {
 	sent := strings.Repeat(`{"A":"a \" , b"}`+"\n"+`{}`+"\n", 9)
 	for name, body := range map[string]io.Reader{"at once": strings.NewReader(sent), "bytes": iotest.OneByteReader(strings.NewReader(sent)), "with end": iotest.DataErrReader(strings.NewReader(sent))} {

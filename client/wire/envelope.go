@@ -41,7 +41,7 @@ const (
 	HeaderOffset         = "X-Offset"
 	HeaderTotal          = "X-Total"
 	HeaderTakeClamped    = "X-Take-Clamped"
-	HeaderFormulaGuard   = "X-Formula-Guard" // true: an apostrophe is before texts of CSV that begin like a formula
+	HeaderFormulaGuard   = "X-Formula-Guard" // whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
 	HeaderIdempotencyKey = "Idempotency-Key"
 	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"

@@ -48,6 +48,7 @@ func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, 
 		return strings.Repeat(json+"\n", count)
 	}
 	w.Header().Set("Content-Type", "text/csv")
+	w.Header().Set(wire.HeaderFormulaGuard, "false")
 	of, _ := record.Builtin().Lookup(kind)
 	io.WriteString(w, strings.Join(of.FieldNames(), ",")+"\r\n")
 	return strings.Repeat(csv+"\r\n", count)

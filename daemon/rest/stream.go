@@ -100,8 +100,8 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	if x.Format.Bare() {
 		h.Set(wire.HeaderOffset, strconv.FormatInt(plan.Skip, 10))
 	}
-	if x.Options.FormulaGuard && x.Format.Name == "csv" {
-		h.Set(wire.HeaderFormulaGuard, "true")
+	if x.Format.Name == "csv" {
+		h.Set(wire.HeaderFormulaGuard, strconv.FormatBool(x.GuardsFormulas()))
 	}
 	o.buf = x.Format.Open(h, o.buf)
 	enc := x.Output().New(sh)

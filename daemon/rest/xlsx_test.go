@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -105,11 +106,12 @@ func TestCSVForSpreadsheets(t *testing.T) {
 			if body != "" {
 				body = "{" + body
 			}
-			guard := map[bool]string{true: "true"}[want == guarded]
+			guard := strconv.FormatBool(want == guarded)
 			if a := c.do(line, body).want(t, 200).wantHeader(t, "X-Ignored-Members", "").wantHeader(t, "X-Formula-Guard", guard); a.body != mark+names+want {
 				t.Errorf("%s\ngot  %q\nwant %q", request, a.body, mark+names+want)
 			}
 		}
+		c.do("GET /Queries/"+kind+".csv", "", "X-Formula-Guard: false").want(t, 200).wantHeader(t, "X-Formula-Guard", "false").wantText(t, plain)
 		c.do("GET /Queries/"+kind+".json", "").want(t, 200).wantHeader(t, "X-Formula-Guard", "")
 		for _, line := range []string{"GET /Queries/" + kind + ".csv?bom=maybe", "GET /Queries/" + kind + ".csv?Strict=true&bom=t", "GET /Users?bom=1&bom=1", "GET /Users.csv?bom=maybe"} {
 			c.do(line, "").want(t, 400).wantText(t, "bom")

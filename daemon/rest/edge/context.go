@@ -137,7 +137,13 @@ func (x *Context) Document(status int, name string, v any) error {
 
 // Output returns the format with the CSV options of the settings and the request.
 func (x *Context) Output() encode.Format {
-	return x.Format.WithCSV(x.Format.BOM, x.Options.FormulaGuard)
+	return x.Format.WithCSV(x.Format.BOM, x.GuardsFormulas())
+}
+
+// GuardsFormulas reports whether texts of CSV that begin like a formula are changed: as the
+// settings require it, unless the client is a program that does not evaluate them.
+func (x *Context) GuardsFormulas() bool {
+	return x.Options.FormulaGuard && x.Request.Header.Get(wire.HeaderFormulaGuard) != "false"
 }
 
 // Write sends a complete body.

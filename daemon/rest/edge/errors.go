@@ -76,7 +76,7 @@ func ClearResponse(h http.Header) {
 func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
-	accept := strings.ToLower(x.Request.Header.Get("Accept"))
+	accept := strings.ToLower(strings.Join(x.Request.Header.Values("Accept"), ","))
 	if x.Format.Binary || x.Format.Name == "csv" && strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json") {
 		x.Format.Format = JSONFormat()
 	}
