@@ -140,7 +140,7 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 // total counts the matching rows if their number does not follow from the rows read. A
 // timeout is only an error if the request requires the total.
 func (r *Result) total(t *Tail, rows int64) error {
-	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Count {
+	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Counts(rows) {
 		return nil
 	}
 	st, err := r.compile(query.CompileCount)

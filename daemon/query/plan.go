@@ -121,8 +121,15 @@ func (p *Plan) Types() []record.Type {
 // Total returns the number of all matches if it follows from the page: rows were
 // read after Skip, and the page was not full.
 func (p *Plan) Total(rows int64) (total int64, known bool) {
-	if p.Take != NoTake && rows >= p.Take || rows == 0 && p.Skip > 0 {
+	if p.Take != NoTake && (rows >= p.Take || p.PageKeys != nil) || rows == 0 && p.Skip > 0 {
 		return 0, false
 	}
 	return p.Skip + rows, true
+}
+
+// Counts reports whether a total that does not follow from the page is counted: also that
+// of a short page of selected keys. SQL Server does not fill it up if rows change while it
+// is read, and there are few matches to count.
+func (p *Plan) Counts(rows int64) bool {
+	return p.Count || p.PageKeys != nil && rows < p.Take && (rows > 0 || p.Skip == 0)
 }

@@ -28,8 +28,14 @@ func TestPlanTotal(t *testing.T) {
 		if p.Take != NoTake {
 			rows = min(rows, p.Take)
 		}
+		if rapid.Bool().Draw(t, "keys") {
+			p.PageKeys = &Fragment{}
+		}
 		total, known := p.Total(rows)
-		full, beyond := p.Take != NoTake && rows == p.Take, p.Skip > 0 && rows == 0
+		full, beyond := p.Take != NoTake && (rows == p.Take || p.PageKeys != nil), p.Skip > 0 && rows == 0
+		if short := rows < p.Take && p.PageKeys != nil && (rows > 0 || p.Skip == 0); short != p.Counts(rows) {
+			t.Fatalf("counted is %v", !short)
+		}
 		switch {
 		case known == (full || beyond):
 			t.Fatalf("known is %v", known)

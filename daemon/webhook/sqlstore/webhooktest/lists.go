@@ -2,6 +2,7 @@ package webhooktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,7 @@ func messageLists(h hooks) {
 	}
 	send()
 	ls.compare("sent")
+	ls.shortPages()
 	var failed []admin.Candidate
 	for i := 1; i < len(sent); i += 10 {
 		failed = append(failed, admin.Candidate{ID: sent[i].ID, Status: webhook.Failed, Retries: 1})
@@ -125,6 +127,41 @@ func (ls *lists) compare(name string) {
 			t.Fatalf("%s: %+v\nlists\n%s\nwant\n%s", name, plan, got, want)
 		}
 	})
+}
+
+// shortPages checks that the total of a page is counted if its messages have changed
+// between the two reads of SQL Server.
+func (ls *lists) shortPages() {
+	for _, name := range []string{"Message", "Attempt"} {
+		for _, count := range []bool{false, true} {
+			kind, _ := record.System().Lookup(name)
+			owner, _ := kind.Column("SubscriberID")
+			plan := &query.Plan{Kind: kind, Columns: []int{kind.KeyField()}, Where: []query.Condition{{Field: owner, Operator: record.Equal, Operands: []wire.Value{{Text: ls.ids["SubscriberID"][1]}}}},
+				Order: []query.Order{{Field: kind.KeyField()}}, Take: 1000, Count: count}
+			var tails []executor.Tail
+			for _, keys := range []*query.Fragment{nil, {SQL: "SELECT -1"}} {
+				listed := *ls.ListPlan(plan)
+				listed.PageKeys = keys
+				r, err := executor.Select(ls.t.Context(), ls.store.AppDB, func() executor.Limits { return executor.Limits{} }, &listed)
+				ls.check(err)
+				rows := int64(0)
+				for {
+					cells, err := r.Next()
+					ls.check(err)
+					if cells == nil {
+						break
+					}
+					rows++
+				}
+				tail, err := r.Tail(rows)
+				ls.check(errors.Join(err, r.Close()))
+				tails = append(tails, tail)
+			}
+			if want := tails[0].Total; want == 0 || !tails[1].Known || tails[1].Total != want {
+				ls.t.Errorf("%s, count %v: the total is %+v, want %d", name, count, tails[1], want)
+			}
+		}
+	}
 }
 
 // draw draws a list: mostly of the kinds that an index serves.
