@@ -24,7 +24,8 @@ type Selection struct {
 const Unlimited = -1
 
 // Selector returns up to limit matching messages in the order of IDs, with IDs greater
-// than after and at most last.
+// than after and at most last. Fewer do not mean that there are no more: some may have
+// changed while they were read.
 type Selector func(ctx context.Context, after, last int64, limit int) ([]Candidate, error)
 
 // Candidate is a matching message with the state it had when it was read.
@@ -135,9 +136,12 @@ func (b *bulk) runPages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if len(page) == 0 {
+			return nil
+		}
 		b.result.Matched += int64(len(page))
 		began := time.Now()
-		if err := b.runPage(ctx, page, after); err != nil || len(page) < limit {
+		if err := b.runPage(ctx, page, after); err != nil {
 			return err
 		}
 		after = page[len(page)-1].ID

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -30,6 +32,38 @@ func TestNextSecret(t *testing.T) {
 	for _, d := range []time.Duration{-1, webhook.MaxKeepFor + 1} {
 		if webhook.CheckKeepFor(d) == nil {
 			t.Errorf("%v is accepted", d)
+		}
+	}
+}
+
+// shortPages has messages with the IDs 1 to last. Pages of more than one message lack
+// every second one, as if it had changed while the page was read.
+type shortPages struct {
+	Store
+	last  int64
+	reads int
+}
+
+func (s *shortPages) LastMessage(context.Context) (int64, error) { return s.last, nil }
+
+func (s *shortPages) page(_ context.Context, after, last int64, limit int) (page []Candidate, err error) {
+	s.reads++
+	for id := after + 1; id <= min(last, after+int64(limit)); id++ {
+		if id%2 == 1 || limit == 1 {
+			page = append(page, Candidate{ID: id})
+		}
+	}
+	return page, nil
+}
+
+// TestShortPages checks that a bulk operation continues after a page that is not full, and
+// that it ends.
+func TestShortPages(t *testing.T) {
+	for _, c := range []struct{ last, limit, matched int64 }{{0, Unlimited, 0}, {1, Unlimited, 1}, {5*bulkPageSize + 1, Unlimited, 5*bulkPageSize/2 + 1}, {5*bulkPageSize + 1, bulkPageSize, bulkPageSize}} {
+		s := &shortPages{last: c.last}
+		result, err := New(s, struct{ Notifier }{}, nil, nil).RemoveMessages(t.Context(), Selection{Select: s.page, Max: c.limit, DryRun: true}, audit.System())
+		if err != nil || result.Matched != c.matched || result.Done != c.matched || s.reads > 12 {
+			t.Errorf("%+v: %+v after %d reads (%v)", c, result, s.reads, err)
 		}
 	}
 }
