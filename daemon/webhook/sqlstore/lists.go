@@ -159,16 +159,16 @@ func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment 
 	if desc {
 		order, bound, none = " ORDER BY m.ID DESC", ">=", 0
 	}
-	last, limit := " LIMIT 1 OFFSET ?", " LIMIT ?"
-	if l.db.IsServer() {
-		last, limit = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
+	last, limit, otherwise := " LIMIT 1 OFFSET ?", " LIMIT ?", "COALESCE"
+	if l.db.IsServer() { // which would evaluate the subquery of COALESCE twice
+		last, limit, otherwise = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY", "ISNULL"
 	}
 	if l.owners.sql != "" || p.open {
 		same := "m.SubscriptionID = s.ID"
 		if p.open {
 			same = "m.PartitionID = p.PartitionID AND " + same
 		}
-		where = where.and(fmt.Sprintf("m.ID %s COALESCE((SELECT m.ID FROM %s m WHERE %s%s%s%s), %d)", bound, messageTable, same, where.sql, order, last, none),
+		where = where.and(fmt.Sprintf("m.ID %s %s((SELECT m.ID FROM %s m WHERE %s%s%s%s), %d)", bound, otherwise, messageTable, same, where.sql, order, last, none),
 			append(slices.Clone(where.args), before)...)
 	}
 	f := l.from("m.ID", messageTable, p.open, where)
