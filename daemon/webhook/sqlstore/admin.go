@@ -39,7 +39,7 @@ func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, 
 	if err != nil || s == nil {
 		return admin.Subscriber{}, a.missing(err, "subscriber")
 	}
-	s.Subscriptions, err = a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	s.Subscriptions, err = a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber`+byNumber, sql.Named("Subscriber", guid))
 	return *s, a.fault(err, "listing subscriptions")
 }
 
@@ -153,7 +153,7 @@ func (u *changes) step(table, where string, args []any, now time.Time, rowHash [
 
 // Subscription returns a subscription of a subscriber.
 func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error) {
-	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`, subscriptionArgs(subscriber, guid)...)
+	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`+byNumber, subscriptionArgs(subscriber, guid)...)
 	if err != nil || len(all) == 0 {
 		return webhook.Subscription{}, a.missing(err, "subscription")
 	}
@@ -165,8 +165,7 @@ func subscriptionArgs(subscriber, guid string) []any {
 }
 
 // someOf selects the IDs of @Limit subscriptions of a subscriber, after @Skip others, by
-// index in the order of ItemNo. IDs have the same order: both are assigned in the
-// transaction that adds a subscription.
+// index in the order of ItemNo.
 func (a *Admin) someOf(skip, limit int64) (string, []any) {
 	return `SELECT o.ID FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = ` + subscriberID + `
 	ORDER BY o.ItemNo, o.ID` + a.db.Page, []any{sql.Named("Skip", skip), sql.Named("Limit", limit)}
@@ -187,7 +186,7 @@ func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take
 		where, args = ` WHERE s.ID IN (`+page+`)`, append(args, more...)
 	}
 	if err == nil && (!paged || take > 0 && skip < total) {
-		all, err = a.subscriptions(ctx, where, args...)
+		all, err = a.subscriptions(ctx, where+byNumber, args...)
 		err = a.fault(err, "listing subscriptions")
 	}
 	if total = max(total, int64(len(all))); err == nil && total == 0 {

@@ -77,7 +77,7 @@ func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64)
 	if complete = version <= after || int64(len(versions)) < version-after; complete {
 		where, args = ``, nil
 	}
-	all, err := e.subscriptions(ctx, where, args...)
+	all, err := e.subscriptions(ctx, where+` ORDER BY s.ID`, args...)
 	for _, s := range all {
 		changed[s.ID] = &s
 	}

@@ -1,17 +1,22 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // TestListStatements compares the statements of lists for both databases, and SQLite's
@@ -100,6 +105,39 @@ func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
 		t.Fatal(err)
 	}
 	return "--     " + strings.Join(steps, "\n--     ") + "\n"
+}
+
+// TestSubscriptionsByNumber checks that pages are parts of the whole list even where the
+// numbers of subscriptions have another order than their IDs.
+func TestSubscriptionsByNumber(t *testing.T) {
+	ctx, w := t.Context(), hooksInFile(t)
+	of, err := w.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: hookNoon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := w.AddSubscription(ctx, webhook.Subscription{Subscriber: of.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.db.Exec(ctx, `UPDATE SY_WebhookSubscription SET ItemNo = 6 - ItemNo`); err != nil {
+		t.Fatal(err)
+	}
+	for take := range int64(6) {
+		var numbers []int
+		for skip := int64(0); skip < 5; skip += max(take, 5*(1-take)) { // 0 stands for all
+			page, total, err := w.Subscriptions(ctx, of.GUID, skip, cmp.Or(take, -1))
+			if err != nil || total != 5 {
+				t.Fatalf("total %d (%v)", total, err)
+			}
+			for _, s := range page {
+				numbers = append(numbers, s.ItemNo)
+			}
+		}
+		if !slices.Equal(numbers, []int{1, 2, 3, 4, 5}) {
+			t.Errorf("take %d: %v", take, numbers)
+		}
+	}
 }
 
 // TestMessageCounts checks that the numbers of messages are those of the existing messages

@@ -45,10 +45,13 @@ var subscriptionRead = []subscriptionColumn{
 	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberEnabled }},
 }
 
-// subscriptions returns the subscriptions that meet a condition, with their
-// headers, in the order of their IDs. One statement reads both, so that headers
-// always match the URL they were set for.
-func (t tables) subscriptions(ctx context.Context, condition string, args ...any) (all []webhook.Subscription, err error) {
+// byNumber is the order of the subscriptions of one subscriber, in lists and pages of them.
+const byNumber = ` ORDER BY s.ItemNo, s.ID`
+
+// subscriptions returns the subscriptions that meet a condition, with their headers, in
+// the order that follows the condition and ends with s.ID. One statement reads both, so
+// that headers always match the URL they were set for.
+func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) (all []webhook.Subscription, err error) {
 	var list strings.Builder
 	for _, c := range subscriptionAdded {
 		list.WriteString("s." + c.name + ", ")
@@ -79,7 +82,7 @@ func (t tables) subscriptions(ctx context.Context, condition string, args ...any
 		return nil
 	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value, h.RecID
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+condition+` ORDER BY s.ID, h.ItemNo`, args...)
+LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+ordered+`, h.ItemNo`, args...)
 	return all, err
 }
 
