@@ -16,7 +16,7 @@ import (
 // formats has the formats of Download with their media types.
 var formats = []struct{ name, media string }{
 	{"json", mediaJSON},
-	{"csv", "text/csv"},
+	{"csv", mediaCSV},
 	{"xml", "application/xml"},
 	{"jsv", "text/jsv"},
 	{"html", "text/html"},

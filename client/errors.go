@@ -121,9 +121,15 @@ func errorReply(reply *http.Response) *Error {
 	}
 	if e.Code == "" {
 		e.Message = unexpectedReply(reply)
+		if mediaType(reply) == mediaCSV {
+			e.Err = errInCSV
+		}
 	}
 	return e
 }
+
+// errInCSV is the cause of an error whose message is in CSV.
+var errInCSV = errors.New("the reply is CSV")
 
 // unexpectedReply returns the message for a reply without ResponseStatus, which
 // probably comes from a proxy or from another service.

@@ -77,6 +77,7 @@ func (c *Client) Count(ctx context.Context, q Query) (int64, error) {
 const (
 	mediaJSON   = "application/json"
 	mediaNDJSON = "application/x-ndjson"
+	mediaCSV    = "text/csv"
 )
 
 // send posts a query to the route that negotiates the format.

@@ -31,15 +31,15 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	}) {
 		return c.Rows(ctx, q)
 	}
-	reply, err := c.send(ctx, q, "csv", "text/csv, "+mediaJSON, [2]string{wire.HeaderFormulaGuard, "false"}) // JSON for errors
-	if refused, is := errors.AsType[*Error](err); is && refused.Status != 0 && refused.Code == "" {
-		return c.Rows(ctx, q) // an older service, which writes errors as CSV
+	reply, err := c.send(ctx, q, "csv", mediaCSV+", "+mediaJSON, [2]string{wire.HeaderFormulaGuard, "false"}) // JSON for errors
+	if errors.Is(err, errInCSV) {
+		return c.Rows(ctx, q) // of an older service
 	} else if err != nil {
 		return nil, err
 	}
 	header, body := strings.Join(names, ",")+"\r\n", bufio.NewReader(reply.Body)
 	start, _ := body.Peek(len(header)) // on an error, it is not the header
-	if mediaType(reply) != "text/csv" || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
+	if mediaType(reply) != mediaCSV || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
 		reply.Body.Close()
 		return c.Rows(ctx, q)
 	}
