@@ -128,7 +128,7 @@ func errorReply(reply *http.Response) *Error {
 	return e
 }
 
-// errInCSV is the cause of an error whose message is in CSV.
+// errInCSV is the cause of an error with a message in CSV.
 var errInCSV = errors.New("the reply is CSV")
 
 // unexpectedReply returns the message for a reply without ResponseStatus, which

@@ -423,8 +423,10 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 	write(11, 1000)
 	before := walPages()
 	close(end)
-	f.wal.running.Lock() // waits for the checkpoint
-	f.wal.running.Unlock()
+	func() { // waits for the checkpoint
+		f.wal.running.Lock()
+		defer f.wal.running.Unlock()
+	}()
 	write(21, 1000)
 	if after := walPages(); before < maxWALBehind || after > 100 {
 		t.Errorf("the WAL has %d pages before the end of the checkpoint, and %d after it", before, after)
