@@ -37,6 +37,10 @@ func New(c Config) *Engine {
 	if c.Retention == nil {
 		c.Retention = func() webhook.Retention { return webhook.Retention{} }
 	}
+	ids := idAllocator{store: c.Store, block: idBlock}
+	if c.LeaseTerm > 0 {
+		ids.block = sharedIDBlock
+	}
 	at := new(clock)
 	core := &core{Config: &c, clock: at, readiness: &readiness{unavailable: errNotStarted}, pending: newPending(),
 		queues: newQueueSet(&c, at), recorder: stats.NewRecorder(at.Now())}
@@ -48,7 +52,7 @@ func New(c Config) *Engine {
 		core: core, queueSet: core.queues, publisher: &publisher{core: core}, subscriptionCache: subs,
 		backlogCounter: &backlogCounter{core: core, requests: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
 		dispatcher:     &dispatcher{core: core}, refiller: &refiller{core: core}, leases: leases, peers: peers,
-		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: idAllocator{store: c.Store}, flush: make(chan struct{}), ended: ended},
+		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: ids, flush: make(chan struct{}), ended: ended},
 		outbox: &outboxReader{core: core}, janitor: &janitor{core: core, requested: removed},
 	}
 	core.queues.dispatch = e.dispatcher.dispatch

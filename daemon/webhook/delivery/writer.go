@@ -296,12 +296,18 @@ func (w *batchWriter) stopFenced() {
 	w.queues.leases.held = nil
 }
 
-// idBlock is the number of IDs to allocate at a time. Events wait for the transaction.
-const idBlock = 1 << 14
+// Numbers of IDs to allocate at a time. Events wait for the transaction. Messages are listed
+// by their IDs: the larger the blocks of daemons that share a store, the less this is the
+// order of time.
+const (
+	idBlock       = 1 << 14
+	sharedIDBlock = 1 << 12
+)
 
 // idAllocator allocates the IDs of events, messages and changes.
 type idAllocator struct {
 	store Store
+	block int // number of IDs to allocate at a time
 	next  int64
 	left  int
 }
@@ -309,11 +315,11 @@ type idAllocator struct {
 // allocate returns the first of n consecutive IDs.
 func (a *idAllocator) allocate(ctx context.Context, n int) (int64, error) {
 	if a.left < n {
-		first, err := a.store.AllocateIDs(ctx, max(n, idBlock))
+		first, err := a.store.AllocateIDs(ctx, max(n, a.block))
 		if err != nil {
 			return 0, err
 		}
-		a.next, a.left = first, max(n, idBlock)
+		a.next, a.left = first, max(n, a.block)
 	}
 	first := a.next
 	a.next += int64(n)
