@@ -9,7 +9,7 @@ import (
 const (
 	maxQueuedLog  = 1 << 20 // bytes
 	logInterval   = 10 * time.Millisecond
-	logQueueGrace = 3 * time.Second
+	logQueueGrace = 3 * time.Second // also for the final error
 )
 
 // logQueue writes log lines in the background, so that nothing waits for a reader of the

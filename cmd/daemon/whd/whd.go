@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/config"
@@ -23,15 +25,27 @@ func Main(p Process) int {
 	done := make(chan error, 1)
 	go func() { done <- cli.Run(ctx, newApp(p), p.Args) }()
 	err := await(done, p.Signals, cancel)
-	if usage, is := errors.AsType[*cli.UsageError](err); is {
-		usage.Message = config.WithoutPasswords(usage.Message)
-		cli.PrintError(p.Stderr, "whd", usage)
-	} else if err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			cli.PrintError(p.Stderr, "whd", errors.New(line))
-		}
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		printError(p.Stderr, err)
+	}()
+	select {
+	case <-printed:
+	case <-time.After(logQueueGrace): // nothing reads standard error
 	}
 	return cli.ExitCode(exits, err)
+}
+
+func printError(out io.Writer, err error) {
+	if usage, is := errors.AsType[*cli.UsageError](err); is {
+		usage.Message = config.WithoutPasswords(usage.Message)
+		cli.PrintError(out, "whd", usage)
+	} else if err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			cli.PrintError(out, "whd", errors.New(line))
+		}
+	}
 }
 
 // await waits until the command ends. The first signal cancels the command; the

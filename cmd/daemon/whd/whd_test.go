@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/config"
@@ -184,6 +186,32 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
 		}
 	}
+}
+
+// stalled is a reader of standard error that has stalled until the channel is closed.
+type stalled chan struct{}
+
+func (s stalled) Write(text []byte) (int, error) {
+	<-s
+	return len(text), nil
+}
+
+func TestErrorDoesNotWaitForStalledReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stderr := make(stalled)
+		defer close(stderr)
+		status := make(chan int, 1)
+		go func() { status <- Main(Process{Args: []string{"unknown"}, Stderr: stderr}) }()
+		time.Sleep(2 * logQueueGrace)
+		select {
+		case got := <-status:
+			if got != 2 {
+				t.Errorf("exit status %d", got)
+			}
+		default:
+			t.Error("the program has not ended")
+		}
+	})
 }
 
 func TestSecondSignalEndsImmediately(t *testing.T) {
