@@ -280,8 +280,8 @@ const abortGrace = 5 * time.Second
 // process.
 const storeInterval = time.Second
 
-// watchStore terminates the daemon if files of its embedded store are deleted or
-// replaced, or if another process takes over the store.
+// watchStore terminates the daemon if files of its embedded store are deleted, replaced or
+// cannot be synced, or if another process takes over the store.
 func (d *Daemon) watchStore(context.Context) error {
 	if d.config.Store.OnServer() {
 		return nil
@@ -291,7 +291,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		if engine := d.webhooks.engine; err == nil && engine != nil {
 			err = engine.Ready()
 		}
-		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced)
+		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced)
 		if lost {
 			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
 		}

@@ -45,6 +45,7 @@ type DB struct {
 var (
 	ErrDamaged  = errors.New("the file is damaged")
 	ErrReplaced = errors.New("the file was deleted or replaced")
+	ErrUnsynced = errors.New("the file was not synced")
 )
 
 // Dialect contains the SQL that differs between SQLite and SQL Server.
@@ -108,9 +109,23 @@ func (o *DB) WatchFiles(paths ...string) error {
 	return o.files.add(paths...)
 }
 
+// Fail makes writes to a file fail with ErrUnsynced. The next process finds everything in
+// the WAL.
+func (o *DB) Fail(err error) {
+	o.WriteLock.failed.Store(fault.Wrap(fmt.Errorf("%w: %w", ErrUnsynced, err), fault.Unavailable, "%s could not be written to the disk", o.name))
+}
+
 // CheckFiles returns ErrReplaced if a file was deleted or replaced since it was
-// opened.
-func (o *DB) CheckFiles() error { return o.files.check() }
+// opened, and ErrUnsynced after Fail.
+func (o *DB) CheckFiles() error {
+	if o.IsServer() {
+		return nil
+	}
+	if err := o.WriteLock.failed.Load(); err != nil {
+		return err
+	}
+	return o.files.check()
+}
 
 // Qualify returns a statement with the actual schema and the connection's prefix.
 func (o *DB) Qualify(statement string) string {
@@ -126,7 +141,7 @@ func (o *DB) InSchema(text string) string {
 }
 
 // Lock waits for the write lock of a file and returns a function that releases it.
-// It does nothing on SQL Server.
+// It fails after Fail, and does nothing on SQL Server.
 func (o *DB) Lock(ctx context.Context) (unlock func(), err error) {
 	if err := ctx.Err(); err != nil || o.WriteLock == nil {
 		return func() {}, err

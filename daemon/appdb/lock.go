@@ -4,6 +4,8 @@ import (
 	"context"
 	"hash/fnv"
 	"sync/atomic"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // lockRows is the number of rows of WH_Lock; each locks the keys that hash to it.
@@ -21,6 +23,7 @@ func lockRow(key string) int64 {
 type writeLock struct {
 	taken   chan struct{} // holds one element while the lock is taken
 	Waiting atomic.Int32
+	failed  atomic.Pointer[fault.Error] // see DB.Fail
 }
 
 func newWriteLock() *writeLock { return &writeLock{taken: make(chan struct{}, 1)} }
@@ -31,6 +34,10 @@ func (l *writeLock) lock(ctx context.Context) (unlock func(), err error) {
 	defer l.Waiting.Add(-1)
 	select {
 	case l.taken <- struct{}{}:
+		if err := l.failed.Load(); err != nil {
+			<-l.taken
+			return nil, err
+		}
 		return func() { <-l.taken }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -26,6 +26,10 @@ func (e *Error) Busy() bool {
 	return e.primary() == sqlite3.SQLITE_BUSY || e.primary() == sqlite3.SQLITE_LOCKED
 }
 
+// Unsynced reports whether the operating system could not write changes to the disk. It
+// reports such a failure only once, and may drop the changes.
+func (e *Error) Unsynced() bool { return e.Code == sqlite3.SQLITE_IOERR_FSYNC }
+
 // Interrupted reports whether Interrupt ended the statement.
 func (e *Error) Interrupted() bool { return e.primary() == sqlite3.SQLITE_INTERRUPT }
 

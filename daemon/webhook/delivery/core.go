@@ -31,8 +31,8 @@ type readiness struct {
 var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not started yet", RetryAfter: 2 * time.Second}
 
 // errFencedOff is the error of an engine without leases to renew, after another process
-// took over its store.
-var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced or are used by another whd; this one has stopped delivering")
+// took over its store or the store was lost.
+var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced, cannot be written to the disk, or are used by another whd; this one has stopped delivering")
 
 func overloaded() error {
 	return &fault.Error{Kind: fault.Unavailable, Message: "too many events are waiting to be stored; try again", RetryAfter: time.Second}

@@ -2,8 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,14 +19,17 @@ import (
 type checkpointer struct {
 	path  string
 	lock  func(context.Context) (unlock func(), err error) // the write lock
+	fail  func(error)                                      // makes all writes fail
+	sync  func(*sqlite.Conn) error                         // syncs the file without its WAL
 	drain *executor.Drain
 
 	length atomic.Int64 // of the WAL, in pages, after the last transaction
 
-	// running is held from the decision to checkpoint to its end, and acquired before the
-	// write lock. It guards the following.
-	running   sync.Mutex
+	// running has an element from the decision to checkpoint to its end; it is added before
+	// the write lock is acquired. It guards the following.
+	running   chan struct{}
 	conn      *sqlite.Conn // nil before the first checkpoint and after a failure
+	unsynced  bool         // see run
 	last      time.Time    // last checkpoint
 	restarted time.Time    // last wait for readers
 	blocked   time.Time    // last time a reader kept the WAL above its limit
@@ -58,10 +61,16 @@ func openToWrite(path string) (*sqlite.Conn, error) {
 
 // await waits for a running checkpoint if the WAL is long. It is called before the write
 // lock is acquired.
-func (k *checkpointer) await() {
-	if k.length.Load() > waitWALSize {
-		k.running.Lock()
-		defer k.running.Unlock()
+func (k *checkpointer) await(ctx context.Context) error {
+	if k.length.Load() <= waitWALSize {
+		return nil
+	}
+	select {
+	case k.running <- struct{}{}:
+		<-k.running
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -69,27 +78,36 @@ func (k *checkpointer) await() {
 func (k *checkpointer) written(conn *sqlite.Conn) {
 	_, length, done, err := runCheckpoint(conn, "NOOP")
 	k.length.Store(length)
-	if err != nil || !k.running.TryLock() {
+	if err != nil {
+		return
+	}
+	select {
+	case k.running <- struct{}{}:
+	default:
 		return
 	}
 	if !k.due(length, length-done) {
-		k.running.Unlock()
+		<-k.running
 		return
 	}
 	go func() {
-		defer k.running.Unlock()
+		defer func() { <-k.running }()
 		k.checkpoint()
 	}()
 }
 
 func (k *checkpointer) due(length, behind int64) bool {
+	if k.unsynced {
+		return false
+	}
 	return length > maxWALSize && time.Since(k.blocked) >= blockedInterval || behind >= maxWALBehind && time.Since(k.last) >= checkpointInterval
 }
 
 // checkpoint writes back the pages that no reader needs, and waits for readers if
-// the WAL is long, so that it can restart. Errors are ignored: no data is lost, and
-// the next checkpoint repeats the work.
+// the WAL is long, so that it can restart. Errors are ignored, except those of run: the
+// WAL keeps pages that are not written back, and the next checkpoint repeats the work.
 func (k *checkpointer) checkpoint() {
+	defer func() { k.last = time.Now() }()
 	if k.conn == nil {
 		conn, err := openToWrite(k.path)
 		if err != nil {
@@ -97,15 +115,30 @@ func (k *checkpointer) checkpoint() {
 		}
 		k.conn = conn
 	}
-	_, _, _, err := runCheckpoint(k.conn, "PASSIVE")
+	_, _, err := k.run(k.conn, "PASSIVE")
 	if err == nil {
 		err = k.finish()
 	}
-	if err != nil {
+	if err != nil && !k.unsynced {
 		k.conn.Close()
 		k.conn = nil
 	}
-	k.last = time.Now()
+}
+
+// run runs a checkpoint in a mode. If pages cannot be synced, it is the last one of this
+// process: the next would not write these pages again, its fsync could succeed, and then
+// the only copy of the pages, in the WAL, would be overwritten.
+func (k *checkpointer) run(conn *sqlite.Conn, mode string) (busy bool, length int64, err error) {
+	busy, length, _, err = runCheckpoint(conn, mode)
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Unsynced() {
+		k.stop(err)
+	}
+	return busy, length, err
+}
+
+func (k *checkpointer) stop(err error) {
+	k.unsynced = true
+	k.fail(err)
 }
 
 // finish writes back the pages of the transactions since the checkpoint while the writer
@@ -113,8 +146,9 @@ func (k *checkpointer) checkpoint() {
 // the checkpoint has written are synced before, since SQLite only does so at the end of
 // the WAL.
 func (k *checkpointer) finish() error {
-	err := k.conn.Sync()
+	err := k.sync(k.conn)
 	if err != nil {
+		k.stop(err)
 		return err
 	}
 	unlock, err := k.lock(context.Background())
@@ -122,8 +156,9 @@ func (k *checkpointer) finish() error {
 		return err
 	}
 	defer unlock()
-	_, length, _, err := runCheckpoint(k.conn, "PASSIVE")
+	_, length, err := k.run(k.conn, "PASSIVE")
 	switch {
+	case err != nil:
 	case length > maxWALSize && time.Since(k.blocked) >= blockedInterval:
 		if !k.restart(k.conn, maxReaderWait) {
 			k.blocked = time.Now()
@@ -134,11 +169,12 @@ func (k *checkpointer) finish() error {
 	return err
 }
 
-// close waits for a running checkpoint. No transactions may follow.
+// close waits for a running checkpoint. No transactions may follow. After a failed sync,
+// the connection stays open, since SQLite would delete the WAL when the last one is closed.
 func (k *checkpointer) close() error {
-	k.running.Lock()
-	defer k.running.Unlock()
-	if k.conn == nil {
+	k.running <- struct{}{}
+	defer func() { <-k.running }()
+	if k.conn == nil || k.unsynced {
 		return nil
 	}
 	return k.conn.Close()
@@ -151,7 +187,7 @@ func (k *checkpointer) restart(conn *sqlite.Conn, wait time.Duration) bool {
 	if err := conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds())); err != nil {
 		return false
 	}
-	busy, _, _, err := runCheckpoint(conn, "RESTART")
+	busy, _, err := k.run(conn, "RESTART")
 	_ = conn.Exec(fmt.Sprintf("PRAGMA busy_timeout = %d", appdb.FileTimeout.Milliseconds()))
 	k.restarted = time.Now()
 	return err == nil && !busy

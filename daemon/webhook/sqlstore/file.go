@@ -34,8 +34,8 @@ func (f *fileWriter) open() (err error) {
 
 func (f *fileWriter) close() error {
 	unlock, err := f.db.Lock(context.Background())
-	if err != nil {
-		return err
+	if err != nil { // after a failed sync; nothing is written any more
+		return f.wal.close()
 	}
 	if f.closed = true; f.conn != nil {
 		err = f.conn.Close()
@@ -56,7 +56,9 @@ func (f *fileWriter) write(ctx context.Context, b *delivery.Batch) error {
 // locked calls write with the write lock and an open connection, and then starts a
 // checkpoint if one is due.
 func (f *fileWriter) locked(ctx context.Context, write func() error) error {
-	f.wal.await()
+	if err := f.wal.await(ctx); err != nil {
+		return err
+	}
 	unlock, err := f.db.Lock(ctx)
 	if err != nil {
 		return err

@@ -38,7 +38,9 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	if db.IsServer() {
 		engine.writer = &serverWriter{db}
 	} else {
-		f := &fileWriter{db: db, path: path, wal: checkpointer{path: path, lock: db.Lock, drain: db.Drain}}
+		f := &fileWriter{db: db, path: path, wal: checkpointer{
+			path: path, lock: db.Lock, fail: db.Fail, sync: (*sqlite.Conn).Sync, drain: db.Drain, running: make(chan struct{}, 1),
+		}}
 		if err := f.open(); err != nil {
 			return nil, err
 		}
@@ -56,7 +58,7 @@ func (t tables) fault(err error, doing string) error { return t.db.Fault(engineE
 // engineError adds the corresponding error of package delivery.
 func engineError(err error) error {
 	switch {
-	case errors.Is(err, appdb.ErrReplaced):
+	case errors.Is(err, appdb.ErrReplaced), errors.Is(err, appdb.ErrUnsynced):
 		return errors.Join(delivery.ErrFenced, err)
 	case sqlite.IsDamaged(err):
 		return errors.Join(delivery.ErrDamaged, err)

@@ -359,15 +359,15 @@ func TestWALIsCheckpointed(t *testing.T) {
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	for i := range int64(8) {
-		f.wal.running.Lock() // waits for the last checkpoint
+		f.wal.running <- struct{}{} // waits for the last checkpoint
 		f.wal.last = time.Time{}
-		f.wal.running.Unlock()
+		<-f.wal.running
 		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f.wal.running.Lock()
-	defer f.wal.running.Unlock()
+	f.wal.running <- struct{}{}
+	defer func() { <-f.wal.running }()
 	info, err := os.Stat(f.path + "-wal")
 	if err != nil || info.Size() > 6*16<<20 {
 		t.Errorf("the WAL has %d bytes (%v) after %d", info.Size(), err, 8*16<<20)
@@ -423,13 +423,76 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 	write(11, 1000)
 	before := walPages()
 	close(end)
-	func() { // waits for the checkpoint
-		f.wal.running.Lock()
-		defer f.wal.running.Unlock()
-	}()
+	f.wal.running <- struct{}{} // waits for the checkpoint
+	<-f.wal.running
 	write(21, 1000)
 	if after := walPages(); before < maxWALBehind || after > 100 {
 		t.Errorf("the WAL has %d pages before the end of the checkpoint, and %d after it", before, after)
+	}
+}
+
+// TestFailedSync lets a checkpoint fail to sync the file. Everything that is written must
+// stay in the WAL, also after the connections are closed, and all later writes must fail.
+func TestFailedSync(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	f.wal.sync = func(*sqlite.Conn) error { return errors.New("input/output error") }
+	if err := w.Write(t.Context(), hookBatch(version, 1, 1, r, l, strings.Repeat("x", 17<<20))); err != nil {
+		t.Fatal(err)
+	}
+	f.wal.running <- struct{}{} // waits for the checkpoint
+	f.wal.last = time.Time{}
+	if f.wal.due(maxWALSize+1, maxWALSize) {
+		t.Error("another checkpoint is due")
+	}
+	<-f.wal.running
+	if err := f.db.CheckFiles(); !errors.Is(err, appdb.ErrUnsynced) || !strings.Contains(err.Error(), "input/output error") {
+		t.Errorf("the check of the files returned %v", err)
+	}
+	if err := w.Write(t.Context(), hookBatch(version, 11, 1, r, l, "{}")); !errors.Is(err, delivery.ErrFenced) {
+		t.Errorf("a batch: %v", err)
+	}
+	if _, err := w.AllocateIDs(t.Context(), 1); !errors.Is(err, appdb.ErrUnsynced) {
+		t.Errorf("another write: %v", err)
+	}
+	err := f.conn.Close()
+	f.conn = nil
+	if err := errors.Join(err, w.Close(), w.db.Close()); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(f.path + "-wal"); err != nil || info.Size() < 17<<20 {
+		t.Errorf("the WAL was deleted or truncated: %v, %v", info, err)
+	}
+	if err := f.wal.conn.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitForCheckpointEnds cancels a write that waits for a checkpoint of a long WAL.
+func TestWaitForCheckpointEnds(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	b, f := hookBatch(w.mustVersion(t), 1, 1, r, l, "{}"), w.writer.(*fileWriter)
+	f.wal.running <- struct{}{}
+	defer func() { <-f.wal.running }()
+	f.wal.length.Store(waitWALSize + 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.Write(ctx, b); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestFailedCheckpointWaits checks that a checkpoint that cannot open the file is not
+// repeated after each transaction.
+func TestFailedCheckpointWaits(t *testing.T) {
+	w := hooksInFile(t)
+	k := &w.writer.(*fileWriter).wal
+	k.path += ".missing"
+	k.checkpoint()
+	if k.last.IsZero() {
+		t.Error("the next checkpoint is due immediately")
 	}
 }
 
