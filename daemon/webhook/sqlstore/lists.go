@@ -70,7 +70,10 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 	l := &messageList{db: db, attempts: view == attemptView}
 	for _, c := range p.Where {
 		field := p.Kind.Fields[c.Field]
-		comparison := dialect.Matches[c.Operator].SQL
+		comparison := ""
+		if int(c.Operator) < len(dialect.Matches) {
+			comparison = dialect.Matches[c.Operator].SQL
+		}
 		switch {
 		case c.Field == p.Kind.KeyField() && comparison != "":
 			l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))

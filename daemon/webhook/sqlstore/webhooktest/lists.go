@@ -173,7 +173,10 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	p := &query.Plan{Kind: kind, Skip: rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"), Take: rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
 		Count: rapid.Bool().Draw(t, "count")}
 	where := func(name string, op record.Operator, operands ...wire.Value) {
-		field, _ := kind.Column(name)
+		field, found := kind.Column(name)
+		if !found {
+			return
+		}
 		p.Where = append(p.Where, query.Condition{Field: field, Operator: op, Operands: operands})
 	}
 	for _, name := range []string{"SubscriberID", "SubscriptionID"} {
@@ -191,6 +194,9 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 		} else {
 			where("Status", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.LessThan}).Draw(t, "status"), of[0])
 		}
+	}
+	if rapid.IntRange(0, 3).Draw(t, "by null") == 0 {
+		where(rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(t, "null"), rapid.SampledFrom([]record.Operator{record.IsNull, record.IsNotNull}).Draw(t, "is null"))
 	}
 	key := kind.Fields[kind.KeyField()].Name
 	if rapid.IntRange(0, 3).Draw(t, "by key") == 0 {
