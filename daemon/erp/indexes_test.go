@@ -81,7 +81,10 @@ func TestPlans(t *testing.T) {
 	}{
 		// Pages in the order of a field.
 		{rows, `{"InvoiceTotalGreaterThan":5,"OrderBy":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"},
-		{rows, `{"InvoiceTotalGreaterThan":5,"OrderByDesc":"InvoiceTotal","Take":100,"Skip":7}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?), USE TEMP B-TREE FOR LAST TERM OF ORDER BY"},
+		{rows, `{"InvoiceTotalGreaterThan":5,"OrderByDesc":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?), USE TEMP B-TREE FOR LAST TERM OF ORDER BY"},
+		{rows, `{"InvoiceTotalGreaterThan":5,"OrderByDesc":"InvoiceTotal","Take":100,"Skip":7}`, scan + sort},
+		{rows, `{"InvoiceTotalNotEqualTo":5,"OrderByDesc":"InvoiceTotal","Take":100}`, scan + sort},
+		{rows, `{"OrderByDesc":"InvoiceTotal","Take":2000}`, scan + sort},
 		{rows, `{"OrderBy":"InvoiceTotal","Take":100}`, "SCAN T USING INDEX T_InvoiceTotal"},
 		{rows, `{"InvoiceTotalIn":[5,6],"OrderBy":"InvoiceTotal","Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
 		{rows, `{"InvoiceIDContains":"7","OrderBy":"InvoiceTotal","Take":100}`, scan + sort}, // 20 % slower by the index if no row matches
@@ -96,6 +99,7 @@ func TestPlans(t *testing.T) {
 		{rows, `{"InvoiceTotalGreaterThan":5,"Take":100}`, byKey},
 		{rows, `{"InvoiceTotalBetween":[5,6],"Take":100,"Fields":"InvoiceTotal"}`, byKey},
 		{rows, `{"InvoiceTotalIn":[5,6],"Take":100}`, byKey},
+		{rows, `{"InvoiceTotalIn":[5],"Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
 		{rows, `{"InvoiceTotal":5,"Cartage1TotalGreaterThan":6,"Take":100}`, "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"},
 		{rows, `{"InvoiceIDBetween":["D1","D2"],"InvoiceTotalGreaterThan":5,"Take":100}`, key},
 		// All rows.

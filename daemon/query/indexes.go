@@ -24,11 +24,14 @@ const (
 // be the whole table, which is sorted as fast.
 const maxLookups = 10_000
 
+// maxDescending is the largest page that is read in the descending order of an index.
+const maxDescending = 1000
+
 // freeOrder returns the order without fields that have one value in all rows. SQLite also
 // leaves them out, but not if they are hidden.
 func freeOrder(p *Plan) []Order {
 	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
-		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.Field == o.Field && searches[c.Operator] == oneValue })
+		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.Field == o.Field && c.search() == oneValue })
 	})
 }
 
@@ -40,17 +43,18 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 		return byFirst
 	}
 	var fields []int // compared
-	usesFirst, limited := false, false
+	usesFirst := false
+	limited := p.Skip > 0 || p.Take > maxDescending
 	for _, c := range p.Where {
 		fields = append(fields, c.Field)
 		usesFirst = usesFirst || c.Field == 0
-		limited = limited || searches[c.Operator] == upTo
+		limited = limited || c.search() == upTo || c.Operator == record.NotEqualTo
 	}
 	for _, o := range order {
 		fields = append(fields, o.Field)
 	}
 	// The index has ascending first fields, so rows of equal value are sorted. In
-	// descending order these can be many, if the values are limited.
+	// descending order these can be many, unless the page has the greatest values.
 	page = page && !(order[0].Desc && limited)
 	if usesFirst || !oneField(fields) || !page && !oneField(append(fields, columns...)) {
 		return firstIndex
@@ -76,6 +80,13 @@ var searches = map[record.Operator]search{
 	record.In:                   upTo,
 }
 
+func (c Condition) search() search {
+	if c.Operator == record.In && len(c.Operands) == 1 {
+		return oneValue
+	}
+	return searches[c.Operator]
+}
+
 // search is the part of an index that matches an operator.
 type search uint8
 
@@ -87,5 +98,5 @@ const (
 
 // hides reports whether a condition must not use an index.
 func (u indexUse) hides(c Condition) bool {
-	return c.Field != 0 && (u == byFirst && searches[c.Operator] > oneValue || u == firstIndex && searches[c.Operator] != 0)
+	return c.Field != 0 && (u == byFirst && c.search() > oneValue || u == firstIndex && c.search() != 0)
 }
