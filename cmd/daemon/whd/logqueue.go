@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"bytes"
 	"io"
 	"sync"
 	"time"
@@ -74,7 +75,9 @@ func (q *logQueue) run() {
 			if len(lines) == 0 && lost == 0 {
 				break
 			}
-			_, _ = q.out.Write(lines) // the log has no other place for the error
+			if n, err := q.out.Write(lines); err != nil {
+				q.unwritten(lines[n:])
+			}
 			if lost > 0 {
 				q.report(lost)
 			}
@@ -84,6 +87,14 @@ func (q *logQueue) run() {
 			}
 		}
 	}
+}
+
+// unwritten counts lines that could not be written. A report could not be written either.
+func (q *logQueue) unwritten(lines []byte) {
+	n := int64(bytes.Count(lines, []byte{'\n'}))
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost, q.reported = q.lost+n, q.reported+n
 }
 
 // Close writes the queued lines. It waits a limited time for a stalled reader.
