@@ -15,11 +15,11 @@ import (
 // Tables and columns are those of the migrated files, except as follows. The embedded
 // store has one daemon and one partition: messages of all partitions belong to the first
 // one, which is not leased, and rows for other daemons are not copied.
-// WH_MessageCount has no counterpart on the server; countMessages fills it.
+// WH_MessageCount has no counterpart on the server; the daemon fills it.
 var (
 	// conditions restrict the rows of tables.
 	conditions = map[string]string{
-		"WH_Number":    `Name NOT IN ('ResponseTextSize', '` + originRow + `')`, // the first is maintained by triggers
+		"WH_Number":    `Name NOT IN ('ResponseTextSize', 'CountedMessage', '` + originRow + `')`, // the first is maintained by triggers
 		"WH_Partition": `PartitionID = 1`,
 		"WH_Nudge":     `Kind = 4`, // versions of subscriptions
 		"WH_Change":    `1 = 0`,
@@ -30,10 +30,6 @@ var (
 		"SY_WebhookMessage.PartitionID": `1`,
 	}
 )
-
-// countMessages is the count of the migration that creates WH_MessageCount.
-const countMessages = `INSERT INTO whd.WH_MessageCount (SubscriptionID, Messages, Failed)
-SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM whd.SY_WebhookMessage GROUP BY SubscriptionID`
 
 // table is a table of a file.
 type table struct {
@@ -57,11 +53,7 @@ func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) erro
 	if err != nil {
 		return err
 	}
-	err = errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own))
-	if err == nil {
-		_, err = own.Exec(ctx, countMessages)
-	}
-	if err = errors.Join(err, own.Close()); err != nil {
+	if err := errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own), own.Close()); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, appdb.LogFileName)

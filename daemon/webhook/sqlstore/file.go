@@ -28,7 +28,12 @@ type fileWriter struct {
 }
 
 func (f *fileWriter) open() (err error) {
-	f.conn, err = openToWrite(f.path)
+	if f.conn, err = openToWrite(f.path); err == nil {
+		if err = f.countOthers(); err != nil {
+			err = errors.Join(err, f.conn.Close())
+			f.conn = nil
+		}
+	}
 	return err
 }
 
@@ -209,7 +214,7 @@ func (f *fileWriter) mark(b *delivery.Batch) error {
 
 // messages inserts the messages, and counts those of each subscription.
 func (f *fileWriter) messages(b *delivery.Batch) error {
-	counts := make(map[int64]messageCount)
+	counts, last := make(map[int64]messageCount), int64(0)
 	err := each(f, fileMessage, b.Messages, func(m *webhook.Message) error {
 		if f.conn.Changes() > 0 { // not stored by an earlier attempt to write the batch
 			c := counts[m.Subscription]
@@ -217,14 +222,31 @@ func (f *fileWriter) messages(b *delivery.Batch) error {
 			if m.Status == webhook.Failed {
 				c.failed++
 			}
-			counts[m.Subscription] = c
+			counts[m.Subscription], last = c, max(last, m.ID)
 		}
 		return nil
 	})
-	if err != nil {
+	if err == nil {
+		err = each(f, fileCount, slices.Collect(maps.Values(counts)), nil)
+	}
+	if err == nil && last > 0 {
+		err = f.conn.Query(`UPDATE WH_Number SET Next = ?1 WHERE Name = 'CountedMessage' AND Next < ?1`, nil, last)
+	}
+	return err
+}
+
+// countOthers counts messages that were written by an older program or by whd store copy.
+func (f *fileWriter) countOthers() error {
+	_, found, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`)
+	if err != nil || !found {
 		return err
 	}
-	return each(f, fileCount, slices.Collect(maps.Values(counts)), nil)
+	return f.conn.Exec(`BEGIN IMMEDIATE;
+INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM SY_WebhookMessage WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage') GROUP BY SubscriptionID
+ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed;
+UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage) WHERE Name = 'CountedMessage';
+COMMIT`)
 }
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {

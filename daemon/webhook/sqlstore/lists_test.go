@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -141,8 +142,8 @@ func TestSubscriptionsByNumber(t *testing.T) {
 }
 
 // TestMessageCounts checks that the numbers of messages are those of the existing messages
-// after a migration of a file with messages, and after every change of one. The suite
-// checks them after new messages.
+// after a migration of a file with messages, after every change of one, and after a program
+// without the numbers has used the file. The suite checks them after new messages.
 func TestMessageCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), appdb.FileName)
 	db, err := appdb.OpenFile(path)
@@ -162,31 +163,46 @@ func TestMessageCounts(t *testing.T) {
 		return fmt.Sprintf(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime, MadeByAdmin)
 VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	}
-	for i, statement := range []string{
+	checked := false
+	for _, statement := range []string{
 		add(1, 7, 1), add(2, 7, 3), add(3, 7, 3), add(4, 8, 0), add(5, 7, 3), add(6, 9, 1), "migrate",
 		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (1, 2, 4)`,
 		`UPDATE SY_WebhookMessage SET Status = 2 WHERE ID IN (1, 3)`,
 		`UPDATE SY_WebhookMessage SET Status = 1`,
 		`UPDATE SY_WebhookMessage SET Status = 3`,
 		`DELETE FROM SY_WebhookMessage WHERE ID IN (2, 4)`,
+		"older program", add(10, 7, 0), add(11, 8, 0), add(12, 8, 0), add(13, 9, 0),
+		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (10, 11, 12)`,
+		`UPDATE SY_WebhookMessage SET Status = 1 WHERE ID IN (1, 10)`,
+		`DELETE FROM SY_WebhookMessage WHERE ID IN (5, 12)`,
+		"count",
+		`UPDATE SY_WebhookMessage SET Status = 1 WHERE ID = 11`,
+		`DELETE FROM SY_WebhookMessage WHERE ID = 13`,
+		"count",
 		`INSERT INTO WH_SubscriptionRemoved VALUES (7, ''), (8, '')`,
 		`DELETE FROM WH_SubscriptionRemoved`,
 		`DELETE FROM SY_WebhookMessage`,
 	} {
-		if statement == "migrate" {
-			err = db.Migrate(t.Context())
-		} else {
+		switch statement {
+		case "migrate":
+			err, checked = db.Migrate(t.Context()), true
+		case "older program":
+			checked = false
+		case "count":
+			w := &fileWriter{db: db, path: path, wal: checkpointer{path: path, lock: db.Lock, drain: db.Drain}}
+			err, checked = errors.Join(w.open(), w.close()), true
+		default:
 			_, err = db.Exec(t.Context(), statement)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
-		if i >= 6 {
+		if checked {
 			expectRows(t, db, `group_concat(c.SubscriptionID || ': ' || c.Messages || ' ' || c.Failed) FROM (SELECT * FROM WH_MessageCount ORDER BY 1) c WHERE Messages > 0`,
 				mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`))
 		}
 	}
-	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,9")
+	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
 }
 
 func mustText(t *testing.T, db *appdb.DB, statement string) string {
