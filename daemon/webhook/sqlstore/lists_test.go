@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -189,8 +188,11 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 		case "older program":
 			checked = false
 		case "count":
-			w := &fileWriter{db: db, path: path, wal: checkpointer{path: path, lock: db.Lock, drain: db.Drain}}
-			err, checked = errors.Join(w.open(), w.close()), true
+			w, failed := Open(db, path)
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			err, checked = w.Close(), true
 		default:
 			_, err = db.Exec(t.Context(), statement)
 		}
