@@ -33,6 +33,13 @@ var update = flag.Bool("update", false, "rewrite the expected outputs")
 // processes.
 func TestMain(m *testing.M) {
 	daemontest.RunIfLaunched()
+	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // not a command of a script
+		for _, variable := range os.Environ() {
+			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WHCTL_") {
+				os.Unsetenv(name) // set as the README says
+			}
+		}
+	}
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
 
