@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // not a command of a script
 		for _, variable := range os.Environ() {
 			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WHCTL_") {
-				os.Unsetenv(name) // set as the README says
+				os.Unsetenv(name) // set by the README's commands
 			}
 		}
 	}
