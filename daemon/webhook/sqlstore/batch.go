@@ -98,10 +98,10 @@ var (
 const messageUpdate = `Status = @Status, Attempts = @Attempt, NextAttemptDateTime = @NextAttemptDateTime, LastSavedDateTime = @LastSavedDateTime,
 	HTTPCode = @HTTPCode, ResponseMessage = @Message`
 
-// storedText is a response body that attempts refer to.
 // messageCount are the numbers of new messages of a subscription.
 type messageCount struct{ subscription, messages, failed int64 }
 
+// storedText is a response body that attempts refer to.
 type storedText struct{ hash, used, text string }
 
 // textSize returns the approximate size of a row with the text, in bytes.

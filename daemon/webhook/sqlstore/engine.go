@@ -20,17 +20,22 @@ import (
 // attempts, and everything in Peers.
 type Engine struct {
 	Peers
-	writer batchWriter
+	writer  batchWriter
+	remover remover
 }
 
 // batchWriter writes the batches of the engine.
 type batchWriter interface {
 	write(ctx context.Context, b *delivery.Batch) error
+	close() error
+}
+
+// remover makes room in the tables.
+type remover interface {
 	// remove removes messages, and returns those that it has not processed.
 	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
 	// shrink returns some free space to the file system.
 	shrink(ctx context.Context) (delivery.Removed, error)
-	close() error
 }
 
 // Close stops writing batches. The database stays open.

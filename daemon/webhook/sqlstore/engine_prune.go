@@ -29,7 +29,7 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 	if len(messages) == 0 {
 		return r, nil
 	}
-	left, removed, err := e.writer.remove(ctx, messages)
+	left, removed, err := e.remover.remove(ctx, messages)
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "removing old messages")
 	}
@@ -85,7 +85,7 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 		if err != nil || len(all) > 0 {
 			r := delivery.Removed{}
 			if err == nil {
-				_, r, err = e.writer.remove(ctx, all)
+				_, r, err = e.remover.remove(ctx, all)
 				r.More = true
 			}
 			return r, e.fault(err, "removing messages")
@@ -149,7 +149,7 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 		r.More = true
 		return r, e.fault(err, oldest)
 	}
-	r, err = e.writer.shrink(ctx)
+	r, err = e.remover.shrink(ctx)
 	return r, e.fault(err, "shrinking the file")
 }
 

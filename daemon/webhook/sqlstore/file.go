@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
@@ -325,100 +324,4 @@ func (f *fileWriter) changes(b *delivery.Batch) error {
 	}
 	return f.conn.Query(`INSERT INTO WH_Change (PartitionID, Number, AddedDateTime, Changes) VALUES (?1, ?2, `+f.db.Clock+`, ?3)`, nil,
 		b.Home, b.Number, changesText(b))
-}
-
-// minRemoved is how many messages one transaction deletes even if another writer
-// waits: at least this many and half of the step, so that removal keeps up with any
-// load.
-const minRemoved = 10
-
-// remove deletes messages with their attempts, and events without other messages.
-// It uses the connection of the batches: changes of another connection would
-// invalidate its cache, and another connection would checkpoint on its own. It ends
-// early if another writer waits, and returns the remaining messages. Removed.Took
-// is how long the file was locked.
-func (f *fileWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
-	defer cancel()
-	err = f.locked(ctx, func() error {
-		started := time.Now()
-		err := f.withoutSync(func() error {
-			return f.transact(ctx, func() (err error) {
-				left, r.Rows, err = f.removeEach(all)
-				return err
-			})
-		})
-		r.Took = time.Since(started)
-		return err
-	})
-	if err != nil {
-		return all, delivery.Removed{}, err
-	}
-	return left, r, nil
-}
-
-// withoutSync runs a transaction that need not be durable when it ends. If it
-// is lost, it will be repeated. It becomes durable with the next synced
-// transaction.
-func (f *fileWriter) withoutSync(work func() error) error {
-	if err := f.conn.Exec("PRAGMA synchronous = NORMAL"); err != nil {
-		return err
-	}
-	err := work()
-	if f.conn == nil {
-		return err
-	}
-	if syncErr := f.conn.Exec("PRAGMA synchronous = FULL"); syncErr != nil {
-		f.conn.Close()
-		f.conn = nil
-		return errors.Join(err, syncErr)
-	}
-	return err
-}
-
-// removeEach deletes messages one by one, until another writer waits.
-func (f *fileWriter) removeEach(all []deletion) (left []deletion, n int, err error) {
-	for i, c := range all {
-		if i >= max(minRemoved, len(all)/2) && f.db.WriteLock.Wanted() {
-			return all[i:], n, nil
-		}
-		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
-			return nil, n, err
-		}
-		if f.conn.Changes() == 0 {
-			continue
-		}
-		n++
-		err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id)
-		if err == nil {
-			err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
-		}
-		if err != nil {
-			return nil, n, err
-		}
-	}
-	return nil, n, nil
-}
-
-const shrinkPages = 200 // pages returned at a time
-
-// shrink returns free pages to the file system. This requires a file that was
-// created or compacted with auto_vacuum.
-func (f *fileWriter) shrink(ctx context.Context) (r delivery.Removed, err error) {
-	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
-	defer cancel()
-	err = f.locked(ctx, func() error {
-		started := time.Now()
-		size, err := appdb.SizeOf(f.conn)
-		if err != nil || size.FreePages < size.Pages/appdb.MaxFreeShare+shrinkPages {
-			return err
-		}
-		err = f.withoutSync(func() (err error) {
-			r.More, err = appdb.Shrink(f.conn, size, shrinkPages)
-			return err
-		})
-		r.Took = time.Since(started)
-		return err
-	})
-	return r, err
 }

@@ -54,7 +54,7 @@ func removalIsComplete(t *testing.T, w *Store) {
 	prune(hookNoon.Add(24 * time.Hour))
 	expect("[16 20]", "[]", "[13 15]") // the other message still needs its event
 	changed := []deletion{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
-	if _, got, err := w.writer.remove(t.Context(), changed); err != nil || got.Rows != 0 {
+	if _, got, err := w.remover.remove(t.Context(), changed); err != nil || got.Rows != 0 {
 		t.Errorf("removed changed messages: %+v (%v)", got, err)
 	}
 	expect("[16 20]", "[]", "[13 15]")

@@ -4,15 +4,7 @@
 package sqlstore
 
 import (
-	"context"
-	"crypto/rand"
-	"database/sql"
-	"errors"
-	"time"
-
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -36,7 +28,8 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 	t := tables{db}
 	engine := &Engine{Peers: Peers{t}}
 	if db.IsServer() {
-		engine.writer = &serverWriter{db}
+		s := &serverWriter{db}
+		engine.writer, engine.remover = s, s
 	} else {
 		f := &fileWriter{db: db, path: path, wal: checkpointer{
 			path: path, lock: db.Lock, fail: db.Fail, sync: (*sqlite.Conn).Sync, drain: db.Drain, running: make(chan struct{}, 1),
@@ -44,145 +37,7 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 		if err := f.open(); err != nil {
 			return nil, err
 		}
-		engine.writer = f
+		engine.writer, engine.remover = f, fileRemover{f}
 	}
 	return &Store{&Admin{t}, engine, db}, nil
-}
-
-// tables are the service's tables, with the operations that several stores share.
-type tables struct{ db *appdb.DB }
-
-// fault wraps an error of the tables for clients and for the engine.
-func (t tables) fault(err error, doing string) error { return t.db.Fault(engineError(err), doing) }
-
-// engineError adds the corresponding error of package delivery.
-func engineError(err error) error {
-	switch {
-	case errors.Is(err, appdb.ErrReplaced), errors.Is(err, appdb.ErrUnsynced):
-		return errors.Join(delivery.ErrFenced, err)
-	case sqlite.IsDamaged(err):
-		return errors.Join(delivery.ErrDamaged, err)
-	}
-	return err
-}
-
-// missing returns NotFound for a missing object, or err wrapped.
-func (t tables) missing(err error, thing string) error {
-	if err != nil {
-		return t.fault(err, "finding a "+thing)
-	}
-	return fault.New(fault.NotFound, "There is no such %s", thing)
-}
-
-// queryInt returns the number that a statement selects, or 0 if it selects no row.
-func (t tables) queryInt(ctx context.Context, doing, statement string, args ...any) (int64, error) {
-	n, err := appdb.QueryOne(ctx, t.db, appdb.ScanInt, statement, args...)
-	if err != nil || n == nil {
-		return 0, t.fault(err, doing)
-	}
-	return *n, nil
-}
-
-// scanInto returns a function that scans a row into the destinations that fields
-// returns.
-func scanInto[T any](fields func(*T) []any) func(appdb.Row) (T, error) {
-	return func(row appdb.Row) (v T, err error) {
-		err = row.Scan(fields(&v)...)
-		return v, err
-	}
-}
-
-// Names of the counters in WH_Number.
-const (
-	lastID              = `ID`
-	subscriptionVersion = `SubscriptionVersion`
-	defaultRetries      = `MaxRetries`
-	lastPeerEvent       = `Nudge`
-)
-
-const (
-	allocateInFile = `UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name RETURNING Next - @Count`
-	// Not with OUTPUT: with it, Babelfish returns the same number to concurrent
-	// callers.
-	allocateOnServer = `SET XACT_ABORT ON;
-BEGIN TRANSACTION;
-UPDATE whd.WH_Number SET Next = Next + @Count WHERE Name = @Name;
-SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
-COMMIT TRANSACTION;`
-)
-
-// AllocateIDs implements delivery.Store.
-func (t tables) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
-	statement := allocateInFile
-	if t.db.IsServer() {
-		statement = allocateOnServer
-	}
-	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
-		unlock, err := t.db.Lock(ctx)
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		first, err = t.db.QueryInt(ctx, statement, sql.Named("Count", n), sql.Named("Name", lastID))
-		return err
-	})
-	return first, t.fault(err, "allocating IDs")
-}
-
-// changedKind is the kind of the rows of WH_Nudge that list the subscriptions a
-// transaction changed. Their number is the version that the transaction created. A
-// transaction that changed none adds a row for subscription 0.
-const changedKind = 4
-
-// maxChangedVersions is for how many versions these rows are retained. A daemon
-// that is further behind reads all subscriptions.
-const maxChangedVersions = 1000
-
-// increment increments a counter. Incrementing subscriptionVersion is the first step of
-// every transaction that changes subscriptions, and serializes them.
-func increment(counter string) appdb.Step {
-	return appdb.MustAffect(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", counter))
-}
-
-// newID is the ID that increment(lastID) allocates in the same transaction.
-const newID = `(SELECT n.Next - 1 FROM whd.WH_Number n WHERE n.Name = '` + lastID + `')`
-
-// changedSteps returns the steps that list the subscriptions a transaction changes.
-// They must precede steps that remove these subscriptions, and follow steps that
-// add them.
-func (t tables) changedSteps(which string, args ...any) []appdb.Step {
-	args = append([]any{sql.Named("Name", subscriptionVersion)}, args...)
-	return []appdb.Step{
-		appdb.MustAffect(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, COALESCE(c.ID, 0), @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n
-LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_WebhookSubscription`+which+`) WHERE n.Name = @Name`,
-			append(args, sql.Named("Kind", changedKind), t.db.HolderArg())...),
-		appdb.Statement(`DELETE FROM whd.WH_Nudge WHERE Kind = @Kind AND Number <= (SELECT n.Next - @Kept FROM whd.WH_Number n WHERE n.Name = @Name)
-	AND Number >= (SELECT n.Next - 2 * @Kept FROM whd.WH_Number n WHERE n.Name = @Name)`,
-			sql.Named("Kind", changedKind), sql.Named("Kept", maxChangedVersions), sql.Named("Name", subscriptionVersion)),
-	}
-}
-
-// peerEventSteps returns the steps that notify other daemons about messages of
-// subscriptions. The first step locks the counter until the transaction ends, so
-// the numbers have the order of the commits: a reader of a number has not missed a
-// lower one.
-func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
-	for _, s := range subscriptions {
-		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, @Subscription, @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.db.HolderArg(), sql.Named("Name", lastPeerEvent)))
-	}
-	return steps
-}
-
-// ticks returns a duration in the stored unit of 100 ns.
-func ticks(d time.Duration) int64 { return int64(d / 100) }
-
-// newRowHash returns a random row hash.
-func newRowHash() []byte {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // never fails
-	return b
 }
