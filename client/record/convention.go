@@ -60,7 +60,7 @@ func affixes(conventions []Convention) (before, after []affix) {
 func (k *Kind) conventional(name string) (found Member, ok bool) {
 	longest := 0
 	try := func(a affix, field string, fits bool) {
-		if i, isField := k.columns[field]; fits && isField && len(field) > longest {
+		if i, isField := k.fields[field]; fits && isField && len(field) > longest {
 			longest, ok = len(field), true
 			found = Member{i, a.operator, k.Fields[i].Filter.Allows(a.operator)}
 		}

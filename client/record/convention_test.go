@@ -80,16 +80,16 @@ func TestConventionsAreThoseOfAutoQuery(t *testing.T) {
 
 func TestConventionPrecedence(t *testing.T) {
 	r, err := NewRegistry(Kind{Name: "Trips", Fields: []Field{
-		{"RecID", Guid, GuidFilter, NotNull},
-		{"Date", DateTime, OrderedFilter, Nullable},
-		{"FromDate", DateTime, OrderedFilter, Nullable},
-		{"DateTo", DateTime, OrderedFilter, Nullable},
-		{"DateFrom", DateTime, OrderedFilter, Nullable},
-		{"OrderIds", Text, TextFilter, Nullable},
-		{"Order", Int, OrderedFilter, Nullable},
-		{"LikeName", Text, TextFilter, Nullable},
-		{"Done", Bool, EqualFilter, Nullable},
-		{"Secret", Text, NoFilter, Nullable},
+		{Name: "RecID", Type: Guid, Filter: GuidFilter, Null: NotNull},
+		{Name: "Date", Type: DateTime, Filter: OrderedFilter, Null: Nullable},
+		{Name: "FromDate", Type: DateTime, Filter: OrderedFilter, Null: Nullable},
+		{Name: "DateTo", Type: DateTime, Filter: OrderedFilter, Null: Nullable},
+		{Name: "DateFrom", Type: DateTime, Filter: OrderedFilter, Null: Nullable},
+		{Name: "OrderIds", Type: Text, Filter: TextFilter, Null: Nullable},
+		{Name: "Order", Type: Int, Filter: OrderedFilter, Null: Nullable},
+		{Name: "LikeName", Type: Text, Filter: TextFilter, Null: Nullable},
+		{Name: "Done", Type: Bool, Filter: EqualFilter, Null: Nullable},
+		{Name: "Secret", Type: Text, Filter: NoFilter, Null: Nullable},
 	}})
 	if err != nil {
 		t.Fatal(err)

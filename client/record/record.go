@@ -4,6 +4,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -14,6 +15,11 @@ type Field struct {
 	Type   Type
 	Filter Family
 	Null   Nullability
+	Column string // name of the column, if it differs from Name
+}
+
+func field(name string, t Type, null Nullability) Field {
+	return Field{Name: name, Type: t, Filter: t.Filter(), Null: null}
 }
 
 // Nullability is whether a field can be null.
@@ -24,6 +30,9 @@ const (
 	Nullable Nullability = true
 	NotNull  Nullability = false
 )
+
+// ColumnName returns the name of the field's column.
+func (f Field) ColumnName() string { return cmp.Or(f.Column, f.Name) }
 
 // TypeName returns the type in the notation of the published interface, with "?" for a
 // nullable scalar.
@@ -37,20 +46,25 @@ func (f Field) TypeName() string {
 // Kind is a record kind. Its fields have the order of the published interface. The first
 // one is the tie-breaker that makes paging stable.
 type Kind struct {
-	Name    string  // also of the table or view, unless Table or the settings name another
-	Area    string  // business area, for display
-	Summary string  // one line, for display
-	Fields  []Field // in column order
+	Name    string   // also of the table or view, unless Table or the settings name another
+	Area    string   // business area, for display
+	Summary string   // one line, for display
+	Fields  []Field  // in column order
+	Table   string   // table or view, with its schema if it differs from the default; empty for Name
+	Key     []string // the fields that identify a row; empty if none are declared
+	Role    string   // the least role that may read the records; empty for reader
+	Stamp   string   // the field that grows with every change of a row; empty if none is declared
+	Index   []string // the fields of additional indexes in the embedded file
 
 	// For the service's own kinds.
 	Database      Database
-	Table         string // if it differs from Name
 	OperationName string // if it differs from Name + "Query"
-	NewestFirst   bool   // default order: descending by the key
-	Key           string // the field that orders pages; empty for the first one
+	NewestFirst   bool   // default order: descending by the order field
+	OrderField    string // the field that orders pages; empty for the first one
 
 	members map[string]Member // by name, as declared and in lower case
-	columns map[string]int    // by name in lower case
+	fields  map[string]int    // by name in lower case
+	columns map[string]int    // by column name in lower case
 }
 
 // Database is the database of a kind's records.
@@ -65,7 +79,7 @@ const (
 
 // KeyField returns the index of the field that orders pages.
 func (k *Kind) KeyField() int {
-	key, _ := k.Column(k.Key)
+	key, _ := k.Column(k.OrderField)
 	return key
 }
 
@@ -83,10 +97,7 @@ func (k *Kind) Operation() string {
 // Source returns the default name of the kind's table or view. The settings can name
 // another.
 func (k *Kind) Source() string {
-	if k.Table != "" {
-		return k.Table
-	}
-	return k.Name
+	return cmp.Or(k.Table, k.Name)
 }
 
 // Member is a filter member of a request: a field and an operator. Allowed is false if
@@ -112,10 +123,16 @@ func (k *Kind) Member(name string) (Member, bool) {
 
 // Column returns the index of a field by name, ignoring case.
 func (k *Kind) Column(name string) (int, bool) {
-	i, ok := k.columns[name]
+	i, ok := k.fields[name]
 	if !ok {
-		i, ok = k.columns[strings.ToLower(name)]
+		i, ok = k.fields[strings.ToLower(name)]
 	}
+	return i, ok
+}
+
+// ByColumn returns the index of a field by the name of its column, ignoring case.
+func (k *Kind) ByColumn(name string) (int, bool) {
+	i, ok := k.columns[strings.ToLower(name)]
 	return i, ok
 }
 
@@ -139,6 +156,15 @@ func (k *Kind) FieldNames() []string {
 	return names
 }
 
+// ColumnNames returns the names of the fields' columns.
+func (k *Kind) ColumnNames() []string {
+	names := make([]string, len(k.Fields))
+	for i, f := range k.Fields {
+		names[i] = f.ColumnName()
+	}
+	return names
+}
+
 // Reserved returns the names of request members that are never filters: those for
 // paging, ordering, projection and the reply format.
 func Reserved() []string {
@@ -153,22 +179,27 @@ func Reserved() []string {
 // same name with suffixes, or if a name is reserved.
 func (k *Kind) index() error {
 	k.members = make(map[string]Member)
-	k.columns = make(map[string]int)
+	k.fields, k.columns = make(map[string]int), make(map[string]int)
 	for i, f := range k.Fields {
 		if f.Name == "" {
 			return fmt.Errorf("record kind %s: field %d has no name", k.Name, i+1)
 		}
 		key := strings.ToLower(f.Name)
-		if _, exists := k.columns[key]; exists {
+		if _, exists := k.fields[key]; exists {
 			return fmt.Errorf("record kind %s: duplicate field %s", k.Name, f.Name)
 		}
-		k.columns[key] = i
+		k.fields[key] = i
+		column := strings.ToLower(f.ColumnName())
+		if other, exists := k.columns[column]; exists {
+			return fmt.Errorf("record kind %s: %s and %s have the same column %s", k.Name, k.Fields[other].Name, f.Name, f.ColumnName())
+		}
+		k.columns[column] = i
 		k.put(f.Name, Member{i, Equal, f.Filter.Allows(Equal)})
 	}
 	for i, f := range k.Fields {
 		for _, o := range Operators()[1:] { // without Equal
 			name := f.Name + o.Suffix()
-			if _, isField := k.columns[strings.ToLower(name)]; isField {
+			if _, isField := k.fields[strings.ToLower(name)]; isField {
 				continue
 			}
 			if other, taken := k.members[strings.ToLower(name)]; taken {
@@ -180,6 +211,13 @@ func (k *Kind) index() error {
 	for _, name := range Reserved() {
 		if m, taken := k.Member(name); taken {
 			return fmt.Errorf("record kind %s: %s is reserved and cannot filter %s", k.Name, name, k.Fields[m.Field].Name)
+		}
+	}
+	for member, names := range map[string][]string{"key": k.Key, "index": k.Index, "stamp": {k.Stamp}} {
+		for _, name := range names {
+			if _, exists := k.Column(name); !exists && name != "" {
+				return fmt.Errorf("record kind %s: unknown %s field %s", k.Name, member, name)
+			}
 		}
 	}
 	return nil

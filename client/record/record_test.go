@@ -190,11 +190,11 @@ func TestTypeName(t *testing.T) {
 		field Field
 		want  string
 	}{
-		{Field{"A", Text, TextFilter, Nullable}, "string"},
-		{Field{"A", Bytes, EqualFilter, Nullable}, "byte[]"},
-		{Field{"A", Short, OrderedFilter, Nullable}, "short?"},
-		{Field{"A", Short, OrderedFilter, NotNull}, "short"},
-		{Field{"A", Guid, GuidFilter, NotNull}, "Guid"},
+		{Field{Name: "A", Type: Text, Filter: TextFilter, Null: Nullable}, "string"},
+		{Field{Name: "A", Type: Bytes, Filter: EqualFilter, Null: Nullable}, "byte[]"},
+		{Field{Name: "A", Type: Short, Filter: OrderedFilter, Null: Nullable}, "short?"},
+		{Field{Name: "A", Type: Short, Filter: OrderedFilter, Null: NotNull}, "short"},
+		{Field{Name: "A", Type: Guid, Filter: GuidFilter, Null: NotNull}, "Guid"},
 	} {
 		if got := c.field.TypeName(); got != c.want {
 			t.Errorf("type name of %+v is %s, want %s", c.field, got, c.want)
@@ -305,7 +305,7 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 	text := func(names ...string) []Field {
 		var fields []Field
 		for _, n := range names {
-			fields = append(fields, Field{n, Text, TextFilter, Nullable})
+			fields = append(fields, Field{Name: n, Type: Text, Filter: TextFilter})
 		}
 		return fields
 	}
@@ -322,6 +322,10 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 		{"operation named as a kind", []Kind{{Name: "AQuery", Fields: text("X")}, {Name: "A", Fields: text("X")}}, "AQuery: duplicate name"},
 		{"duplicate field", []Kind{{Name: "A", Fields: text("X", "x")}}, "duplicate field x"},
 		{"reserved paging name", []Kind{{Name: "A", Fields: text("X", "TAKE")}}, "Take is reserved"},
+		{"two fields of a column", []Kind{{Name: "A", Fields: []Field{{Name: "X", Column: "c"}, {Name: "C"}}}}, "X and C have the same column C"},
+		{"unknown key field", []Kind{{Name: "A", Key: []string{"X", "Y"}, Fields: text("X")}}, "unknown key field Y"},
+		{"unknown stamp", []Kind{{Name: "A", Stamp: "Y", Fields: text("X")}}, "unknown stamp field Y"},
+		{"unknown index field", []Kind{{Name: "A", Index: []string{"Y"}, Fields: text("X")}}, "unknown index field Y"},
 		{"reserved format name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -333,10 +337,29 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 	}
 }
 
+func TestFieldsByColumn(t *testing.T) {
+	r, err := NewRegistry(Kind{Name: "A", Table: "dbo.T", Fields: []Field{{Name: "Phone", Column: "Phone No."}, {Name: "Mail"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := r.Kinds()[0]
+	for column, want := range map[string]int{"phone no.": 0, "MAIL": 1} {
+		if got, ok := k.ByColumn(column); !ok || got != want {
+			t.Errorf("column %s is of field %d, %t", column, got, ok)
+		}
+	}
+	if _, ok := k.ByColumn("Phone"); ok {
+		t.Error("Phone is a column")
+	}
+	if _, ok := k.Column("Phone No."); ok || k.ColumnNames()[0] != "Phone No." || k.Source() != "dbo.T" {
+		t.Errorf("got columns %q, source %s", k.ColumnNames(), k.Source())
+	}
+}
+
 func TestFieldNameTakesPrecedenceOverSuffix(t *testing.T) {
 	r, err := NewRegistry(Kind{Name: "A", Fields: []Field{
-		{"Logged", Text, TextFilter, Nullable},
-		{"LoggedIn", Bool, EqualFilter, Nullable},
+		{Name: "Logged", Type: Text, Filter: TextFilter, Null: Nullable},
+		{Name: "LoggedIn", Type: Bool, Filter: EqualFilter, Null: Nullable},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -24,26 +24,27 @@ const (
 // typeInfo has the properties of a type.
 type typeInfo struct {
 	name   string // in the published interface
+	filter Family // of fields of the type
 	number bool   // a JSON number
 	bits   uint8  // of an integer type
 	signed bool
 }
 
 var types = [...]typeInfo{
-	Text:       {name: "string"},
-	Int:        {name: "int", number: true, bits: 32, signed: true},
-	Short:      {name: "short", number: true, bits: 16, signed: true},
-	Byte:       {name: "byte", number: true, bits: 8},
-	Long:       {name: "long", number: true, bits: 64, signed: true},
-	Decimal:    {name: "decimal", number: true},
-	Bool:       {name: "bool"},
-	DateTime:   {name: "DateTime"},
-	Bytes:      {name: "byte[]"},
-	Guid:       {name: "Guid"},
-	TimeSpan:   {name: "TimeSpan"},
-	Dictionary: {name: "Dictionary<string,string>"},
-	Object:     {name: "object"},
-	Epoch:      {name: "date"},
+	Text:       {name: "string", filter: TextFilter},
+	Int:        {name: "int", filter: OrderedFilter, number: true, bits: 32, signed: true},
+	Short:      {name: "short", filter: OrderedFilter, number: true, bits: 16, signed: true},
+	Byte:       {name: "byte", filter: OrderedFilter, number: true, bits: 8},
+	Long:       {name: "long", filter: OrderedFilter, number: true, bits: 64, signed: true},
+	Decimal:    {name: "decimal", filter: OrderedFilter, number: true},
+	Bool:       {name: "bool", filter: EqualFilter},
+	DateTime:   {name: "DateTime", filter: OrderedFilter},
+	Bytes:      {name: "byte[]", filter: EqualFilter},
+	Guid:       {name: "Guid", filter: GuidFilter},
+	TimeSpan:   {name: "TimeSpan", filter: OrderedFilter},
+	Dictionary: {name: "Dictionary<string,string>", filter: TextFilter},
+	Object:     {name: "object", filter: TextFilter},
+	Epoch:      {name: "date", filter: OrderedFilter},
 }
 
 // Types returns all types, for tests that cover each of them.
@@ -57,6 +58,9 @@ func Types() []Type {
 
 // String returns the name in the published interface.
 func (t Type) String() string { return types[t].name }
+
+// Filter returns the family of the fields of the type.
+func (t Type) Filter() Family { return types[t].filter }
 
 // Number reports whether values are JSON numbers.
 func (t Type) Number() bool { return types[t].number }

@@ -78,13 +78,13 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		findings[0].Grant, err = r.grant(ctx, kind)
 		return findings, executor.Classify(err)
 	}
-	fields := slices.DeleteFunc(kind.FieldNames(), func(name string) bool {
+	names := slices.DeleteFunc(kind.ColumnNames(), func(name string) bool {
 		return !slices.ContainsFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 	})
-	if len(fields) == 0 {
+	if len(names) == 0 {
 		return findings, nil
 	}
-	problem, err := r.probe(ctx, kind, fields)
+	problem, err := r.probe(ctx, kind, names)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", table, executor.Classify(err))
 	}

@@ -141,7 +141,7 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	var found []Finding
 	for _, f := range kind.Fields {
 		finding := Finding{Kind: kind.Name, Table: table, Field: f.Name}
-		column, ok := byName[strings.ToLower(f.Name)]
+		column, ok := byName[strings.ToLower(f.ColumnName())]
 		switch match := types.of(f.Type, column.Type); {
 		case !ok:
 			finding.Problem = noColumn

@@ -105,9 +105,9 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns []string
 	for _, f := range kind.Fields {
-		columns = append(columns, sqlite.Quote(f.Name)+" "+declaredTypes[f.Type.Stored()])
+		columns = append(columns, sqlite.Quote(f.ColumnName())+" "+declaredTypes[f.Type.Stored()])
 	}
-	first := kind.Fields[0].Name
+	first := kind.Fields[0].ColumnName()
 	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
 		sqlite.Quote(kind.Name), strings.Join(columns, ", "), sqlite.Quote(kind.Name+"_"+first), sqlite.Quote(kind.Name), sqlite.Quote(first)))
 	if err != nil {
@@ -118,7 +118,7 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 		return err
 	}
 	for i, f := range kind.Fields {
-		if _, exists := existing[strings.ToLower(f.Name)]; exists {
+		if _, exists := existing[strings.ToLower(f.ColumnName())]; exists {
 			continue
 		}
 		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
@@ -128,12 +128,12 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	return nil
 }
 
-// createIndexes creates indexes on fields of a kind. Each also has the first field, which
+// createIndexes creates indexes on columns of a kind. Each also has the first field, which
 // completes the order of pages.
-func createIndexes(conn *sqlite.Conn, kind *record.Kind, fields []string) error {
-	for _, name := range fields {
+func createIndexes(conn *sqlite.Conn, kind *record.Kind, names []string) error {
+	for _, name := range names {
 		err := conn.Exec(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s, %s)", sqlite.Quote(kind.Name+"_"+name), sqlite.Quote(kind.Name),
-			sqlite.Quote(name), sqlite.Quote(kind.Fields[0].Name)))
+			sqlite.Quote(name), sqlite.Quote(kind.Fields[0].ColumnName())))
 		if err != nil {
 			return err
 		}
@@ -141,12 +141,12 @@ func createIndexes(conn *sqlite.Conn, kind *record.Kind, fields []string) error 
 	return nil
 }
 
-// orderedFields returns the names of the fields that have an order, without the first one,
+// orderedColumns returns the columns of the fields that have an order, without the first,
 // which always has an index.
-func orderedFields(kind *record.Kind) (names []string) {
+func orderedColumns(kind *record.Kind) (names []string) {
 	for _, f := range kind.Fields[1:] {
 		if f.Filter == record.OrderedFilter {
-			names = append(names, f.Name)
+			names = append(names, f.ColumnName())
 		}
 	}
 	return names
@@ -168,7 +168,7 @@ func (b *fileRecords) ownTables(sources map[string]string) (map[string]bool, err
 		}
 		own[kind.Name] = sources[kind.Name] == "" && !slices.ContainsFunc(kind.Fields, func(f record.Field) bool {
 			declared, _, _ := strings.Cut(declaredTypes[f.Type.Stored()], " ")
-			return types[strings.ToLower(f.Name)] != declared
+			return types[strings.ToLower(f.ColumnName())] != declared
 		})
 	}
 	return own, nil
@@ -239,7 +239,7 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 		}
 		count += n
 		if b.Indexed[kind.Name] {
-			if err := createIndexes(conn, kind, orderedFields(kind)); err != nil {
+			if err := createIndexes(conn, kind, orderedColumns(kind)); err != nil {
 				return 0, executor.Classify(fmt.Errorf("indexing %s: %w", kind.Name, err))
 			}
 		}

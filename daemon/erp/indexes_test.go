@@ -144,7 +144,7 @@ func TestPlans(t *testing.T) {
 func TestIndexesOfDemo(t *testing.T) {
 	first := []string{"SO_Totals_InvoiceID(InvoiceID)"}
 	all := slices.Clone(first)
-	for _, name := range orderedFields(totalsKind()) {
+	for _, name := range orderedColumns(totalsKind()) {
 		all = append(all, "SO_Totals_"+name+"("+name+",InvoiceID)")
 	}
 	slices.Sort(all)

@@ -81,9 +81,9 @@ type backend interface {
 	// describe returns the display name of a kind's table or view, and its
 	// columns; none if the table does not exist.
 	describe(ctx context.Context, kind *record.Kind) (table string, columns []Column, err error)
-	// probe reads no rows of the named columns; problem is the reason if they
+	// probe reads no rows of the columns; problem is the reason if they
 	// cannot be read.
-	probe(ctx context.Context, kind *record.Kind, fields []string) (problem string, err error)
+	probe(ctx context.Context, kind *record.Kind, names []string) (problem string, err error)
 	typeCompatibility() compatibilities
 	// columnValues returns up to maxVersions values of a column, given as table.column,
 	// as text. problem is the reason if the column cannot be read.

@@ -133,9 +133,9 @@ func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 }
 
 // probe implements backend.
-func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, fields []string) (string, error) {
-	columns := make([]string, len(fields))
-	for i, name := range fields {
+func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, names []string) (string, error) {
+	columns := make([]string, len(names))
+	for i, name := range names {
 		columns[i] = mssql.Quote(name)
 	}
 	rows, err := b.poolFor(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())

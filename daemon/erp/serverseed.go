@@ -125,7 +125,7 @@ func (w *tableWriter) create(ctx context.Context) error {
 	columns := make([]string, len(w.types))
 	for i, f := range w.kind.Fields {
 		null := map[record.Nullability]string{record.Nullable: " NULL", record.NotNull: " NOT NULL"}[f.Null]
-		columns[i] = mssql.Quote(f.Name) + " " + w.types[i].name + null
+		columns[i] = mssql.Quote(f.ColumnName()) + " " + w.types[i].name + null
 	}
 	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (w *tableWriter) create(ctx context.Context) error {
 	if strings.HasSuffix(w.types[0].name, "(max)") {
 		return nil
 	}
-	_, err = w.tx.ExecContext(ctx, "CREATE INDEX "+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].Name)+")")
+	_, err = w.tx.ExecContext(ctx, "CREATE INDEX "+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].ColumnName())+")")
 	return err
 }
 
@@ -153,7 +153,7 @@ func (w *tableWriter) prepare() {
 }
 
 func quotedNames(kind *record.Kind) []string {
-	names := kind.FieldNames()
+	names := kind.ColumnNames()
 	for i, name := range names {
 		names[i] = mssql.Quote(name)
 	}

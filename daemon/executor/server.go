@@ -211,7 +211,7 @@ func (t *Table) viewAdvice(does string) string {
 // missing column.
 func (t *Table) missingColumn(e *mssql.Error) string {
 	for _, part := range strings.FieldsFunc(e.Message, func(r rune) bool { return r == '\'' || r == '"' }) {
-		if i, ok := t.Kind.Column(part); ok {
+		if i, ok := t.Kind.ByColumn(part); ok {
 			return "the column " + t.Kind.Fields[i].Name
 		}
 	}

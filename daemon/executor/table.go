@@ -59,11 +59,11 @@ func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*
 // Forget removes the columns from the cache.
 func (t *Table) Forget() { t.cached.Store(nil) }
 
-// newColumns matches columns to a kind's fields, ignoring letter case.
+// newColumns matches columns to a kind's fields by name, ignoring letter case.
 func newColumns(kind *record.Kind, columns []mssql.Column, supportsJSON bool) *Columns {
 	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), dialect: dialect.TSQL(), until: time.Now().Add(columnsTTL)}
 	for _, c := range columns {
-		if field, ok := kind.Column(c.Name); ok {
+		if field, ok := kind.ByColumn(c.Name); ok {
 			k.ByField[field] = c
 		}
 	}

@@ -42,8 +42,10 @@ type value struct {
 
 func (t *table) large() bool { return t.size == unknownSize || t.size >= maxSearched }
 
-// leads reports whether an index starts with a column.
-func (t *table) leads(name string) bool {
+// leads reports whether an index starts with the column of a field.
+func (t *table) leads(field string) bool {
+	i, _ := t.kind.Column(field)
+	name := t.kind.Fields[i].ColumnName()
 	return slices.ContainsFunc(t.leading, func(c string) bool { return strings.EqualFold(c, name) })
 }
 

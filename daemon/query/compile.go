@@ -170,7 +170,7 @@ func (b *builder) separator(i int, first, others string) {
 	}
 }
 
-func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Fields[field].Name) }
+func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Fields[field].ColumnName()) }
 
 // fragment writes a fragment with numbered parameters.
 func (b *builder) fragment(f *Fragment) {

@@ -13,7 +13,7 @@ import (
 // the same rank. All other results must agree with it.
 func (s *suite) readOrder(t *testing.T, of record.Type, family record.Family) {
 	t.Helper()
-	kind := record.Kind{Name: "Order_of_" + of.String(), Fields: []record.Field{{Name: "Value", Type: of, Filter: family, Null: record.NotNull}}}
+	kind := record.Kind{Name: "Order_of_" + of.String(), Fields: []record.Field{{Name: "Value", Column: "The value", Type: of, Filter: family, Null: record.NotNull}}}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {
 		t.Fatal(err)
