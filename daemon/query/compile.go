@@ -147,11 +147,11 @@ func (b *builder) done(types []record.Type) (Statement, error) {
 
 // tooMany reports the lists as the cause of too many parameters.
 func (b *builder) tooMany() {
-	for _, c := range b.plan.Where {
+	leaves(b.plan.Where, func(c Condition) {
 		if c.Operator == record.In {
 			b.fail(c, "has "+itoa(int64(len(c.Operands)))+" of the "+itoa(int64(len(b.args)))+" values of this query, which takes at most "+itoa(int64(b.d.MaxParams)))
 		}
-	}
+	})
 }
 
 func (b *builder) fail(c Condition, message string) {
@@ -206,14 +206,35 @@ func (b *builder) columns() {
 func (b *builder) where() {
 	for i, c := range b.plan.Where {
 		b.separator(i, " WHERE ", " AND ")
-		if b.indexes.hides(c) {
-			b.text("+") // on the column
-		}
 		b.condition(c)
 	}
 }
 
 func (b *builder) condition(c Condition) {
+	switch {
+	case c.Join != Leaf && len(c.Parts) == 0:
+		b.text(map[Join]string{And: "1 = 1", Or: "1 = 0"}[c.Join])
+	case c.Join != Leaf:
+		for i, part := range c.Parts {
+			b.separator(i, "(", map[Join]string{And: " AND ", Or: " OR "}[c.Join])
+			b.condition(part)
+		}
+		b.text(")")
+	case c.Negated:
+		b.text("(NOT (")
+		b.leaf(c)
+		b.text(") OR ")
+		b.leaf(Condition{Field: c.Field, Operator: record.IsNull})
+		b.text(")")
+	default:
+		b.leaf(c)
+	}
+}
+
+func (b *builder) leaf(c Condition) {
+	if b.indexes.hides(c) {
+		b.text("+") // on the column
+	}
 	switch c.Operator {
 	case record.Between:
 		b.column(c.Field)

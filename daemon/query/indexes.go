@@ -31,13 +31,16 @@ const maxDescending = 1000
 // leaves them out, but not if they are hidden.
 func freeOrder(p *Plan) []Order {
 	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
-		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.Field == o.Field && c.search() == oneValue })
+		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.search() == oneValue })
 	})
 }
 
 // chooseIndexes returns the indexes that a statement of the plan may use. columns are read,
 // but not compared; order is that of the statement, empty if it has neither order nor page.
 func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
+	if slices.ContainsFunc(p.Where, func(c Condition) bool { return !c.IsPlain() }) {
+		return firstIndex
+	}
 	page := len(order) > 0 && p.Take <= maxLookups && p.Take != NoTake && !p.Distinct
 	if page && order[0].Field == 0 {
 		return byFirst

@@ -13,8 +13,8 @@ type Plan struct {
 	Kind           *record.Kind
 	Columns        []int // indexes of the record's fields, in the order of the response
 	Distinct       bool
-	Where          []Condition
-	Order          []Order // complete, including the tie-breaker
+	Where          []Condition // joined by AND
+	Order          []Order     // complete, including the tie-breaker
 	Skip           int64
 	Take           int64 // NoTake for all
 	Count          bool  // the total is returned even if it must be counted

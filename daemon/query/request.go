@@ -7,13 +7,12 @@ import (
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 )
 
 // Request is a request with its members read and typed.
 type Request struct {
 	Kind        *record.Kind
-	Where       []Condition // combined with AND
+	Where       []Condition // joined by AND
 	Order       []Order
 	OrderMember string // the member that Order was read from
 	Fields      []int  // indexes in the requested order; nil for all
@@ -29,13 +28,6 @@ type Request struct {
 
 // NoTake is the Take of a request for all rows.
 const NoTake = -1
-
-// Condition compares one field with its operands.
-type Condition struct {
-	Field    int
-	Operator record.Operator
-	Operands []wire.Value
-}
 
 // Order is one term of an order.
 type Order struct {

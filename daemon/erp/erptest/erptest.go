@@ -36,6 +36,7 @@ func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
 		{"Differential", differential},
 		{"Conventions", conventions},
 		{"LongLists", longLists},
+		{"Trees", trees},
 		{"Totals", totals},
 		{"Paging", paging},
 		{"Aggregates", aggregates},

@@ -32,9 +32,22 @@ func Run(t *testing.T, opened Selector, kind *record.Kind, members query.Members
 	if err != nil {
 		t.Fatalf("%s %v: %v", kind.Name, members, err)
 	}
+	return Read(t, opened, plan)
+}
+
+// Tester is a test, also one of generated data.
+type Tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
+// Read executes a plan and returns its rows as texts.
+func Read(t Tester, opened Selector, plan *query.Plan) ([]string, executor.Tail) {
+	t.Helper()
 	result, err := opened.Select(t.Context(), plan)
 	if err != nil {
-		t.Fatalf("%s %v: %v", kind.Name, members, err)
+		t.Fatalf("%+v: %v", plan, err)
 	}
 	defer result.Close()
 	var rows []string
@@ -42,7 +55,7 @@ func Run(t *testing.T, opened Selector, kind *record.Kind, members query.Members
 	for {
 		cells, err := result.Next()
 		if err != nil {
-			t.Fatalf("%s %v: %v", kind.Name, members, err)
+			t.Fatalf("%+v: %v", plan, err)
 		}
 		if cells == nil {
 			break
@@ -51,7 +64,7 @@ func Run(t *testing.T, opened Selector, kind *record.Kind, members query.Members
 	}
 	tail, err := result.Tail(int64(len(rows)))
 	if err != nil {
-		t.Fatalf("%s %v: %v", kind.Name, members, err)
+		t.Fatalf("%+v: %v", plan, err)
 	}
 	return rows, tail
 }

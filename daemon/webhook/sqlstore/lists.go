@@ -75,6 +75,8 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 			comparison = dialect.Matches[c.Operator].SQL
 		}
 		switch {
+		case !c.IsPlain():
+			return nil
 		case c.Field == p.Kind.KeyField() && comparison != "":
 			l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
 		case c.Operator == record.Equal && field.Name == "SubscriberID":

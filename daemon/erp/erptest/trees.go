@@ -1,0 +1,111 @@
+package erptest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor/executortest"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// trees filters by generated trees of conditions, and compares the rows with those found by
+// the naive implementation: a comparison with null is false, and its negation true.
+func trees(t *testing.T, s *suite) {
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom(s.registry.Kinds()).Draw(t, "kind")
+		tree := s.drawTree(t, kind, 3)
+		request := query.Request{Kind: kind, Where: []query.Condition{tree.condition}, Take: query.NoTake}
+		if rapid.Bool().Draw(t, "page") { // which may use an index
+			request.Take = 1000
+		}
+		if other := s.drawTree(t, kind, 0); rapid.Bool().Draw(t, "and") {
+			request.Where = append(request.Where, other.condition)
+			one := tree.matches
+			tree.matches = func(r []any) bool { return one(r) && other.matches(r) }
+		}
+		plan, err := query.NewPlan(&request, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, tail := executortest.Read(t, s.store, plan)
+		var want []string
+		for i, r := range s.stored(kind).rows {
+			if tree.matches(r) {
+				want = append(want, s.stored(kind).texts[i])
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || tail.Total != int64(len(want)) {
+			t.Fatalf("%+v\nhas %d rows and total %d, want %d", request.Where, len(got), tail.Total, len(want))
+		}
+	})
+}
+
+// tree is a condition with its naive implementation.
+type tree struct {
+	condition query.Condition
+	matches   func(row []any) bool
+}
+
+// drawTree draws a tree of at most a depth.
+func (s *suite) drawTree(t *rapid.T, kind *record.Kind, depth int) tree {
+	join := query.Leaf
+	if depth > 0 {
+		join = rapid.SampledFrom([]query.Join{query.Leaf, query.And, query.Or}).Draw(t, "join")
+	}
+	var one tree
+	if join == query.Leaf {
+		one = s.drawLeaf(t, kind)
+	} else {
+		one.condition.Join = join
+		parts := make([]tree, rapid.IntRange(0, 3).Draw(t, "parts"))
+		for i := range parts {
+			parts[i] = s.drawTree(t, kind, depth-1)
+			one.condition.Parts = append(one.condition.Parts, parts[i].condition)
+		}
+		one.matches = func(r []any) bool {
+			decides := func(part tree) bool { return part.matches(r) == (join == query.Or) }
+			return slices.ContainsFunc(parts, decides) == (join == query.Or)
+		}
+	}
+	if rapid.Bool().Draw(t, "not") {
+		matches := one.matches
+		return tree{query.Not(one.condition), func(r []any) bool { return !matches(r) }}
+	}
+	return one
+}
+
+// drawLeaf draws a comparison of any field.
+func (s *suite) drawLeaf(t *rapid.T, kind *record.Kind) tree {
+	for {
+		field := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "field")
+		f := kind.Fields[field]
+		op := rapid.SampledFrom(record.Operators()).Draw(t, "operator")
+		if !f.Filter.Allows(op) {
+			continue
+		}
+		operands := rapid.SampledFrom(s.operandLists(f.Type, op)).Draw(t, "operands")
+		unsupported := func(r []any) bool { return !s.caps.supports(op, operands[0], r[field]) }
+		if f.Type == record.Bytes && operandText(operands[0]) == "" || slices.ContainsFunc(s.stored(kind).rows, unsupported) {
+			continue
+		}
+		c := query.Condition{Field: field, Operator: op}
+		for _, o := range operands {
+			if op.Arity() == record.None {
+				break
+			}
+			v, err := wire.ParseValue(f.Type, operandText(o), time.UTC)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Operands = append(c.Operands, v)
+		}
+		return tree{c, func(r []any) bool { return s.matches(f.Type, r[field], op, operands) }}
+	}
+}

@@ -1,0 +1,64 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Condition is a tree. A leaf compares one field with its operands; other nodes join
+// conditions. A condition is true or false for every row: a comparison with null is false,
+// so its negation is true.
+type Condition struct {
+	Field    int
+	Operator record.Operator
+	Operands []wire.Value
+	Negated  bool // of a leaf
+
+	Join  Join // of Parts
+	Parts []Condition
+}
+
+// Join is how a condition joins its parts.
+type Join uint8
+
+// The joins. Without parts, an And is true and an Or is false.
+const (
+	Leaf Join = iota
+	And
+	Or
+)
+
+// Not returns the negation of a condition. Only its leaves are negated, since the databases
+// know a third value.
+func Not(c Condition) Condition {
+	switch {
+	case c.Join != Leaf:
+		c.Join = And + Or - c.Join
+		c.Parts = slices.Clone(c.Parts)
+		for i, part := range c.Parts {
+			c.Parts[i] = Not(part)
+		}
+	case c.Operator == record.IsNull:
+		c.Operator = record.IsNotNull
+	case c.Operator == record.IsNotNull:
+		c.Operator = record.IsNull
+	default:
+		c.Negated = !c.Negated
+	}
+	return c
+}
+
+// IsPlain reports whether a condition is a leaf as in requests of the REST interface.
+func (c Condition) IsPlain() bool { return c.Join == Leaf && !c.Negated }
+
+// leaves calls visit for each leaf of the conditions.
+func leaves(all []Condition, visit func(Condition)) {
+	for _, c := range all {
+		if c.Join == Leaf {
+			visit(c)
+		}
+		leaves(c.Parts, visit)
+	}
+}
