@@ -15,10 +15,11 @@ const (
 	DateTime               // DateTime: seven fraction digits, without zone
 	Bytes                  // byte[]
 	Guid                   // Guid
-	TimeSpan               // TimeSpan: stored in units of 100 ns; request log and webhooks only
+	TimeSpan               // TimeSpan: stored in units of 100 ns, or a time of day
 	Dictionary             // Dictionary<string,string>, stored as JSON text; request log only
 	Object                 // object, stored as JSON text; request log only
 	Epoch                  // a DateTime that is milliseconds in JSON; webhook resources only
+	Double                 // double: a binary number of 64 bits
 )
 
 // typeInfo has the properties of a type.
@@ -45,6 +46,7 @@ var types = [...]typeInfo{
 	Dictionary: {name: "Dictionary<string,string>", filter: TextFilter},
 	Object:     {name: "object", filter: TextFilter},
 	Epoch:      {name: "date", filter: OrderedFilter},
+	Double:     {name: "double", filter: OrderedFilter, number: true},
 }
 
 // Types returns all types, for tests that cover each of them.

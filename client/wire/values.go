@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -37,6 +38,9 @@ func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) 
 	case t == record.Decimal:
 		d, err := ParseDecimal(text)
 		return Value{Text: d}, err
+	case t == record.Double:
+		f, err := ParseDouble(text)
+		return Value{Text: string(AppendDouble(nil, f, 64))}, err
 	case t == record.Bool:
 		b, err := ParseBool(text)
 		return Value{Int: b}, err
@@ -162,6 +166,30 @@ func digitsOnly(s string) bool {
 		}
 	}
 	return true
+}
+
+var errDouble = errors.New("must be a number from -1.8e308 to 1.8e308")
+
+// ParseDouble parses a number, with or without an exponent.
+func ParseDouble(text string) (float64, error) {
+	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(text, "xX_") {
+		return 0, errDouble
+	}
+	return f, nil
+}
+
+// AppendDouble appends the shortest digits that are read as the same number of 32 or 64
+// bits. Large and small numbers have an exponent, as in JavaScript.
+func AppendDouble(dst []byte, f float64, bits int) []byte {
+	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
+		dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+		if n := len(dst); dst[n-2] == '0' && dst[n-3] == '-' { // e-07
+			dst = append(dst[:n-2], dst[n-1])
+		}
+		return dst
+	}
+	return strconv.AppendFloat(dst, f, 'f', -1, bits)
 }
 
 // ParseBool parses true, false, 1 or 0 in any letter case and returns 1 or 0. Of a list

@@ -360,6 +360,7 @@ func TestParseValueOfAllTypes(t *testing.T) {
 		record.TimeSpan:   {"PT0.0123S", Value{Int: 123_000}},
 		record.Dictionary: {`{"A":"B"}`, Value{Text: `{"A":"B"}`}},
 		record.Object:     {`{"A":[1]}`, Value{Text: `{"A":[1]}`}},
+		record.Double:     {" +1.50e-7", Value{Text: "1.5e-7"}},
 		record.Epoch:      {`/Date(1530664812000+1000)/`, Value{Text: "2018-07-04T10:40:12.0000000"}},
 	}
 	for _, typ := range record.Types() {

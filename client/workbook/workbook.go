@@ -75,7 +75,7 @@ func (w *Writer) writeCell(v client.Value, t record.Type) {
 	case c == 't' || c == 'f':
 		w.book.Bool(c == 't')
 		return
-	case (c == '-' || c >= '0' && c <= '9') && xlsx.Exact(v):
+	case (c == '-' || c >= '0' && c <= '9') && (t == record.Double || xlsx.Exact(v)):
 		w.book.Number(v)
 		return
 	case t == record.DateTime || t == record.Epoch:

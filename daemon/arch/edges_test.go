@@ -75,7 +75,7 @@ var edges = map[string][]string{
 	"daemon/requestlog": {"client/backoff", "daemon/fault"},
 
 	// Databases: the engines, code for both, and stored data.
-	"daemon/sqlite":   {"client/record", "daemon/row", "daemon/tsql"},
+	"daemon/sqlite":   {"client/record", "client/wire", "daemon/row", "daemon/tsql"},
 	"daemon/mssql":    {"client/record", "client/wire", "daemon/row"},
 	"daemon/backup":   {"daemon/datadir", "daemon/sqlite"},
 	"daemon/executor": slices.Concat(plain, engines, []string{"daemon/bounded"}),

@@ -2,6 +2,7 @@
 package dialect
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -73,6 +74,12 @@ func (d *Dialect) Operand(t record.Type, c Column, op record.Operator, operand s
 		return d.Date(c, op, operand)
 	case record.Decimal:
 		return money(c, op, operand)
+	case record.TimeSpan:
+		return "time(7)", operand
+	case record.Double:
+		if _, err := strconv.ParseFloat(operand, 32); c.Type == "real" && err == nil {
+			return c.Type, operand // as the value is shown, not its nearest double
+		}
 	}
 	return "", operand
 }

@@ -33,6 +33,7 @@ func openJSON() List {
 			record.Short:    "smallint",
 			record.Byte:     "tinyint",
 			record.Long:     "bigint",
+			record.Double:   "float",
 			record.DateTime: "datetime2(7)",
 			record.Guid:     "uniqueidentifier",
 		},

@@ -51,9 +51,9 @@ func (w csvWriter) texts(all ...string) []string {
 // Sets of types, with a bit for each.
 const (
 	// csvNumbers have values that cannot be formulas.
-	csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Decimal | 1<<record.Bool | 1<<record.TimeSpan | 1<<record.Bytes
+	csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Decimal | 1<<record.Double | 1<<record.Bool | 1<<record.TimeSpan | 1<<record.Bytes
 	// csvTexts have cells with the text of their values.
-	csvTexts = 1<<record.Decimal | 1<<record.Text | 1<<record.DateTime | 1<<record.Epoch | 1<<record.Guid
+	csvTexts = 1<<record.Decimal | 1<<record.Double | 1<<record.Text | 1<<record.DateTime | 1<<record.Epoch | 1<<record.Guid
 )
 
 // csvRows writes rows as in RFC 4180: a header line, CRLF, no envelope.

@@ -75,19 +75,19 @@ func mixedRows() [][]row.Cell {
 			text(`5" bolt, <A&B> \ zinc`), number(42), number(7), number(3), number(1234567890123), text("12.3400"), number(1),
 			text("2019-05-01T10:11:12.1230000"), {Data: []byte{0, 1, 2, 0xFE, 0xFF}}, text("0f8fad5b-d9cb-469f-a165-70867728950e"),
 			number(123_000), text(`{"Accept":"text/csv, */*","X":"say \"hi\""}`), text("{\n\"Take\": 3,\n\"All\": [true, null]}"),
-			text("2018-07-04T00:40:12.0000000"),
+			text("2018-07-04T00:40:12.0000000"), text("0.30000000000000004"),
 		},
 		nulls,
 		{
 			text(""), number(math.MinInt32), number(math.MinInt16), number(0), number(math.MinInt64),
 			text("-99999999999999999999999999999999999999"), number(0), text("0001-01-01T00:00:00.0000000"), text(""),
-			text("00000000-0000-0000-0000-000000000000"), number(0), text("{}"), text("null"), text("0001-01-01T00:00:00.0000000"),
+			text("00000000-0000-0000-0000-000000000000"), number(0), text("{}"), text("null"), text("0001-01-01T00:00:00.0000000"), text("-1.7976931348623157e+308"),
 		},
 		{
 			text("line\r\nline\tÅ 漢 😀 \u2028 ]]> 'x' {y:z}"), number(math.MaxInt32), number(math.MaxInt16), number(255), number(math.MaxInt64),
 			text("0.00000000000000000000000000000000000001"), number(1), text("9999-12-31T23:59:59.9999999"), {Data: bytes.Repeat([]byte{0xA5}, 16)},
 			text("ffffffff-ffff-ffff-ffff-ffffffffffff"), number(-93_600 * 10_000_000), text(`{"a":"\u00e9"}`), text("[]"),
-			text("9999-12-31T23:59:59.9999999"),
+			text("9999-12-31T23:59:59.9999999"), text("5e-324"),
 		},
 	}
 }
@@ -153,6 +153,7 @@ func TestEveryType(t *testing.T) {
 		record.TimeSpan:   {number(600_000_000), `"PT1M"`, "PT1M", "PT1M", "PT1M", "PT1M"},
 		record.Dictionary: {text(`{"a":"b"}`), `{"a":"b"}`, `"{""a"":""b""}"`, "{&quot;a&quot;:&quot;b&quot;}", "{a:b}", "{&quot;a&quot;:&quot;b&quot;}"},
 		record.Object:     {text(`[1,true]`), `[1,true]`, `"[1,true]"`, "[1,true]", "[1,True]", "[1,true]"},
+		record.Double:     {text("-1.5e+300"), "-1.5e+300", "-1.5e+300", "-1.5e+300", "-1.5e+300", "-1.5e+300"},
 		record.Epoch:      {text(date), `"/Date(1556705472123+0000)/"`, date, date, date, date},
 	}
 	for _, typ := range record.Types() {

@@ -18,7 +18,7 @@ type values struct {
 
 func (v *values) append(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
+	case record.Decimal, record.Double, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
 		return v.text(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)

@@ -48,6 +48,11 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
 	case record.Text, record.DateTime, record.Guid, record.Decimal:
 		return appendJSONString(dst, cell.Data)
+	case record.Double:
+		if n := len(cell.Data); n > 0 && cell.Data[n-1] <= '9' { // not infinite
+			return append(dst, cell.Data...)
+		}
+		return appendJSONString(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)
 	case record.TimeSpan:

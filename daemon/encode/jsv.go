@@ -37,7 +37,7 @@ func newJSV(s Shape) Encoder {
 
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch t {
-	case record.Decimal, record.Text, record.DateTime, record.Epoch, record.Guid:
+	case record.Decimal, record.Double, record.Text, record.DateTime, record.Epoch, record.Guid:
 		return appendJSVString(dst, cell.Data)
 	case record.Int, record.Short, record.Byte, record.Long:
 		return strconv.AppendInt(dst, cell.Int, 10)

@@ -76,7 +76,7 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 	case t == record.Bool:
 		e.workbook.Bool(cell.Int != 0)
 		return
-	case t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text):
+	case t == record.Double && e.text[len(e.text)-1] <= '9', t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text):
 		e.workbook.Number(e.text)
 		return
 	case (t == record.DateTime || t == record.Epoch) && len(e.text) == len(wire.DateLayout):

@@ -55,6 +55,8 @@ var serverTypes = compatibilities{
 	record.Short:    {"tinyint smallint bit", "int bigint" + serverDecimals + serverTexts},
 	record.Byte:     {"tinyint bit", "smallint int bigint" + serverDecimals + serverTexts},
 	record.Long:     {serverWholes + "bit", serverDecimals + serverTexts},
+	record.Double:   {serverFloats, serverDecimals + serverWholes + serverTexts},
+	record.TimeSpan: {"time", "bigint"},
 	record.Decimal:  {serverDecimals + serverWholes, serverFloats + serverTexts},
 	record.Bool:     {"bit", serverWholes + serverTexts},
 	record.DateTime: {serverDates, "datetimeoffset" + serverTexts},
@@ -70,6 +72,8 @@ var fileTypes = compatibilities{
 	record.Short:    {"none integer", "text real numeric"},
 	record.Byte:     {"none integer", "text real numeric"},
 	record.Long:     {"none integer", "text real numeric"},
+	record.Double:   {"none real", "integer numeric text"},
+	record.TimeSpan: {"none integer", "text real numeric"},
 	record.Decimal:  {"none text integer", "real numeric"},
 	record.Bool:     {"none integer", "text numeric"},
 	record.DateTime: {"none text", "numeric"},
@@ -78,7 +82,11 @@ var fileTypes = compatibilities{
 }
 
 func (f compatibilities) of(t record.Type, column string) compatibility {
-	switch lists := f[t.Stored()]; {
+	lists, own := f[t]
+	if !own {
+		lists = f[t.Stored()]
+	}
+	switch {
 	case slices.Contains(strings.Fields(lists.holds), column):
 		return compatible
 	case slices.Contains(strings.Fields(lists.mayHold), column):

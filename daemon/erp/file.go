@@ -51,6 +51,7 @@ var declaredTypes = map[record.Type]string{
 	record.Byte:     "INTEGER",
 	record.Long:     "INTEGER",
 	record.Decimal:  "TEXT_DECIMAL COLLATE DEC",
+	record.Double:   "REAL",
 	record.Bool:     "INTEGER",
 	record.DateTime: "TEXT",
 	record.Bytes:    "BLOB",

@@ -98,7 +98,7 @@ func columnType(t record.Type, e columnSize) serverType {
 	}
 	return serverType{name: map[record.Type]string{
 		record.Int: "int", record.Short: "smallint", record.Byte: "tinyint", record.Long: "bigint", record.Bool: "bit",
-		record.DateTime: "datetime2(7)", record.Guid: "uniqueidentifier", record.Bytes: "varbinary(max)",
+		record.DateTime: "datetime2(7)", record.Guid: "uniqueidentifier", record.Double: "float", record.Bytes: "varbinary(max)",
 	}[t]}
 }
 

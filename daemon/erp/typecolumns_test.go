@@ -2,6 +2,7 @@ package erp_test
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,12 @@ var typedColumns = []typedColumn{
 	{"Usual", record.Decimal, "decimal(19,4)", "", same("0.0000", "12.5000", "-999999999999999.9999", "999999999999999.9999")},
 	{"Money", record.Decimal, "money", "", same("0.0000", "-0.0001", "922337203685477.5807", "-922337203685477.5808")},
 	{"Coins", record.Decimal, "smallmoney", "", same("0.0000", "214748.3647", "-214748.3648")},
+
+	{"Binary", record.Double, "float", "", same(0.0, 0.1, 0.1+0.2, -1.5, 1e21, 1e-7, 5e-324, math.MaxFloat64, -math.MaxFloat64, 9007199254740993.0)},
+	{"Small32", record.Double, "real", "", same(0.0, 0.1, -1.5, 1e-7, 16777216.0, 3.4028235e38)},
+	{"Clock", record.TimeSpan, "time(7)", "Babelfish stores microseconds, like PostgreSQL", append(same(
+		int64(0), int64(863999999990), int64(366721234560),
+	), typedValue{int64(366721234567), int64(366721234567), int64(366721234570)})},
 
 	{"Exact", record.DateTime, "datetime2(7)", "Babelfish stores microseconds, like PostgreSQL", append(same(
 		"0001-01-01T00:00:00.0000000", "9999-12-31T23:59:59.9999990", "2019-05-01T10:11:12.1234560",

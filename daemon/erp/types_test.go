@@ -1,8 +1,10 @@
 package erp_test
 
 import (
+	"cmp"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,13 +24,20 @@ func typedRegistry(t *testing.T) *record.Registry {
 	t.Helper()
 	kind := record.Kind{Name: "Typed", Fields: []record.Field{{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull}}}
 	for _, c := range typedColumns {
-		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: record.EqualFilter, Null: record.Nullable})
+		kind.Fields = append(kind.Fields, record.Field{Name: c.name, Type: c.of, Filter: filterOf(c.of), Null: record.Nullable})
 	}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return registry
+}
+
+func filterOf(t record.Type) record.Family {
+	if t == record.Double || t == record.TimeSpan {
+		return record.OrderedFilter
+	}
+	return record.EqualFilter
 }
 
 // typedRows returns one row more than the longest column has values. Missing values are
@@ -145,16 +154,62 @@ func checkFinds(t *testing.T, s *storage.Store, rows [][]any) {
 	}
 }
 
-// numbersWhere returns the numbers of the rows that match a filter.
-func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name, text string) []int64 {
+// checkOrdered compares the doubles and times of day with each value by all operators that
+// need an order, and in a list that is passed as one parameter.
+func checkOrdered(t *testing.T, s *storage.Store, rows [][]any) {
 	t.Helper()
-	result := answer(t, s, kind, query.Member{Name: name, Texts: []string{text}}, query.Member{Name: query.Fields, Texts: []string{"No"}})
+	kind := typedKind(t)
+	for i, field := range kind.Fields {
+		if field.Filter != record.OrderedFilter || i == 0 {
+			continue
+		}
+		var all []string
+		for _, values := range rows {
+			if values[i] == nil {
+				continue
+			}
+			text := encodetest.Text(field.Type, values[i])
+			all = append(all, text)
+			for suffix, signs := range map[string]string{"GreaterThan": ">", "GreaterThanOrEqualTo": ">=", "LessThan": "<", "LessThanOrEqualTo": "<=", "NotEqualTo": "<>"} {
+				var want []int64
+				for _, other := range rows {
+					if other[i] != nil && strings.Contains(signs, signOf(other[i], values[i])) {
+						want = append(want, other[0].(int64))
+					}
+				}
+				if got := numbersWhere(t, s, kind, field.Name+suffix, text); !slices.Equal(got, want) {
+					t.Errorf("%s %s %s: rows %v, want %v", field.Name, signs, text, got, want)
+				}
+			}
+		}
+		if got := numbersWhere(t, s, kind, field.Name+"In", slices.Repeat(all, 60)...); len(got) != len(all) {
+			t.Errorf("%s: %d rows are in a list of all values, want %d", field.Name, len(got), len(all))
+		}
+	}
+}
+
+// signOf returns how two values of the same type compare.
+func signOf(a, b any) string {
+	compare := 0
+	if x, ok := a.(float64); ok {
+		compare = cmp.Compare(x, b.(float64))
+	} else {
+		compare = cmp.Compare(a.(int64), b.(int64))
+	}
+	return []string{"<", "=", ">"}[compare+1]
+}
+
+// numbersWhere returns the numbers of the rows that match a filter.
+func numbersWhere(t *testing.T, s *storage.Store, kind *record.Kind, name string, texts ...string) []int64 {
+	t.Helper()
+	result := answer(t, s, kind, query.Member{Name: name, Texts: texts, List: len(texts) > 1}, query.Member{Name: query.Fields, Texts: []string{"No"}})
 	defer result.Close()
 	var found []int64
+	defer func() { slices.Sort(found) }()
 	for {
 		cells, err := result.Next()
 		if err != nil {
-			t.Fatalf("%s %s: %v", name, encodetest.Short(text), err)
+			t.Fatalf("%s %s: %v", name, encodetest.Short(texts[0]), err)
 		}
 		if cells == nil {
 			return found
@@ -172,4 +227,5 @@ func TestTypesSQLite(t *testing.T) {
 		checkReply(t, name, f, replyOf(t, s, f, nulls), rows)
 	})
 	checkFinds(t, s, rows)
+	checkOrdered(t, s, rows)
 }

@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
@@ -39,6 +42,23 @@ func TestTypesSQLServer(t *testing.T) {
 		leaveOutRounded(rows)
 	}
 	checkFinds(t, s, rows)
+	checkOrdered(t, s, rows)
+	late := []query.Member{{Name: "Clock", Texts: []string{"P1D"}}}
+	if request, err := query.Parse(typedKind(t), late, query.Options{}); err != nil {
+		t.Error(err)
+	} else if plan, err := query.NewPlan(request, false); err != nil {
+		t.Error(err)
+	} else if _, err := s.Select(t.Context(), plan); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a day as a time of day: %v", err)
+	}
+	sums := query.Member{Name: query.Include, Texts: []string{"SUM(Small32),MAX(Clock)"}}
+	for _, store := range []*storage.Store{s, embedded} {
+		result := answer(t, store, typedKind(t), sums, query.Member{Name: "Small32Between", Texts: []string{"-2", "1"}, List: true})
+		defer result.Close()
+		if tail, err := result.Tail(0); err != nil || fmt.Sprint(tail.Meta) != "[{SUM(Small32) -1.3999999} {MAX(Clock) PT23H59M59.999999S}]" {
+			t.Errorf("aggregates %v, %v", tail, err)
+		}
+	}
 }
 
 // leaveOutRounded sets to null the datetimes that are read with another value than was
@@ -105,6 +125,8 @@ func typedArgs(values []any) []any {
 			args[i+1] = []byte(nil)
 		case v == nil:
 			args[i+1] = sql.NullString{}
+		case c.of == record.TimeSpan:
+			args[i+1] = time.Time{}.Add(time.Duration(v.(int64)) * 100).Format("15:04:05.0000000")
 		case c.server == "datetime":
 			args[i+1] = v.(string)[:len("2006-01-02T15:04:05.000")] // the cast takes no more digits
 		case c.server == "smalldatetime":

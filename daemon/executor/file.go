@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -94,6 +95,9 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		switch {
 		case a.Type.Integer() || a.Type == record.Bool:
 			stmt.BindInt(i+1, a.Value.Int)
+		case a.Type == record.Double:
+			f, _ := wire.ParseDouble(a.Value.Text) // is valid
+			stmt.BindDouble(i+1, f)
 		case a.Type == record.Bytes:
 			stmt.BindBytes(i+1, a.Value.Bytes)
 		default:

@@ -111,7 +111,9 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 		return mssql.Binary(v.Bytes)
 	case t == record.Guid:
 		return mssql.Guid(c, v.Text)
-	case t == record.Decimal, t == record.DateTime:
+	case t == record.Double:
+		return mssql.Double(v.Text)
+	case t == record.Decimal, t == record.DateTime, t == record.TimeSpan:
 		return mssql.Digits(v.Text)
 	}
 	return mssql.Text(c, v.Text)

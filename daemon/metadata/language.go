@@ -30,7 +30,7 @@ type Language struct {
 
 // typeScript has the types of both TypeScript files.
 var typeScript = map[string]string{
-	"int": "number", "short": "number", "byte": "number", "long": "number", "decimal": "number", "bool": "boolean",
+	"int": "number", "short": "number", "byte": "number", "long": "number", "decimal": "number", "double": "number", "bool": "boolean",
 	"string": "string", "DateTime": "string", "date": "string", "byte[]": "string", "Guid": "string", "TimeSpan": "string", "object": "any",
 	byteList: "number[] | string",
 }
@@ -48,10 +48,10 @@ var languages = []*Language{
 	newLanguage("types.cs", Language{Name: "csharp", Operation: "CSharp", Summary: "Types for the .NET clients of ServiceStack",
 		namespace: "Whd", block: "namespace %s\n{\n",
 		scalars: map[string]string{
-			"int": "int", "short": "short", "byte": "byte", "long": "long", "decimal": "decimal", "bool": "bool", "string": "string",
+			"int": "int", "short": "short", "byte": "byte", "long": "long", "decimal": "decimal", "double": "double", "bool": "bool", "string": "string",
 			"DateTime": "DateTime", "date": "DateTime", "byte[]": "byte[]", "Guid": "Guid", "TimeSpan": "TimeSpan", "object": "object", byteList: "byte[]",
 		},
-		nullable: []string{"int", "short", "byte", "long", "decimal", "bool", "DateTime", "date", "Guid", "TimeSpan"},
+		nullable: []string{"int", "short", "byte", "long", "decimal", "double", "bool", "DateTime", "date", "Guid", "TimeSpan"},
 		list:     "List<%s>", values: "Dictionary<string, %s>",
 		keywords: " abstract as base bool break byte case catch char checked class const continue decimal default delegate do double else enum event explicit extern" +
 			" false finally fixed float for foreach goto if implicit in int interface internal is lock long namespace new null object operator out override params" +

@@ -39,6 +39,7 @@ var scalars = map[string]object{
 	"byte":      {"type": "integer", "minimum": 0, "maximum": 255},
 	"long":      {"type": "integer", "format": "int64"},
 	"decimal":   {"type": "number"},
+	"double":    {"type": "number", "format": "double"},
 	"bool":      {"type": "boolean"},
 	"DateTime":  {"type": "string", "pattern": `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}$`, "description": "local time without a time zone"},
 	"byte[]":    {"type": "string", "contentEncoding": "base64"},

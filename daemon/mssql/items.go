@@ -1,6 +1,7 @@
 package mssql
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
@@ -15,6 +16,11 @@ func (c Column) Items(t record.Type, texts []string) string {
 	switch {
 	case t.Integer():
 		return c.integerType(texts)
+	case t == record.Double && c.Type == "real" && !slices.ContainsFunc(texts, func(text string) bool {
+		_, err := strconv.ParseFloat(text, 32)
+		return err != nil
+	}):
+		return c.Type
 	case c.isText() && (t == record.Text || t == record.Guid):
 		return c.parameterType(texts)
 	}

@@ -29,6 +29,8 @@ func TestItems(t *testing.T) {
 		{Column{Type: "uniqueidentifier"}, record.Guid, []string{aGuid}, ""},
 		{Column{Type: "smallint"}, record.Int, []string{"1", "-32768"}, "smallint"},
 		{Column{Type: "tinyint"}, record.Int, []string{"1", "-1"}, "smallint"},
+		{Column{Type: "real"}, record.Double, []string{"0.1", "1e-7"}, "real"},
+		{Column{Type: "real"}, record.Double, []string{"0.1", "1e300"}, ""},
 		{Column{Type: "smallint"}, record.Long, []string{"40000", "1"}, "int"},
 		{Column{Type: "bigint"}, record.Int, []string{"1"}, "bigint"},
 		{usesCodePage, record.Int, []string{"1"}, ""}, // compared as numbers: 05 equals 5

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	mssql "github.com/microsoft/go-mssqldb"
+
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Param is a parameter's value and its declared type. The type depends on the column and
@@ -74,6 +76,12 @@ func Bit(c Column, n int64) Param {
 // Digits returns a number or date as text, which the statement casts. The longest text has
 // a sign, a zero, a point and 38 digits.
 func Digits(text string) Param { return Param{"varchar(41)", mssql.VarChar(text)} }
+
+// Double returns a number of 64 bits.
+func Double(text string) Param {
+	f, _ := wire.ParseDouble(text) // is valid
+	return Param{"float", f}
+}
 
 // Binary returns a binary parameter.
 func Binary(b []byte) Param {

@@ -106,6 +106,10 @@ func (r *Rows) read(i int, v driver.Value) error {
 	switch {
 	case !c.fits:
 		return r.convert(i, v)
+	case r.types[i] == record.Double:
+		start := len(r.scratch)
+		r.scratch = wire.AppendDouble(r.scratch, v.(float64), c.bits())
+		cell.Data = r.scratch[start:]
 	case c.driverType == integer:
 		if cell.Int = v.(int64); cell.Int < c.lo || cell.Int > c.hi {
 			return r.misfit(i, v)
@@ -162,6 +166,7 @@ const (
 	single                    // float64 of a 32-bit number
 	text                      // string
 	date                      // time.Time
+	clock                     // time.Time on some day
 	guid                      // []byte in the server's order
 	binary                    // []byte
 )
@@ -174,7 +179,8 @@ var driverTypes = map[string]driverType{
 	"DECIMAL": decimal, "MONEY": decimal, "SMALLMONEY": decimal,
 	"FLOAT": float, "REAL": single,
 	"CHAR": text, "VARCHAR": text, "NCHAR": text, "NVARCHAR": text, "TEXT": text, "NTEXT": text, "XML": text,
-	"DATETIME": date, "DATETIME2": date, "SMALLDATETIME": date, "DATE": date, "TIME": date, "DATETIMEOFFSET": date,
+	"DATETIME": date, "DATETIME2": date, "SMALLDATETIME": date, "DATE": date, "DATETIMEOFFSET": date,
+	"TIME":             clock,
 	"UNIQUEIDENTIFIER": guid,
 	"BINARY":           binary, "VARBINARY": binary, "IMAGE": binary,
 }
@@ -186,7 +192,9 @@ func (a driverType) fits(t record.Type) bool {
 	switch a {
 	case integer, bit:
 		return t.Integer() || t == record.Bool
-	case decimal, float, single:
+	case float, single:
+		return t == record.Double || t == record.Decimal || t == record.Text
+	case decimal:
 		return t == record.Decimal || t == record.Text
 	case date:
 		return t == record.DateTime || t == record.Text
@@ -199,6 +207,14 @@ func (a driverType) fits(t record.Type) bool {
 	}
 }
 
+// bits returns the size of a binary number.
+func (a driverType) bits() int {
+	if a == single {
+		return 32
+	}
+	return 64
+}
+
 // append appends a value as text.
 func (a driverType) append(dst []byte, v driver.Value) []byte {
 	switch a {
@@ -206,12 +222,12 @@ func (a driverType) append(dst []byte, v driver.Value) []byte {
 		return strconv.AppendInt(dst, v.(int64), 10)
 	case bit:
 		return strconv.AppendInt(dst, boolToInt(v.(bool)), 10)
-	case float:
-		return strconv.AppendFloat(dst, v.(float64), 'f', -1, 64)
-	case single:
-		return strconv.AppendFloat(dst, v.(float64), 'f', -1, 32)
+	case float, single:
+		return strconv.AppendFloat(dst, v.(float64), 'f', -1, a.bits())
 	case text:
 		return append(dst, v.(string)...)
+	case clock:
+		return v.(time.Time).AppendFormat(dst, "15:04:05.0000000")
 	case date:
 		return appendDate(dst, v.(time.Time))
 	case guid:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/bizhook/whd/client/record"
@@ -283,6 +284,12 @@ func utf16Length(text string) int {
 // operand writes the parameter for a value that is compared with a field.
 func (b *builder) operand(field int, op record.Operator, v wire.Value) {
 	t := b.plan.Kind.Fields[field].Type.Stored()
+	if b.ofDay(field) {
+		at := time.Time{}.Add(time.Duration(v.Int) * 100)
+		if t, v.Text = record.TimeSpan, at.Format("15:04:05.0000000"); v.Int < 0 || v.Int >= int64(24*time.Hour/100) {
+			b.fail(Condition{Field: field, Operator: op}, "must be from PT0S to PT23H59M59.9999999S, because the column is a time of day")
+		}
+	}
 	castTo, text := b.d.Operand(t, b.d.Column(field), op, v.Text)
 	v.Text = text
 	if castTo == "" && t == record.Decimal && b.d.Decimal {
@@ -295,6 +302,11 @@ func (b *builder) operand(field int, op record.Operator, v wire.Value) {
 	b.text("CAST(")
 	b.param(Arg{Field: field, Type: t, Value: v})
 	b.text(" AS " + castTo + ")")
+}
+
+// ofDay reports whether a field is a column of the database's type for times of day.
+func (b *builder) ofDay(field int) bool {
+	return b.plan.Kind.Fields[field].Type == record.TimeSpan && b.d.Column(field).Type == "time"
 }
 
 func (b *builder) param(a Arg) {
@@ -378,12 +390,12 @@ func (b *builder) aggregate(a Aggregate) {
 	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
 		inner = b.d.Integer
 	}
-	switch a.Function {
-	case Count:
+	switch exact := a.Type(b.plan.Kind) == record.Decimal; {
+	case a.Function == Count:
 		around = b.d.Count
-	case Sum:
+	case a.Function == Sum && exact:
 		around = b.d.Sum
-	case Avg:
+	case a.Function == Avg && exact:
 		around = b.d.Avg
 	}
 	b.text(around.Before)

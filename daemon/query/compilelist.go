@@ -28,7 +28,7 @@ func (b *builder) in(c Condition) {
 // can represent all values.
 func (b *builder) list(c Condition) bool {
 	t, how := b.plan.Kind.Fields[c.Field].Type.Stored(), b.d.List
-	if how.MaxInline == 0 || len(c.Operands) <= how.MaxInline {
+	if how.MaxInline == 0 || len(c.Operands) <= how.MaxInline || b.ofDay(c.Field) {
 		return false
 	}
 	items, values := itemType(b.d, t, b.d.Column(c.Field), c.Operands)

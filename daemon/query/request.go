@@ -80,6 +80,9 @@ func (a Aggregate) Type(kind *record.Kind) record.Type {
 	case Count:
 		return record.Long
 	case Sum, Avg:
+		if kind.Fields[a.Field].Type == record.Double {
+			return record.Double
+		}
 		return record.Decimal
 	default:
 		return kind.Fields[a.Field].Type

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -42,7 +43,7 @@ func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 	tls := s.c.tls
 	count := int(sqlite3.Xsqlite3_data_count(tls, s.handle))
 	value := sqlite3.Xsqlite3_column_value(tls, s.handle, 0)
-	cells = cells[:len(types)]
+	cells, s.digits = cells[:len(types)], s.digits[:0]
 	for i, t := range types {
 		cell, mem := &cells[i], (*sqlite3.TMem)(pointer(value))
 		switch {
@@ -52,6 +53,10 @@ func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 			cell.Null = false
 			if bytesInPlace(mem) {
 				cell.Data = memory(mem.Fz, int(mem.Fn))
+			} else if t == record.Double {
+				start := len(s.digits)
+				s.digits = wire.AppendDouble(s.digits, sqlite3.Xsqlite3_value_double(tls, value), 64)
+				cell.Data = s.digits[start:]
 			} else {
 				cell.Data = valueText(tls, value)
 			}

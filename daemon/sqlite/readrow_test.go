@@ -61,6 +61,7 @@ func TestCellsOfEveryType(t *testing.T) {
 		record.TimeSpan:   {"INTEGER", "123000", "123000"},
 		record.Dictionary: {"TEXT", "'{}'", "{}"},
 		record.Object:     {"TEXT", "''", ""},
+		record.Double:     {"REAL", "1.7976931348623157e308", "1.7976931348623157e+308"},
 		record.Epoch:      {"TEXT", "'2019-05-01T10:11:12.1230000'", "2019-05-01T10:11:12.1230000"},
 	}
 	c := open(t)
@@ -89,6 +90,11 @@ func TestCellsOfOtherStorage(t *testing.T) {
 		{"SELECT 42", record.Text, "42"},
 		{"SELECT 42", record.Decimal, "42"},
 		{"SELECT 2.5", record.Decimal, "2.5"},
+		{"SELECT 2.50", record.Double, "2.5"},
+		{"SELECT 3", record.Double, "3"},
+		{"SELECT 1e999", record.Double, "+Inf"},
+		{"SELECT 'text'", record.Double, "text"},
+		{"SELECT 0.1 + 0.2", record.Double, "0.30000000000000004"},
 		{"SELECT '42'", record.Int, "42"},
 		{"SELECT 'no number'", record.Int, "0"},
 		{"SELECT 7.9", record.Long, "7"},

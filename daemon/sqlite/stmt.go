@@ -13,6 +13,7 @@ type Stmt struct {
 	c      *Conn
 	handle uintptr // *sqlite3_stmt, 0 once finalized
 	err    error   // first error of a bind
+	digits []byte  // of the doubles of the last row that was read
 
 	sql   string
 	inUse bool
@@ -54,6 +55,13 @@ func (s *Stmt) BindInt(i int, v int64) {
 	}
 }
 
+// BindDouble sets parameter i.
+func (s *Stmt) BindDouble(i int, v float64) {
+	if s.bindable() {
+		s.checkBind(sqlite3.Xsqlite3_bind_double(s.c.tls, s.handle, int32(i), v))
+	}
+}
+
 // BindNull sets parameter i to NULL.
 func (s *Stmt) BindNull(i int) {
 	if s.bindable() {
@@ -88,8 +96,8 @@ func (s *Stmt) BindBytes(i int, v []byte) {
 	s.checkBind(sqlite3.Xsqlite3_bind_blob64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free))
 }
 
-// Bind sets the parameters, from the first, to values of type nil, string, int64 or
-// []byte.
+// Bind sets the parameters, from the first, to values of type nil, string, int64,
+// float64 or []byte.
 func (s *Stmt) Bind(values ...any) {
 	for i, v := range values {
 		switch v := v.(type) {
@@ -99,6 +107,8 @@ func (s *Stmt) Bind(values ...any) {
 			s.BindText(i+1, v)
 		case int64:
 			s.BindInt(i+1, v)
+		case float64:
+			s.BindDouble(i+1, v)
 		case []byte:
 			s.BindBytes(i+1, v)
 		default:

@@ -2,11 +2,13 @@ package encodetest
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // maxDifferences is the number of differences that are reported.
@@ -14,7 +16,7 @@ const maxDifferences = 20
 
 // Differences reads the response to a query for all columns of a kind and returns
 // its differences from the stored values, which are nil, string, int64 (also for
-// bools) or []byte, as in the data that stores are loaded with.
+// bools), float64 or []byte, as in the data that stores are loaded with.
 func Differences(format string, body []byte, kind *record.Kind, stored [][]any) []string {
 	rows, err := Rows(format, body, kind.FieldNames())
 	if err != nil {
@@ -57,9 +59,15 @@ func Text(t record.Type, v any) string {
 		return ""
 	case []byte:
 		return base64.StdEncoding.EncodeToString(v)
+	case float64:
+		text, _ := json.Marshal(v)
+		return string(text)
 	case int64:
 		if t == record.Bool {
 			return strconv.FormatBool(v != 0)
+		}
+		if t == record.TimeSpan {
+			return string(wire.AppendTimeSpan(nil, v))
 		}
 		return strconv.FormatInt(v, 10)
 	default:
