@@ -16,8 +16,12 @@
 //
 // HTTP:
 //
-//	rest                   table of routes, and one file of handlers per noun
+//	rest                   the server, the table of routes, and one file of handlers per noun
 //	rest/edge              framing, routing, content negotiation, limits, CORS, CSRF
+//	rest/form              members of requests other than queries
+//	rest/queries           handlers of queries, and the stream of their rows
+//	rest/accounts          access control; handlers of sessions, users and API keys
+//	rest/webhooks          handlers of events, subscribers, subscriptions and messages
 //	encode                 encoders of all response formats
 //	metadata               /metadata pages, OpenAPI, types of clients, derived from the routes
 //	live                   server-sent events
@@ -107,8 +111,8 @@
 //   - A setting: a field in config/config.go; a row in config/settings.go, from which
 //     file key, variable, flag and documentation are derived; its use. A live
 //     setting is read through liveSettings (settings.go) each time.
-//   - A route: a row in rest/routes.go; a handler in the file of its noun; a method
-//     in client if programs need it.
+//   - A route: a row in rest/routes.go; a handler in the file of its noun, in rest/webhooks,
+//     rest/accounts or rest; a method in client if programs need it.
 //   - A response format: a row in encode/formats.go; its encoder; a reader in
 //     encode/encodetest, with which the test suites check it; a row in
 //     client/download.go.

@@ -95,11 +95,16 @@ var edges = map[string][]string{
 	"daemon/importer": {"client/wire", "daemon/audit", "daemon/executor", "daemon/fault", "daemon/mssql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"},
 
 	// HTTP.
-	"daemon/live":      {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/metrics":   {"client/wire", "daemon/live", "daemon/requestlog", "daemon/spill", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
-	"daemon/rest/edge": slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query"}),
-	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics",
-		"daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/spill", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+	"daemon/live":          {"client/wire", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/metrics":       {"client/wire", "daemon/live", "daemon/requestlog", "daemon/spill", "daemon/webhook", "daemon/webhook/delivery", "daemon/webhook/stats"},
+	"daemon/rest/edge":     slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query", "daemon/requestlog"}),
+	"daemon/rest/form":     slices.Concat(plain, []string{"daemon/metadata", "daemon/query", "daemon/rest/edge"}),
+	"daemon/rest/accounts": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/encode", "daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/rest/form"}),
+	"daemon/rest/queries":  slices.Concat(plain, []string{"daemon/encode", "daemon/executor", "daemon/metadata", "daemon/query", "daemon/rest/edge", "daemon/rest/form", "daemon/spill"}),
+	"daemon/rest/webhooks": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/form",
+		"daemon/rest/queries", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
+	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics", "daemon/query", "daemon/requestlog",
+		"daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/form", "daemon/rest/queries", "daemon/rest/webhooks", "daemon/spill", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"}),
 
 	// Composition.
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),

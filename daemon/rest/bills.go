@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // readOnly are members that an update ignores: clients of the reference service send
@@ -18,9 +19,9 @@ type bills struct{ service *erp.Bills }
 
 // form reads the members of a request and its stage field. The path takes precedence
 // over other members.
-func (h *bills) form(x *edge.Context) (*form, erp.StageField) {
-	f := readForm(x)
-	f.knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
+func (h *bills) form(x *edge.Context) (*form.Form, erp.StageField) {
+	f := form.Read(x)
+	f.Knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
 	return f, erp.StageField{
 		BillID: x.Params.Get(erp.MemberBill), StageID: x.Params.Get(erp.MemberStage), SettingID: x.Params.Get(erp.MemberSetting),
 	}
@@ -29,9 +30,9 @@ func (h *bills) form(x *edge.Context) (*form, erp.StageField) {
 // set updates a custom field value of a bill's stage.
 func (h *bills) set(x *edge.Context) error {
 	f, at := h.form(x)
-	f.knows(readOnly...)
-	contents := read(f, erp.MemberContents, asText)
-	if err := f.done(x); err != nil {
+	f.Knows(readOnly...)
+	contents := form.Value(f, erp.MemberContents, form.Text)
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	v, err := h.service.Set(x.Request.Context(), at, contents)
@@ -41,7 +42,7 @@ func (h *bills) set(x *edge.Context) error {
 // value returns one custom field value of a bill's stage.
 func (h *bills) value(x *edge.Context) error {
 	f, at := h.form(x)
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	v, err := h.service.Value(x.Request.Context(), at)
@@ -52,7 +53,7 @@ func (h *bills) value(x *edge.Context) error {
 // ERP. A field without a stored value has no Contents.
 func (h *bills) values(x *edge.Context) error {
 	f, at := h.form(x)
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	all, err := h.service.Values(x.Request.Context(), at.BillID, at.StageID)
@@ -70,9 +71,9 @@ type fullValue struct {
 
 // billDocument returns the conversion of values to documents. Tabular formats have
 // all columns even if members are null.
-func billDocument(x *edge.Context, f *form) func(wire.CustomFieldValue) any {
+func billDocument(x *edge.Context, f *form.Form) func(wire.CustomFieldValue) any {
 	columns := x.Format.Attachment || x.Format.Name == "html"
-	nulls := columns || strings.EqualFold(f.members.Text(query.Nulls), "include")
+	nulls := columns || strings.EqualFold(f.Members.Text(query.Nulls), "include")
 	return func(v wire.CustomFieldValue) any {
 		if nulls {
 			return fullValue(v)

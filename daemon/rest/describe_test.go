@@ -16,7 +16,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	system, table := record.System(), newTable(new(handlers))
 	for i, o := range table {
 		_, isKind := system.Lookup(o.kind)
-		if (o.group == "" || o.summary == "") && !isKind && o.name != anyQuery {
+		if (o.group == "" || o.summary == "") && !isKind && o.name != edge.AnyQuery {
 			t.Errorf("%s: group %q, summary %q", o.name, o.group, o.summary)
 		}
 		if o.kind != "" && !isKind {

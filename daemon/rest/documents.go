@@ -15,7 +15,10 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
 // memberOperation names the operation that /metadata describes.
@@ -46,7 +49,7 @@ const (
 
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access *accessControl
+	access *accounts.Access
 	closed description
 	open   description // the same for anonymous queries
 }
@@ -83,7 +86,7 @@ func (h *documents) of(x *edge.Context) *description {
 
 // describe builds the description of the operations in the table and of the queries
 // of all record kinds. open reports whether queries need no login.
-func describe(d metadata.Service, table []operation, q *queries, open bool) *metadata.Service {
+func describe(d metadata.Service, table []operation, q *queries.Handler, open bool) *metadata.Service {
 	for _, o := range table {
 		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
 		names, plain := o.aliases()
@@ -92,9 +95,9 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 			one.Role = r.Role.String()
 		}
 		kinds := []*record.Kind{nil}
-		if o.name == anyQuery {
-			kinds = q.registry.Kinds()
-		} else if kind, ok := q.system.Lookup(o.kind); ok {
+		if o.name == edge.AnyQuery {
+			kinds = q.Registry.Kinds()
+		} else if kind, ok := q.System.Lookup(o.kind); ok {
 			kinds[0] = kind
 		}
 		for _, kind := range kinds {
@@ -109,7 +112,7 @@ func describe(d metadata.Service, table []operation, q *queries, open bool) *met
 func completeOperation(o metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
 	path := func(pattern string) string { return pattern }
 	if kind != nil {
-		if o.Name == anyQuery {
+		if o.Name == edge.AnyQuery {
 			o.Name = kind.Operation()
 		}
 		o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
@@ -152,8 +155,8 @@ func (h *documents) home(x *edge.Context) error {
 // metadata returns the list of operations, or the description of one. Browsers
 // always get an HTML page.
 func (h *documents) metadata(x *edge.Context) error {
-	h.access.identifyFromSession(x)
-	members, err := readMembers(x)
+	h.access.IdentifyFromSession(x)
+	members, err := form.Members(x)
 	if err != nil {
 		return err
 	}
@@ -161,8 +164,8 @@ func (h *documents) metadata(x *edge.Context) error {
 	name, d := members.Text(memberOperation), h.of(x).service()
 	if name == "" {
 		if page {
-			text, err := d.IndexPage(siteOf(x), urlOf(x))
-			return x.Send(htmlType, text, err)
+			text, err := d.IndexPage(edge.SiteOf(x), urlOf(x))
+			return x.Send(edge.HTMLType, text, err)
 		}
 		return x.Document(http.StatusOK, "Metadata", d.Document(urlOf(x)))
 	}
@@ -175,8 +178,8 @@ func (h *documents) metadata(x *edge.Context) error {
 		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), strings.Join(names, ", "))
 	}
 	if page {
-		text, err := d.Page(o, siteOf(x), urlOf(x))
-		return x.Send(htmlType, text, err)
+		text, err := d.Page(o, edge.SiteOf(x), urlOf(x))
+		return x.Send(edge.HTMLType, text, err)
 	}
 	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, urlOf(x)))
 }
@@ -219,9 +222,9 @@ const memberNamespace = "GlobalNamespace"
 // types returns the handler of a language's types.
 func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
 	return func(x *edge.Context) error {
-		f := readForm(x)
-		namespace := or(read(f, memberNamespace, parseNamespace), "")
-		if err := f.done(x); err != nil {
+		f := form.Read(x)
+		namespace := form.Or(form.Value(f, memberNamespace, parseNamespace), "")
+		if err := f.Done(x); err != nil {
 			return err
 		}
 		types, err := h.of(x).types[l]()

@@ -31,7 +31,7 @@ type NamedOperation struct {
 // patterns.
 func NamedOperations() (all []NamedOperation) {
 	for _, o := range newTable(new(handlers)) {
-		if o.name == anyQuery {
+		if o.name == edge.AnyQuery {
 			for _, kind := range record.Builtin().Kinds() {
 				n := NamedOperation{Name: kind.Operation(), Query: true}
 				for _, r := range o.routes {

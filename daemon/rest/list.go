@@ -68,7 +68,7 @@ func (s *Server) serveList(x *edge.Context) error {
 // list, are admitted by themselves, so that they count in rate limits.
 func (s *Server) serveItem(part *edge.Context, admit bool, x *edge.Context) error {
 	if admit {
-		if err := s.handlers.access.admit(part); err != nil {
+		if err := s.handlers.access.Admit(part); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 )
 
 // The members of a query of the request log, in addition to those of every query.
@@ -28,7 +30,7 @@ const firstError = http.StatusBadRequest
 
 // logs has the handlers of the request log.
 type logs struct {
-	queries  *queries
+	queries  *queries.Handler
 	recorder *requestlog.Recorder // nil for none
 }
 
@@ -60,7 +62,7 @@ func (v logView) serve(x *edge.Context) error {
 		defer cancel()
 		v.recorder.Flush(ctx)
 	}
-	return v.queries.rows(x, plan)
+	return v.queries.Rows(x, plan)
 }
 
 // flushTimeout limits the wait for recently recorded entries.
@@ -68,7 +70,7 @@ const flushTimeout = time.Second
 
 // plan plans a query with the members that only the request log has.
 func (v logView) plan(x *edge.Context) (*query.Plan, error) {
-	members, err := readMembers(x)
+	members, err := form.Members(x)
 	if err != nil {
 		return nil, err
 	}
@@ -76,20 +78,20 @@ func (v logView) plan(x *edge.Context) (*query.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.queries.plan(x, without(members, memberDate, memberViewErrors), where...)
+	return v.queries.Plan(x, form.Without(members, memberDate, memberViewErrors), where...)
 }
 
 func (v logView) where(x *edge.Context, members query.Members, now time.Time) (where []query.Condition, err error) {
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
 		where = append(where,
-			condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
-			condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
+			queries.Condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
-	if v.errors || or(valueOf(members, memberViewErrors, &wrong, asBool), false) {
-		where = append(where, condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
+	if v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false) {
+		where = append(where, queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
-	return where, invalidMembers(wrong)
+	return where, form.Invalid(wrong)
 }
 
 // parseRequestedDay returns the start of the requested day from the path or else from a member,
@@ -99,7 +101,7 @@ func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now t
 		if text := x.Params.Get(memberDate); text != "" {
 			members = query.Members{{Name: memberDate, Texts: []string{text}}}
 		}
-		if day := or(valueOf(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
+		if day := form.Or(form.MemberValue(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
 			return day
 		}
 		v.day = today
@@ -121,7 +123,7 @@ func parseDay(text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil
 	}
-	date, err := parseDate(text)
+	date, err := queries.ParseDate(text)
 	if err != nil {
 		return nil, err
 	}

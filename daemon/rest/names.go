@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // aliases has the names by which the releases of the reference service, and clients
@@ -121,21 +122,21 @@ func pathNames(r edge.Route) []string {
 // of which must be given, or else the first one.
 func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 	return func(x *edge.Context) error {
-		f := readForm(x)
-		if f.err != nil {
-			return f.err
+		f := form.Read(x)
+		if f.Err != nil {
+			return f.Err
 		}
 		r := plain[0]
 		for _, other := range plain[1:] {
 			names := pathNames(other)
-			if len(names) > len(pathNames(r)) && !slices.ContainsFunc(names, func(name string) bool { return !hasMember(f.members, name) }) {
+			if len(names) > len(pathNames(r)) && !slices.ContainsFunc(names, func(name string) bool { return !form.HasMember(f.Members, name) }) {
 				r = other
 			}
 		}
 		for _, name := range pathNames(r) {
-			x.Params = append(x.Params, edge.Param{Name: name, Value: f.required(name)})
+			x.Params = append(x.Params, edge.Param{Name: name, Value: f.Required(name)})
 		}
-		if err := f.fault(); err != nil {
+		if err := f.Fault(); err != nil {
 			return err
 		}
 		return r.Serve(x)
@@ -145,7 +146,7 @@ func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 // names returns all names by which the operations of a table can be called.
 func names(table []operation) (all []string) {
 	for i := range table {
-		if o := &table[i]; o.name != anyQuery {
+		if o := &table[i]; o.name != edge.AnyQuery {
 			others, _ := o.aliases()
 			all = append(append(all, o.name), others...)
 		}

@@ -16,22 +16,9 @@ import (
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
-
-// loggedURL returns the request's path and query for logs.
-func loggedURL(x *edge.Context) (path, query string) {
-	if x.Logged.Path == "" {
-		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.Path, x.Request.URL.RawQuery)
-	}
-	return x.Logged.Path, x.Logged.Query
-}
-
-// logPath returns the path as the daemon's own log shows it.
-func logPath(x *edge.Context) string {
-	path, _ := loggedURL(x)
-	return truncate(path)
-}
 
 // observer reports finished requests: to metrics, traces, both logs, and the live
 // stream of requests.
@@ -105,7 +92,7 @@ func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
 	if x.Origin.Secure {
 		scheme = "https://"
 	}
-	path, query := loggedURL(x)
+	path, query := edge.LoggedURL(x)
 	if query != "" {
 		mark = "?"
 	}
@@ -117,9 +104,9 @@ func describeAddress(x *edge.Context, d *requestlog.EntryBuilder) {
 func sessionTag(x *edge.Context) string {
 	switch x.Identity.AuthMethod {
 	case account.Header:
-		return account.SessionTag(credentials(x).SessionHeader)
+		return account.SessionTag(accounts.Credentials(x).SessionHeader)
 	case account.Cookie:
-		return account.SessionTag(credentials(x).SessionCookie)
+		return account.SessionTag(accounts.Credentials(x).SessionCookie)
 	}
 	return ""
 }
@@ -229,27 +216,18 @@ func (o *observer) logAccess(x *edge.Context) {
 	if !x.Options.LogLines || !o.log.Enabled(ctx, level) {
 		return
 	}
-	path, query := loggedURL(x)
+	path, query := edge.LoggedURL(x)
 	o.log.LogAttrs(ctx, level, "request",
 		slog.String("id", x.ID),
 		slog.String("method", x.Request.Method),
-		slog.String("path", truncate(path)),
-		slog.String("query", truncate(query)),
+		slog.String("path", edge.Truncate(path)),
+		slog.String("query", edge.Truncate(query)),
 		slog.Int("status", x.Response.FinalStatus()),
 		slog.Int64("bytes", x.Response.Bytes),
 		slog.Bool("aborted", x.Response.Aborted),
 		slog.Float64("ms", float64(time.Since(x.Timing.Start).Microseconds())/1000),
 		slog.String("user", x.Identity.Name),
 		slog.String("address", x.Origin.Address))
-}
-
-// truncate limits the length of a text in a log line.
-func truncate(text string) string {
-	const most = 2000
-	if len(text) > most {
-		return text[:most] + "..."
-	}
-	return text
 }
 
 // broadcastRequest sends a finished request to the readers of its topic.
@@ -259,7 +237,7 @@ func (o *observer) broadcastRequest(x *edge.Context) {
 	}
 	now := time.Now()
 	o.streams.Broadcast(live.Requests, wire.EventRequest, wire.HandledRequest{
-		At: wire.Timestamp(now), Method: edge.Clean(x.Request.Method), PathInfo: logPath(x), StatusCode: x.Response.FinalStatus(),
+		At: wire.Timestamp(now), Method: edge.Clean(x.Request.Method), PathInfo: edge.LogPath(x), StatusCode: x.Response.FinalStatus(),
 		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
 	})
 }
@@ -270,21 +248,10 @@ func publicError(x *edge.Context, err error) *fault.Error {
 	f := fault.From(err)
 	switch f.Kind {
 	case fault.Internal:
-		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", logPath(x), "error", err.Error())
+		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", edge.LogPath(x), "error", err.Error())
 		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
 	case fault.Unavailable, fault.Timeout:
-		x.Log.Warn("request failed", "id", x.ID, "path", logPath(x), "error", err.Error())
+		x.Log.Warn("request failed", "id", x.ID, "path", edge.LogPath(x), "error", err.Error())
 	}
 	return f
-}
-
-// abortResponse aborts a response that cannot be completed.
-func abortResponse(x *edge.Context, err error) {
-	level := slog.LevelWarn
-	if x.Request.Context().Err() != nil {
-		level = slog.LevelInfo // the client disconnected
-	}
-	x.Log.Log(x.Request.Context(), level, "response aborted", "id", x.ID, "path", logPath(x), "error", err.Error())
-	x.Abort()
-	panic(http.ErrAbortHandler)
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/webhooks"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -29,7 +32,7 @@ func newTable(h *handlers) []operation {
 				r.Redacted = slices.ContainsFunc(o.routes, edge.Route.Redacts)
 			}
 		}
-		if o.name != anyQuery {
+		if o.name != edge.AnyQuery {
 			o.named = o.byName(o.name, o.plain())
 		}
 	}
@@ -41,7 +44,7 @@ func newTable(h *handlers) []operation {
 func routesOf(table []operation) (all []edge.Route) {
 	for i := range table {
 		o := &table[i]
-		if o.name == anyQuery {
+		if o.name == edge.AnyQuery {
 			continue
 		}
 		all = append(append(all, o.routes...), o.named...)
@@ -51,7 +54,7 @@ func routesOf(table []operation) (all []edge.Route) {
 		}
 	}
 	for _, o := range table {
-		if o.name == anyQuery {
+		if o.name == edge.AnyQuery {
 			all = append(all, o.routes...)
 		}
 	}
@@ -76,24 +79,24 @@ func pathMembers(o *operation) []metadata.Member {
 func recordOperations(h *handlers) []operation {
 	return []operation{
 		{name: "Authenticate", group: groupAccounts, summary: "Log in, or get the current session", response: wire.AuthenticateResponse{}, members: []metadata.Member{
-			{Name: memberUser, Type: "string", Help: "omit it and Password to get the current session"},
-			{Name: memberPassword, Type: "string", Help: "the user's password"},
-			{Name: memberRemember, Type: "bool", Help: "keep the session when the browser is closed"},
-			{Name: memberProvider, Type: "string", Help: "credentials, or logout"},
-			{Name: memberRedirect, Type: "string", Help: "page to show after a login in a browser"},
+			{Name: accounts.MemberUser, Type: "string", Help: "omit it and Password to get the current session"},
+			{Name: accounts.MemberPassword, Type: "string", Help: "the user's password"},
+			{Name: accounts.MemberRemember, Type: "bool", Help: "keep the session when the browser is closed"},
+			{Name: accounts.MemberProvider, Type: "string", Help: "credentials, or logout"},
+			{Name: accounts.MemberRedirect, Type: "string", Help: "page to show after a login in a browser"},
 		}, routes: []edge.Route{
-			{Methods: anyMethod, Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "Log in with UserName and Password, or get the current session without them"},
-			{Methods: anyMethod, Pattern: "/api/Authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same, with content negotiation"},
-			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.sessions.logIn, Summary: "Log in, with content negotiation"},
-			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
-			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
-			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.sessions.logIn, Summary: "The same"},
-			{Methods: "POST", Pattern: "/login", Changes: true, Serve: h.sessions.logIn, Summary: "The same"}}},
+			{Methods: anyMethod, Pattern: "/{Format}/reply/Authenticate", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "Log in with UserName and Password, or get the current session without them"},
+			{Methods: anyMethod, Pattern: "/api/Authenticate", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/auth", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "Log in, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
+			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
+			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
+			{Methods: "POST", Pattern: "/login", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
-			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.serve, Summary: "The audit trail of administrative changes, newest first"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same without a response"},
-			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
-			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
+			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.Serve, Summary: "The audit trail of administrative changes, newest first"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.Serve, Summary: "The same without a response"},
+			{Methods: "GET POST", Pattern: "/Queries/WH_Audit", Serve: h.queries.Serve, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/api/WH_AuditQuery", Serve: h.queries.Serve, Summary: "The same, with content negotiation"}}},
 		{name: logQuery, role: account.Admin, kind: "RequestLog", members: []metadata.Member{
 			{Name: memberDate, Type: "DateTime", Help: "one UTC day; if omitted, all entries, or those of today by the setting requestlog.today"},
 			{Name: memberViewErrors, Type: "bool", Help: "failed requests only"},
@@ -107,11 +110,11 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Logs/Yesterday", Serve: h.logs.of(yesterday, false), Summary: "The requests of yesterday (UTC)"},
 			{Methods: "GET", Pattern: "/Logs/Yesterday/Errors", Serve: h.logs.of(yesterday, true), Summary: "The failed requests of yesterday (UTC)"},
 			{Methods: "GET", Pattern: "/Logs/{Date}", Serve: h.logs.list, Summary: "The requests of one UTC day"}}},
-		{name: anyQuery, role: account.Reader, routes: []edge.Route{
-			{Methods: anyMethod, Pattern: "/{Format}/reply/{Operation}", Serve: h.queries.serve, Summary: "Records of one kind, filtered, ordered and paged"},
-			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Serve: h.queries.serve, Summary: "The same without a response"},
-			{Methods: "GET POST", Pattern: "/Queries/{Kind}", Serve: h.queries.serve, Summary: "The same, with content negotiation"},
-			{Methods: "GET POST", Pattern: "/api/{Operation}", Serve: h.queries.serve, Summary: "The same, with content negotiation"}}},
+		{name: edge.AnyQuery, role: account.Reader, routes: []edge.Route{
+			{Methods: anyMethod, Pattern: "/{Format}/reply/{Operation}", Serve: h.queries.Serve, Summary: "Records of one kind, filtered, ordered and paged"},
+			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Serve: h.queries.Serve, Summary: "The same without a response"},
+			{Methods: "GET POST", Pattern: "/Queries/{Kind}", Serve: h.queries.Serve, Summary: "The same, with content negotiation"},
+			{Methods: "GET POST", Pattern: "/api/{Operation}", Serve: h.queries.Serve, Summary: "The same, with content negotiation"}}},
 		{name: "UpdateBillStageCustomFieldValue", group: groupBills, role: account.Writer, summary: "Update a custom field value of a bill's stage", response: wire.CustomFieldValue{}, members: []metadata.Member{
 			{Name: "Contents", Type: "string", Required: true, Help: "an empty string clears the value"},
 		}, routes: []edge.Route{
@@ -129,50 +132,50 @@ const roleHelp = "reader, publisher, writer or admin"
 func accountOperations(h *handlers) []operation {
 	return []operation{
 		{name: "Logout", group: groupAccounts, summary: "End the session", response: wire.Failure{}, routes: []edge.Route{
-			{Methods: "GET POST", Pattern: "/auth/logout", Changes: true, Serve: h.sessions.logout},
-			{Methods: "GET POST", Pattern: "/authenticate/logout", Changes: true, Serve: h.sessions.logout, Summary: "The same"}}},
+			{Methods: "GET POST", Pattern: "/auth/logout", Changes: true, Serve: h.accounts.Sessions.Logout},
+			{Methods: "GET POST", Pattern: "/authenticate/logout", Changes: true, Serve: h.accounts.Sessions.Logout, Summary: "The same"}}},
 		{name: "KeepAlive", group: groupAccounts, role: account.Reader, summary: "Extend the session", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/KeepAlive", SignedIn: true, Status: http.StatusNoContent, Serve: h.sessions.keepAlive}}},
+			{Methods: "GET", Pattern: "/KeepAlive", SignedIn: true, Status: http.StatusNoContent, Serve: h.accounts.Sessions.KeepAlive}}},
 		{name: "GetSession", group: groupAccounts, role: account.Reader, summary: "The current user and authentication method", response: wire.CurrentSession{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Sessions/Current", SignedIn: true, Serve: h.sessions.current}}},
+			{Methods: "GET", Pattern: "/Sessions/Current", SignedIn: true, Serve: h.accounts.Sessions.Current}}},
 		{name: "EndSession", group: groupAccounts, role: account.Reader, summary: "End the session", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: "/Sessions/Current", SignedIn: true, Changes: true, Status: http.StatusNoContent, Serve: h.sessions.endSession}}},
-		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", response: []wire.User{}, members: pageMembers, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Users", Serve: h.users.list}}},
+			{Methods: "DELETE", Pattern: "/Sessions/Current", SignedIn: true, Changes: true, Status: http.StatusNoContent, Serve: h.accounts.Sessions.EndSession}}},
+		{name: "Users", group: groupAccounts, role: account.Admin, summary: "The users by name", response: []wire.User{}, members: form.PageMembers, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Users", Serve: h.accounts.Users.List}}},
 		{name: "AddUser", group: groupAccounts, role: account.Admin, summary: "Add a user", response: wire.User{}, members: []metadata.Member{
-			{Name: memberUser, Type: "string", Required: true},
-			{Name: memberPassword, Type: "string", Required: true},
-			{Name: memberRole, Type: "string", Required: true, Help: roleHelp},
-			{Name: memberDisplayName, Type: "string"},
+			{Name: accounts.MemberUser, Type: "string", Required: true},
+			{Name: accounts.MemberPassword, Type: "string", Required: true},
+			{Name: accounts.MemberRole, Type: "string", Required: true, Help: roleHelp},
+			{Name: accounts.MemberDisplayName, Type: "string"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Users", Changes: true, Status: http.StatusCreated, Serve: h.users.add, Summary: "Add a user with UserName, Password, Role and DisplayName"}}},
+			{Methods: "POST", Pattern: "/Users", Changes: true, Status: http.StatusCreated, Serve: h.accounts.Users.Add, Summary: "Add a user with UserName, Password, Role and DisplayName"}}},
 		{name: "GetUser", group: groupAccounts, role: account.Reader, summary: "One user", response: wire.User{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Users/{UserName}", SignedIn: true, Serve: h.users.show, Summary: "One user; users other than admins can only get themselves"}}},
+			{Methods: "GET", Pattern: "/Users/{UserName}", SignedIn: true, Serve: h.accounts.Users.Show, Summary: "One user; users other than admins can only get themselves"}}},
 		{name: "ChangeUser", group: groupAccounts, role: account.Reader, summary: "Change a user", response: wire.User{}, members: []metadata.Member{
-			{Name: memberDisplayName, Type: "string"},
-			{Name: memberRole, Type: "string", Help: roleHelp},
-			{Name: memberPassword, Type: "string", Help: "the new password"},
-			{Name: memberCurrentPassword, Type: "string", Help: "the current password; required from users other than admins"},
+			{Name: accounts.MemberDisplayName, Type: "string"},
+			{Name: accounts.MemberRole, Type: "string", Help: roleHelp},
+			{Name: accounts.MemberPassword, Type: "string", Help: "the new password"},
+			{Name: accounts.MemberCurrentPassword, Type: "string", Help: "the current password; required from users other than admins"},
 		}, routes: []edge.Route{
-			{Methods: "PATCH", Pattern: "/Users/{UserName}", SignedIn: true, Changes: true, Serve: h.users.change, Summary: "Change DisplayName, Role or Password; users other than admins can only change their own DisplayName, and their Password with CurrentPassword"}}},
+			{Methods: "PATCH", Pattern: "/Users/{UserName}", SignedIn: true, Changes: true, Serve: h.accounts.Users.Change, Summary: "Change DisplayName, Role or Password; users other than admins can only change their own DisplayName, and their Password with CurrentPassword"}}},
 		{name: "RemoveUser", group: groupAccounts, role: account.Admin, summary: "Remove a user and end their sessions", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: "/Users/{UserName}", Changes: true, Status: http.StatusNoContent, Serve: h.users.remove}}},
-		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without their secrets", response: []wire.APIKey{}, members: pageMembers, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/ApiKeys", Serve: h.keys.list}}},
+			{Methods: "DELETE", Pattern: "/Users/{UserName}", Changes: true, Status: http.StatusNoContent, Serve: h.accounts.Users.Remove}}},
+		{name: "ApiKeys", group: groupAccounts, role: account.Admin, summary: "The API keys by name, without their secrets", response: []wire.APIKey{}, members: form.PageMembers, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/ApiKeys", Serve: h.accounts.Keys.List}}},
 		{name: "AddApiKey", group: groupAccounts, role: account.Admin, summary: "Create an API key; the key is shown only once", response: wire.APIKey{}, members: []metadata.Member{
-			{Name: memberName, Type: "string", Required: true},
-			{Name: memberRole, Type: "string", Required: true, Help: roleHelp},
-			{Name: memberExpiry, Type: "DateTime", Help: "a date, or never; 90 days from now if omitted"},
+			{Name: accounts.MemberName, Type: "string", Required: true},
+			{Name: accounts.MemberRole, Type: "string", Required: true, Help: roleHelp},
+			{Name: accounts.MemberExpiry, Type: "DateTime", Help: "a date, or never; 90 days from now if omitted"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/ApiKeys", Changes: true, Status: http.StatusCreated, Serve: h.keys.add, Summary: "Create an API key with Name, Role and ExpiryDateTime; the key is shown only once"}}},
+			{Methods: "POST", Pattern: "/ApiKeys", Changes: true, Status: http.StatusCreated, Serve: h.accounts.Keys.Add, Summary: "Create an API key with Name, Role and ExpiryDateTime; the key is shown only once"}}},
 		{name: "GetApiKey", group: groupAccounts, role: account.Admin, summary: "One API key, without its secret", response: wire.APIKey{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/ApiKeys/{KeyID}", Serve: h.keys.show}}},
+			{Methods: "GET", Pattern: "/ApiKeys/{KeyID}", Serve: h.accounts.Keys.Show}}},
 		{name: "RemoveApiKey", group: groupAccounts, role: account.Admin, summary: "Revoke an API key", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: "/ApiKeys/{KeyID}", Changes: true, Status: http.StatusNoContent, Serve: h.keys.remove}}},
+			{Methods: "DELETE", Pattern: "/ApiKeys/{KeyID}", Changes: true, Status: http.StatusNoContent, Serve: h.accounts.Keys.Remove}}},
 		{name: "Login", group: groupAccounts, summary: "The login page", media: "text/html", members: []metadata.Member{
-			{Name: memberRedirect, Type: "string", Help: "page to show after the login"},
+			{Name: accounts.MemberRedirect, Type: "string", Help: "page to show after the login"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/login", Serve: h.sessions.loginPage}}},
+			{Methods: "GET", Pattern: "/login", Serve: h.accounts.Sessions.LoginPage}}},
 	}
 }
 
@@ -237,114 +240,114 @@ const (
 func webhookOperations(h *handlers) []operation {
 	return []operation{
 		{name: "Events", group: groupWebhooks, summary: "The published events", response: []wire.Event{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Events", Serve: h.events.list}}},
+			{Methods: "GET", Pattern: "/Webhooks/Events", Serve: h.webhooks.Events.List}}},
 		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Publish an event", response: wire.EventReceipt{}, members: []metadata.Member{
-			{Name: memberEvent, Type: "string", Required: true, Help: "a published event"},
-			{Name: memberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
+			{Name: webhooks.MemberEvent, Type: "string", Required: true, Help: "a published event"},
+			{Name: webhooks.MemberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.events.add, Summary: "Publish an event: creates one message for each matching subscription"}}},
-		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", members: []metadata.Member{{Name: memberBody, Type: "object", Help: "any body is accepted"}}, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: h.events.echo, Summary: "A target for testing subscriptions: it returns the body of the request"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.webhooks.Events.Add, Summary: "Publish an event: creates one message for each matching subscription"}}},
+		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", members: []metadata.Member{{Name: webhooks.MemberBody, Type: "object", Help: "any body is accepted"}}, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Test", Large: true, Status: http.StatusCreated, Serve: h.webhooks.Events.Echo, Summary: "A target for testing subscriptions: it returns the body of the request"}}},
 		{name: "SubscriberQuery", group: groupWebhooks, role: account.Admin, kind: "Subscriber", routes: []edge.Route{
-			{Methods: "GET", Pattern: pathSubscribers, Serve: h.queries.serve, Summary: "The subscribers"}}},
+			{Methods: "GET", Pattern: pathSubscribers, Serve: h.queries.Serve, Summary: "The subscribers"}}},
 		{name: "AddSubscriber", group: groupWebhooks, role: account.Admin, summary: "Add a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
-			{Name: memberName, Type: "string", Required: true},
-			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			{Name: webhooks.MemberName, Type: "string", Required: true},
+			{Name: webhooks.MemberEnabled, Type: "bool", Help: "default: true"},
 			recIDMember,
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscribers, Changes: true, Status: http.StatusCreated, Serve: h.subscribers.add, Summary: "Add a subscriber; its RecID is the SubscriberID"}}},
+			{Methods: "POST", Pattern: pathSubscribers, Changes: true, Status: http.StatusCreated, Serve: h.webhooks.Subscribers.Add, Summary: "Add a subscriber; its RecID is the SubscriberID"}}},
 		{name: "GetSubscriber", group: groupWebhooks, role: account.Admin, summary: "One subscriber with its subscriptions", response: wire.Subscriber{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: pathSubscriber, Serve: h.subscribers.show}}},
+			{Methods: "GET", Pattern: pathSubscriber, Serve: h.webhooks.Subscribers.Show}}},
 		{name: "ChangeSubscriber", group: groupWebhooks, role: account.Admin, summary: "Rename, disable or enable a subscriber", response: wire.Subscriber{}, members: []metadata.Member{
-			{Name: memberName, Type: "string"},
-			{Name: memberEnabled, Type: "bool"},
+			{Name: webhooks.MemberName, Type: "string"},
+			{Name: webhooks.MemberEnabled, Type: "bool"},
 			rowHashMember,
 		}, routes: []edge.Route{
-			{Methods: "PATCH", Pattern: pathSubscriber, Changes: true, Serve: h.subscribers.change}}},
+			{Methods: "PATCH", Pattern: pathSubscriber, Changes: true, Serve: h.webhooks.Subscribers.Change}}},
 		{name: "RemoveSubscriber", group: groupWebhooks, role: account.Admin, summary: "Remove a subscriber", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathSubscriber, Changes: true, Status: http.StatusNoContent, Serve: h.subscribers.remove, Summary: "Remove a subscriber with its subscriptions and messages"}}},
-		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", response: []wire.Subscription{}, members: pageMembers, routes: []edge.Route{
-			{Methods: "GET", Pattern: pathSubscriptions, Serve: h.subscriptions.list}}},
+			{Methods: "DELETE", Pattern: pathSubscriber, Changes: true, Status: http.StatusNoContent, Serve: h.webhooks.Subscribers.Remove, Summary: "Remove a subscriber with its subscriptions and messages"}}},
+		{name: "Subscriptions", group: groupWebhooks, summary: "The subscriptions of a subscriber", response: []wire.Subscription{}, members: form.PageMembers, routes: []edge.Route{
+			{Methods: "GET", Pattern: pathSubscriptions, Serve: h.webhooks.Subscriptions.List}}},
 		{name: "AddSubscription", group: groupWebhooks, summary: "Add a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
 			{Name: webhook.MemberURL, Type: "string", Required: true, Help: "the address that receives the messages"},
 			{Name: webhook.MemberEvent, Type: "string", Required: true, Help: "a published event, a pattern such as debtor.*, or *"},
-			{Name: memberEnabled, Type: "bool", Help: "default: true"},
+			{Name: webhooks.MemberEnabled, Type: "bool", Help: "default: true"},
 			recIDMember,
 			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted; requires the role admin"},
 		}, subscriptionMembers...), routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.subscriptions.add, Summary: "Add a subscription; its secret is shown only once"}}},
+			{Methods: "POST", Pattern: pathSubscriptions, Changes: true, Status: http.StatusCreated, Serve: h.webhooks.Subscriptions.Add, Summary: "Add a subscription; its secret is shown only once"}}},
 		{name: "ChangeSubscription", group: groupWebhooks, summary: "Change a subscription", response: wire.Subscription{}, members: append([]metadata.Member{
 			{Name: webhook.MemberURL, Type: "string"},
 			{Name: webhook.MemberEvent, Type: "string"},
-			{Name: memberEnabled, Type: "bool"},
+			{Name: webhooks.MemberEnabled, Type: "bool"},
 			rowHashMember,
 		}, subscriptionMembers...), routes: []edge.Route{
-			{Methods: "PATCH", Pattern: pathSubscriptions, Changes: true, Serve: h.subscriptions.change, Summary: "Change the subscription named in the body"},
-			{Methods: "PATCH", Pattern: pathSubscription, Changes: true, Serve: h.subscriptions.change}}},
+			{Methods: "PATCH", Pattern: pathSubscriptions, Changes: true, Serve: h.webhooks.Subscriptions.Change, Summary: "Change the subscription named in the body"},
+			{Methods: "PATCH", Pattern: pathSubscription, Changes: true, Serve: h.webhooks.Subscriptions.Change}}},
 		{name: "GetSubscription", group: groupWebhooks, summary: "One subscription", response: wire.Subscription{}, routes: []edge.Route{
-			{Methods: "GET", Pattern: pathSubscription, Serve: h.subscriptions.show}}},
+			{Methods: "GET", Pattern: pathSubscription, Serve: h.webhooks.Subscriptions.Show}}},
 		{name: "RemoveSubscription", group: groupWebhooks, summary: "Remove a subscription", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.remove, Summary: "Remove a subscription and cancel its pending messages"}}},
+			{Methods: "DELETE", Pattern: pathSubscription, Changes: true, Status: http.StatusNoContent, Serve: h.webhooks.Subscriptions.Remove, Summary: "Remove a subscription and cancel its pending messages"}}},
 		{name: "ReplaceRequestHeaders", group: groupWebhooks, summary: "Replace the headers of a subscription", response: []wire.Header{}, members: []metadata.Member{
 			{Name: webhook.MemberRequestHeaders, Type: "Header[]", Required: true, Help: subscriptionMembers[0].Help + "; empty to remove all"},
 		}, routes: []edge.Route{
-			{Methods: "PUT", Pattern: pathHeaders, Changes: true, Serve: h.subscriptions.replaceHeaders}}},
+			{Methods: "PUT", Pattern: pathHeaders, Changes: true, Serve: h.webhooks.Subscriptions.ReplaceHeaders}}},
 		{name: "RemoveRequestHeaders", group: groupWebhooks, summary: "Remove all headers of a subscription", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathHeaders, Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
+			{Methods: "DELETE", Pattern: pathHeaders, Changes: true, Status: http.StatusNoContent, Serve: h.webhooks.Subscriptions.RemoveHeaders}}},
 		{name: "RemoveRequestHeader", group: groupWebhooks, summary: "Remove one header of a subscription", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathHeaders + "/{SubscriptionRequestHeaderID}", Changes: true, Status: http.StatusNoContent, Serve: h.subscriptions.removeHeaders}}},
+			{Methods: "DELETE", Pattern: pathHeaders + "/{SubscriptionRequestHeaderID}", Changes: true, Status: http.StatusNoContent, Serve: h.webhooks.Subscriptions.RemoveHeaders}}},
 		{name: "TestSubscription", group: groupWebhooks, summary: "Send a test message to a subscription", response: wire.MessageState{}, members: []metadata.Member{
-			{Name: memberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
-			{Name: memberBody, Type: "object", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
+			{Name: webhooks.MemberEvent, Type: "string", Help: "a published event that the subscription matches, used as the event of the message; requires the role publisher"},
+			{Name: webhooks.MemberBody, Type: "object", Help: "the payload, as in RaiseEvent; a sample if omitted; requires the role publisher"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.messages.sendTest, Summary: "Send a test message to a subscription"}}},
+			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.webhooks.Messages.SendTest, Summary: "Send a test message to a subscription"}}},
 		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
 			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted"},
 			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: 0, or a duration such as 12h; default: 24h"},
 		}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.subscriptions.rotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
-		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(periodMembers[:2:2], metadata.Member{Name: inSubscriber, Type: "string", Required: true}), routes: []edge.Route{
-			{Methods: "GET", Pattern: pathMessages, Serve: h.messages.list, Summary: "The messages of a subscriber, newest first"}}},
+			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.webhooks.Subscriptions.RotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
+		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(webhooks.PeriodMembers[:2:2], metadata.Member{Name: webhooks.InSubscriber, Type: "string", Required: true}), routes: []edge.Route{
+			{Methods: "GET", Pattern: pathMessages, Serve: h.webhooks.Messages.List, Summary: "The messages of a subscriber, newest first"}}},
 		{name: "SubscriberResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The delivery attempts of a subscriber's messages", routes: []edge.Route{
-			{Methods: "GET", Pattern: pathMessages + "/Responses", Serve: h.messages.list, Summary: "The delivery attempts of a subscriber's messages, newest first"}}},
+			{Methods: "GET", Pattern: pathMessages + "/Responses", Serve: h.webhooks.Messages.List, Summary: "The delivery attempts of a subscriber's messages, newest first"}}},
 		{name: "MessageResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The delivery attempts of one message", routes: []edge.Route{
-			{Methods: "GET", Pattern: pathMessages + "/{MessageID}/Responses", Serve: h.messages.list}}},
+			{Methods: "GET", Pattern: pathMessages + "/{MessageID}/Responses", Serve: h.webhooks.Messages.List}}},
 		{name: "RemoveMessage", group: groupWebhooks, summary: "Remove a message", routes: []edge.Route{
-			{Methods: "DELETE", Pattern: pathMessage, Changes: true, Status: http.StatusNoContent, Serve: h.messages.remove, Summary: "Remove a message and cancel its pending attempt"}}},
+			{Methods: "DELETE", Pattern: pathMessage, Changes: true, Status: http.StatusNoContent, Serve: h.webhooks.Messages.Remove, Summary: "Remove a message and cancel its pending attempt"}}},
 		{name: "RetryMessage", group: groupWebhooks, summary: "Retry a failed message", response: wire.MessageState{}, routes: []edge.Route{
-			{Methods: "POST", Pattern: pathMessage + "/Retry", Changes: true, Status: http.StatusAccepted, Serve: h.messages.retry}}},
+			{Methods: "POST", Pattern: pathMessage + "/Retry", Changes: true, Status: http.StatusAccepted, Serve: h.webhooks.Messages.Retry}}},
 		{name: "Stream", group: groupWebhooks, role: account.Admin, summary: "Live stream of message events and statistics", media: wire.MediaEventStream, members: []metadata.Member{
-			{Name: memberTopics, Type: "string", Help: "messages, stats or requests, separated by commas; default: messages,stats"},
-			{Name: memberLastEventID, Type: "string", Help: "id of the last event received, for clients that cannot send the header Last-Event-ID"},
+			{Name: webhooks.MemberTopics, Type: "string", Help: "messages, stats or requests, separated by commas; default: messages,stats"},
+			{Name: webhooks.MemberLastEventID, Type: "string", Help: "id of the last event received, for clients that cannot send the header Last-Event-ID"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Stream", Streaming: true, Serve: h.streams.serve, Summary: "Live stream of message events and statistics, as server-sent events"}}},
+			{Methods: "GET", Pattern: "/Webhooks/Stream", Streaming: true, Serve: h.webhooks.Streams.Serve, Summary: "Live stream of message events and statistics, as server-sent events"}}},
 		{name: "Stats", group: groupWebhooks, role: account.Admin, summary: "Statistics of webhook delivery", response: wire.Stats{}, members: []metadata.Member{
-			{Name: memberWindow, Type: "string", Help: "the period of the statistics, from 1m to 24h; default: 60m"},
+			{Name: webhooks.MemberWindow, Type: "string", Help: "the period of the statistics, from 1m to 24h; default: 60m"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Stats", Serve: h.stats.show}}},
-		{name: "MessageQuery", group: groupWebhooks, role: account.Admin, kind: "Message", members: periodMembers, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Messages", Serve: h.queries.serve, Summary: "The messages of all subscribers, newest first"}}},
+			{Methods: "GET", Pattern: "/Webhooks/Stats", Serve: h.webhooks.Stats.Show}}},
+		{name: "MessageQuery", group: groupWebhooks, role: account.Admin, kind: "Message", members: webhooks.PeriodMembers, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Webhooks/Messages", Serve: h.queries.Serve, Summary: "The messages of all subscribers, newest first"}}},
 		{name: "AttemptQuery", group: groupWebhooks, role: account.Admin, kind: "Attempt", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.serve, Summary: "The delivery attempts of all messages, newest first, with the response texts"}}},
-		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.bulk.retry, Summary: "Retry all failed messages that match a filter"}}},
-		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: selectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.bulk.remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
+			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.Serve, Summary: "The delivery attempts of all messages, newest first, with the response texts"}}},
+		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: webhooks.SelectionMembers, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter"}}},
+		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: webhooks.SelectionMembers, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.webhooks.Bulk.Remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
 		{name: "SubscriptionQuery", group: groupWebhooks, role: account.Admin, kind: "Subscription", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.serve, Summary: "The subscriptions of all subscribers"}}},
+			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.Serve, Summary: "The subscriptions of all subscribers"}}},
 	}
 }
 
 // Members of several operations.
 var (
-	rowHashMember = metadata.Member{Name: memberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
+	rowHashMember = metadata.Member{Name: webhooks.MemberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
 
 	recIDMember = metadata.Member{Name: webhook.MemberRecID, Type: "string", Help: "a GUID that is not in use; generated if omitted; requires the role admin"}
 
 	subscriptionMembers = []metadata.Member{
 		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},
 		{Name: webhook.MemberRequestHeaders, Type: "Header[]", Help: "another name of Headers"},
-		{Name: memberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
+		{Name: webhooks.MemberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
 		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
 	}
 )

@@ -25,8 +25,13 @@ import (
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/rest/webhooks"
 	"github.com/bizhook/whd/daemon/spill"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -89,7 +94,7 @@ func New(c Config) *Server {
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
 	// A large body is only read for an identified client: isAdmin identifies it as a side effect.
-	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.isAdmin(x) })
+	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.IsAdmin(x) })
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
 	}
@@ -109,50 +114,41 @@ func New(c Config) *Server {
 type handlers struct {
 	table []operation
 
-	access        accessControl
-	sessions      sessions
-	users         users
-	keys          keys
-	bills         bills
-	queries       queries
-	logs          logs
-	info          info
-	documents     documents
-	health        health
-	events        events
-	subscribers   subscribers
-	subscriptions subscriptions
-	messages      messages
-	bulk          bulk
-	stats         statistics
-	streams       streams
+	access    *accounts.Access
+	accounts  accounts.Handlers
+	bills     bills
+	queries   queries.Handler
+	logs      logs
+	info      info
+	documents documents
+	health    health
+	webhooks  webhooks.Handlers
 }
 
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access: accessControl{c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewLimiter(edge.Rate{}), edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected},
-		users:  users{c.Accounts}, keys: keys{c.Accounts}, bills: bills{c.Bills},
-		queries: queries{store: c.Store, registry: c.Registry, system: record.System(), space: c.Spill},
+		access:  accounts.NewAccess(c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
+		bills:   bills{c.Bills},
+		queries: queries.Handler{Store: c.Store, Registry: c.Registry, System: record.System(), Space: c.Spill},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
-		events:  events{c.Webhooks, c.Engine}, subscribers: subscribers{c.Webhooks}, stats: statistics{c.Engine},
-		streams: streams{c.Streams, c.Accounts, c.StreamStall, m.InFlight},
 	}
 	if c.ServeMetrics {
 		h.health.metrics = m
 	}
-	h.sessions = sessions{c.Accounts, &h.access}
+	h.accounts = accounts.New(c.Accounts, h.access)
 	h.logs = logs{&h.queries, c.RequestLog}
-	h.subscriptions = subscriptions{c.Webhooks, &h.access, edge.NewLimiter(retryRate), edge.NewLimiter(changeRate)}
-	h.messages = messages{c.Webhooks, &h.access, &h.queries, &h.subscriptions}
-	h.bulk = bulk{c.Webhooks, &h.queries}
+	h.webhooks = webhooks.New(webhooks.Config{
+		Admin: c.Webhooks, Engine: c.Engine, Queries: &h.queries, Accounts: c.Accounts, Access: h.access, Changes: changeRate,
+		Streams: c.Streams, Stall: c.StreamStall, InFlight: m.InFlight,
+	})
 	h.table = newTable(h)
-	h.queries.names = names(h.table)
+	h.queries.Names = names(h.table)
 	about := func(open bool) description {
 		return newDescription(func() *metadata.Service {
 			return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, &h.queries, open)
 		})
 	}
-	h.documents = documents{&h.access, about(false), about(true)}
+	h.documents = documents{h.access, about(false), about(true)}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
@@ -223,7 +219,7 @@ func (s *Server) handle(x *edge.Context) error {
 	if x.Route.Webhooks && s.config.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
 	}
-	if err := s.handlers.access.admit(x); err != nil {
+	if err := s.handlers.access.Admit(x); err != nil {
 		return err
 	}
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
@@ -237,10 +233,10 @@ func (s *Server) handle(x *edge.Context) error {
 		}
 		defer s.admission.ReleaseSlot()
 	}
-	if to := formAddress(x.Request.URL); to != "" && x.Kind != nil && x.Request.Method == http.MethodGet {
+	if to := queries.FormAddress(x.Request.URL); to != "" && x.Kind != nil && x.Request.Method == http.MethodGet {
 		return x.Redirect(http.StatusSeeOther, to)
 	}
-	addSite(x)
+	edge.AddSite(x)
 	switch {
 	case x.Params.Get(edge.ParamList) != "":
 		return s.serveList(x)
@@ -269,8 +265,8 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	if x.Options.ISODates || edge.ISODates(x.URLMembers.Text(query.JSConfig)) {
 		x.Format.Format = x.Format.WithISODates()
 	}
-	x.Kind, kindErr = s.handlers.queries.kind(x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, readBOM(x, x.URLMembers), kindErr)
+	x.Kind, kindErr = s.handlers.queries.Kind(x.Route, x.Params)
+	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
@@ -302,7 +298,7 @@ func (s *Server) end(x *edge.Context) {
 	defer s.bodies.Release(x) // even if the following code panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.config.Log.Error("panic", "id", x.ID, "path", logPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		s.config.Log.Error("panic", "id", x.ID, "path", edge.LogPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 		if x.Response.Status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil
@@ -331,7 +327,7 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 		return "/...", true
 	}
 	pattern = m.Route.Pattern
-	if kind, err := s.handlers.queries.kind(m.Route, m.Params); err == nil && kind != nil {
+	if kind, err := s.handlers.queries.Kind(m.Route, m.Params); err == nil && kind != nil {
 		pattern = kindPath(kind)(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming
@@ -341,18 +337,58 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 // client is gone, it aborts the connection instead.
 func (s *Server) fail(x *edge.Context, err error) {
 	if x.Response.Status != 0 || errors.Is(err, context.Canceled) && x.Request.Context().Err() != nil {
-		abortResponse(x, err)
+		edge.AbortResponse(x, err)
 	}
 	f := publicError(x, err)
-	if sendToLogin(x, f) {
+	if accounts.SendToLogin(x, f) {
 		return
 	}
 	if x.HTML() {
-		s.handlers.access.identifyFromSession(x)
+		s.handlers.access.IdentifyFromSession(x)
 	}
 	stack := ""
 	if x.Options.Debug {
 		stack = err.Error()
 	}
 	x.Fail(f, stack)
+}
+
+// takeURLKey removes an API key from the URL, so that no link or redirect repeats it,
+// even if the query string cannot be read: such pairs are removed too. If
+// the settings allow it, the key authenticates the request; otherwise it is an unknown
+// member.
+func takeURLKey(x *edge.Context) {
+	m, given := x.URLMembers.Get(edge.ParamKey)
+	if !given && (x.URLMembers != nil || x.Request.URL.RawQuery == "") {
+		return
+	}
+	edge.LoggedURL(x) // logs show that there was a key
+	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
+		members, err := query.ReadForm(pair)
+		_, is := members.Get(edge.ParamKey)
+		return is || err != nil
+	})
+	x.Request = x.Request.WithContext(x.Request.Context())
+	x.Request.URL = &u
+	if given && x.Options.KeyInURL {
+		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})
+		x.URLMembers = form.Without(x.URLMembers, edge.ParamKey)
+	}
+}
+
+// changeRate limits changes of a subscriber's subscriptions by clients with the
+// SubscriberID only: one per second on average, and a burst that allows creating the
+// maximum number of subscriptions.
+var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
+
+// Store runs the queries.
+type Store interface {
+	// Select runs a plan in the database of its kind.
+	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+	// ERPVersion returns the version of the ERP, empty if it is not known.
+	ERPVersion(ctx context.Context) (string, error)
+	// Ready returns an error if the service's own data cannot be used.
+	Ready(ctx context.Context) error
+	// ERPReady returns an error if the ERP's records cannot be read.
+	ERPReady(ctx context.Context) error
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/requestlog"
 )
 
 // Context is one request with the results of its processing so far.
@@ -276,4 +277,59 @@ func RequestID(r *http.Request) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
+}
+
+// AddSite adds the site of the request to a page.
+func AddSite(x *Context) {
+	if x.HTML() {
+		x.Format.Format = x.Format.Format.For(SiteOf(x))
+	}
+}
+
+// SiteOf returns the site of a page.
+func SiteOf(x *Context) encode.Site {
+	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.AuthMethod == account.Cookie}
+	if site.User == "" {
+		site.User = x.Identity.Name
+	}
+	if x.Kind != nil {
+		site.Operation = OperationOf(x)
+	}
+	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
+		site.Location = LocalPath(x.Request.URL)
+	}
+	return site
+}
+
+// OperationOf returns the name of a query's operation.
+func OperationOf(x *Context) string {
+	if x.Route == nil || x.Route.Operation == AnyQuery {
+		return x.Kind.Operation()
+	}
+	return x.Route.Operation
+}
+
+// LoggedURL returns the request's path and query for logs.
+func LoggedURL(x *Context) (path, query string) {
+	if x.Logged.Path == "" {
+		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.Path, x.Request.URL.RawQuery)
+	}
+	return x.Logged.Path, x.Logged.Query
+}
+
+// LogPath returns the path as the daemon's own log shows it.
+func LogPath(x *Context) string {
+	path, _ := LoggedURL(x)
+	return Truncate(path)
+}
+
+// AbortResponse aborts a response that cannot be completed.
+func AbortResponse(x *Context, err error) {
+	level := slog.LevelWarn
+	if x.Request.Context().Err() != nil {
+		level = slog.LevelInfo // the client disconnected
+	}
+	x.Log.Log(x.Request.Context(), level, "response aborted", "id", x.ID, "path", LogPath(x), "error", err.Error())
+	x.Abort()
+	panic(http.ErrAbortHandler)
 }

@@ -1,4 +1,4 @@
-package rest
+package queries
 
 import (
 	"slices"
@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // view returns the navigation around the rows on the page of a query.
@@ -17,7 +18,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	kind := plan.Kind
 	v := &encode.View{Summary: kind.Summary, Path: []encode.Link{
 		{Name: kind.Area, URL: x.Base + "/metadata#" + metadata.Anchor(kind.Area)},
-		{Name: operationOf(x), URL: x.Base + "/metadata?op=" + operationOf(x)},
+		{Name: edge.OperationOf(x), URL: x.Base + "/metadata?op=" + edge.OperationOf(x)},
 		{Name: "Rows"},
 	}}
 	a := newAddress(x, x.Members)
@@ -59,7 +60,7 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 				one.Value = ""
 			}
 			v.Conditions = append(v.Conditions, one)
-		} else if hasName([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
+		} else if form.HasName([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
@@ -94,7 +95,7 @@ func pairs(m query.Member) []encode.Pair {
 // sortLinks returns a link for each column to sort by it, or to reverse the current
 // order.
 func sortLinks(a address, plan *query.Plan, members query.Members) []encode.SortLink {
-	condition := hasMember(members, query.OrderBy) || hasMember(members, query.OrderByDesc)
+	condition := form.HasMember(members, query.OrderBy) || form.HasMember(members, query.OrderByDesc)
 	links := make([]encode.SortLink, len(plan.Columns))
 	for i, c := range plan.Columns {
 		by := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}

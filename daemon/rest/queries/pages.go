@@ -1,71 +1,24 @@
-package rest
+package queries
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // pageTake is the default page size of HTML pages. Other formats return all rows.
 const pageTake = 100
 
-const htmlType = "text/html; charset=utf-8"
-
-// addSite adds the site of the request to a page.
-func addSite(x *edge.Context) {
-	if x.HTML() {
-		x.Format.Format = x.Format.Format.For(siteOf(x))
-	}
-}
-
-// siteOf returns the site of a page.
-func siteOf(x *edge.Context) encode.Site {
-	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.AuthMethod == account.Cookie}
-	if site.User == "" {
-		site.User = x.Identity.Name
-	}
-	if x.Kind != nil {
-		site.Operation = operationOf(x)
-	}
-	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
-		site.Location = localPath(x.Request.URL)
-	}
-	return site
-}
-
-// anyQuery is the operation of the routes that query the kind in their path. The
-// documentation lists an operation for each kind instead.
-const anyQuery = "Query"
-
-// operationOf returns the name of a query's operation.
-func operationOf(x *edge.Context) string {
-	if x.Route == nil || x.Route.Operation == anyQuery {
-		return x.Kind.Operation()
-	}
-	return x.Route.Operation
-}
-
-// localPath returns a path on this host. It starts with a single slash, since two
-// would start a host name.
-func localPath(u *url.URL) string {
-	path := "/" + strings.Trim(u.EscapedPath(), "/")
-	if u.RawQuery != "" {
-		path += "?" + u.RawQuery
-	}
-	return path
-}
-
-// formAddress converts the query string of a filter form, with pairs of operator and
+// FormAddress converts the query string of a filter form, with pairs of operator and
 // value, to plain members, so that the URL can be saved, shared and used by other
 // clients. It returns an empty string if the request is not from a form.
-func formAddress(u *url.URL) string {
+func FormAddress(u *url.URL) string {
 	if !strings.Contains(u.RawQuery, encode.FormOperator+"=") {
 		return ""
 	}
@@ -93,7 +46,7 @@ func formAddress(u *url.URL) string {
 			members = append(members, pair)
 		}
 	}
-	return localPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
+	return edge.LocalPath(&url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: strings.Join(members, "&")})
 }
 
 func unescaped(pair string) (name, value string) {
@@ -125,13 +78,13 @@ type address struct {
 
 // newAddress returns the address of a request, including the members of its body.
 func newAddress(x *edge.Context, members query.Members) address {
-	a := address{path: localPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
+	a := address{path: edge.LocalPath(&url.URL{Path: x.Request.URL.Path, RawPath: x.Request.URL.RawPath}), whole: true}
 	for _, m := range members {
 		switch {
 		case m.Empty && query.IgnoresValue(x.Kind, m): // a link needs a value
 			m.Texts = []string{"true"}
 			a.members = append(a.members, m)
-		case m.Empty || hasName([]string{query.Callback, edge.ParamKey}, m.Name):
+		case m.Empty || form.HasName([]string{query.Callback, edge.ParamKey}, m.Name):
 		case m.Other:
 			a.whole = a.whole && strings.EqualFold(m.Name, query.Meta)
 		case slices.Contains(m.Texts, ""): // a value in JSON, not given in a query string

@@ -1,4 +1,4 @@
-package rest
+package accounts
 
 import (
 	"net/http"
@@ -8,15 +8,16 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // The members of users and API keys, and the path parameters.
 const (
-	memberDisplayName     = "DisplayName"
-	memberRole            = "Role"
-	memberCurrentPassword = "CurrentPassword"
-	memberName            = "Name"
-	memberExpiry          = "ExpiryDateTime"
+	MemberDisplayName     = "DisplayName"
+	MemberRole            = "Role"
+	MemberCurrentPassword = "CurrentPassword"
+	MemberName            = "Name"
+	MemberExpiry          = "ExpiryDateTime"
 	inKeyID               = "KeyID"
 )
 
@@ -38,21 +39,21 @@ func dateText(t time.Time) string {
 	return t.UTC().Format(wire.DateLayout)
 }
 
-// list returns the users.
-func (h *users) list(x *edge.Context) error {
+// List returns the users.
+func (h *users) List(x *edge.Context) error {
 	users, err := h.accounts.Users(x.Request.Context())
-	return listPage(x, "Users", users, err, userDocument)
+	return form.ListPage(x, "Users", users, err, userDocument)
 }
 
-// add creates a user.
-func (h *users) add(x *edge.Context) error {
-	f := readForm(x)
-	n := account.NewUser{Name: f.required(memberUser), Password: f.required(memberPassword), Role: require(f, memberRole, account.ParseRole),
-		DisplayName: or(read(f, memberDisplayName, asText), "")}
-	if err := f.done(x); err != nil {
+// Add creates a user.
+func (h *users) Add(x *edge.Context) error {
+	f := form.Read(x)
+	n := account.NewUser{Name: f.Required(MemberUser), Password: f.Required(MemberPassword), Role: form.Require(f, MemberRole, account.ParseRole),
+		DisplayName: form.Or(form.Value(f, MemberDisplayName, form.Text), "")}
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	u, err := h.accounts.As(actor(x)).AddUser(x.Request.Context(), n)
+	u, err := h.accounts.As(Actor(x)).AddUser(x.Request.Context(), n)
 	return x.Created("/Users", u.Name, "User", userDocument(u), err)
 }
 
@@ -64,9 +65,9 @@ func parseRole(text string) (account.Role, error) {
 	return account.ParseRole(text)
 }
 
-// show returns a user: any user to admins, others only themselves.
-func (h *users) show(x *edge.Context) error {
-	name := x.Params.Get(memberUser)
+// Show returns a user: any user to admins, others only themselves.
+func (h *users) Show(x *edge.Context) error {
+	name := x.Params.Get(MemberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
@@ -91,20 +92,20 @@ func ownOrAdmin(x *edge.Context, name string) error {
 	return fault.New(fault.Forbidden, "only an admin may read and change other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
 }
 
-// change updates the display name, role or password of a user.
-func (h *users) change(x *edge.Context) error {
-	name := x.Params.Get(memberUser)
+// Change updates the display name, role or password of a user.
+func (h *users) Change(x *edge.Context) error {
+	name := x.Params.Get(MemberUser)
 	if err := ownOrAdmin(x, name); err != nil {
 		return err
 	}
-	f := readForm(x)
-	f.knows(memberUser) // set by the path
-	up := account.Update{DisplayName: read(f, memberDisplayName, asText), Role: read(f, memberRole, parseRole), Password: read(f, memberPassword, asText)}
+	f := form.Read(x)
+	f.Knows(MemberUser) // set by the path
+	up := account.Update{DisplayName: form.Value(f, MemberDisplayName, form.Text), Role: form.Value(f, MemberRole, parseRole), Password: form.Value(f, MemberPassword, form.Text)}
 	if err := h.mayChange(x, f, name, up); err != nil {
 		return err
 	}
 	if up != (account.Update{}) {
-		if err := h.accounts.As(actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
+		if err := h.accounts.As(Actor(x)).UpdateUser(x.Request.Context(), name, up); err != nil {
 			return err
 		}
 	}
@@ -117,18 +118,18 @@ func (h *users) change(x *edge.Context) error {
 // mayChange rejects changes that only admins may make. Other users must send their
 // current password to change it, so that an unattended browser session is not
 // sufficient to take over an account.
-func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Update) error {
+func (h *users) mayChange(x *edge.Context, f *form.Form, name string, up account.Update) error {
 	admin := x.Identity.Role.Includes(account.Admin)
-	current, shown := f.given(memberCurrentPassword)
+	current, shown := f.Given(MemberCurrentPassword)
 	if up.Password != nil && !admin {
-		current = f.required(memberCurrentPassword)
+		current = f.Required(MemberCurrentPassword)
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	if up.Role != nil && !admin {
 		return &fault.Error{Kind: fault.Forbidden, Message: "only an admin may change roles",
-			Fields: []fault.Field{{Name: memberRole, Message: "requires the role admin"}}}
+			Fields: []fault.Field{{Name: MemberRole, Message: "requires the role admin"}}}
 	}
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
@@ -136,12 +137,12 @@ func (h *users) mayChange(x *edge.Context, f *form, name string, up account.Upda
 	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
-			Fields: []fault.Field{{Name: memberCurrentPassword, Message: "is not the current password"}}}
+			Fields: []fault.Field{{Name: MemberCurrentPassword, Message: "is not the current password"}}}
 	}
 	return err
 }
 
-// remove removes a user.
-func (h *users) remove(x *edge.Context) error {
-	return x.NoContent(h.accounts.As(actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(memberUser)))
+// Remove removes a user.
+func (h *users) Remove(x *edge.Context) error {
+	return x.NoContent(h.accounts.As(Actor(x)).RemoveUser(x.Request.Context(), x.Params.Get(MemberUser)))
 }

@@ -1,4 +1,4 @@
-package rest
+package queries
 
 import (
 	"crypto/sha256"
@@ -60,7 +60,7 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 		x.Response.WriteHeader(http.StatusOK)
 		return nil
 	case err != nil && out.sent && !x.Response.Kept:
-		abortResponse(x, err)
+		edge.AbortResponse(x, err)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"context"
@@ -11,14 +11,15 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // The members of a live stream.
 const (
-	memberTopics      = "Topics"
-	memberLastEventID = "LastEventID" // for clients that cannot send the header
+	MemberTopics      = "Topics"
+	MemberLastEventID = "LastEventID" // for clients that cannot send the header
 )
 
 // streams has the handler of /Webhooks/Stream.
@@ -26,18 +27,18 @@ type streams struct {
 	hub      *live.Hub
 	accounts *account.Service
 	stall    time.Duration // maximum time in which a reader receives nothing
-	inFlight prometheus.Gauge
+	inFlight Gauge
 }
 
-// serve sends events as they happen, until either side closes the stream.
-func (h *streams) serve(x *edge.Context) error {
-	f := readForm(x)
+// Serve sends events as they happen, until either side closes the stream.
+func (h *streams) Serve(x *edge.Context) error {
+	f := form.Read(x)
 	usual, _ := live.ParseTopics("")
-	topics, lastID := or(read(f, memberTopics, live.ParseTopics), usual), or(read(f, memberLastEventID, asText), "")
+	topics, lastID := form.Or(form.Value(f, MemberTopics, live.ParseTopics), usual), form.Or(form.Value(f, MemberLastEventID, form.Text), "")
 	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
 		lastID = header // a browser that reconnects repeats the member of its first request
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	if x.Request.Method == http.MethodHead {
@@ -75,7 +76,7 @@ const checkTimeout = 3 * time.Second
 // only while the store is unavailable: any other error ends the stream, so that it
 // does not outlive a changed password.
 func (h *streams) accessCheck(x *edge.Context) func(context.Context) error {
-	given := credentials(x)
+	given := accounts.Credentials(x)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()

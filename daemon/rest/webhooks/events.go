@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"net/http"
@@ -9,14 +9,15 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // The members of an event.
 const (
-	memberEvent = "EventName"
-	memberBody  = "Body"
+	MemberEvent = "EventName"
+	MemberBody  = "Body"
 )
 
 // events has the handlers of /Webhooks/Events.
@@ -25,20 +26,20 @@ type events struct {
 	engine *delivery.Engine
 }
 
-// list returns the published events.
-func (h *events) list(x *edge.Context) error {
+// List returns the published events.
+func (h *events) List(x *edge.Context) error {
 	return edge.List(x, "Events", h.admin.Rules().SubscribableEvents(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
 }
 
-// add publishes an event. It responds after the event's messages are durable.
-func (h *events) add(x *edge.Context) error {
-	f := readForm(x)
-	name := f.required(memberEvent)
+// Add publishes an event. It responds after the event's messages are durable.
+func (h *events) Add(x *edge.Context) error {
+	f := form.Read(x)
+	name := f.Required(MemberEvent)
 	body := eventBody(x, f)
 	if body == nil {
-		f.missing = append(f.missing, fault.Field{Name: memberBody, Message: "must not be empty"})
+		f.Missing = append(f.Missing, fault.Field{Name: MemberBody, Message: "must not be empty"})
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	name, err := h.admin.Rules().Event(name)
@@ -80,24 +81,24 @@ func isIdempotencyKey(key string) bool {
 
 // eventBody returns the payload of an event. A string is delivered as its text; any
 // other JSON value as its bytes in the request. It is nil if there is none.
-func eventBody(x *edge.Context, f *form) []byte {
-	f.knows(memberBody)
-	m, ok := f.members.Get(memberBody)
+func eventBody(x *edge.Context, f *form.Form) []byte {
+	f.Knows(MemberBody)
+	m, ok := f.Members.Get(MemberBody)
 	if !ok || m.Empty {
 		return nil
 	}
 	if m.Raw != "" && m.Raw[0] != '"' {
 		return []byte(m.Raw)
 	}
-	text, _ := f.given(memberBody)
+	text, _ := f.Given(MemberBody)
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		f.refuse(memberBody, "must be UTF-8 without NUL characters")
+		f.Refuse(MemberBody, "must be UTF-8 without NUL characters")
 	}
 	return []byte(text)
 }
 
-// echo returns the body of the request. It is a target for testing subscriptions.
-func (h *events) echo(x *edge.Context) error {
+// Echo returns the body of the request. It is a target for testing subscriptions.
+func (h *events) Echo(x *edge.Context) error {
 	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
 	return x.Write(http.StatusCreated, x.Body)
 }

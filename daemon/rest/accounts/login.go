@@ -1,4 +1,4 @@
-package rest
+package accounts
 
 import (
 	"embed"
@@ -14,20 +14,21 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // sessions has the handlers of logins and sessions.
 type sessions struct {
 	accounts *account.Service
-	access   *accessControl
+	access   *Access
 }
 
 // The members of a login.
 const (
-	memberProvider = "provider"
-	memberUser     = "UserName"
-	memberPassword = "Password"
-	memberRemember = "RememberMe"
+	MemberProvider = "provider"
+	MemberUser     = "UserName"
+	MemberPassword = "Password"
+	MemberRemember = "RememberMe"
 )
 
 // loginIgnored are members that clients of the reference service send for login
@@ -42,11 +43,11 @@ func parseRemember(text string) (bool, error) {
 	if text == "" || strings.EqualFold(text, "on") {
 		return text != "", nil
 	}
-	return asBool(text)
+	return form.Bool(text)
 }
 
-// memberRedirect names the page to show after a login or logout.
-const memberRedirect = "redirect"
+// MemberRedirect names the page to show after a login or logout.
+const MemberRedirect = "redirect"
 
 //go:embed templates/login.html
 var loginTemplate embed.FS
@@ -61,10 +62,10 @@ type loginForm struct {
 	Message  string // the reason why the last login failed
 }
 
-// loginPage shows the login form. It is always an HTML page.
-func (h *sessions) loginPage(x *edge.Context) error {
-	h.access.identifyFromSession(x)
-	members, err := readMembers(x)
+// LoginPage shows the login form. It is always an HTML page.
+func (h *sessions) LoginPage(x *edge.Context) error {
+	h.access.IdentifyFromSession(x)
+	members, err := form.Members(x)
 	if err != nil {
 		return err
 	}
@@ -72,13 +73,13 @@ func (h *sessions) loginPage(x *edge.Context) error {
 }
 
 func writeLogin(x *edge.Context, status int, form loginForm) error {
-	form.Page = encode.Page{Title: "Log in", Site: siteOf(x)}
+	form.Page = encode.Page{Title: "Log in", Site: edge.SiteOf(x)}
 	form.Site.Location = "" // the link to the login page would lead back here
 	var page strings.Builder
 	if err := loginPages.ExecuteTemplate(&page, "login", form); err != nil {
 		return err
 	}
-	x.Response.Header().Set("Content-Type", htmlType)
+	x.Response.Header().Set("Content-Type", edge.HTMLType)
 	return x.Write(status, []byte(page.String()))
 }
 
@@ -86,17 +87,17 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 // this service.
 func redirectTarget(x *edge.Context, members query.Members) string {
 	const attack = "\\\t\r\n"
-	to := members.Text(memberRedirect)
+	to := members.Text(MemberRedirect)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(to, attack) ||
 		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return x.Base + "/metadata"
 	}
-	return localPath(u)
+	return edge.LocalPath(u)
 }
 
-// logIn logs a user in, and shows the form again to browsers after a failed login.
-func (h *sessions) logIn(x *edge.Context) error {
+// LogIn logs a user in, and shows the form again to browsers after a failed login.
+func (h *sessions) LogIn(x *edge.Context) error {
 	err := h.authenticate(x)
 	if err == nil || !x.HTML() || x.Request.Method != http.MethodPost {
 		return err
@@ -109,28 +110,28 @@ func (h *sessions) logIn(x *edge.Context) error {
 	default:
 		return err
 	}
-	members, readErr := readMembers(x)
+	members, readErr := form.Members(x)
 	if readErr != nil {
 		return err
 	}
 	return writeLogin(x, edge.StatusOf(f), loginForm{
-		UserName: members.Text(memberUser), Redirect: redirectTarget(x, members), Message: f.Message,
+		UserName: members.Text(MemberUser), Redirect: redirectTarget(x, members), Message: f.Message,
 	})
 }
 
-// sendToLogin redirects browsers without a session to the login page. Other clients,
+// SendToLogin redirects browsers without a session to the login page. Other clients,
 // including scripts on pages, get a 401.
-func sendToLogin(x *edge.Context, f *fault.Error) bool {
+func SendToLogin(x *edge.Context, f *fault.Error) bool {
 	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || x.Params.Get(edge.ParamKey) != "" || !navigates(x.Request) {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())
-	u := withoutPairs(x.Request.URL, func(pair string) bool {
+	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
 		text, err := url.QueryUnescape(pair)
 		return err != nil || requestlog.IsSecret(text)
 	})
 	back := "/" + strings.TrimLeft(u.RequestURI(), "/") // two slashes would name another host
-	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+memberRedirect+"="+url.QueryEscape(back))
+	_ = x.Redirect(http.StatusFound, x.Base+"/login?"+MemberRedirect+"="+url.QueryEscape(back))
 	return true
 }
 
@@ -144,11 +145,11 @@ func navigates(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (mode == "" || mode == "navigate")
 }
 
-// keepAlive has no effect except that of every request: it extends the session.
-func (h *sessions) keepAlive(x *edge.Context) error { return x.NoContent(nil) }
+// KeepAlive has no effect except that of every request: it extends the session.
+func (h *sessions) KeepAlive(x *edge.Context) error { return x.NoContent(nil) }
 
-// current returns the user of the request.
-func (h *sessions) current(x *edge.Context) error {
+// Current returns the user of the request.
+func (h *sessions) Current(x *edge.Context) error {
 	document := wire.CurrentSession{
 		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.AuthMethod.String(),
 		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
@@ -159,14 +160,14 @@ func (h *sessions) current(x *edge.Context) error {
 	return x.Document(http.StatusOK, "Session", document)
 }
 
-// endSession is logout as a REST resource.
-func (h *sessions) endSession(x *edge.Context) error {
+// EndSession is logout as a REST resource.
+func (h *sessions) EndSession(x *edge.Context) error {
 	return x.NoContent(h.endSessions(x))
 }
 
 // endSessions ends the sessions of a request.
 func (h *sessions) endSessions(x *edge.Context) error {
-	given := credentials(x)
+	given := Credentials(x)
 	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
 		if err := h.accounts.Logout(x.Request.Context(), id); err != nil {
 			return err
@@ -179,16 +180,16 @@ func (h *sessions) endSessions(x *edge.Context) error {
 // authenticate logs in or out, or returns the current session if there are no
 // members.
 func (h *sessions) authenticate(x *edge.Context) error {
-	f := readForm(x)
-	f.knows(loginIgnored...)
-	switch provider, _ := f.given(memberProvider); {
+	f := form.Read(x)
+	f.Knows(loginIgnored...)
+	switch provider, _ := f.Given(MemberProvider); {
 	case strings.EqualFold(provider, "logout"):
-		return h.logout(x)
+		return h.Logout(x)
 	case provider != "" && !strings.EqualFold(provider, "credentials"):
 		return fault.New(fault.NotFound, "unknown provider %s; use credentials", edge.Clean(provider))
-	case x.Request.Method == http.MethodHead || !hasMember(f.members, memberUser) && !hasMember(f.members, memberPassword):
-		f.knows(memberUser, memberPassword, memberRemember, memberRedirect)
-		if err := f.done(x); err != nil {
+	case x.Request.Method == http.MethodHead || !form.HasMember(f.Members, MemberUser) && !form.HasMember(f.Members, MemberPassword):
+		f.Knows(MemberUser, MemberPassword, MemberRemember, MemberRedirect)
+		if err := f.Done(x); err != nil {
 			return err
 		}
 		return h.whoAmI(x)
@@ -196,11 +197,11 @@ func (h *sessions) authenticate(x *edge.Context) error {
 	return h.login(x, f)
 }
 
-func (h *sessions) login(x *edge.Context, f *form) error {
-	try := account.Login{UserName: or(read(f, memberUser, asText), ""), Password: or(read(f, memberPassword, asText), ""),
-		Remember: or(read(f, memberRemember, parseRemember), false), Address: x.Origin.Address}
-	back := or(read(f, memberRedirect, asText), "")
-	if err := f.done(x); err != nil {
+func (h *sessions) login(x *edge.Context, f *form.Form) error {
+	try := account.Login{UserName: form.Or(form.Value(f, MemberUser, form.Text), ""), Password: form.Or(form.Value(f, MemberPassword, form.Text), ""),
+		Remember: form.Or(form.Value(f, MemberRemember, parseRemember), false), Address: x.Origin.Address}
+	back := form.Or(form.Value(f, MemberRedirect, form.Text), "")
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	ticket, err := h.accounts.Login(x.Request.Context(), try)
@@ -211,13 +212,13 @@ func (h *sessions) login(x *edge.Context, f *form) error {
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
 	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
 	if back != "" && x.HTML() { // browsers go to the requested page, other clients get the session
-		return x.Redirect(http.StatusSeeOther, redirectTarget(x, f.members))
+		return x.Redirect(http.StatusSeeOther, redirectTarget(x, f.Members))
 	}
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
 func (h *sessions) whoAmI(x *edge.Context) error {
-	given := credentials(x)
+	given := Credentials(x)
 	if err := h.access.identify(x, given); err != nil {
 		return err
 	}
@@ -231,8 +232,8 @@ func (h *sessions) whoAmI(x *edge.Context) error {
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }
 
-// logout ends the session of the request.
-func (h *sessions) logout(x *edge.Context) error {
+// Logout ends the session of the request.
+func (h *sessions) Logout(x *edge.Context) error {
 	if err := h.endSessions(x); err != nil {
 		return err
 	}

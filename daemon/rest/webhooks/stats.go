@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-const memberWindow = "Window"
+const MemberWindow = "Window"
 
 const (
 	defaultWindow  = time.Hour
@@ -26,12 +27,12 @@ const (
 // statistics has the handler of /Webhooks/Stats.
 type statistics struct{ engine *delivery.Engine }
 
-// show returns the delivery statistics. If the store is unavailable, it omits the
+// Show returns the delivery statistics. If the store is unavailable, it omits the
 // backlog.
-func (h *statistics) show(x *edge.Context) error {
-	f := readForm(x)
-	window := or(read(f, memberWindow, parseWindow), defaultWindow)
-	if err := f.done(x); err != nil {
+func (h *statistics) Show(x *edge.Context) error {
+	f := form.Read(x)
+	window := form.Or(form.Value(f, MemberWindow, parseWindow), defaultWindow)
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(x.Request.Context(), backlogTimeout)

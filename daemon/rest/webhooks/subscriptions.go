@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"cmp"
@@ -11,18 +11,20 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
-// memberOrdered is a member of subscriptions that package webhook does not validate.
-const memberOrdered = "Ordered"
+// MemberOrdered is a member of subscriptions that package webhook does not validate.
+const MemberOrdered = "Ordered"
 
 // subscriptions has the handlers of a subscriber's subscriptions.
 type subscriptions struct {
 	admin   *admin.Service
-	access  *accessControl
+	access  *accounts.Access
 	retries *edge.Limiter // of messages, by subscription
 	changes *edge.Limiter // of subscriptions, by subscriber
 }
@@ -46,38 +48,38 @@ func scheduleText(waits []time.Duration) string {
 	return strings.Join(texts, ",")
 }
 
-// list returns the subscriptions of a subscriber, or a page of them.
-func (h *subscriptions) list(x *edge.Context) error {
-	skip, take, err := readPage(x)
+// List returns the subscriptions of a subscriber, or a page of them.
+func (h *subscriptions) List(x *edge.Context) error {
+	skip, take, err := form.ReadPage(x)
 	if err != nil {
 		return err
 	}
-	all, total, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(inSubscriber), skip, take)
+	all, total, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(InSubscriber), skip, take)
 	x.Response.Header().Set(wire.HeaderTotal, strconv.FormatInt(total, 10))
 	return edge.List(x, "Subscriptions", all, err, subscriptionDocument)
 }
 
-// show returns one subscription.
-func (h *subscriptions) show(x *edge.Context) error {
-	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+// Show returns one subscription.
+func (h *subscriptions) Show(x *edge.Context) error {
+	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription))
 	return x.Respond("Subscription", subscriptionDocument(r), err)
 }
 
-// add creates a subscription. The SubscriberID is sufficient; admins, who may use
+// Add creates a subscription. The SubscriberID is sufficient; admins, who may use
 // addresses of private networks, must authenticate.
-func (h *subscriptions) add(x *edge.Context) error {
+func (h *subscriptions) Add(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
-	f := readForm(x)
-	f.knows(inSubscriber)
-	n := webhook.Subscription{Subscriber: x.Params.Get(inSubscriber), MadeByAdmin: byAdmin,
-		URL: f.required(webhook.MemberURL), Pattern: f.required(webhook.MemberEvent), Headers: or(headersOf(f), nil),
-		Enabled: or(read(f, memberEnabled, asBool), true), Ordered: or(read(f, memberOrdered, asBool), false),
-		Schedule: or(read(f, webhook.MemberSchedule, parseSchedule), nil),
-		GUID:     or(read(f, webhook.MemberRecID, parseRecID), ""), Secret: or(read(f, webhook.MemberSecret, asText), "")}
-	if err := f.done(x); err != nil {
+	f := form.Read(x)
+	f.Knows(InSubscriber)
+	n := webhook.Subscription{Subscriber: x.Params.Get(InSubscriber), MadeByAdmin: byAdmin,
+		URL: f.Required(webhook.MemberURL), Pattern: f.Required(webhook.MemberEvent), Headers: form.Or(headersOf(f), nil),
+		Enabled: form.Or(form.Value(f, MemberEnabled, form.Bool), true), Ordered: form.Or(form.Value(f, MemberOrdered, form.Bool), false),
+		Schedule: form.Or(form.Value(f, webhook.MemberSchedule, parseSchedule), nil),
+		GUID:     form.Or(form.Value(f, webhook.MemberRecID, parseRecID), ""), Secret: form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")}
+	if err := f.Done(x); err != nil {
 		return err
 	}
 	switch {
@@ -109,50 +111,45 @@ func adminsOnly(member string) error {
 	return &fault.Error{Kind: fault.Forbidden, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
 }
 
-// change updates the subscription in the path or the body.
-func (h *subscriptions) change(x *edge.Context) error {
+// Change updates the subscription in the path or the body.
+func (h *subscriptions) Change(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
-	f := readForm(x)
-	f.knows(inSubscriber, "ItemNo")
+	f := form.Read(x)
+	f.Knows(InSubscriber, "ItemNo")
 	id := x.Params.Get(inSubscription)
-	if f.knows(inSubscription); id == "" {
-		id = f.required(inSubscription)
+	if f.Knows(inSubscription); id == "" {
+		id = f.Required(inSubscription)
 	}
 	c := admin.SubscriptionChange{
-		Pattern: read(f, webhook.MemberEvent, asText), URL: read(f, webhook.MemberURL, asText), Enabled: read(f, memberEnabled, asBool),
-		Ordered: read(f, memberOrdered, asBool), Schedule: read(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(f),
-		RowHash: or(read(f, memberRowHash, parseRowHash), nil),
+		Pattern: form.Value(f, webhook.MemberEvent, form.Text), URL: form.Value(f, webhook.MemberURL, form.Text), Enabled: form.Value(f, MemberEnabled, form.Bool),
+		Ordered: form.Value(f, MemberOrdered, form.Bool), Schedule: form.Value(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(f),
+		RowHash: form.Or(form.Value(f, MemberRowHash, parseRowHash), nil),
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), id, c, byAdmin)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, c, byAdmin)
 	return x.Respond("Subscription", subscriptionDocument(r), err)
 }
 
-// remove removes a subscription and cancels pending messages.
-func (h *subscriptions) remove(x *edge.Context) error {
+// Remove removes a subscription and cancels pending messages.
+func (h *subscriptions) Remove(x *edge.Context) error {
 	if _, err := h.limitChanges(x); err != nil {
 		return err
 	}
-	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription)))
+	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription)))
 }
-
-// changeRate limits changes of a subscriber's subscriptions by clients with the
-// SubscriberID only: one per second on average, and a burst that allows creating the
-// maximum number of subscriptions.
-var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
 
 // limitChanges counts a change of a subscription, except those by admins. Changes of
 // unknown subscribers are not counted, so that they cannot evict other counters.
 func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
-	if admin, err = h.access.isAdmin(x); err != nil || admin {
+	if admin, err = h.access.IsAdmin(x); err != nil || admin {
 		return admin, err
 	}
-	id, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber))
+	id, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber))
 	if err != nil {
 		return false, err
 	}
@@ -165,10 +162,10 @@ func (h *subscriptions) limitChanges(x *edge.Context) (admin bool, err error) {
 
 // headersOf reads the member Headers, or RequestHeaders, as other generations of clients
 // call it. It returns nil if none is given. An empty list removes all headers.
-func headersOf(f *form) (all *[]webhook.Header) {
+func headersOf(f *form.Form) (all *[]webhook.Header) {
 	for _, name := range []string{webhook.MemberHeaders, webhook.MemberRequestHeaders} {
-		f.knows(name)
-		m, _ := f.members.Get(name)
+		f.Knows(name)
+		m, _ := f.Members.Get(name)
 		text := cmp.Or(m.Raw, strings.Join(m.Texts, ","))
 		if text == "" || text == "null" {
 			continue
@@ -176,9 +173,9 @@ func headersOf(f *form) (all *[]webhook.Header) {
 		headers, err := parseHeaders(text)
 		switch {
 		case err != nil:
-			f.refuse(name, err.Error())
+			f.Refuse(name, err.Error())
 		case all != nil:
-			f.refuse(name, "is another name of Headers; give only one of them")
+			f.Refuse(name, "is another name of Headers; give only one of them")
 		}
 		all = &headers
 	}
@@ -199,7 +196,7 @@ func parseHeaders(text string) ([]webhook.Header, error) {
 	for _, o := range objects {
 		headers = append(headers, webhook.Header{Name: o.Text("Name"), Value: o.Text("Value")})
 		if slices.ContainsFunc(o, func(m query.Member) bool {
-			return m.List || m.Other || !hasName([]string{"Name", "Value", inHeader}, m.Name)
+			return m.List || m.Other || !form.HasName([]string{"Name", "Value", inHeader}, m.Name)
 		}) {
 			return nil, errHeaders
 		}
@@ -207,23 +204,23 @@ func parseHeaders(text string) ([]webhook.Header, error) {
 	return headers, nil
 }
 
-// replaceHeaders replaces the headers of a subscription. The response contains the values
+// ReplaceHeaders replaces the headers of a subscription. The response contains the values
 // of the request, as clients of the existing service expect; no other response does.
-func (h *subscriptions) replaceHeaders(x *edge.Context) error {
+func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
-	f := readForm(x)
-	f.knows(inSubscriber, inSubscription)
+	f := form.Read(x)
+	f.Knows(InSubscriber, inSubscription)
 	headers := headersOf(f)
 	if headers == nil {
-		f.missing = append(f.missing, fault.Field{Name: webhook.MemberRequestHeaders, Message: "must be a list; [] removes all headers"})
+		f.Missing = append(f.Missing, fault.Field{Name: webhook.MemberRequestHeaders, Message: "must be a list; [] removes all headers"})
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), admin.SubscriptionChange{Headers: headers}, byAdmin)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), admin.SubscriptionChange{Headers: headers}, byAdmin)
 	d := subscriptionDocument(r)
 	if headers := *headers; webhook.SameHeaders(r.Headers, headers) { // not replaced again by another request
 		for i := range headers {
@@ -233,13 +230,13 @@ func (h *subscriptions) replaceHeaders(x *edge.Context) error {
 	return edge.List(x, "RequestHeaders", d.Headers, err, func(h wire.Header) wire.Header { return h })
 }
 
-// removeHeaders removes one header, or all if the path contains no ID.
-func (h *subscriptions) removeHeaders(x *edge.Context) error {
+// RemoveHeaders removes one header, or all if the path contains no ID.
+func (h *subscriptions) RemoveHeaders(x *edge.Context) error {
 	byAdmin, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
-	subscriber, id, header := x.Params.Get(inSubscriber), x.Params.Get(inSubscription), x.Params.Get(inHeader)
+	subscriber, id, header := x.Params.Get(InSubscriber), x.Params.Get(inSubscription), x.Params.Get(inHeader)
 	if header != "" {
 		return x.NoContent(h.admin.RemoveHeader(x.Request.Context(), subscriber, id, header, byAdmin))
 	}
@@ -256,9 +253,9 @@ func parseSchedule(text string) ([]time.Duration, error) {
 	return webhook.ParseSchedule(text)
 }
 
-// rotateSecret replaces the secret of a subscription. Only this response contains
+// RotateSecret replaces the secret of a subscription. Only this response contains
 // the new secret.
-func (h *subscriptions) rotateSecret(x *edge.Context) error {
+func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	admin, err := h.limitChanges(x)
 	if err == nil && !admin {
 		err = h.countRetry(x)
@@ -266,13 +263,13 @@ func (h *subscriptions) rotateSecret(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	f := readForm(x)
-	f.knows(inSubscriber, inSubscription)
-	secret, keep := or(read(f, webhook.MemberSecret, asText), ""), or(read(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
-	if err := f.done(x); err != nil {
+	f := form.Read(x)
+	f.Knows(InSubscriber, inSubscription)
+	secret, keep := form.Or(form.Value(f, webhook.MemberSecret, form.Text), ""), form.Or(form.Value(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), secret, keep)
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), secret, keep)
 	return x.Respond("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.OldSecretUntil)}, err)
 }
 
@@ -291,7 +288,7 @@ var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
 
 // limitRetries counts a retry, except those by admins.
 func (h *subscriptions) limitRetries(x *edge.Context) error {
-	admin, err := h.access.isAdmin(x)
+	admin, err := h.access.IsAdmin(x)
 	if err != nil || admin {
 		return err
 	}
@@ -301,7 +298,7 @@ func (h *subscriptions) limitRetries(x *edge.Context) error {
 // countRetry counts a retry of an existing subscription. Unknown ids are not
 // counted, so that they cannot evict other counters.
 func (h *subscriptions) countRetry(x *edge.Context) error {
-	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription))
+	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription))
 	if err != nil {
 		return err
 	}

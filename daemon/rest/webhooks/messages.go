@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"net/http"
@@ -11,7 +11,10 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -19,32 +22,32 @@ import (
 // messages has the handlers of messages and their attempts.
 type messages struct {
 	admin         *admin.Service
-	access        *accessControl
-	queries       *queries
+	access        *accounts.Access
+	queries       *queries.Handler
 	subscriptions *subscriptions
 }
 
-// list answers a query for rows of the subscriber in the path, and of the message if
+// List answers a query for rows of the subscriber in the path, and of the message if
 // the path has one.
-func (h *messages) list(x *edge.Context) error {
-	if _, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber)); err != nil {
+func (h *messages) List(x *edge.Context) error {
+	if _, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber)); err != nil {
 		return err
 	}
-	members, err := readMembers(x)
+	members, err := form.Members(x)
 	if err != nil {
 		return err
 	}
-	members = slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return !m.Empty && strings.EqualFold(m.Name, inSubscriber) })
-	where, err := pathConditions(x, inSubscriber, inMessage)
+	members = slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return !m.Empty && strings.EqualFold(m.Name, InSubscriber) })
+	where, err := pathConditions(x, InSubscriber, inMessage)
 	if err != nil {
 		return err
 	}
-	plan, err := h.queries.plan(x, members, where...)
+	plan, err := h.queries.Plan(x, members, where...)
 	if err != nil {
 		return err
 	}
 	x.Members = members
-	return h.queries.rows(x, plan)
+	return h.queries.Rows(x, plan)
 }
 
 // pathConditions returns the ids of the path as conditions on the kind's fields.
@@ -59,23 +62,23 @@ func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error)
 		if err != nil {
 			return nil, fault.New(fault.NotFound, "There is no such message")
 		}
-		where = append(where, condition(x.Kind, name, record.Equal, wire.Value{Text: id}))
+		where = append(where, queries.Condition(x.Kind, name, record.Equal, wire.Value{Text: id}))
 	}
 	return where, nil
 }
 
 // messageAddress returns the ids of the message in the path.
 func messageAddress(x *edge.Context) admin.Address {
-	return admin.Address{Subscriber: x.Params.Get(inSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
+	return admin.Address{Subscriber: x.Params.Get(InSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
 }
 
-// remove removes a message and cancels its pending attempt.
-func (h *messages) remove(x *edge.Context) error {
+// Remove removes a message and cancels its pending attempt.
+func (h *messages) Remove(x *edge.Context) error {
 	return x.NoContent(h.admin.RemoveMessage(x.Request.Context(), messageAddress(x)))
 }
 
-// retry makes a failed message due now.
-func (h *messages) retry(x *edge.Context) error {
+// Retry makes a failed message due now.
+func (h *messages) Retry(x *edge.Context) error {
 	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
 	}
@@ -83,8 +86,8 @@ func (h *messages) retry(x *edge.Context) error {
 	return messageState(x, m, err)
 }
 
-// sendTest sends a test message to a subscription.
-func (h *messages) sendTest(x *edge.Context) error {
+// SendTest sends a test message to a subscription.
+func (h *messages) SendTest(x *edge.Context) error {
 	if err := h.subscriptions.limitRetries(x); err != nil {
 		return err
 	}
@@ -92,7 +95,7 @@ func (h *messages) sendTest(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := h.admin.SendTest(x.Request.Context(), x.Params.Get(inSubscriber), x.Params.Get(inSubscription), t)
+	m, err := h.admin.SendTest(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), t)
 	return messageState(x, m, err)
 }
 
@@ -100,14 +103,14 @@ func (h *messages) sendTest(x *edge.Context) error {
 // signature, so choosing the content requires the role for publishing events in
 // addition to the SubscriberID.
 func (h *messages) testMessage(x *edge.Context) (admin.TestMessage, error) {
-	f := readForm(x)
-	f.knows(inSubscriber, inSubscription)
-	event, _ := f.given(memberEvent)
+	f := form.Read(x)
+	f.Knows(InSubscriber, inSubscription)
+	event, _ := f.Given(MemberEvent)
 	t := admin.TestMessage{Event: event, Body: eventBody(x, f)}
-	if err := f.done(x); err != nil || t.Event == "" && t.Body == nil {
+	if err := f.Done(x); err != nil || t.Event == "" && t.Body == nil {
 		return t, err
 	}
-	return t, h.access.requireRole(x, account.Publisher)
+	return t, h.access.RequireRole(x, account.Publisher)
 }
 
 // messageState responds with the state of a message that will be sent.
@@ -118,8 +121,8 @@ func messageState(x *edge.Context, m *webhook.Message, err error) error {
 	return x.Document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
 }
 
-// periodMembers documents Since and Until.
-var periodMembers = []metadata.Member{
-	{Name: memberSince, Type: "DateTime", Help: "messages added at or after this time"},
-	{Name: memberUntil, Type: "DateTime", Help: "messages added before this time"},
+// PeriodMembers documents Since and Until.
+var PeriodMembers = []metadata.Member{
+	{Name: queries.MemberSince, Type: "DateTime", Help: "messages added at or after this time"},
+	{Name: queries.MemberUntil, Type: "DateTime", Help: "messages added before this time"},
 }

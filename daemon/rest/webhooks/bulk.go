@@ -1,4 +1,4 @@
-package rest
+package webhooks
 
 import (
 	"context"
@@ -14,7 +14,10 @@ import (
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -29,27 +32,27 @@ const (
 // bulk has the handlers of operations on many messages.
 type bulk struct {
 	admin   *admin.Service
-	queries *queries
+	queries *queries.Handler
 }
 
-// retry makes all matching messages due that have failed or wait for a retry.
-func (h *bulk) retry(x *edge.Context) error {
+// Retry makes all matching messages due that have failed or wait for a retry.
+func (h *bulk) Retry(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := h.admin.RetryMessages(x.Request.Context(), selection, actor(x))
+	t, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
 	return x.Respond("MessagesRetried",
 		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun}, err)
 }
 
-// remove deletes all matching messages and cancels pending attempts.
-func (h *bulk) remove(x *edge.Context) error {
+// Remove deletes all matching messages and cancels pending attempts.
+func (h *bulk) Remove(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
-	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, actor(x))
+	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, accounts.Actor(x))
 	return x.Respond("MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun}, err)
 }
 
@@ -57,15 +60,15 @@ func (h *bulk) remove(x *edge.Context) error {
 // ignored or misread filter could select too many messages, and they would be lost.
 func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 	none := admin.Selection{}
-	kind, _ := h.queries.system.Lookup(messageKind)
-	b := &bulkForm{form: readForm(x), kind: kind}
-	if b.err != nil {
-		return none, b.err
+	kind, _ := h.queries.System.Lookup(queries.MessageKind)
+	b := &bulkForm{Form: form.Read(x), kind: kind}
+	if b.Err != nil {
+		return none, b.Err
 	}
 	b.read()
-	selection := admin.Selection{Filter: b.detail, Max: or(read(b.form, query.Take, parseTake), admin.Unlimited), DryRun: or(read(b.form, memberDryRun, asBool), false)}
-	all := or(read(b.form, memberAll, asBool), false)
-	if err := invalidMembers(b.wrong); err != nil {
+	selection := admin.Selection{Filter: b.detail, Max: form.Or(form.Value(b.Form, query.Take, parseTake), admin.Unlimited), DryRun: form.Or(form.Value(b.Form, memberDryRun, form.Bool), false)}
+	all := form.Or(form.Value(b.Form, memberAll, form.Bool), false)
+	if err := form.Invalid(b.Wrong); err != nil {
 		return none, err
 	}
 	if len(b.where) == 0 && !all {
@@ -86,36 +89,36 @@ func parseTake(text string) (int64, error) {
 
 // bulkForm reads the members of a bulk operation.
 type bulkForm struct {
-	*form
+	*form.Form
 	kind   *record.Kind
 	where  []query.Condition
 	detail audit.Detail // the request, for the audit trail
 }
 
 // bulkMembers are the members that are not filters.
-var bulkMembers = []string{memberSince, memberUntil, query.Take, memberDryRun, memberAll}
+var bulkMembers = []string{queries.MemberSince, queries.MemberUntil, query.Take, memberDryRun, memberAll}
 
 // bulkControls are members that do not affect the selection.
 var bulkControls = []string{query.Format, query.Callback, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}
 
 func (b *bulkForm) read() {
-	for _, m := range b.members {
+	for _, m := range b.Members {
 		_, isFilter := b.kind.Member(m.Name)
-		own := hasName(bulkMembers, m.Name)
+		own := form.HasName(bulkMembers, m.Name)
 		switch {
-		case hasName(bulkControls, m.Name):
+		case form.HasName(bulkControls, m.Name):
 		case !isFilter && !own:
-			b.refuse(shownName(m.Name), b.unknown(m.Name))
+			b.Refuse(form.ShownName(m.Name), b.unknown(m.Name))
 		case m.Empty || len(m.Texts) == 0 && !m.Other:
-			b.refuse(shownName(m.Name), "has no value: add one, or omit the member")
+			b.Refuse(form.ShownName(m.Name), "has no value: add one, or omit the member")
 		case isFilter:
 			b.filter(m)
 		default:
 			b.show(m.Name, m.Texts)
 		}
 	}
-	where, wrong := periodOf(b.kind, b.members)
-	b.where, b.wrong = append(b.where, where...), append(b.wrong, wrong...)
+	where, wrong := queries.PeriodOf(b.kind, b.Members)
+	b.where, b.Wrong = append(b.where, where...), append(b.Wrong, wrong...)
 }
 
 // unknown returns the error for a member that is not a filter.
@@ -135,9 +138,9 @@ func (b *bulkForm) filter(m query.Member) {
 	req, err := query.Parse(b.kind, query.Members{m}, query.Options{})
 	switch {
 	case err != nil:
-		b.wrong = append(b.wrong, fault.From(err).Fields...)
+		b.Wrong = append(b.Wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
-		b.refuse(shownName(m.Name), "has no value: add one, or omit the member")
+		b.Refuse(form.ShownName(m.Name), "has no value: add one, or omit the member")
 	default:
 		b.where = append(b.where, req.Where...)
 		target, _ := b.kind.Member(m.Name)
@@ -166,15 +169,15 @@ func (b *bulkForm) show(name string, texts []string) {
 	b.detail.Set(name, strings.Join(parts, ","))
 }
 
-// selectionMembers are the documented members of a bulk operation. MessageQuery
+// SelectionMembers are the documented members of a bulk operation. MessageQuery
 // documents the other filters.
-var selectionMembers = append([]metadata.Member{
+var SelectionMembers = append([]metadata.Member{
 	{Name: inSubscription, Type: "string", Help: "a filter; all filters of MessageQuery are supported"},
 	{Name: "Status", Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
 	{Name: query.Take, Type: "int", Help: "maximum number of messages, oldest first"},
 	{Name: memberDryRun, Type: "bool", Help: "true: count the messages without changing them"},
 	{Name: memberAll, Type: "bool", Help: "true: select all messages without a filter"},
-}, periodMembers...)
+}, PeriodMembers...)
 
 // picker returns a function that finds matching messages page by page. It locks
 // nothing.
@@ -184,9 +187,9 @@ func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector
 		columns[i], _ = kind.Column(name)
 	}
 	return func(ctx context.Context, after, last int64, limit int) (all []admin.Candidate, err error) {
-		rows, err := h.queries.store.Select(ctx, &query.Plan{
+		rows, err := h.queries.Store.Select(ctx, &query.Plan{
 			Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
-				condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last})),
+				queries.Condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), queries.Condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last})),
 		})
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package rest
+package accounts
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 )
 
 // keyLife is the default validity of a key.
@@ -23,27 +24,27 @@ func keyDocument(k account.Key) wire.APIKey {
 	}
 }
 
-// list returns the API keys without their secrets.
-func (h *keys) list(x *edge.Context) error {
+// List returns the API keys without their secrets.
+func (h *keys) List(x *edge.Context) error {
 	keys, err := h.accounts.Keys(x.Request.Context())
-	return listPage(x, "ApiKeys", keys, err, keyDocument)
+	return form.ListPage(x, "ApiKeys", keys, err, keyDocument)
 }
 
-// show returns one API key without its secret.
-func (h *keys) show(x *edge.Context) error {
+// Show returns one API key without its secret.
+func (h *keys) Show(x *edge.Context) error {
 	k, err := h.accounts.FindKey(x.Request.Context(), x.Params.Get(inKeyID))
 	return x.Respond("ApiKey", keyDocument(k), err)
 }
 
-// add creates an API key. Only this response contains its secret.
-func (h *keys) add(x *edge.Context) error {
-	f := readForm(x)
-	n := account.NewKey{Name: f.required(memberName), Role: require(f, memberRole, account.ParseRole),
-		Expires: or(read(f, memberExpiry, parseExpiry), time.Now().Add(keyLife))}
-	if err := f.done(x); err != nil {
+// Add creates an API key. Only this response contains its secret.
+func (h *keys) Add(x *edge.Context) error {
+	f := form.Read(x)
+	n := account.NewKey{Name: f.Required(MemberName), Role: form.Require(f, MemberRole, account.ParseRole),
+		Expires: form.Or(form.Value(f, MemberExpiry, parseExpiry), time.Now().Add(keyLife))}
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	secret, k, err := h.accounts.As(actor(x)).AddKey(x.Request.Context(), n)
+	secret, k, err := h.accounts.As(Actor(x)).AddKey(x.Request.Context(), n)
 	document := keyDocument(k)
 	document.Key = secret
 	return x.Created("/ApiKeys", k.ID, "ApiKey", document, err)
@@ -64,7 +65,7 @@ func parseExpiry(text string) (time.Time, error) {
 	return time.Parse(wire.DateLayout, date) // the layout that ParseDate returns
 }
 
-// remove revokes an API key.
-func (h *keys) remove(x *edge.Context) error {
-	return x.NoContent(h.accounts.As(actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)))
+// Remove revokes an API key.
+func (h *keys) Remove(x *edge.Context) error {
+	return x.NoContent(h.accounts.As(Actor(x)).RemoveKey(x.Request.Context(), x.Params.Get(inKeyID)))
 }

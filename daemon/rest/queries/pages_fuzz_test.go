@@ -1,4 +1,4 @@
-package rest
+package queries
 
 import (
 	"net/url"
@@ -27,7 +27,7 @@ func FuzzFormAddress(f *testing.F) {
 		if _, err := query.ReadForm(u.RawQuery); err != nil || u.Host != "" || !strings.HasPrefix(u.Path, "/") {
 			return // rejected before
 		}
-		to := formAddress(u)
+		to := FormAddress(u)
 		if to == "" {
 			return
 		}
@@ -39,7 +39,7 @@ func FuzzFormAddress(f *testing.F) {
 			t.Errorf("%q leads to %q: %v", rawQuery, to, err)
 			return
 		}
-		if again := formAddress(next); again != "" {
+		if again := FormAddress(next); again != "" {
 			t.Errorf("%q leads to %q, which leads to %q", rawQuery, to, again)
 		}
 	})

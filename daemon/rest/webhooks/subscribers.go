@@ -1,18 +1,20 @@
-package rest
+package webhooks
 
 import (
 	"encoding/base64"
 	"errors"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
 
 // Path parameters of webhooks, and members with the same names.
 const (
-	inSubscriber   = "SubscriberID"
+	InSubscriber   = "SubscriberID"
 	inSubscription = "SubscriptionID"
 	inMessage      = "MessageID"
 	inHeader       = "SubscriptionRequestHeaderID"
@@ -20,8 +22,9 @@ const (
 
 // The members of subscribers.
 const (
-	memberEnabled = "IsEnabled"
-	memberRowHash = "RowHash"
+	MemberName    = "Name"
+	MemberEnabled = "IsEnabled"
+	MemberRowHash = "RowHash"
 	maxName       = 256
 )
 
@@ -37,42 +40,42 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 	return d
 }
 
-// show returns a subscriber with its subscriptions.
-func (h *subscribers) show(x *edge.Context) error {
-	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(inSubscriber))
+// Show returns a subscriber with its subscriptions.
+func (h *subscribers) Show(x *edge.Context) error {
+	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(InSubscriber))
 	return x.Respond("Subscriber", subscriberDocument(b), err)
 }
 
-// add creates a subscriber, enabled by default.
-func (h *subscribers) add(x *edge.Context) error {
-	f := readForm(x)
-	n := admin.Subscriber{Name: require(f, memberName, parseName), Enabled: or(read(f, memberEnabled, asBool), true), GUID: or(read(f, webhook.MemberRecID, parseRecID), "")}
-	f.notBlank(memberName, n.Name)
-	if err := f.done(x); err != nil {
+// Add creates a subscriber, enabled by default.
+func (h *subscribers) Add(x *edge.Context) error {
+	f := form.Read(x)
+	n := admin.Subscriber{Name: form.Require(f, MemberName, parseName), Enabled: form.Or(form.Value(f, MemberEnabled, form.Bool), true), GUID: form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")}
+	f.NotBlank(MemberName, n.Name)
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	b, err := h.admin.AddSubscriber(x.Request.Context(), n, actor(x))
+	b, err := h.admin.AddSubscriber(x.Request.Context(), n, accounts.Actor(x))
 	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b), err)
 }
 
-// change updates a subscriber.
-func (h *subscribers) change(x *edge.Context) error {
-	f := readForm(x)
-	f.knows(inSubscriber, "ItemNo")
-	c := admin.SubscriberChange{Enabled: read(f, memberEnabled, asBool), RowHash: or(read(f, memberRowHash, parseRowHash), nil)}
-	if c.Name = read(f, memberName, parseName); c.Name != nil {
-		f.notBlank(memberName, f.required(memberName))
+// Change updates a subscriber.
+func (h *subscribers) Change(x *edge.Context) error {
+	f := form.Read(x)
+	f.Knows(InSubscriber, "ItemNo")
+	c := admin.SubscriberChange{Enabled: form.Value(f, MemberEnabled, form.Bool), RowHash: form.Or(form.Value(f, MemberRowHash, parseRowHash), nil)}
+	if c.Name = form.Value(f, MemberName, parseName); c.Name != nil {
+		f.NotBlank(MemberName, f.Required(MemberName))
 	}
-	if err := f.done(x); err != nil {
+	if err := f.Done(x); err != nil {
 		return err
 	}
-	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), c, actor(x))
+	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(InSubscriber), c, accounts.Actor(x))
 	return x.Respond("Subscriber", subscriberDocument(b), err)
 }
 
-// remove removes a subscriber with its subscriptions and messages.
-func (h *subscribers) remove(x *edge.Context) error {
-	return x.NoContent(h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(inSubscriber), actor(x)))
+// Remove removes a subscriber with its subscriptions and messages.
+func (h *subscribers) Remove(x *edge.Context) error {
+	return x.NoContent(h.admin.RemoveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber), accounts.Actor(x)))
 }
 
 func parseName(text string) (string, error) {

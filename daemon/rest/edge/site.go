@@ -1,0 +1,40 @@
+package edge
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// HTMLType is the Content-Type of pages.
+const HTMLType = "text/html; charset=utf-8"
+
+// AnyQuery is the operation of the routes that query the kind in their path. The
+// documentation lists an operation for each kind instead.
+const AnyQuery = "Query"
+
+// LocalPath returns a path on this host. It starts with a single slash, since two
+// would start a host name.
+func LocalPath(u *url.URL) string {
+	path := "/" + strings.Trim(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path
+}
+
+// WithoutPairs returns a URL without some of the pairs of its query string.
+func WithoutPairs(u *url.URL, drop func(pair string) bool) url.URL {
+	kept := *u
+	kept.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), drop), "&")
+	return kept
+}
+
+// Truncate limits the length of a text in a log line.
+func Truncate(text string) string {
+	const most = 2000
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}

@@ -1,0 +1,264 @@
+// Package form reads the members of requests, and pages of short lists.
+package form
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// Form reads the members of requests other than queries. It records which members
+// were read and which are invalid; done reports all errors together.
+type Form struct {
+	Members query.Members
+	known   []string
+	Err     error // why the members cannot be read
+	Missing []fault.Field
+	Wrong   []fault.Field
+}
+
+// Read reads the members of a request.
+func Read(x *edge.Context) *Form {
+	members, err := Members(x)
+	return &Form{Members: members, Err: err, known: []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}}
+}
+
+// Given returns a member's text and whether it is present. An empty JSON string is
+// present.
+func (f *Form) Given(name string) (string, bool) {
+	f.Knows(name)
+	m, ok := f.Members.Get(name)
+	if !ok || m.Empty {
+		return "", false
+	}
+	if m.List || m.Other || len(m.Texts) != 1 {
+		f.Refuse(name, "must be a single text")
+		return "", false
+	}
+	return m.Texts[0], true
+}
+
+// Value returns a parsed member, nil if it is not given.
+func Value[T any](f *Form, name string, parse func(string) (T, error)) *T {
+	text, ok := f.Given(name)
+	if !ok {
+		return nil
+	}
+	v, err := parse(text)
+	if err != nil {
+		f.Refuse(name, err.Error())
+	}
+	return &v
+}
+
+// Or returns the value of v, or other if v is nil.
+func Or[T any](v *T, other T) T {
+	if v == nil {
+		return other
+	}
+	return *v
+}
+
+// Text and Bool are parsers for read.
+func Text(text string) (string, error) { return text, nil }
+
+func Bool(text string) (bool, error) {
+	n, err := wire.ParseBool(text)
+	return n == 1, err
+}
+
+// Required returns the text of a required member.
+func (f *Form) Required(name string) string {
+	text, _ := f.Given(name)
+	if text == "" {
+		f.Missing = append(f.Missing, fault.Field{Name: name, Message: "must not be empty"})
+	}
+	return text
+}
+
+// NotBlank reports a required text that consists of white space as missing. An empty
+// text has been reported.
+func (f *Form) NotBlank(name, text string) {
+	if text != "" && strings.TrimSpace(text) == "" {
+		f.Missing = append(f.Missing, fault.Field{Name: name, Message: "must not be blank"})
+	}
+}
+
+// Require returns a parsed required member.
+func Require[T any](f *Form, name string, parse func(string) (T, error)) (v T) {
+	if text := f.Required(name); text != "" {
+		var err error
+		if v, err = parse(text); err != nil {
+			f.Refuse(name, err.Error())
+		}
+	}
+	return v
+}
+
+// Knows marks members as known without reading them.
+func (f *Form) Knows(names ...string) { f.known = append(f.known, names...) }
+
+func (f *Form) Refuse(name, message string) {
+	f.Wrong = append(f.Wrong, fault.Field{Name: name, Message: message})
+}
+
+// maxUnknown is the maximum number of unknown members that are reported, which
+// bounds the size of a response.
+const maxUnknown = 20
+
+// Done returns the errors of all members, and reports unknown members in a header.
+func (f *Form) Done(x *edge.Context) error {
+	if f.Err != nil {
+		return f.Err
+	}
+	strict := Or(Value(f, query.Strict, Bool), false)
+	var ignored []string
+	for _, m := range f.Members {
+		if HasName(f.known, m.Name) {
+			continue
+		}
+		if len(ignored) == maxUnknown {
+			ignored = append(ignored, "...")
+			break
+		}
+		name := ShownName(m.Name)
+		if strict {
+			f.Refuse(name, "is unknown")
+		}
+		ignored = append(ignored, name)
+	}
+	x.ReportIgnored(ignored)
+	return f.Fault()
+}
+
+// Fault returns the errors of the members that have been read.
+func (f *Form) Fault() error {
+	switch {
+	case f.Wrong != nil:
+		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: append(f.Wrong, f.Missing...)}
+	case f.Missing != nil:
+		return &fault.Error{Kind: fault.Missing, Message: "The request lacks required members", Fields: f.Missing}
+	}
+	return nil
+}
+
+// Invalid returns an error for invalid members, nil if there are none.
+func Invalid(wrong []fault.Field) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+}
+
+// HasName reports whether a list has the name, ignoring letter case.
+func HasName(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
+}
+
+// HasMember reports whether a member has a value.
+func HasMember(members query.Members, name string) bool {
+	m, ok := members.Get(name)
+	return ok && !m.Empty
+}
+
+// ShownName returns a member name for a response. Text that is not a name is
+// replaced: it is probably a body in the wrong place, and may contain a password.
+func ShownName(name string) string {
+	const most = 60
+	odd := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if len(name) > most || strings.ContainsFunc(name, odd) {
+		return "***"
+	}
+	return name
+}
+
+// Members reads all members of the request: path, query string and body. A body is
+// read once, though a call by name needs its members twice.
+func Members(x *edge.Context) (_ query.Members, err error) {
+	if x.Logged.InBody == nil {
+		x.Logged.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
+		if err != nil {
+			return nil, err
+		}
+		x.Members = query.Union(nil, x.URLMembers, x.Logged.InBody)
+	}
+	return x.Members, ReadBOM(x, x.Members)
+}
+
+// ReadBOM reads the option of CSV before anything is changed.
+func ReadBOM(x *edge.Context, members query.Members) error {
+	var wrong []fault.Field
+	x.Format.BOM = Or(MemberValue(members, query.BOM, &wrong, Bool), false)
+	return Invalid(wrong)
+}
+
+// PageMembers documents Skip and Take of these lists.
+var PageMembers = []metadata.Member{
+	{Name: query.Skip, Type: "int", Help: "number of items to leave out at the start"},
+	{Name: query.Take, Type: "int", Help: "maximum number of items; all if omitted. X-Total is the number of all"},
+}
+
+// ReadPage reads the members Skip and Take of a list that is not a query.
+func ReadPage(x *edge.Context) (skip, take int64, err error) {
+	members, err := Members(x)
+	var wrong []fault.Field
+	skip, take = Or(MemberValue(members, query.Skip, &wrong, parseCount), 0), Or(MemberValue(members, query.Take, &wrong, parseCount), query.NoTake)
+	return skip, take, cmp.Or(err, Invalid(wrong))
+}
+
+func parseCount(text string) (int64, error) {
+	n, err := wire.ParseInteger(record.Int, text)
+	if err != nil || n < 0 {
+		return 0, errors.New("must be a whole number from 0 to 2147483647")
+	}
+	return n, nil
+}
+
+// ListPage sends the requested page of a short list, unless err is not nil.
+func ListPage[T, D any](x *edge.Context, name string, all []T, err error, document func(T) D) error {
+	skip, take, wrong := ReadPage(x)
+	if err := cmp.Or(err, wrong); err != nil {
+		return err
+	}
+	x.Response.Header().Set(wire.HeaderTotal, strconv.Itoa(len(all)))
+	all = all[min(skip, int64(len(all))):]
+	if take != query.NoTake {
+		all = all[:min(take, int64(len(all)))]
+	}
+	return edge.List(x, name, all, nil, document)
+}
+
+// Without returns the members except those with the names, ignoring letter case.
+func Without(members query.Members, names ...string) query.Members {
+	return slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return HasName(names, m.Name) })
+}
+
+// MemberValue returns a parsed member of a query, nil if it is not given. Errors are
+// appended to wrong.
+func MemberValue[T any](members query.Members, name string, wrong *[]fault.Field, parse func(string) (T, error)) *T {
+	m, given := members.Get(name)
+	if !given || m.Empty {
+		return nil
+	}
+	message := "takes one value"
+	if !m.List && !m.Other && len(m.Texts) == 1 {
+		v, err := parse(m.Texts[0])
+		if err == nil {
+			return &v
+		}
+		message = err.Error()
+	}
+	*wrong = append(*wrong, fault.Field{Name: name, Message: message})
+	return nil
+}

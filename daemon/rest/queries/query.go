@@ -1,0 +1,207 @@
+// Package queries answers queries of any record kind.
+package queries
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/spill"
+)
+
+// Store runs the plans of queries.
+type Store interface {
+	// Select runs a plan in the database of its kind.
+	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+}
+
+// Handler has the handlers of queries of any kind.
+type Handler struct {
+	Store    Store
+	Registry *record.Registry
+	System   *record.Registry // the service's own kinds
+	Names    []string         // of operations other than queries of registry
+	Space    *spill.Space     // for responses that clients read slowly; nil for none
+}
+
+// Serve answers a query: it reads the members, plans, selects the rows and streams
+// them.
+func (h *Handler) Serve(x *edge.Context) error {
+	members, err := form.Members(x)
+	if err != nil {
+		return err
+	}
+	plan, err := h.Plan(x, members)
+	if err != nil {
+		return err
+	}
+	return h.Rows(x, plan)
+}
+
+// Rows responds with the rows of a plan. A query without a response is only validated. A
+// query that the server stops to resolve a deadlock is repeated while nothing has been
+// sent.
+func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
+	if x.Route.Oneway {
+		return x.NoContent(nil)
+	}
+	for attempt := 1; ; attempt++ {
+		err := h.send(x, plan)
+		if attempt == executor.MaxAttempts || !executor.IsDeadlock(err) || x.Response.Status != 0 {
+			return err
+		}
+		if executor.Backoff(x.Request.Context(), attempt) != nil {
+			return err
+		}
+	}
+}
+
+func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
+	if err := h.fits(x, plan); err != nil {
+		return err
+	}
+	rows, err := h.Store.Select(x.Request.Context(), plan)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	space := h.Space
+	if !rows.HoldsLocks() {
+		space = nil
+	}
+	return stream(x, plan, rows, space)
+}
+
+// fits returns an error if the result has more rows than the format can hold. It only
+// counts them if the plan allows that; otherwise the response may be aborted later.
+func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
+	most := x.Format.MaxRows
+	if most == 0 || !plan.Count || plan.Take != query.NoTake && plan.Take <= most {
+		return nil
+	}
+	count := *plan
+	count.Take, count.Aggregates = 0, nil
+	rows, err := h.Store.Select(x.Request.Context(), &count)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	tail, err := rows.Tail(0)
+	if err == nil && tail.Known && tail.Total-plan.Skip > most {
+		return fault.New(fault.Invalid, "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv", tail.Total, most)
+	}
+	return err
+}
+
+// Plan plans a query with additional conditions. Headers report the parts of the request that
+// are ignored or limited.
+func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Condition) (*query.Plan, error) {
+	if x.Kind.Name == MessageKind {
+		period, wrong := PeriodOf(x.Kind, members)
+		if err := form.Invalid(wrong); err != nil {
+			return nil, err
+		}
+		members, where = form.Without(members, MemberSince, MemberUntil), append(where, period...)
+	}
+	req, err := query.Parse(x.Kind, members, x.Options.Query)
+	if err != nil {
+		return nil, err
+	}
+	req.Where = slices.Concat(req.Where, where)
+	if x.HTML() && req.Take == query.NoTake {
+		req.Take = pageTake
+	}
+	x.Timing.Parsed = time.Now()
+	if x.Format.Bare() { // rows only: there is no place for aggregates
+		for _, a := range req.Include {
+			req.Ignored = append(req.Ignored, a.Name)
+		}
+		req.Include = nil
+	}
+	x.ReportIgnored(req.Ignored)
+	if req.Clamped {
+		x.Response.Header().Set(wire.HeaderTakeClamped, strconv.FormatInt(req.Take, 10))
+	}
+	return query.NewPlan(req, x.Options.CountPages)
+}
+
+// Kind returns the record kind of the route or in the path, nil if there is none.
+func (h *Handler) Kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
+	if r != nil && r.Kind != "" {
+		kind, _ := h.System.Lookup(r.Kind) // a test checks that all kinds of the table exist
+		return kind, nil
+	}
+	noun, nameOf, others := "operation", (*record.Kind).Operation, h.Names
+	name := p.Get(edge.ParamOperation)
+	if name == "" {
+		noun, nameOf, others = "record kind", func(k *record.Kind) string { return k.Name }, nil
+		name = p.Get(edge.ParamKind)
+	}
+	if name == "" {
+		return nil, nil
+	}
+	if kind, ok := h.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
+		return kind, nil
+	}
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), h.instead(name, nameOf, others))
+}
+
+// instead returns similar names of kinds and of others, or else all names.
+func (h *Handler) instead(name string, nameOf func(*record.Kind) string, others []string) string {
+	var names []string
+	for _, kind := range h.Registry.Kinds() {
+		names = append(names, nameOf(kind))
+	}
+	names = append(names, others...)
+	near := record.Suggest(name, names)
+	if near == nil { // the registry knows kinds by both of their names
+		for _, one := range h.Registry.Suggest(name) {
+			kind, _ := h.Registry.Lookup(one)
+			near = append(near, nameOf(kind))
+		}
+	}
+	if near != nil {
+		return "did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return "known: " + strings.Join(names, ", ")
+}
+
+// MessageKind is the kind of messages. Its queries accept a period.
+const MessageKind = "Message"
+
+// The members that limit the time when messages were added, in addition to the
+// filters of every query.
+const (
+	MemberSince = "Since" // inclusive
+	MemberUntil = "Until" // exclusive
+)
+
+// PeriodOf converts Since and Until to conditions.
+func PeriodOf(kind *record.Kind, members query.Members) (where []query.Condition, wrong []fault.Field) {
+	for _, end := range []struct {
+		member   string
+		operator record.Operator
+	}{{MemberSince, record.GreaterThanOrEqualTo}, {MemberUntil, record.LessThan}} {
+		if date := form.MemberValue(members, end.member, &wrong, ParseDate); date != nil {
+			where = append(where, Condition(kind, "AddedDateTime", end.operator, wire.Value{Text: *date}))
+		}
+	}
+	return where, wrong
+}
+
+func ParseDate(text string) (string, error) { return wire.ParseDate(text, time.UTC) }
+
+// Condition returns a condition on a field, which must exist in the kind.
+func Condition(kind *record.Kind, name string, op record.Operator, operand wire.Value) query.Condition {
+	field, _ := kind.Column(name)
+	return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
+}

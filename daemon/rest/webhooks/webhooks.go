@@ -1,0 +1,54 @@
+// Package webhooks has the handlers of events, subscribers, subscriptions and messages.
+package webhooks
+
+import (
+	"time"
+
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/rest/accounts"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// Config has the dependencies and settings of the handlers.
+type Config struct {
+	Admin    *admin.Service   // nil if webhooks are disabled
+	Engine   *delivery.Engine // nil if webhooks are disabled
+	Queries  *queries.Handler
+	Accounts *account.Service
+	Access   *accounts.Access
+	Changes  edge.Rate // of a subscriber's subscriptions, by clients with the SubscriberID only
+
+	Streams  *live.Hub
+	Stall    time.Duration // a reader of a live stream receives nothing for at most this time
+	InFlight Gauge         // does not count live streams
+}
+
+// Gauge is a number that goes up and down.
+type Gauge interface {
+	Inc()
+	Dec()
+}
+
+// Handlers has the handlers of webhooks.
+type Handlers struct {
+	Events        events
+	Subscribers   subscribers
+	Subscriptions subscriptions
+	Messages      messages
+	Bulk          bulk
+	Stats         statistics
+	Streams       streams
+}
+
+// New returns the handlers of webhooks.
+func New(c Config) Handlers {
+	s := subscriptions{c.Admin, c.Access, edge.NewLimiter(retryRate), edge.NewLimiter(c.Changes)}
+	return Handlers{
+		Events: events{c.Admin, c.Engine}, Subscribers: subscribers{c.Admin}, Subscriptions: s, Messages: messages{c.Admin, c.Access, c.Queries, &s},
+		Bulk: bulk{c.Admin, c.Queries}, Stats: statistics{c.Engine}, Streams: streams{c.Streams, c.Accounts, c.Stall, c.InFlight},
+	}
+}
