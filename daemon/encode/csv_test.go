@@ -45,22 +45,6 @@ func TestCSVFormulaGuard(t *testing.T) {
 	}
 }
 
-// TestPlainCSV checks each byte at each place of texts of any length.
-func TestPlainCSV(t *testing.T) {
-	for size := range 18 {
-		text := []byte(strings.Repeat("0", size))
-		for at := range text {
-			for c := range 256 {
-				text[at] = byte(c)
-				if got, want := isPlainCSV(text), c >= '-' && c < 0x80; got != want || got && csvEscapes.plain(text) != size {
-					t.Errorf("%q: plain %t", text, got)
-				}
-			}
-			text[at] = '-'
-		}
-	}
-}
-
 // FuzzCSV checks that encoding/csv reads back the output of the encoder.
 func FuzzCSV(f *testing.F) {
 	f.Add("a", "b\"c", "d,e\r\nf")

@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 
@@ -112,6 +113,29 @@ func (e *escapes) plainWide(text []byte) int {
 		i += size
 	}
 	return i
+}
+
+// plainTexts has a bit for each type with cells that have the text of their values.
+const plainTexts = 1<<record.Decimal | 1<<record.Double | 1<<record.Text | 1<<record.DateTime | 1<<record.Epoch | 1<<record.Guid
+
+// isPlain reports whether a text consists of the ASCII characters from '-' on, such as
+// digits and letters, without < and >: none has an escape in CSV or XML. It is faster than
+// escapes, since it tests eight at a time: one sum sets the high bit of those from '-' on,
+// the other that of those other than < and >, which differ in one bit.
+func isPlain(text []byte) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		w := binary.LittleEndian.Uint64(text)
+		if (w+(0x80-'-')*each)&(((w|2*each)^'>'*each)+0x7f*each)&^w&high != high {
+			return false
+		}
+	}
+	for _, c := range text {
+		if c < '-' || c|2 == '>' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // unhandled is the panic message for a type without an encoding. TestEveryType

@@ -53,6 +53,23 @@ func TestNastyText(t *testing.T) {
 	}
 }
 
+// TestPlainText checks each byte at each place of texts of any length.
+func TestPlainText(t *testing.T) {
+	for size := range 18 {
+		text := []byte(strings.Repeat("0", size))
+		for at := range text {
+			for c := range 256 {
+				text[at] = byte(c)
+				want := c >= '-' && c < 0x80 && c != '<' && c != '>'
+				if got := isPlain(text); got != want || got && csvEscapes.plain(text)+markupEscapes.plain(text) != 2*size {
+					t.Errorf("%q: plain %t", text, got)
+				}
+			}
+			text[at] = '-'
+		}
+	}
+}
+
 // TestNastyNames does the same for the names of columns, which may come from an
 // external registry, and of Meta.
 func TestNastyNames(t *testing.T) {

@@ -124,7 +124,11 @@ func (e *xmlRows) Row(dst []byte, cells []row.Cell) []byte {
 			continue
 		}
 		dst = append(dst, c.open...)
-		dst = xmlValues.append(dst, c.typ, cell)
+		if plainTexts>>c.typ&1 == 1 && isPlain(cell.Data) {
+			dst = append(dst, cell.Data...)
+		} else {
+			dst = xmlValues.append(dst, c.typ, cell)
+		}
 		dst = append(dst, c.close...)
 	}
 	return append(dst, e.record.close...)
