@@ -170,7 +170,7 @@ func likeWithSets(s *stage, b *testing.B) {
 	l := open(b, d)
 	json, _ := encode.ByName("json")
 	like := func() error {
-		tail, err := l.answer(`{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*)","Take":0}`, json)
+		tail, err := l.answer(`{"InvoiceIDLike":"D%[13579][^a-f]_[0-4]","Include":"COUNT(*),NoTotal","Take":0}`, json)
 		if want := fmt.Sprint(d.rows / 4); err == nil && (len(tail.Meta) != 1 || tail.Meta[0].Value != want) {
 			err = fmt.Errorf("LIKE matches %v instead of %s", tail.Meta, want)
 		}
