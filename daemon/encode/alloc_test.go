@@ -27,3 +27,11 @@ func TestRowDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// TestNewJSONAllocates checks that the names of the columns have one buffer.
+func TestNewJSONAllocates(t *testing.T) {
+	s, _ := totals()
+	if allocs := testing.AllocsPerRun(100, func() { newJSON(s) }); allocs > 5 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

@@ -17,11 +17,14 @@ const retryAfter = 2 * time.Second
 // Classify converts a driver's error to a fault. The driver's message is only for the log,
 // since it may contain SQL and paths.
 func Classify(err error) error {
+	if err == nil {
+		return nil
+	}
 	var classified *fault.Error
 	var e *sqlite.Error
 	var serverError *mssql.Error
 	switch {
-	case err == nil, errors.As(err, &classified), errors.Is(err, context.Canceled):
+	case errors.As(err, &classified), errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.Wrap(err, fault.Timeout, "the store took longer than the time limit")

@@ -159,3 +159,11 @@ func TestListText(t *testing.T) {
 		}
 	}
 }
+
+// TestNoErrorIsFree checks what each query calls at its end.
+func TestNoErrorIsFree(t *testing.T) {
+	s := new(fileSession)
+	if allocs := testing.AllocsPerRun(100, func() { _, _ = Classify(nil), s.classify(nil) }); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

@@ -129,8 +129,7 @@ func (s *fileSession) close() {
 // classify distinguishes an interrupt by the time limit from one by a cancelled
 // context.
 func (s *fileSession) classify(err error) error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) || !e.Interrupted() {
+	if e, is := errors.AsType[*sqlite.Error](err); !is || !e.Interrupted() {
 		return Classify(err)
 	}
 	if s.guard.limitError() != nil {

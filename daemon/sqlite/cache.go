@@ -47,7 +47,7 @@ func (h *cache) remove(removed *Stmt) {
 
 // reset resets every statement in use.
 func (h *cache) reset() {
-	for _, s := range slices.Clone(*h) { // Reset may remove a statement
+	for _, s := range slices.Backward(*h) { // Reset may remove the statement
 		if s.inUse {
 			s.Reset()
 		}

@@ -141,27 +141,24 @@ func (c *Conn) Interrupt() {
 // InterruptOn interrupts running statements when ctx is done, until stop is called. After stop
 // has returned there are no more interrupts, so the connection can be reused.
 func (c *Conn) InterruptOn(ctx context.Context) (stop func()) {
-	stopping, stopped := make(chan struct{}), make(chan struct{})
+	var during struct {
+		sync.Mutex
+		over bool
+	}
 	stopAfterFunc := context.AfterFunc(ctx, func() {
-		defer close(stopped)
-		// Repeat, since an interrupt between two steps is lost.
-		ticker := time.NewTicker(10 * time.Millisecond)
-		defer ticker.Stop()
-		for {
+		for during.Lock(); !during.over; during.Lock() { // repeat, since an interrupt between two steps is lost
 			c.Interrupt()
-			select {
-			case <-stopping:
-				return
-			case <-ticker.C:
-			}
+			during.Unlock()
+			time.Sleep(10 * time.Millisecond)
 		}
+		during.Unlock()
 	})
-	return sync.OnceFunc(func() {
-		close(stopping)
-		if !stopAfterFunc() {
-			<-stopped
-		}
-	})
+	return func() {
+		stopAfterFunc()
+		during.Lock()
+		defer during.Unlock()
+		during.over = true
+	}
 }
 
 // Exec executes statements without parameters and stops at the first error.
