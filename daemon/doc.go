@@ -117,7 +117,8 @@
 //     encode/encodetest, with which the test suites check it; a row in
 //     client/download.go.
 //   - A command of whd: a file in cmd/daemon/whd, listed in its app.go. Of whctl: a row
-//     in the table of cmd/whctl/NOUN.go, and a story in cmd/whctl/testdata/script.
+//     in the table of cmd/whctl/NOUN.go or cmd/whctl/webhooks/NOUN.go, and a story in
+//     cmd/whctl/testdata/script.
 //   - A screen: a package in tui/screens that implements ui.Screen; a ui.Target; key
 //     bindings in tui/keymap; a golden test with tui/tuitest.
 //   - An exit code: a row in cmd/whctl/exit.go or cmd/daemon/whd/exit.go.

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -30,13 +31,13 @@ func billCommands() []*cli.Command {
 					if err != nil {
 						return err
 					}
-					return shows(billColumns, nil, billValues(field))(c)
+					return command.Shows(billColumns, nil, billValues(field))(c)
 				},
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
-				Name: "update", Aliases: []string{"set-field"}, Usage: "change the value of a custom field", Action: changes(updateBillField),
-				Flags:       resultFlags("print the updated field as JSON instead of its ID", append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
+				Name: "update", Aliases: []string{"set-field"}, Usage: "change the value of a custom field", Action: command.Changes(updateBillField),
+				Flags:       command.ResultFlags("print the updated field as JSON instead of its ID", append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
 				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --field ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},
@@ -69,20 +70,20 @@ func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wi
 	}
 }
 
-func updateBillField(c *cli.Context, _ *session) (change, error) {
+func updateBillField(c *cli.Context, _ *command.Session) (command.Change, error) {
 	field, err := billField(c, "bill", "stage", "field")
 	if err != nil {
-		return change{}, err
+		return command.Change{}, err
 	}
 	if !c.IsSet("contents") {
-		return change{}, cmdline.Usagef("bill update needs --contents; an empty text clears the field")
+		return command.Change{}, cmdline.Usagef("bill update needs --contents; an empty text clears the field")
 	}
-	contents, err := argument(c, c.String("contents"))
+	contents, err := command.Argument(c, c.String("contents"))
 	if err != nil {
-		return change{}, cmdline.Usagef("--contents: %s", err)
+		return command.Change{}, cmdline.Usagef("--contents: %s", err)
 	}
 	summary := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
-	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
+	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
 		value, err := service.SetBillValue(c.Context, field, contents)
 		if err != nil {
 			return err

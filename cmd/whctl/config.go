@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -24,46 +25,46 @@ func configCommands() []*cli.Command {
 		Name: "config", Usage: "show and change the configuration",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Aliases: []string{"get"}, ArgsUsage: "[SETTING]", Usage: "show all settings, or print the value of one", Action: with(showConfig),
+				Name: "show", Aliases: []string{"get"}, ArgsUsage: "[SETTING]", Usage: "show all settings, or print the value of one", Action: command.With(showConfig),
 				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show the source of each value"}),
 				Description: `whctl config show --origin
 whctl config show url --profile prod`,
 			},
 			{
-				Name: "update", Aliases: []string{"set"}, ArgsUsage: "SETTING VALUE", Usage: "change a setting of the current profile, or of --profile", Action: with(updateConfig),
+				Name: "update", Aliases: []string{"set"}, ArgsUsage: "SETTING VALUE", Usage: "change a setting of the current profile, or of --profile", Action: command.With(updateConfig),
 				Description: `whctl config update format json
 whctl config update read_only true --profile prod`,
 			},
-			{Name: "edit", Usage: "open the configuration file in an editor", Action: with(editConfig)},
-			{Name: "path", Usage: "print the path of the configuration file", Action: with(printConfigPath)},
+			{Name: "edit", Usage: "open the configuration file in an editor", Action: command.With(editConfig)},
+			{Name: "path", Usage: "print the path of the configuration file", Action: command.With(printConfigPath)},
 		},
 	}}
 }
 
-func printConfigPath(_ *cli.Context, s *session) error {
+func printConfigPath(_ *cli.Context, s *command.Session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
 		return profile.ErrNoConfigDir
 	}
-	_, err := fmt.Fprintln(s.stdout, path)
+	_, err := fmt.Fprintln(s.Stdout, path)
 	return err
 }
 
 // printSetting prints the value of a setting, without a header.
-func printSetting(c *cli.Context, s *session, name string) error {
+func printSetting(c *cli.Context, s *command.Session, name string) error {
 	if _, known := profile.LookupSetting(name); !known {
 		return profile.UnknownSettingError(name)
 	}
-	in, err := s.settingsOfAny(c)
+	in, err := settingsOfAny(c, s)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(s.stdout, display.Sanitize(in.Text(name)))
+	_, err = fmt.Fprintln(s.Stdout, display.Sanitize(in.Text(name)))
 	return err
 }
 
 // updateConfig implements whctl config update.
-func updateConfig(c *cli.Context, s *session) error {
+func updateConfig(c *cli.Context, s *command.Session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
 	setting, known := profile.LookupSetting(name)
 	if !known {
@@ -105,15 +106,15 @@ var (
 
 // showConfig implements whctl config show. A single setting is printed as a bare
 // value, or as a row if a flag of the output is set.
-func showConfig(c *cli.Context, s *session) error {
+func showConfig(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
-	if name != "" && !c.Bool("origin") && !anySet(c, output.Flags()) {
+	if name != "" && !c.Bool("origin") && !command.AnySet(c, output.Flags()) {
 		return printSetting(c, s, name)
 	}
 	if _, known := profile.LookupSetting(name); name != "" && !known {
 		return profile.UnknownSettingError(name)
 	}
-	in, err := s.settingsOfAny(c)
+	in, err := settingsOfAny(c, s)
 	if err != nil {
 		return err
 	}
@@ -131,16 +132,16 @@ func showConfig(c *cli.Context, s *session) error {
 		if c.Bool("origin") {
 			last = value.Origin
 		}
-		lines = append(lines, []any{setting.Name, nilIfZero(value.Text), last})
+		lines = append(lines, []any{setting.Name, command.NilIfZero(value.Text), last})
 	}
-	_, err = s.printer(c).Lines(columns, lines)
+	_, err = s.Printer(c).Lines(columns, lines)
 	return err
 }
 
 // editConfig opens a copy of the configuration in an editor and replaces the
 // configuration if the copy is valid. Otherwise it keeps the copy and names it in the
 // error.
-func editConfig(c *cli.Context, s *session) error {
+func editConfig(c *cli.Context, s *command.Session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
 		return profile.ErrNoConfigDir
@@ -188,11 +189,11 @@ func editor(env func(string) string) (words []string, origin string) {
 }
 
 // runEditor opens a file in the editor.
-func runEditor(c *cli.Context, s *session, path string) error {
+func runEditor(c *cli.Context, s *command.Session, path string) error {
 	words, origin := editor(s.Env)
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
-	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.stdout, s.Stderr
-	if !s.terminal.IsTerminal {
+	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.Stdout, s.Stderr
+	if !s.Terminal.IsTerminal {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {

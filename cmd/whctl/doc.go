@@ -6,14 +6,15 @@
 // command reads flags, connects and prints, and returns an error, which the table in
 // exit.go maps to an exit code.
 //
-// To add a group of commands, write a file with its name and a table of its commands,
+// To add a group of commands, write a file with its name, here or in package webhooks, and
+// a table of its commands,
 //
-//	func subscriberCommands() []*cli.Command {
+//	func SubscriberCommands() []*cli.Command {
 //		return []*cli.Command{{
 //			Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 //			Subcommands: []*cli.Command{
-//				{Name: "stats", Usage: "count the subscribers", Flags: output.Flags(), Action: reads(countSubscribers)},
-//				{Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber", Flags: newFlags(), Action: changes(createSubscriber)},
+//				{Name: "stats", Usage: "count the subscribers", Flags: output.Flags(), Action: command.Reads(countSubscribers)},
+//				{Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber", Flags: command.NewFlags(), Action: command.Changes(createSubscriber)},
 //			},
 //		}}
 //	}
@@ -24,19 +25,19 @@
 // repeatable. Help, manual and completion are generated from Usage, the flags and
 // Description, which has examples. The tests run every command of the table.
 //
-// Actions are created by functions that open and close the connection (session.go,
-// actions.go, query.go):
+// Actions are created by functions that open and close the connection, in the packages
+// command and records:
 //
-//   - reads: the action receives a client and a printer. The client refuses to send
+//   - command.Reads: the action receives a client and a printer. The client refuses to send
 //     changes if the profile is read-only or protected.
-//   - shows and showsOne: the action prints documents of the service as rows.
-//   - lists: the action prints the records of a kind selected by --where etc.
-//   - changes: the action plans a change, which is run after the confirmation that
+//   - command.Shows and ShowsOne: the action prints documents of the service as rows.
+//   - records.Lists: the action prints the records of a kind selected by --where etc.
+//   - command.Changes: the action plans a change, which is run after the confirmation that
 //     the profile requires. The result is a notice on standard error; Created prints
 //     the new ID, or with --json the object, to standard output.
-//   - each: a change of all objects named by the arguments. It returns a partialError
+//   - command.Each: a change of all objects named by the arguments. It returns a PartialError
 //     if it fails for some.
-//   - with: the action receives the session, to use the settings or the terminal.
+//   - command.With: the action receives the session, to use the settings or the terminal.
 //
 // Usage errors are created by cmdline.Usagef.
 package main

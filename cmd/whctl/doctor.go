@@ -6,13 +6,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/doctor"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
 func doctorCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "doctor", Usage: "diagnose the connection to the service and suggest fixes", Action: with(diagnose),
+		Name: "doctor", Usage: "diagnose the connection to the service and suggest fixes", Action: command.With(diagnose),
 		Flags: append(output.Flags(),
 			&cli.StringFlag{Name: "bundle", Usage: "write a diagnostics bundle without secrets to `FILE`, a zip to attach to a support request"},
 		),
@@ -22,11 +23,11 @@ whctl doctor --bundle whctl.zip`,
 }
 
 // diagnose implements whctl doctor.
-func diagnose(c *cli.Context, s *session) error {
-	d := doctor.Examine(c, &s.Connector, s.now)
+func diagnose(c *cli.Context, s *command.Session) error {
+	d := doctor.Examine(c, &s.Connector, s.Now)
 	defer d.Close()
 	if c.Context.Err() != nil {
-		return interruption{}
+		return command.Interruption{}
 	}
 	if path := c.String("bundle"); path != "" {
 		if err := d.Bundle(path); err != nil {
@@ -34,11 +35,11 @@ func diagnose(c *cli.Context, s *session) error {
 		}
 		s.Notice(c, "written to %s", path)
 	}
-	if err := d.Print(s.printer(c)); err != nil {
+	if err := d.Print(s.Printer(c)); err != nil {
 		return err
 	}
 	if failed := d.Failed(); failed > 0 {
-		return &partialError{fmt.Sprintf("%d of %s failed", failed, display.Count(int64(len(d.Results)), "check", "checks"))}
+		return &command.PartialError{Message: fmt.Sprintf("%d of %s failed", failed, display.Count(int64(len(d.Results)), "check", "checks"))}
 	}
 	return nil
 }

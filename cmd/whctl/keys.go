@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -24,28 +25,28 @@ func keyCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list API keys, without their secrets", Flags: output.Flags(),
-				Action: shows(keyColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
+				Action: command.Shows(keyColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
 			},
 			{
 				Name: "show", ArgsUsage: "KEY", Usage: "show an API key without its secret, by ID or name", Flags: output.Flags(),
-				Action: showsOne(keyColumns, nil, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
+				Action: command.ShowsOne(keyColumns, nil, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
 					return service.APIKey(c.Context, c.Args().First())
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: changes(createKey),
-				Flags: resultFlags("print the created key as JSON instead of the secret",
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: command.Changes(createKey),
+				Flags: command.ResultFlags("print the created key as JSON instead of the secret",
 					&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the key: reader, publisher, writer or admin"},
 					&cli.StringFlag{Name: "expires", Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)"},
-					secretFileFlag(),
+					command.SecretFileFlag(),
 				),
 				Description: `whctl keys create nightly --role reader --expires 365d --secret-file nightly.key`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY...", Usage: "delete API keys, by ID or name", Flags: changeFlags(),
-				Action: each{verb: "delete", one: "the key", many: "keys", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY...", Usage: "delete API keys, by ID or name", Flags: command.ChangeFlags(),
+				Action: command.Each{Verb: "delete", One: "the key", Many: "keys", Sweeping: true, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
 					return fmt.Sprintf("key %s deleted", name), service.RemoveAPIKey(c.Context, name)
-				}}.action(),
+				}}.Action(),
 			},
 		},
 	}}
@@ -53,15 +54,15 @@ func keyCommands() []*cli.Command {
 
 // createKey implements whctl keys create. It prints the key, or the key's ID if the
 // key is written to a file.
-func createKey(c *cli.Context, s *session) (change, error) {
+func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
 	if request.Role == "" {
-		return change{}, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
+		return command.Change{}, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
 	}
 	var err error
-	request.ExpiryDateTime, err = expiry(c.String("expires"), s.now())
+	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
 	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
-	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
+	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
 		made, err := service.AddAPIKey(c.Context, request)
 		if err != nil {
 			return err

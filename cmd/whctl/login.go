@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -19,7 +20,7 @@ import (
 func loginCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "login", Usage: "sign in and store the login in the profile", Action: with(login),
+			Name: "login", Usage: "sign in and store the login in the profile", Action: command.With(login),
 			Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "remember", Usage: "also store the password, to renew an expired session"},
 				&cli.BoolFlag{Name: "insecure-storage", Usage: "without a keyring, store secrets in a file readable only by you"},
@@ -27,14 +28,14 @@ func loginCommands() []*cli.Command {
 			Description: `whctl login --profile prod --url https://erp01:5050 --user jsmith
 whctl login --password-file secret.txt --remember`,
 		},
-		{Name: "logout", Usage: "end the session and delete the stored login", Action: with(logout)},
-		{Name: "whoami", Usage: "show the signed-in user, when the session expires and where the credentials are stored", Flags: output.Flags(), Action: with(whoami)},
+		{Name: "logout", Usage: "end the session and delete the stored login", Action: command.With(logout)},
+		{Name: "whoami", Usage: "show the signed-in user, when the session expires and where the credentials are stored", Flags: output.Flags(), Action: command.With(whoami)},
 	}
 }
 
 // signIn is a login in progress.
 type signIn struct {
-	*session
+	*command.Session
 	c        *cli.Context
 	settings *profile.Settings
 	profile  string
@@ -44,12 +45,12 @@ type signIn struct {
 }
 
 // login implements whctl login: it signs in, then stores the login and the profile.
-func login(c *cli.Context, s *session) error {
+func login(c *cli.Context, s *command.Session) error {
 	settings, err := s.SettingsForNew(c)
 	if err != nil {
 		return err
 	}
-	in := &signIn{session: s, c: c, settings: settings, profile: cmp.Or(settings.Profile, profile.NoProfile), user: settings.Text("user")}
+	in := &signIn{Session: s, c: c, settings: settings, profile: cmp.Or(settings.Profile, profile.NoProfile), user: settings.Text("user")}
 	if err := in.credentials(); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func login(c *cli.Context, s *session) error {
 // credentials determines the user and the password, and prompts for missing ones.
 func (in *signIn) credentials() (err error) {
 	if in.user == "" {
-		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.prompter.ReadLine); err != nil {
+		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.Prompter.ReadLine); err != nil {
 			return err
 		}
 	}
@@ -108,14 +109,14 @@ func (in *signIn) credentials() (err error) {
 			return nil
 		}
 	}
-	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.prompter.ReadSecret)
+	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.Prompter.ReadSecret)
 	return err
 }
 
 // demand prompts for a required text. alternative names the flags and variables for
 // it.
 func (in *signIn) demand(name, alternative string, prompt func(context.Context, string) (string, error)) (string, error) {
-	if !in.mayPrompt(in.c) {
+	if !in.MayPrompt(in.c) {
 		return "", cmdline.Usagef("cannot prompt for the %s without a terminal; use %s", name, alternative)
 	}
 	text, err := prompt(in.c.Context, strings.ToUpper(name[:1])+name[1:]+": ")
@@ -175,7 +176,7 @@ func (in *signIn) storeProfile() error {
 
 // logout implements whctl logout. The stored login is deleted even if the service is
 // unreachable.
-func logout(c *cli.Context, s *session) error {
+func logout(c *cli.Context, s *command.Session) error {
 	settings, err := s.Settings(c)
 	if err != nil {
 		return err
@@ -228,8 +229,8 @@ var whoamiColumns = []output.Column{
 }
 
 // whoami implements whctl whoami.
-func whoami(c *cli.Context, s *session) error {
-	return reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
+func whoami(c *cli.Context, s *command.Session) error {
+	return command.Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		session, err := service.CurrentSession(c.Context)
 		if err != nil {
 			return err
@@ -243,7 +244,7 @@ func whoami(c *cli.Context, s *session) error {
 			return err
 		}
 		_, err = out.Lines(whoamiColumns, [][]any{{
-			session.UserName, session.DisplayName, session.Role, nilIfZero(profile.Expiry(session)), session.Via, id.Source, nilIfZero(settings.Profile), service.URL(),
+			session.UserName, session.DisplayName, session.Role, command.NilIfZero(profile.Expiry(session)), session.Via, id.Source, command.NilIfZero(settings.Profile), service.URL(),
 		}})
 		return err
 	})(c)

@@ -13,9 +13,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/complete"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/cmd/whctl/records"
+	"github.com/bizhook/whd/cmd/whctl/webhooks"
 )
 
 func main() {
@@ -38,12 +41,12 @@ func endingSignals() []os.Signal {
 
 // run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s := &session{
+	s := &command.Session{
 		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Timeout: profile.KeyringTimeout}},
-		stdout:    stdout,
-		terminal:  output.TerminalOf(stdout, env),
-		prompter:  cmdline.PrompterAt(stdin, stderr),
-		now:       time.Now,
+		Stdout:    stdout,
+		Terminal:  output.TerminalOf(stdout, env),
+		Prompter:  cmdline.PrompterAt(stdin, stderr),
+		Now:       time.Now,
 	}
 	err := dispatch(ctx, newApp(s), args)
 	report(stderr, err, s.HowToSignIn)
@@ -53,23 +56,23 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 // dispatch runs a command or completes a command line.
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == complete.Command {
-		s := app.Metadata[sessionKey].(*session)
-		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(progressModes), "TOPIC": topicCandidates()}}
+		s := app.Metadata[command.SessionKey].(*command.Session)
+		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(records.ProgressModes), "TOPIC": topicCandidates()}}
 		return words.Complete(args[1:])
 	}
 	return cmdline.Run(ctx, app, args)
 }
 
 // newApp returns the program with its flags and table of commands.
-func newApp(s *session) *cli.App {
-	s.Version, s.DryRun = cmdline.Version(), showRequests(s.stdout)
+func newApp(s *command.Session) *cli.App {
+	s.Version, s.DryRun = cmdline.Version(), showRequests(s.Stdout)
 	app := &cli.App{
 		Name:      "whctl",
 		Usage:     "query business records and manage webhooks of whd",
 		Reader:    s.Stdin,
-		Writer:    s.stdout,
+		Writer:    s.Stdout,
 		ErrWriter: s.Stderr,
-		Metadata:  map[string]any{sessionKey: s},
+		Metadata:  map[string]any{command.SessionKey: s},
 		Flags:     globalFlags(),
 		Action:    help,
 		Commands:  commands(),
@@ -82,18 +85,18 @@ func newApp(s *session) *cli.App {
 // file of its name.
 func commands() []*cli.Command {
 	return slices.Concat(
-		queryCommands(),
-		subscriberCommands(),
-		subscriptionCommands(),
-		messageCommands(),
-		eventCommands(),
+		records.Commands(),
+		webhooks.SubscriberCommands(),
+		webhooks.SubscriptionCommands(),
+		webhooks.MessageCommands(),
+		webhooks.EventCommands(),
 		requestCommands(),
 		billCommands(),
 		userCommands(),
 		keyCommands(),
 		serviceCommands(),
-		triggerCommands(),
-		listenCommands(),
+		webhooks.TriggerCommands(),
+		webhooks.ListenCommands(),
 		doctorCommands(),
 		loginCommands(),
 		profileCommands(),

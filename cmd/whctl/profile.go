@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -17,15 +18,15 @@ func profileCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage profiles, each with the address, settings and login of a service",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: with(listProfiles)},
-			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: with(showProfile)},
+			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: command.With(listProfiles)},
+			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: command.With(showProfile)},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a profile", Flags: profileFlags(), Action: with(createProfile),
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a profile", Flags: profileFlags(), Action: command.With(createProfile),
 				Description: `whctl profile create prod --url https://erp01:5050 --user jsmith --colour red --protected
 whctl profile create test --url http://127.0.0.1:5050`,
 			},
-			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: with(deleteProfile)},
-			{Name: "use", ArgsUsage: "PROFILE", Usage: "set the default profile", Action: with(useProfile)},
+			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: command.With(deleteProfile)},
+			{Name: "use", ArgsUsage: "PROFILE", Usage: "set the default profile", Action: command.With(useProfile)},
 		},
 	}}
 }
@@ -51,8 +52,8 @@ var profileColumns = []output.Column{
 	{Name: "Colour", Type: record.Text}, {Name: "ReadOnly", Type: record.Bool}, {Name: "Protected", Type: record.Bool},
 }
 
-func listProfiles(c *cli.Context, s *session) error {
-	in, err := s.settingsOfAny(c)
+func listProfiles(c *cli.Context, s *command.Session) error {
+	in, err := settingsOfAny(c, s)
 	if err != nil {
 		return err
 	}
@@ -73,17 +74,17 @@ func listProfiles(c *cli.Context, s *session) error {
 			return ""
 		}
 		lines = append(lines, []any{
-			name, name == in.Profile, nilIfZero(value("url")), nilIfZero(value("user")), signedIn,
-			nilIfZero(value("colour")), value("read_only") == "true", value("protected") == "true",
+			name, name == in.Profile, command.NilIfZero(value("url")), command.NilIfZero(value("user")), signedIn,
+			command.NilIfZero(value("colour")), value("read_only") == "true", value("protected") == "true",
 		})
 	}
-	_, err = s.printer(c).Lines(profileColumns, lines)
+	_, err = s.Printer(c).Lines(profileColumns, lines)
 	return err
 }
 
 // settingsOfAny returns the settings for a command that works without a valid current
 // profile, and prints a notice if it does not exist.
-func (s *session) settingsOfAny(c *cli.Context) (*profile.Settings, error) {
+func settingsOfAny(c *cli.Context, s *command.Session) (*profile.Settings, error) {
 	in, err := s.SettingsOfAny(c)
 	if err == nil && in.Missing != nil {
 		s.Notice(c, "%s", in.Missing)
@@ -99,7 +100,7 @@ func saveChanged(file *profile.File, err error) error {
 	return file.Save()
 }
 
-func useProfile(c *cli.Context, s *session) error {
+func useProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
@@ -114,7 +115,7 @@ func useProfile(c *cli.Context, s *session) error {
 
 // createProfile implements whctl profile create. The first profile becomes the
 // default.
-func createProfile(c *cli.Context, s *session) error {
+func createProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	if err := profile.CheckName(name); err != nil {
 		return err
@@ -163,7 +164,7 @@ func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.Fil
 	return file, nil
 }
 
-func deleteProfile(c *cli.Context, s *session) error {
+func deleteProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
 	if err != nil {
@@ -187,7 +188,7 @@ func deleteProfile(c *cli.Context, s *session) error {
 
 var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
-func showProfile(c *cli.Context, s *session) error {
+func showProfile(c *cli.Context, s *command.Session) error {
 	in, err := s.SettingsOfAny(c)
 	if err != nil {
 		return err
@@ -209,6 +210,6 @@ func showProfile(c *cli.Context, s *session) error {
 			lines = append(lines, []any{one.Name, e.Text})
 		}
 	}
-	_, err = s.printer(c).Lines(valueColumns, lines)
+	_, err = s.Printer(c).Lines(valueColumns, lines)
 	return err
 }

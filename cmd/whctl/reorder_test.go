@@ -15,10 +15,11 @@ import (
 	"pgregory.net/rapid"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 )
 
 func testApp() *cli.App {
-	return newApp(&session{})
+	return newApp(&command.Session{})
 }
 
 // leaf is a command without subcommands, with its path.

@@ -9,8 +9,10 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/listen"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/records"
 )
 
 func requestCommands() []*cli.Command {
@@ -18,11 +20,11 @@ func requestCommands() []*cli.Command {
 		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list logged requests, newest first", Flags: append(listFlags(conditionExamples{"StatusCode>=500", `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: lists(listRequests),
+				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
-			{Name: "tail", Usage: "follow requests live", Flags: append(tailFlags(), errorsFlag()), Action: with(tailRequests)},
+			{Name: "tail", Usage: "follow requests live", Flags: append(records.TailFlags(), errorsFlag()), Action: command.With(tailRequests)},
 		},
 	}}
 }
@@ -34,10 +36,10 @@ func errorsFlag() cli.Flag {
 // firstError is the lowest HTTP status code of an error.
 const firstError = 400
 
-func listRequests(c *cli.Context, _ *session) (listing, error) {
-	l := listing{kind: systemKind("RequestLog"), brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}}
+func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
+	l := records.Listing{Kind: command.SystemKind("RequestLog"), Brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}}
 	if c.Bool("errors") {
-		l.where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
+		l.Where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
 	}
 	return l, nil
 }
@@ -47,8 +49,8 @@ var answeredColumns = []output.Column{
 	{Name: "DurationMilliseconds", Type: record.Decimal}, {Name: "UserName", Type: record.Text}, {Name: "RequestID", Type: record.Text},
 }
 
-func tailRequests(c *cli.Context, s *session) error {
-	return tail(c, s, liveStream{topic: wire.TopicRequests, columns: answeredColumns, open: func(*client.Client) (formatEvent, error) {
+func tailRequests(c *cli.Context, s *command.Session) error {
+	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicRequests, Columns: answeredColumns, Open: func(*client.Client) (records.FormatEvent, error) {
 		return func(e client.StreamEvent) (document any, text string) {
 			r, ok := e.(client.RequestEvent)
 			if !ok || c.Bool("errors") && r.StatusCode < firstError {

@@ -9,7 +9,9 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/webhooks"
 )
 
 // serviceCommands returns the commands about the service itself.
@@ -18,15 +20,15 @@ func serviceCommands() []*cli.Command {
 		{
 			Name: "settings", Aliases: []string{"setting"}, Usage: "list the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
+				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.Shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
 					return service.Settings(c.Context)
 				})},
 			},
 		},
-		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: reads(showInfo)},
+		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: command.Reads(showInfo)},
 		{
-			Name: "stats", Usage: "show webhook delivery statistics", Action: reads(showStats),
-			Flags: append(output.Flags(), keyFlag(),
+			Name: "stats", Usage: "show webhook delivery statistics", Action: command.Reads(showStats),
+			Flags: append(output.Flags(), command.KeyFlag(),
 				&cli.DurationFlag{Name: "window", Usage: "statistics of the last `DURATION`, from 1m to 24h", Value: time.Hour},
 				&cli.BoolFlag{Name: "queues", Aliases: []string{"lanes"}, Usage: "list the queues of the subscriptions, those with problems first"}),
 			Description: `whctl stats
@@ -52,7 +54,7 @@ func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error
 	l := info.Limits
 	_, err = out.Lines(infoColumns, [][]any{{
 		service.URL(), info.Version, info.ServerTime, strings.Join(info.Features, " "),
-		nilIfZero(l.MaxTake), l.MaxIn, l.MaxBody, nilIfZero(l.MaxEventBody), l.MaxHead, nilIfZero(l.MaxStreams),
+		command.NilIfZero(l.MaxTake), l.MaxIn, l.MaxBody, command.NilIfZero(l.MaxEventBody), l.MaxHead, command.NilIfZero(l.MaxStreams),
 	}})
 	return err
 }
@@ -78,7 +80,7 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 		if stats.OtherQueues > 0 {
 			defer out.Notice("%d more queues have no problems", stats.OtherQueues)
 		}
-		return output.Documents(out, queueColumns, messageKeys, stats.Queues...)
+		return output.Documents(out, queueColumns, webhooks.MessageKeys, stats.Queues...)
 	}
 	_, err = out.Lines(statsColumns, [][]any{statsLine(stats)})
 	return err
@@ -96,7 +98,7 @@ func statsLine(s *wire.Stats) []any {
 	}
 	return []any{
 		s.ServerDateTime, s.Window, s.Totals.Events, s.Totals.Messages, s.Totals.Delivered, s.Totals.Failed, s.Totals.GivenUp,
-		rate, nilIfZero(s.Latency.P50), nilIfZero(s.Latency.P95), nilIfZero(s.Latency.P99), depth.NotSent, depth.RetryPending,
-		nilIfZero(depth.OldestDateTime), s.InHand.InFlight, s.InHand.OpenBreakers, s.Subscriptions, s.Disabled, s.Daemons,
+		rate, command.NilIfZero(s.Latency.P50), command.NilIfZero(s.Latency.P95), command.NilIfZero(s.Latency.P99), depth.NotSent, depth.RetryPending,
+		command.NilIfZero(depth.OldestDateTime), s.InHand.InFlight, s.InHand.OpenBreakers, s.Subscriptions, s.Disabled, s.Daemons,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
@@ -19,7 +20,7 @@ import (
 
 func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "tui", Usage: "open the terminal user interface", Action: with(showScreens),
+		Name: "tui", Usage: "open the terminal user interface", Action: command.With(showScreens),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "theme", Usage: "`THEME`  colour theme: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
@@ -32,8 +33,8 @@ whctl tui --profile prod --read-only`,
 
 // showScreens implements whctl tui. A protected or read-only profile starts in
 // read-only mode, which the user can unlock unless --read-only is set.
-func showScreens(c *cli.Context, s *session) error {
-	if !s.terminal.IsTerminal {
+func showScreens(c *cli.Context, s *command.Session) error {
+	if !s.Terminal.IsTerminal {
 		return cmdline.Usagef("tui needs a terminal")
 	}
 	in, err := s.Settings(c)
@@ -42,7 +43,7 @@ func showScreens(c *cli.Context, s *session) error {
 	}
 	v := &viewer{Connector: &s.Connector, c: c}
 	defer v.close()
-	palette, ascii, err := v.appearance(in, s.inColour(c))
+	palette, ascii, err := v.appearance(in, s.InColour(c))
 	if err != nil {
 		return err
 	}
@@ -50,9 +51,9 @@ func showScreens(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	o.Registry, o.Now, o.Downloads, o.State = record.Builtin(), s.now, downloads(), stateDir(s.Env)
+	o.Registry, o.Now, o.Downloads, o.State = record.Builtin(), s.Now, downloads(), stateDir(s.Env)
 	o.Appearance = tui.Appearance{Theme: palette, ASCII: ascii, Mouse: v.takesMouse()}
-	o.Input, o.Output, o.Env = s.Stdin, s.stdout, s.Env
+	o.Input, o.Output, o.Env = s.Stdin, s.Stdout, s.Env
 	o.Profiles, o.Switch = v.profiles, v.change
 	return tui.Run(c.Context, service, o)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
@@ -128,7 +129,7 @@ func TestAppearance(t *testing.T) {
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		theme, ascii, err := s.appearance(in, (&session{Connector: *s.Connector}).inColour(s.c))
+		theme, ascii, err := s.appearance(in, (&command.Session{Connector: *s.Connector}).InColour(s.c))
 		if theme != test.theme || ascii != test.ascii || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
 			t.Errorf("%s: %q, %v, %v", test.name, theme, ascii, err)
 		}

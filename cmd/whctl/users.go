@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -27,29 +28,29 @@ func userCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list users", Flags: output.Flags(),
-				Action: shows(userColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
+				Action: command.Shows(userColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
 			},
 			{
 				Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: output.Flags(),
-				Action: showsOne(userColumns, nil, func(c *cli.Context, service *client.Client) (*wire.User, error) {
+				Action: command.ShowsOne(userColumns, nil, func(c *cli.Context, service *client.Client) (*wire.User, error) {
 					return service.User(c.Context, c.Args().First())
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: resultFlags("print the created user as JSON instead of the user name", flags...), Action: changes(createUser),
+				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: command.ResultFlags("print the created user as JSON instead of the user name", flags...), Action: command.Changes(createUser),
 				Description: `whctl users create jsmith --role reader
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
-				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: changes(updateUser),
-				Flags:       append(resultFlags("print the updated user as JSON instead of the user name", flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
+				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: command.Changes(updateUser),
+				Flags:       append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "USER...", Usage: "delete users and end their sessions", Flags: changeFlags(),
-				Action: each{verb: "delete", one: "the user", many: "users", sweeping: true, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "USER...", Usage: "delete users and end their sessions", Flags: command.ChangeFlags(),
+				Action: command.Each{Verb: "delete", One: "the user", Many: "users", Sweeping: true, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
 					return fmt.Sprintf("user %s deleted", name), service.RemoveUser(c.Context, name)
-				}}.action(),
+				}}.Action(),
 			},
 		},
 	}}
@@ -57,7 +58,7 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 
 // userRequest reads the flags; unset flags leave their members nil. With prompt, it
 // prompts for a password if no flag has one.
-func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.UserRequest, err error) {
+func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (r wire.UserRequest, err error) {
 	if c.IsSet("role") {
 		r.Role = new(c.String("role"))
 	}
@@ -72,10 +73,10 @@ func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.U
 		password, err = profile.SecretFile(path)
 	case !prompt:
 		return r, nil
-	case !s.mayPrompt(c):
+	case !s.MayPrompt(c):
 		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; use --new-password-file", name)
 	default:
-		password, err = s.prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
+		password, err = s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 		if errors.Is(err, cmdline.ErrDiffer) {
 			err = cmdline.Usagef("%s", err)
 		}
@@ -84,15 +85,15 @@ func userRequest(c *cli.Context, s *session, name string, prompt bool) (r wire.U
 	return r, err
 }
 
-func createUser(c *cli.Context, s *session) (change, error) {
+func createUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	if !c.IsSet("role") {
-		return change{}, cmdline.Usagef("users create needs --role: reader, publisher, writer or admin")
+		return command.Change{}, cmdline.Usagef("users create needs --role: reader, publisher, writer or admin")
 	}
 	request, err := userRequest(c, s, name, true)
 	request.UserName = name
 	summary := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
-	return change{text: summary, do: func(out *output.Printer, service *client.Client) error {
+	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
 		user, err := service.AddUser(c.Context, request)
 		if err != nil {
 			return err
@@ -102,13 +103,13 @@ func createUser(c *cli.Context, s *session) (change, error) {
 	}}, err
 }
 
-func updateUser(c *cli.Context, s *session) (change, error) {
+func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	request, err := userRequest(c, s, name, c.Bool("new-password"))
 	if err == nil && request == (wire.UserRequest{}) {
 		err = cmdline.Usagef("users update needs --role, --display-name, --new-password or --new-password-file")
 	}
-	return change{text: "update the user " + name, do: func(out *output.Printer, service *client.Client) error {
+	return command.Change{Text: "update the user " + name, Do: func(out *output.Printer, service *client.Client) error {
 		if password := s.Password(); request.Password != nil && password != "" {
 			request.CurrentPassword = &password // required unless the caller is an admin
 		}

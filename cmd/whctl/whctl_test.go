@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -95,17 +96,17 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 		inv.ctx = context.Background()
 	}
 	var stdout, stderr bytes.Buffer
-	s := &session{
+	s := &command.Session{
 		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(inv.stdin), Stderr: &stderr},
-		stdout:    &stdout,
-		terminal:  output.Terminal{IsTerminal: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
-		prompter:  inv.prompter,
-		now:       inv.clock,
+		Stdout:    &stdout,
+		Terminal:  output.Terminal{IsTerminal: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
+		Prompter:  inv.prompter,
+		Now:       inv.clock,
 	}
 	if inv.width > 0 {
-		s.terminal.Width = inv.width
+		s.Terminal.Width = inv.width
 	}
-	s.prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Timeout: testTimeout}
+	s.Prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Timeout: testTimeout}
 	app := newApp(s)
 	app.Commands = append(app.Commands, testCommands()...)
 	err := dispatch(inv.ctx, app, args)
@@ -124,12 +125,12 @@ func (inv invocation) clock() time.Time {
 // testCommands returns a command that changes data with the usual confirmation, and
 // one that is wrongly declared as read-only.
 func testCommands() []*cli.Command {
-	flags := append(changeFlags(), &cli.BoolFlag{Name: "sweeping"})
+	flags := append(command.ChangeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
-		{Name: "poke", Hidden: true, HideHelp: true, Flags: flags, Action: changes(func(c *cli.Context, _ *session) (change, error) {
-			return change{text: "set a value", sweeping: c.Bool("sweeping"), do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
+		{Name: "poke", Hidden: true, HideHelp: true, Flags: flags, Action: command.Changes(func(c *cli.Context, _ *command.Session) (command.Change, error) {
+			return command.Change{Text: "set a value", Sweeping: c.Bool("sweeping"), Do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
 		})},
-		{Name: "careless", Hidden: true, HideHelp: true, Action: reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
+		{Name: "careless", Hidden: true, HideHelp: true, Action: command.Reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
 	}
 }
 

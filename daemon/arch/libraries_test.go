@@ -39,7 +39,7 @@ var libraries = []library{
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of whd's tables on both databases"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/metrics", "daemon/rest"}, why: "/metrics"},
 	{module: "github.com/rogpeppe/go-internal", why: "script tests of whctl"},
-	{module: "github.com/urfave/cli/v2", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/output", "cmd/whctl/profile"}, why: "commands and flags"},
+	{module: "github.com/urfave/cli/v2", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/command", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records", "cmd/whctl/webhooks"}, why: "commands and flags"},
 	{module: "github.com/zalando/go-keyring", users: []string{"cmd/whctl", "cmd/whctl/profile"}, why: "secrets of whctl in the system's keyring"},
 	{module: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", users: []string{"daemon/trace"}, why: "spans of requests, as children of the client's spans"},
 	{module: "go.opentelemetry.io/otel", users: []string{"daemon/trace"}, why: "standard attributes of spans"},

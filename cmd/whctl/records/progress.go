@@ -1,4 +1,4 @@
-package main
+package records
 
 import (
 	"context"
@@ -38,8 +38,8 @@ type progress struct {
 	stop  context.CancelFunc // nil before the first update
 }
 
-// progressModes has the values of --progress.
-var progressModes = []string{"auto", "plain", "none"}
+// ProgressModes has the values of --progress.
+var ProgressModes = []string{"auto", "plain", "none"}
 
 // newProgress returns a display that rewrites one line or, in mode plain, prints a line
 // every lineInterval.

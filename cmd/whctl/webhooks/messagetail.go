@@ -1,7 +1,6 @@
-package main
+package webhooks
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -9,24 +8,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/listen"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/records"
+	"github.com/urfave/cli/v2"
 )
-
-// notLive has the formats that need all rows, or copy the response to a query.
-var notLive = []string{"json", "xlsx", "raw"}
-
-// tailFlags returns the flags of commands that run until they are stopped.
-func tailFlags() []cli.Flag {
-	return append(output.FlagsWithout(notLive...), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
-}
 
 func messageTailFlags() []cli.Flag {
 	return []cli.Flag{
@@ -42,8 +33,8 @@ var changeColumns = []output.Column{
 	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
 }
 
-func tailMessages(c *cli.Context, s *session) error {
-	return tail(c, s, liveStream{topic: wire.TopicMessages, columns: changeColumns, shortened: messageKeys, open: func(service *client.Client) (formatEvent, error) {
+func tailMessages(c *cli.Context, s *command.Session) error {
+	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicMessages, Columns: changeColumns, Shortened: MessageKeys, Open: func(service *client.Client) (records.FormatEvent, error) {
 		filter, err := readFilter(c, service)
 		return func(e client.StreamEvent) (document any, line string) {
 			m, ok := e.(client.MessageEvent)
@@ -113,107 +104,4 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 		f.Subscription = n.id
 	}
 	return f, nil
-}
-
-// liveStream is a stream of events that a command prints until it is stopped.
-type liveStream struct {
-	topic     string
-	columns   []output.Column
-	shortened []string // fields with IDs to shorten on a terminal
-	open      func(service *client.Client) (formatEvent, error)
-}
-
-// formatEvent formats an event as a document and as a line of text. document is nil if
-// the event is filtered out.
-type formatEvent func(client.StreamEvent) (document any, line string)
-
-// tail prints a live stream until it is stopped or --take rows have been printed.
-func tail(c *cli.Context, s *session, f liveStream) error {
-	service, err := s.ReadClient(c)
-	if err != nil {
-		return err
-	}
-	defer service.Close()
-	shown, err := f.open(service)
-	if err != nil {
-		return err
-	}
-	printer := s.printer(c)
-	to, err := newTailWriter(printer, f)
-	if err != nil {
-		return err
-	}
-	rows, limit := int64(0), c.Int64("take")
-	err = to.begin()
-	for e, streamErr := range listen.Stream(c.Context, service, f.topic, printer.Notice) {
-		if err = streamErr; err != nil {
-			break
-		}
-		document, line := shown(e)
-		if document == nil {
-			continue
-		}
-		if err = to.print(document, line); err != nil {
-			break
-		}
-		if rows++; rows == limit {
-			break
-		}
-	}
-	if err == nil && !to.lines {
-		err = to.End()
-	}
-	if err = to.out.Finish(err); client.Is(err, client.Cancelled) {
-		return interruption{rows}
-	}
-	return err
-}
-
-// tailWriter prints rows immediately, without buffering.
-type tailWriter struct {
-	output.RowWriter
-	out       *output.Sink
-	lines     bool     // print lines of text instead of rows
-	shortened []string // fields with IDs to shorten
-}
-
-func newTailWriter(printer *output.Printer, feed liveStream) (*tailWriter, error) {
-	f, err := printer.Format()
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(notLive, f.Name) {
-		return nil, cmdline.Usagef("--format %s cannot be used with a live stream; use --ndjson", f.Name)
-	}
-	out, err := printer.Create()
-	if err != nil {
-		return nil, err
-	}
-	to, err := printer.RowWriter(f, out, output.Sheet{Name: printer.Context.Command.Name, Columns: feed.columns})
-	if err != nil {
-		return nil, out.Finish(err)
-	}
-	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", shortened: printer.ShortenedFields(f, feed.shortened)}, nil
-}
-
-func (w *tailWriter) begin() error {
-	if w.lines {
-		return nil
-	}
-	return errors.Join(w.Begin(), w.out.Flush())
-}
-
-func (w *tailWriter) print(document any, line string) error {
-	if w.lines {
-		fmt.Fprintln(w.out, display.Sanitize(line))
-		return w.out.Flush()
-	}
-	row, err := output.DocumentRow(document)
-	if err == nil && len(w.shortened) > 0 {
-		row, err = output.ShortenedRow(row, w.shortened)
-	}
-	if err == nil {
-		err = w.Row(row)
-	}
-	return errors.Join(err, w.out.Flush())
 }

@@ -1,4 +1,4 @@
-package main
+package webhooks
 
 import (
 	"context"
@@ -13,36 +13,38 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/cmd/whctl/records"
 )
 
-func messageCommands() []*cli.Command {
+func MessageCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(append(listFlags(messageExamples), periodFlags()...), keyFlag()), Action: lists(listMessages),
+				Name: "list", Usage: "list messages", Flags: append(append(records.ListFlags(messageExamples), periodFlags()...), command.KeyFlag()), Action: records.Lists(listMessages),
 				Description: `whctl messages list --where "Status in 2,3" --since 2h
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
 			},
 			{
-				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message or its delivery attempts", Action: reads(showMessage),
-				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, keyFlag()),
+				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message or its delivery attempts", Action: command.Reads(showMessage),
+				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, command.KeyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages, by ID or by condition", Flags: bulkFlags("retry"), Action: with(retrying.run),
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages, by ID or by condition", Flags: bulkFlags("retry"), Action: command.With(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --where "Status=3" --since 2h --dry-run
 whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: with(deleting.run),
+				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: command.With(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
 whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
 			},
 			{
-				Name: "tail", Usage: "follow message status changes live", Flags: append(append(tailFlags(), messageTailFlags()...), keyFlag()), Action: with(tailMessages),
+				Name: "tail", Usage: "follow message status changes live", Flags: append(append(records.TailFlags(), messageTailFlags()...), command.KeyFlag()), Action: command.With(tailMessages),
 				Description: `whctl messages tail --status retrying,failed
 whctl messages tail --event "salesorder.*" --ndjson`,
 			},
@@ -59,13 +61,13 @@ func periodFlags() []cli.Flag {
 }
 
 // messageExamples are the examples for messages.
-var messageExamples = conditionExamples{"Status=3", `{"Status":3}`}
+var messageExamples = records.ConditionExamples{Where: "Status=3", Json: `{"Status":3}`}
 
 // bulkFlags returns the flags of commands that change many messages. --where has the
 // same meaning as for list.
 func bulkFlags(verb string) []cli.Flag {
-	flags := append(changeFlags(), periodFlags()...)
-	for _, f := range queryFlags(messageExamples) {
+	flags := append(command.ChangeFlags(), periodFlags()...)
+	for _, f := range records.QueryFlags(messageExamples) {
 		if f.Names()[0] == "where" {
 			flags = append(flags, f)
 		}
@@ -79,13 +81,13 @@ func bulkFlags(verb string) []cli.Flag {
 // messageBrief has the fields of messages that a table shows by default.
 var messageBrief = []string{"MessageID", "Status", "EventName", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
 
-func listMessages(c *cli.Context, s *session) (listing, error) {
+func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
 	where, err := period(c, s)
-	return listing{kind: systemKind("Message"), brief: messageBrief, keys: messageKeys, where: where}, err
+	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, Keys: MessageKeys, Where: where}, err
 }
 
 // period returns the conditions of --since and --until.
-func period(c *cli.Context, s *session) ([]client.Filter, error) {
+func period(c *cli.Context, s *command.Session) ([]client.Filter, error) {
 	var filters []client.Filter
 	for _, end := range []struct {
 		flag     string
@@ -94,7 +96,7 @@ func period(c *cli.Context, s *session) ([]client.Filter, error) {
 		if !c.IsSet(end.flag) {
 			continue
 		}
-		today, err := s.today(c)
+		today, err := s.Today(c)
 		if err != nil {
 			return nil, err
 		}
@@ -119,13 +121,13 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 		if err != nil {
 			return err
 		}
-		return output.Documents(out, output.ColumnsOf(systemKind("Attempt"), attemptFields), messageKeys, page.Results...)
+		return output.Documents(out, output.ColumnsOf(command.SystemKind("Attempt"), attemptFields), MessageKeys, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	return output.Documents(out, output.ColumnsOf(systemKind("Message"), nil), messageKeys, page.Results...)
+	return output.Documents(out, output.ColumnsOf(command.SystemKind("Message"), nil), MessageKeys, page.Results...)
 }
 
 // attemptFields has the fields of an attempt that its message does not have.
@@ -169,7 +171,7 @@ var (
 )
 
 // run changes the messages named by the arguments, or all that match the flags.
-func (b bulk) run(c *cli.Context, s *session) error {
+func (b bulk) run(c *cli.Context, s *command.Session) error {
 	if c.Args().Len() == 0 {
 		return b.onMatching(c, s)
 	}
@@ -178,18 +180,18 @@ func (b bulk) run(c *cli.Context, s *session) error {
 			return cmdline.Usagef("name messages or use --%s, not both", name)
 		}
 	}
-	return each{verb: b.verb, one: "the message", many: "messages", sweeping: b.sweeping, do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+	return command.Each{Verb: b.verb, One: "the message", Many: "messages", Sweeping: b.sweeping, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
 		n, err := findMessage(c.Context, service, name)
 		if err != nil {
 			return "", err
 		}
 		return b.one(c, service, n)
-	}}.action()(c)
+	}}.Action()(c)
 }
 
 // onMatching changes all messages that match. It first lets the service count them
 // for the confirmation prompt. It prints the number of messages changed.
-func (b bulk) onMatching(c *cli.Context, s *session) error {
+func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	members, err := selected(c, s)
 	if err != nil {
 		return err
@@ -210,11 +212,11 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
 		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
-		_, err := fmt.Fprintln(s.stdout, would.done)
+		_, err := fmt.Fprintln(s.Stdout, would.done)
 		return err
 	}
 	if !in.Bool("read_only") { // the read-only client refuses in any case
-		if err := s.confirm(c, in, change{text: b.verb + " " + display.Count(would.done, "message", "messages"), sweeping: true}); err != nil {
+		if err := s.Confirm(c, in, command.Change{Text: b.verb + " " + display.Count(would.done, "message", "messages"), Sweeping: true}); err != nil {
 			return err
 		}
 	}
@@ -228,27 +230,27 @@ func (b bulk) onMatching(c *cli.Context, s *session) error {
 		others = fmt.Sprintf(", %s skipped: already received or already due", display.Thousands(did.matched-did.done))
 	}
 	s.Notice(c, "%s %s%s", display.Count(did.done, "message is", "messages are"), b.done, others)
-	if _, err := fmt.Fprintln(s.stdout, did.done); err != nil {
+	if _, err := fmt.Fprintln(s.Stdout, did.done); err != nil {
 		return err
 	}
 	if did.done < would.done {
-		return &partialError{fmt.Sprintf("%s of %s: the others were deleted or received in the meantime", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
+		return &command.PartialError{Message: fmt.Sprintf("%s of %s: the others were deleted or received in the meantime", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
 	}
 	return nil
 }
 
 // selected returns the conditions on messages as members of the request.
-func selected(c *cli.Context, s *session) (url.Values, error) {
+func selected(c *cli.Context, s *command.Session) (url.Values, error) {
 	where, err := period(c, s)
 	if err != nil {
 		return nil, err
 	}
-	today, err := s.today(c)
+	today, err := s.Today(c)
 	if err != nil {
 		return nil, err
 	}
-	q := client.Query{Kind: systemKind("Message"), Where: where}
-	if err := readFilters(c, &q, today); err != nil {
+	q := client.Query{Kind: command.SystemKind("Message"), Where: where}
+	if err := records.ReadFilters(c, &q, today); err != nil {
 		return nil, cmdline.Usagef("%s", err)
 	}
 	members := make(url.Values)

@@ -1,4 +1,5 @@
-package main
+// Package webhooks has the commands about events, subscribers, subscriptions and messages.
+package webhooks
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 )
 
 // Subscribers, subscriptions and messages can be named by ID, or by a shortened ID as
@@ -66,7 +68,7 @@ func findSubscriber(ctx context.Context, service *client.Client, text string) (s
 	if !isID {
 		where = []client.Filter{{Field: "Name", Operator: record.Equal, Values: []string{text}}}
 	}
-	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Subscriber"), Where: where, Fields: []string{"RecID", "Name"}}, "subscriber", text)
+	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Subscriber"), Where: where, Fields: []string{"RecID", "Name"}}, "subscriber", text)
 	return row.Text("RecID"), err
 }
 
@@ -90,7 +92,7 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 		where = append(where, client.Filter{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{n.subscriber}})
 	}
 	fields := []string{"RecID", "SY_WebhookSubscriber_RecID"}
-	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Subscription"), Where: where, Fields: fields}, "subscription", text)
+	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Subscription"), Where: where, Fields: fields}, "subscription", text)
 	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
 }
 
@@ -118,6 +120,6 @@ func findMessage(ctx context.Context, service *client.Client, text string) (mess
 		return messageName{}, cmdline.Usagef("%q is not the ID of a message; list them with whctl messages list", text)
 	}
 	fields := []string{"MessageID", "SubscriberID", "SubscriptionID"}
-	row, err := findOne(ctx, service, client.Query{Kind: systemKind("Message"), Where: where, Fields: fields}, "message", text)
+	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Message"), Where: where, Fields: fields}, "message", text)
 	return messageName{row.Text(fields[1]), row.Text(fields[2]), row.Text(fields[0])}, err
 }

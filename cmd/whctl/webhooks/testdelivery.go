@@ -1,4 +1,4 @@
-package main
+package webhooks
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -26,7 +27,7 @@ type testOutcome struct {
 
 // testSubscription implements whctl subscriptions test. Delivery is asynchronous, so
 // it polls for the result.
-func testSubscription(c *cli.Context, _ *session) (change, error) {
+func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
 	var err error
 	if c.Bool("no-wait") && c.IsSet("wait") {
 		err = cmdline.Usagef("--wait and --no-wait cannot be combined")
@@ -48,7 +49,7 @@ func testSubscription(c *cli.Context, _ *session) (change, error) {
 			if err := out.Created(state.MessageID, state); err != nil {
 				return err
 			}
-			return &partialError{"the subscription is disabled: the test message stays queued until it is enabled"}
+			return &command.PartialError{Message: "the subscription is disabled: the test message stays queued until it is enabled"}
 		}
 		attempt, err := firstAttempt(c, service, n, state.MessageID)
 		if err != nil {
@@ -59,7 +60,7 @@ func testSubscription(c *cli.Context, _ *session) (change, error) {
 		}
 		response := attemptResult(attempt)
 		if attempt.Status != statusSuccessful {
-			return &partialError{"the test message was not received: " + response}
+			return &command.PartialError{Message: "the test message was not received: " + response}
 		}
 		out.Notice("the test message was received: %s", response)
 		return nil
@@ -87,7 +88,7 @@ func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, me
 		page, err := service.MessageResponses(ctx, n.subscriber, members)
 		switch {
 		case c.Context.Err() != nil:
-			return nil, interruption{}
+			return nil, command.Interruption{}
 		case ctx.Err() != nil:
 			return nil, tooSlow(c, message)
 		case err != nil:

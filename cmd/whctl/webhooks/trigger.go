@@ -1,4 +1,4 @@
-package main
+package webhooks
 
 import (
 	"bytes"
@@ -13,10 +13,11 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-func triggerCommands() []*cli.Command {
+func TriggerCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "send a test message to a subscription or publish an event to all, and print its ID", Action: trigger,
 		Flags: slices.Concat([]cli.Flag{
@@ -26,7 +27,7 @@ func triggerCommands() []*cli.Command {
 			&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all matching subscriptions"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events with their number of subscriptions and a sample body"},
 			subscriberFlag(),
-		}, output.Flags(), changeFlags()),
+		}, output.Flags(), command.ChangeFlags()),
 		Description: `whctl trigger --list
 whctl trigger salesorder.created --subscription 1f0c..9ab2
 whctl trigger salesorder.created --subscription 1f0c..9ab2 --body @order.json --set InvoiceID=D1
@@ -38,30 +39,30 @@ whctl trigger salesorder.created --all-subscribers --yes`,
 // as a test; --all-subscribers publishes the event itself.
 func trigger(c *cli.Context) error {
 	if c.Bool("list") {
-		return reads(listTriggers)(c)
+		return command.Reads(listTriggers)(c)
 	}
-	return changes(planTrigger)(c)
+	return command.Changes(planTrigger)(c)
 }
 
-func planTrigger(c *cli.Context, _ *session) (change, error) {
+func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 	event := c.Args().First()
 	switch one, all := c.String("subscription"), c.Bool("all-subscribers"); {
 	case event == "":
-		return change{}, cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
+		return command.Change{}, cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
 	case one == "" && !all:
-		return change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to publish %s to all its subscriptions", event)
+		return command.Change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to publish %s to all its subscriptions", event)
 	case one != "" && all:
-		return change{}, cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
+		return command.Change{}, cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
 	}
 	for _, f := range output.Flags() {
 		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
-			return change{}, cmdline.Usagef("--%s requires --list", name)
+			return command.Change{}, cmdline.Usagef("--%s requires --list", name)
 		}
 	}
 	body, err := triggerBody(c, event)
 	if c.Bool("all-subscribers") {
 		planned := publication(c, body, "")
-		planned.sweeping = true
+		planned.Sweeping = true
 		return planned, err
 	}
 	return onSubscription(c, "send a test of "+event+" to", c.String("subscription"), func(out *output.Printer, service *client.Client, n subscriptionName) error {
@@ -83,7 +84,7 @@ func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) e
 	if err != nil {
 		return err
 	}
-	rows, err := service.Rows(c.Context, client.Query{Kind: systemKind("Subscription"), Fields: []string{"EventName"}, Strict: true})
+	rows, err := service.Rows(c.Context, client.Query{Kind: command.SystemKind("Subscription"), Fields: []string{"EventName"}, Strict: true})
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,17 @@
-package main
+package webhooks
 
 import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/listen"
 )
 
-func listenCommands() []*cli.Command {
+func ListenCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "listen", Usage: "forward messages to a local receiver as they are sent", Action: with(follow),
+		Name: "listen", Usage: "forward messages to a local receiver as they are sent", Action: command.With(follow),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "forward-to", Usage: "`URL` of the receiver, such as localhost:3000/hooks"},
 			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
@@ -27,11 +28,11 @@ whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-f
 }
 
 // follow implements whctl listen.
-func follow(c *cli.Context, s *session) error {
+func follow(c *cli.Context, s *command.Session) error {
 	if c.String("forward-to") == "" {
 		return cmdline.Usagef("listen needs --forward-to, such as localhost:3000")
 	}
-	forward, err := listen.NewForwarder(c.String("forward-to"), s.now)
+	forward, err := listen.NewForwarder(c.String("forward-to"), s.Now)
 	if err != nil {
 		return err
 	}
@@ -54,11 +55,11 @@ func follow(c *cli.Context, s *session) error {
 	}
 	l := listen.Listener{
 		Service: service, Forwarder: forward, Filter: filter, Max: c.Int64("take"), Zone: s.Zone(),
-		Out: s.stdout, Notice: s.printer(c).Notice, NDJSON: c.Bool("ndjson"), ShowResponse: c.Bool("show-response"),
+		Out: s.Stdout, Notice: s.Printer(c).Notice, NDJSON: c.Bool("ndjson"), ShowResponse: c.Bool("show-response"),
 	}
 	count, err := l.Run(c.Context)
 	if client.Is(err, client.Cancelled) {
-		return interruption{count}
+		return command.Interruption{Rows: count}
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package webhooks
 
 import (
 	"github.com/urfave/cli/v2"
@@ -8,19 +8,20 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-func eventCommands() []*cli.Command {
+func EventCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "events", Aliases: []string{"event"}, Usage: "list and publish events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: shows(eventColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
+			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.Shows(eventColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
 				return service.Events(c.Context)
 			})},
 			{
-				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: changes(publishEvent),
-				Flags: resultFlags("print the event's ID and number of messages as JSON",
+				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: command.Changes(publishEvent),
+				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",
 					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
 					&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: repeated calls within a day publish the event once"},
 				),
@@ -33,16 +34,16 @@ whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --key o
 
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
-func publishEvent(c *cli.Context, _ *session) (change, error) {
+func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
 	body, err := readBody(c)
 	return publication(c, body, c.String("key")), err
 }
 
 // publication plans to publish an event to its subscriptions, once per key if the
 // key is not empty.
-func publication(c *cli.Context, body, key string) change {
+func publication(c *cli.Context, body, key string) command.Change {
 	name := c.Args().First()
-	return change{text: "publish " + name + " to its subscriptions", do: func(out *output.Printer, service *client.Client) (err error) {
+	return command.Change{Text: "publish " + name + " to its subscriptions", Do: func(out *output.Printer, service *client.Client) (err error) {
 		var receipt *wire.EventReceipt
 		if key != "" {
 			receipt, err = service.RaiseEventOnce(c.Context, key, name, body)
@@ -63,12 +64,12 @@ func readBody(c *cli.Context) (string, error) {
 	if text == "-" {
 		text = "@-"
 	}
-	body, err := argument(c, text)
+	body, err := command.Argument(c, text)
 	if err != nil {
 		return "", cmdline.Usagef("--body: %s", err)
 	}
-	if len(body) >= maxArgument {
-		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event", text, maxArgument>>20)
+	if len(body) >= command.MaxArgument {
+		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event", text, command.MaxArgument>>20)
 	}
 	return body, nil
 }

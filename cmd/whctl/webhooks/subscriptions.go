@@ -1,4 +1,4 @@
-package main
+package webhooks
 
 import (
 	"fmt"
@@ -11,31 +11,29 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/records"
 )
 
 func subscriberFlag() cli.Flag {
 	return &cli.StringFlag{Name: "subscriber", Usage: "the subscription's `SUBSCRIBER`, by ID or name; the full ID grants access without a role"}
 }
 
-func secretFileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you"}
-}
-
-func subscriptionCommands() []*cli.Command {
-	ofOne := append(changeFlags(), subscriberFlag())
+func SubscriptionCommands() []*cli.Command {
+	ofOne := append(command.ChangeFlags(), subscriberFlag())
 	return []*cli.Command{{
 		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscriptions", Flags: append(listFlags(enabledExamples), subscriberFlag(), keyFlag()), Action: with(listSubscriptions),
+				Name: "list", Usage: "list subscriptions", Flags: append(records.ListFlags(enabledExamples), subscriberFlag(), command.KeyFlag()), Action: command.With(listSubscriptions),
 				Description: `whctl subscriptions list
 whctl subscriptions list --subscriber "ACME shop"
 whctl subscriptions list --where "IsEnabled=false"`,
 			},
 			{
-				Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), keyFlag()),
-				Action: showsOne(output.ColumnsOf(systemKind("Subscription"), nil), subscriptionKeys, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
+				Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), command.KeyFlag()),
+				Action: command.ShowsOne(output.ColumnsOf(command.SystemKind("Subscription"), nil), subscriptionKeys, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
 					n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
 					if err != nil {
 						return wire.Subscription{}, err
@@ -44,19 +42,19 @@ whctl subscriptions list --where "IsEnabled=false"`,
 				}),
 			},
 			{
-				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "create a subscription and print its ID", Action: changes(createSubscription),
-				Flags: newFlags(
+				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "create a subscription and print its ID", Action: command.Changes(createSubscription),
+				Flags: command.NewFlags(
 					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line"},
 					&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time"},
 					&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule"},
 					&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
-					secretFileFlag(),
+					command.SecretFileFlag(),
 				),
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
 whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"`,
 			},
 			{
-				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIPTION", Usage: "change the URL, event or options of a subscription", Flags: append(subscriptionUpdateFlags(), ofOne...), Action: changes(updateSubscription),
+				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIPTION", Usage: "change the URL, event or options of a subscription", Flags: append(subscriptionUpdateFlags(), ofOne...), Action: command.Changes(updateSubscription),
 				Description: `whctl subscriptions update 1f0c..9ab2 --to https://hooks.acme.example/v2
 whctl subscriptions update 1f0c..9ab2 --event "salesorder.*" --ordered=false
 whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
@@ -65,13 +63,13 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "pause delivery; messages stay queued", Flags: ofOne, Action: enableSubscriptions(false)},
 			{
 				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions and their messages", Flags: ofOne,
-				Action: eachSubscription(each{verb: "delete", also: " with all messages", sweeping: true}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
+				Action: eachSubscription(command.Each{Verb: "delete", Also: " with all messages", Sweeping: true}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
 					return fmt.Sprintf("subscription %s deleted", n.id), service.RemoveSubscription(c.Context, n.subscriber, n.id)
 				}),
 			},
 			{
-				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its ID and wait for the response", Action: changes(testSubscription),
-				Flags: append(resultFlags("print the result of the attempt as JSON instead of the message's ID",
+				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its ID and wait for the response", Action: command.Changes(testSubscription),
+				Flags: append(command.ResultFlags("print the result of the attempt as JSON instead of the message's ID",
 					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait at most `DURATION` for the response"},
 					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the response"},
 				), subscriberFlag()),
@@ -79,10 +77,10 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 whctl subscriptions test 1f0c..9ab2 --no-wait`,
 			},
 			{
-				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "replace the signing secret and print the new one", Action: changes(rotateSecret),
-				Flags: append(resultFlags("print the new secret as JSON",
+				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "replace the signing secret and print the new one", Action: command.Changes(rotateSecret),
+				Flags: append(command.ResultFlags("print the new secret as JSON",
 					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h; 0: not at all (default 24h)"},
-					secretFileFlag(),
+					command.SecretFileFlag(),
 				), subscriberFlag()),
 				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme.secret",
 			},
@@ -105,14 +103,14 @@ func subscriptionUpdateFlags() []cli.Flag {
 
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
 // uses the route that needs no other permission than that ID.
-func listSubscriptions(c *cli.Context, s *session) error {
-	l := listing{
-		kind: systemKind("Subscription"), keys: subscriptionKeys,
-		brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
+func listSubscriptions(c *cli.Context, s *command.Session) error {
+	l := records.Listing{
+		Kind: command.SystemKind("Subscription"), Keys: subscriptionKeys,
+		Brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
 	}
 	subscriber := c.String("subscriber")
 	if subscriber == "" {
-		return list(c, s, l)
+		return records.List(c, s, l)
 	}
 	service, err := s.ReadClient(c)
 	if err != nil {
@@ -123,11 +121,11 @@ func listSubscriptions(c *cli.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if !wholeID.MatchString(subscriber) || anySet(c, queryFlags(enabledExamples)) {
-		l.where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
-		return list(c, s, l)
+	if !wholeID.MatchString(subscriber) || command.AnySet(c, records.QueryFlags(enabledExamples)) {
+		l.Where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
+		return records.List(c, s, l)
 	}
-	f, err := s.printer(c).Format()
+	f, err := s.Printer(c).Format()
 	if err != nil {
 		return err
 	}
@@ -136,12 +134,12 @@ func listSubscriptions(c *cli.Context, s *session) error {
 		return err
 	}
 	if !f.HumanReadable() {
-		l.brief = nil
+		l.Brief = nil
 	}
-	return output.Documents(s.printer(c), output.ColumnsOf(l.kind, l.brief), l.keys, all...)
+	return output.Documents(s.Printer(c), output.ColumnsOf(l.Kind, l.Brief), l.Keys, all...)
 }
 
-func createSubscription(c *cli.Context, s *session) (change, error) {
+func createSubscription(c *cli.Context, s *command.Session) (command.Change, error) {
 	event, url := c.Args().Get(1), c.Args().Get(2)
 	request := wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: new(!c.Bool("disabled")), Ordered: new(c.Bool("ordered"))}
 	if c.IsSet("retry-schedule") {
@@ -149,7 +147,7 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 	}
 	var err error
 	request.Headers, err = readHeaders(c)
-	return change{text: fmt.Sprintf("send %s to %s", event, url), do: func(out *output.Printer, service *client.Client) error {
+	return command.Change{Text: fmt.Sprintf("send %s to %s", event, url), Do: func(out *output.Printer, service *client.Client) error {
 		subscriber, err := findSubscriber(c.Context, service, c.Args().First())
 		if err != nil {
 			return err
@@ -165,8 +163,8 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 			}
 			made.Secret = secret
 		}
-		out.Notice("subscription created: %s to %s%s", made.EventName, made.URL, unlessEnabled(made.IsEnabled))
-		if err := hideSecret(c, out, made.Secret, s.prompter.Watches); err != nil {
+		out.Notice("subscription created: %s to %s%s", made.EventName, made.URL, command.UnlessEnabled(made.IsEnabled))
+		if err := hideSecret(c, out, made.Secret, s.Prompter.Watches); err != nil {
 			return err
 		}
 		return out.Created(made.RecID, made)
@@ -174,8 +172,8 @@ func createSubscription(c *cli.Context, s *session) (change, error) {
 }
 
 // onSubscription plans a change of the subscription with an ID or a part of it.
-func onSubscription(c *cli.Context, verb, name string, do func(out *output.Printer, service *client.Client, n subscriptionName) error) change {
-	return change{text: verb + " the subscription " + name, do: func(out *output.Printer, service *client.Client) error {
+func onSubscription(c *cli.Context, verb, name string, do func(out *output.Printer, service *client.Client, n subscriptionName) error) command.Change {
+	return command.Change{Text: verb + " the subscription " + name, Do: func(out *output.Printer, service *client.Client) error {
 		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
 		if err != nil {
 			return err
@@ -186,7 +184,7 @@ func onSubscription(c *cli.Context, verb, name string, do func(out *output.Print
 
 // updateSubscription implements whctl subscriptions update. Members without a
 // flag keep their values.
-func updateSubscription(c *cli.Context, _ *session) (change, error) {
+func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
 	var request wire.SubscriptionRequest
 	for name, member := range map[string]**string{"to": &request.URL, "event": &request.EventName, "retry-schedule": &request.RetrySchedule} {
 		if c.IsSet(name) {
@@ -204,13 +202,13 @@ func updateSubscription(c *cli.Context, _ *session) (change, error) {
 		err = cmdline.Usagef("--header and --no-headers cannot be combined")
 	case c.Bool("no-headers"):
 		request.Headers = new([]wire.Header{})
-	case !anySet(c, subscriptionUpdateFlags()):
+	case !command.AnySet(c, subscriptionUpdateFlags()):
 		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
 	}
 	return onSubscription(c, "update", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, request)
 		if err == nil {
-			out.Notice("subscription updated: %s to %s%s", changed.EventName, changed.URL, unlessEnabled(changed.IsEnabled))
+			out.Notice("subscription updated: %s to %s%s", changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
 		}
 		return err
 	}), err
@@ -224,7 +222,7 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 		if !ok {
 			return nil, cmdline.Usagef(`--header must be like "X-Tenant: 7"`) // the text is not repeated: it may be a secret
 		}
-		value, err := argument(c, strings.TrimSpace(value))
+		value, err := command.Argument(c, strings.TrimSpace(value))
 		if err != nil {
 			return nil, cmdline.Usagef("--header %s: %s", name, err)
 		}
@@ -238,29 +236,29 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 
 // enableSubscriptions implements whctl subscriptions enable and disable.
 func enableSubscriptions(enabled bool) cli.ActionFunc {
-	return eachSubscription(each{verb: enabling(enabled)}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
+	return eachSubscription(command.Each{Verb: command.Enabling(enabled)}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, wire.SubscriptionRequest{IsEnabled: &enabled})
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("subscription %sd: %s to %s", enabling(enabled), changed.EventName, changed.URL), nil
+		return fmt.Sprintf("subscription %sd: %s to %s", command.Enabling(enabled), changed.EventName, changed.URL), nil
 	})
 }
 
 // eachSubscription changes each subscription named by the arguments.
-func eachSubscription(e each, do func(*cli.Context, *client.Client, subscriptionName) (string, error)) cli.ActionFunc {
-	e.one, e.many = "the subscription", "subscriptions"
-	e.do = func(c *cli.Context, service *client.Client, name string) (string, error) {
+func eachSubscription(e command.Each, do func(*cli.Context, *client.Client, subscriptionName) (string, error)) cli.ActionFunc {
+	e.One, e.Many = "the subscription", "subscriptions"
+	e.Do = func(c *cli.Context, service *client.Client, name string) (string, error) {
 		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
 		if err != nil {
 			return "", err
 		}
 		return do(c, service, n)
 	}
-	return e.action()
+	return e.Action()
 }
 
-func rotateSecret(c *cli.Context, s *session) (change, error) {
+func rotateSecret(c *cli.Context, s *command.Session) (command.Change, error) {
 	return onSubscription(c, "replace the secret of", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		made, err := service.RotateSecret(c.Context, n.subscriber, n.id, wire.SecretRequest{KeepFor: c.String("keep-for")})
 		if err != nil {
@@ -272,7 +270,7 @@ func rotateSecret(c *cli.Context, s *session) (change, error) {
 		}
 		out.Notice("messages are now signed with the new secret%s", old)
 		if c.IsSet("secret-file") {
-			return hideSecret(c, out, made.Secret, s.prompter.Watches)
+			return hideSecret(c, out, made.Secret, s.Prompter.Watches)
 		}
 		return out.Created(made.Secret, made)
 	}), nil

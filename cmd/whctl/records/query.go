@@ -1,4 +1,6 @@
-package main
+// Package records has the commands that query records, and prints rows for the commands
+// that list or follow something else.
+package records
 
 import (
 	"errors"
@@ -13,20 +15,21 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// conditionExamples has examples of a condition and of query parameters for help.
-type conditionExamples struct{ where, json string }
+// ConditionExamples has examples of a condition and of query parameters for help.
+type ConditionExamples struct{ Where, Json string }
 
-var recordExamples = conditionExamples{"InvoiceTotal>=100", `{"InvoiceTotalGreaterThan":100}`}
+var recordExamples = ConditionExamples{Where: "InvoiceTotal>=100", Json: `{"InvoiceTotalGreaterThan":100}`}
 
-// queryFlags returns the flags of commands that list records.
-func queryFlags(examples conditionExamples) []cli.Flag {
+// QueryFlags returns the flags of commands that list records.
+func QueryFlags(examples ConditionExamples) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "select rows by `CONDITION`, such as \"" + examples.where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)"},
-		&cli.StringFlag{Name: "filter-json", Usage: "select rows by a `JSON` object of query parameters, such as " + examples.json + "; @FILE reads a file"},
+		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "select rows by `CONDITION`, such as \"" + examples.Where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)"},
+		&cli.StringFlag{Name: "filter-json", Usage: "select rows by a `JSON` object of query parameters, such as " + examples.Json + "; @FILE reads a file"},
 		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
 		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
@@ -39,13 +42,13 @@ func queryFlags(examples conditionExamples) []cli.Flag {
 	}
 }
 
-func queryCommands() []*cli.Command {
+func Commands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(queryFlags(recordExamples), output.FlagsWithout()...),
-			Action: lists(func(c *cli.Context, _ *session) (listing, error) {
+			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(QueryFlags(recordExamples), output.FlagsWithout()...),
+			Action: Lists(func(c *cli.Context, _ *command.Session) (Listing, error) {
 				kind, err := kindNamed(c.Args().First())
-				return listing{kind: kind}, err
+				return Listing{Kind: kind}, err
 			}),
 			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
 whctl query SO_Totals --format csv -o totals.csv
@@ -54,7 +57,7 @@ whctl query SO_Totals --count`,
 		},
 		{
 			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one kind",
-			Flags: output.Flags(), Action: with(listKinds),
+			Flags: output.Flags(), Action: command.With(listKinds),
 			Description: `whctl records
 whctl records SO_Totals`,
 		},
@@ -77,14 +80,14 @@ var (
 )
 
 // listKinds implements whctl records.
-func listKinds(c *cli.Context, s *session) error {
+func listKinds(c *cli.Context, s *command.Session) error {
 	var lines [][]any
 	name := c.Args().First()
 	if name == "" {
 		for _, k := range record.Builtin().Kinds() {
 			lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
 		}
-		_, err := s.printer(c).Lines(kindColumns, lines)
+		_, err := s.Printer(c).Lines(kindColumns, lines)
 		return err
 	}
 	kind, err := kindNamed(name)
@@ -94,7 +97,7 @@ func listKinds(c *cli.Context, s *session) error {
 	for _, f := range kind.Fields { // operators in the syntax of --where
 		lines = append(lines, []any{f.Name, f.TypeName(), filter.Allowed(f.Filter)})
 	}
-	format, err := s.printer(c).Lines(fieldColumns, lines)
+	format, err := s.Printer(c).Lines(fieldColumns, lines)
 	if err == nil && format.Name == "table" {
 		s.Notice(c, "example: %s", exampleOf(kind))
 	}
@@ -113,42 +116,42 @@ func exampleOf(kind *record.Kind) string {
 	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
 }
 
-// listing describes the records that a command lists.
-type listing struct {
-	kind  *record.Kind
-	brief []string        // default fields of a table; all if empty
-	keys  []string        // fields with secret IDs, shortened on a terminal
-	where []client.Filter // in addition to the flags
+// Listing describes the records that a command lists.
+type Listing struct {
+	Kind  *record.Kind
+	Brief []string        // default fields of a table; all if empty
+	Keys  []string        // fields with secret IDs, shortened on a terminal
+	Where []client.Filter // in addition to the flags
 }
 
-// lists returns the action of a command that lists records.
-func lists(describe func(c *cli.Context, s *session) (listing, error)) cli.ActionFunc {
-	return with(func(c *cli.Context, s *session) error {
+// Lists returns the action of a command that lists records.
+func Lists(describe func(c *cli.Context, s *command.Session) (Listing, error)) cli.ActionFunc {
+	return command.With(func(c *cli.Context, s *command.Session) error {
 		l, err := describe(c, s)
 		if err != nil {
 			return err
 		}
-		return list(c, s, l)
+		return List(c, s, l)
 	})
 }
 
-// list validates the flags, queries the service and prints rows as they arrive.
-func list(c *cli.Context, s *session, l listing) error {
+// List validates the flags, queries the service and prints rows as they arrive.
+func List(c *cli.Context, s *command.Session, l Listing) error {
 	in, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	q, err := readQuery(c, l, s.now().In(in.Zone()))
+	q, err := readQuery(c, l, s.Now().In(in.Zone()))
 	if err != nil {
 		return cmdline.Usagef("%s", err)
 	}
-	printer := s.printer(c)
+	printer := s.Printer(c)
 	format, err := printer.Format()
 	if err != nil {
 		return err
 	}
 	if len(q.Fields) == 0 && format.HumanReadable() {
-		q.Fields = l.brief
+		q.Fields = l.Brief
 	}
 	service, err := s.ReadClient(c)
 	if err != nil {
@@ -159,9 +162,9 @@ func list(c *cli.Context, s *session, l listing) error {
 	if err != nil {
 		return err
 	}
-	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.keys), defaultTake: in.Count("default_take")}
-	if c.String("progress") == "plain" || s.prompter.Watches && !printer.OnScreen() {
-		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.now, job.expected)
+	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.Keys), defaultTake: in.Count("default_take")}
+	if c.String("progress") == "plain" || s.Prompter.Watches && !printer.OnScreen() {
+		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.Now, job.expected)
 	}
 	if c.Bool("quiet") || c.String("progress") == "none" {
 		job.progress = nil
@@ -170,22 +173,22 @@ func list(c *cli.Context, s *session, l listing) error {
 	job.progress.end()
 	switch {
 	case client.Is(err, client.Cancelled):
-		return interruption{job.rows}
+		return command.Interruption{Rows: job.rows}
 	case err != nil:
 		return err
 	}
 	job.summarize()
 	if c.Bool("exit-status") && job.rows == 0 {
-		return errNoRows
+		return command.ErrNoRows
 	}
 	return nil
 }
 
 // readQuery reads the flags and checks them against the registry, so that mistakes
 // are reported without a request.
-func readQuery(c *cli.Context, l listing, today time.Time) (q client.Query, err error) {
-	q = client.Query{Kind: l.kind, Where: l.where, Strict: true}
-	if err = readFilters(c, &q, today); err == nil {
+func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, err error) {
+	q = client.Query{Kind: l.Kind, Where: l.Where, Strict: true}
+	if err = ReadFilters(c, &q, today); err == nil {
 		q.Fields, err = readFields(q.Kind, c.StringSlice("fields"))
 	}
 	if err == nil {
@@ -197,8 +200,8 @@ func readQuery(c *cli.Context, l listing, today time.Time) (q client.Query, err 
 	return q, err
 }
 
-// readFilters reads --where and --filter-json.
-func readFilters(c *cli.Context, q *client.Query, today time.Time) error {
+// ReadFilters reads --where and --filter-json.
+func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
 	reader := filter.Reader{Kind: q.Kind, Now: today}
 	conditions, err := readConditions(c)
 	var filters []client.Filter
@@ -219,7 +222,7 @@ func readFilters(c *cli.Context, q *client.Query, today time.Time) error {
 		}
 		return nil
 	}
-	text, err := argument(c, c.String("filter-json"))
+	text, err := command.Argument(c, c.String("filter-json"))
 	if err == nil {
 		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
 	}
@@ -238,7 +241,7 @@ func readConditions(c *cli.Context) ([]string, error) {
 			all = append(all, text)
 			continue
 		}
-		content, err := argument(c, text)
+		content, err := command.Argument(c, text)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +265,7 @@ func readPaging(c *cli.Context, q *client.Query) error {
 			return fmt.Errorf("--%s must be from 0 to 2147483647", name)
 		}
 	}
-	if err := cmdline.OneOf(c.String("progress"), progressModes); err != nil {
+	if err := cmdline.OneOf(c.String("progress"), ProgressModes); err != nil {
 		return fmt.Errorf("--progress %w", err)
 	}
 	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {
@@ -333,4 +336,9 @@ func fieldName(kind *record.Kind, flag, name string) (string, error) {
 		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)
 	}
 	return kind.Fields[i].Name, nil
+}
+
+// ListFlags returns the flags of commands that list records.
+func ListFlags(examples ConditionExamples) []cli.Flag {
+	return append(QueryFlags(examples), output.Flags()...)
 }

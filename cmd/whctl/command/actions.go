@@ -1,0 +1,155 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
+)
+
+// Shows returns the action of a command that prints documents of the service. The
+// fields in keys are shortened on a terminal.
+func Shows[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) ([]T, error)) cli.ActionFunc {
+	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
+		documents, err := get(c, service)
+		if err != nil {
+			return err
+		}
+		return output.Documents(out, columns, keys, documents...)
+	})
+}
+
+// ShowsOne is like shows, for a single document.
+func ShowsOne[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
+	return Shows(columns, keys, func(c *cli.Context, service *client.Client) ([]T, error) {
+		document, err := get(c, service)
+		return []T{document}, err
+	})
+}
+
+// Each is a change of each object named by the arguments. It continues after a
+// failure and prints a notice for each object.
+type Each struct {
+	Verb      string // such as "delete"
+	One, Many string // such as "the subscriber", "subscribers"
+	Also      string // suffix of the prompt, such as " with all messages"
+	Sweeping  bool
+	Do        func(c *cli.Context, service *client.Client, name string) (done string, err error)
+}
+
+func (e Each) Action() cli.ActionFunc {
+	return Changes(func(c *cli.Context, _ *Session) (Change, error) { return e.change(c), nil })
+}
+
+func (e Each) change(c *cli.Context) Change {
+	names := c.Args().Slice()
+	text := fmt.Sprintf("%s %d %s%s", e.Verb, len(names), e.Many, e.Also)
+	if len(names) == 1 {
+		text = e.Verb + " " + e.One + " " + names[0] + e.Also
+	}
+	return Change{Text: text, Sweeping: e.Sweeping, Do: func(out *output.Printer, service *client.Client) error {
+		failed := 0
+		for _, name := range names {
+			done, err := e.Do(c, service, name)
+			switch {
+			case err != nil && (len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err)):
+				return err
+			case err != nil:
+				failed++
+				out.Notice("%s: %s", name, err)
+			default:
+				out.Notice("%s", done)
+			}
+		}
+		if failed > 0 {
+			return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}
+		}
+		return nil
+	}}
+}
+
+// Enabling returns the verb of a command that enables or disables.
+func Enabling(enabled bool) string {
+	if enabled {
+		return "enable"
+	}
+	return "disable"
+}
+
+// UnlessEnabled returns the suffix of the notice about a new object.
+func UnlessEnabled(enabled bool) string {
+	if enabled {
+		return ""
+	}
+	return ", disabled"
+}
+
+// SystemKind returns a kind of the service's own records. It panics for an unknown
+// name.
+func SystemKind(name string) *record.Kind {
+	kind, ok := record.System().Lookup(name)
+	if !ok {
+		panic("whctl: no kind " + name)
+	}
+	return kind
+}
+
+// KeyFlag returns the flag of commands that show SubscriberIDs.
+func KeyFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "full", Usage: "show full SubscriberIDs on a terminal; they grant access like a key"}
+}
+
+// AnySet reports whether any of the flags is set.
+func AnySet(c *cli.Context, flags []cli.Flag) bool {
+	for _, f := range flags {
+		if c.IsSet(f.Names()[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// MaxArgument limits how much of a file is read, in bytes.
+const MaxArgument = 4 << 20
+
+// Argument returns the text of an argument, or the contents of @FILE, or standard
+// input for @-.
+func Argument(c *cli.Context, text string) (string, error) {
+	path, isFile := strings.CutPrefix(text, "@")
+	if !isFile {
+		return text, nil
+	}
+	from := c.App.Reader
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		from = file
+	}
+	content, err := io.ReadAll(io.LimitReader(from, MaxArgument))
+	return strings.TrimPrefix(string(content), "\ufeff"), err
+}
+
+// Quoted returns a name in quotes.
+func Quoted(text string) string { return `"` + strings.TrimSpace(text) + `"` }
+
+// NilIfZero returns nil for the zero value, which is printed as a null.
+func NilIfZero[T comparable](value T) any {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return value
+}
+
+func SecretFileFlag() cli.Flag {
+	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you"}
+}

@@ -1,0 +1,200 @@
+// Package command has the parts that the actions of commands share: session, connections,
+// confirmation of changes, and results.
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/cmd/whctl/profile"
+)
+
+// Session holds the state of a run of the program: streams, clock, and the connector
+// with the settings and credentials.
+type Session struct {
+	profile.Connector
+	Stdout   io.Writer
+	Terminal output.Terminal // properties of stdout
+	Prompter cmdline.Prompter
+	Now      func() time.Time
+}
+
+// SessionKey is the key of the session in the app's metadata.
+const SessionKey = "session"
+
+// Change is a planned change.
+type Change struct {
+	Text     string // such as "delete 3 messages"
+	Sweeping bool   // cannot be undone or affects many objects; needs confirmation
+	Do       func(out *output.Printer, service *client.Client) error
+}
+
+// With returns the action of a command that needs the session.
+func With(do func(c *cli.Context, s *Session) error) cli.ActionFunc {
+	return func(c *cli.Context) error { return do(c, c.App.Metadata[SessionKey].(*Session)) }
+}
+
+// Reads returns the action of a command that reads.
+func Reads(do func(c *cli.Context, out *output.Printer, service *client.Client) error) cli.ActionFunc {
+	return With(func(c *cli.Context, s *Session) error {
+		service, err := s.ReadClient(c)
+		if err != nil {
+			return err
+		}
+		defer service.Close()
+		return do(c, s.Printer(c), service)
+	})
+}
+
+// Changes returns the action of a command that changes something. It plans the
+// change before it prompts for confirmation.
+func Changes(plan func(c *cli.Context, s *Session) (Change, error)) cli.ActionFunc {
+	return With(func(c *cli.Context, s *Session) error {
+		planned, err := plan(c, s)
+		if err != nil {
+			return err
+		}
+		service, err := s.connectToChange(c, planned)
+		if err != nil {
+			return err
+		}
+		defer service.Close()
+		return planned.Do(s.Printer(c), service)
+	})
+}
+
+// connectToChange returns a client for a command that changes something, after
+// confirmation. The client of a read-only profile refuses changes.
+func (s *Session) connectToChange(c *cli.Context, planned Change) (*client.Client, error) {
+	in, err := s.Settings(c)
+	if err != nil {
+		return nil, err
+	}
+	if !in.Bool("read_only") && !c.Bool(profile.DryRunFlag) {
+		if err := s.Confirm(c, in, planned); err != nil {
+			return nil, err
+		}
+	}
+	return s.Client(c, in.Bool("read_only"))
+}
+
+// Printer returns a printer for a command.
+func (s *Session) Printer(c *cli.Context) *output.Printer {
+	return &output.Printer{
+		Context: c, Stdout: s.Stdout, Terminal: s.Terminal,
+		Notice: func(format string, args ...any) { s.Notice(c, format, args...) },
+		Preset: func() (string, error) {
+			in, err := s.Settings(c)
+			if err != nil {
+				return "", err
+			}
+			return in.Text("format"), nil
+		},
+	}
+}
+
+// Today returns the current time in the zone of the settings.
+func (s *Session) Today(c *cli.Context) (time.Time, error) {
+	in, err := s.Settings(c)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return s.Now().In(in.Zone()), nil
+}
+
+// MayPrompt reports whether prompts are possible and allowed.
+func (s *Session) MayPrompt(c *cli.Context) bool {
+	return s.Prompter.Keyboard != nil && !c.Bool("no-input")
+}
+
+// ChangeFlags returns the flags of all commands that change something.
+func ChangeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "skip confirmation"},
+		&cli.StringFlag{Name: "confirm", Usage: "confirm a change with the `NAME` of the protected profile"},
+	}
+}
+
+// NewFlags returns the flags of commands that create something and print its ID.
+func NewFlags(others ...cli.Flag) []cli.Flag {
+	return ResultFlags("print the created object as JSON instead of its ID", others...)
+}
+
+// ResultFlags returns the flags of commands that change something and print a result,
+// with the meaning of --json.
+func ResultFlags(json string, others ...cli.Flag) []cli.Flag {
+	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: json}}, ChangeFlags())
+}
+
+// Confirm prompts for the name of a protected profile, or for a yes to a sweeping
+// change. If it cannot prompt, --confirm or --yes must be set.
+func (s *Session) Confirm(c *cli.Context, in *profile.Settings, planned Change) error {
+	if in.Bool("protected") {
+		return s.confirmByName(c, in, planned)
+	}
+	if !planned.Sweeping || c.Bool("yes") {
+		return nil
+	}
+	if !s.MayPrompt(c) {
+		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
+	}
+	answer, err := s.Prompter.ReadLine(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.Text)))
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return &UnconfirmedError{message: "cancelled; nothing was changed"}
+	}
+	return nil
+}
+
+// confirmByName prompts for the name of a protected profile. In a script, --confirm
+// has the name, and a sweeping change needs --yes too.
+func (s *Session) confirmByName(c *cli.Context, in *profile.Settings, planned Change) error {
+	typed := c.String("confirm")
+	switch {
+	case typed == "" && !s.MayPrompt(c):
+		return &UnconfirmedError{message: fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", in.Profile, planned.Text, in.Profile)}
+	case typed == "":
+		var err error
+		typed, err = s.Prompter.ReadLine(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.Text)))
+		if err != nil {
+			return err
+		}
+	case planned.Sweeping && !c.Bool("yes"):
+		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
+	}
+	if typed != in.Profile {
+		return &UnconfirmedError{message: fmt.Sprintf("nothing was changed: the profile is %s, not %q", in.Profile, typed)}
+	}
+	return nil
+}
+
+// painted returns the name of the profile for a prompt, in its colour.
+func (s *Session) painted(c *cli.Context, in *profile.Settings) string {
+	code := profile.Colours[strings.ToLower(in.Text("colour"))]
+	if code == 0 || !s.InColour(c) {
+		return in.Name()
+	}
+	return fmt.Sprintf("\x1b[1;%dm%s\x1b[0m", code, in.Name())
+}
+
+// InColour reports whether prompts may have colours.
+func (s *Session) InColour(c *cli.Context) bool {
+	switch {
+	case c.Bool("no-color") || s.Env("NO_COLOR") != "":
+		return false
+	case s.Env("CLICOLOR_FORCE") != "" && s.Env("CLICOLOR_FORCE") != "0":
+		return true
+	}
+	return s.Prompter.Colours && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
+}

@@ -1,0 +1,127 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
+	"github.com/bizhook/whd/cmd/whctl/listen"
+	"github.com/bizhook/whd/cmd/whctl/output"
+)
+
+// notLive has the formats that need all rows, or copy the response to a query.
+var notLive = []string{"json", "xlsx", "raw"}
+
+// TailFlags returns the flags of commands that run until they are stopped.
+func TailFlags() []cli.Flag {
+	return append(output.FlagsWithout(notLive...), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
+}
+
+// LiveStream is a stream of events that a command prints until it is stopped.
+type LiveStream struct {
+	Topic     string
+	Columns   []output.Column
+	Shortened []string // fields with IDs to shorten on a terminal
+	Open      func(service *client.Client) (FormatEvent, error)
+}
+
+// FormatEvent formats an event as a document and as a line of text. document is nil if
+// the event is filtered out.
+type FormatEvent func(client.StreamEvent) (document any, line string)
+
+// Tail prints a live stream until it is stopped or --take rows have been printed.
+func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
+	service, err := s.ReadClient(c)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	shown, err := f.Open(service)
+	if err != nil {
+		return err
+	}
+	printer := s.Printer(c)
+	to, err := newTailWriter(printer, f)
+	if err != nil {
+		return err
+	}
+	rows, limit := int64(0), c.Int64("take")
+	err = to.begin()
+	for e, streamErr := range listen.Stream(c.Context, service, f.Topic, printer.Notice) {
+		if err = streamErr; err != nil {
+			break
+		}
+		document, line := shown(e)
+		if document == nil {
+			continue
+		}
+		if err = to.print(document, line); err != nil {
+			break
+		}
+		if rows++; rows == limit {
+			break
+		}
+	}
+	if err == nil && !to.lines {
+		err = to.End()
+	}
+	if err = to.out.Finish(err); client.Is(err, client.Cancelled) {
+		return command.Interruption{Rows: rows}
+	}
+	return err
+}
+
+// tailWriter prints rows immediately, without buffering.
+type tailWriter struct {
+	output.RowWriter
+	out       *output.Sink
+	lines     bool     // print lines of text instead of rows
+	shortened []string // fields with IDs to shorten
+}
+
+func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error) {
+	f, err := printer.Format()
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(notLive, f.Name) {
+		return nil, cmdline.Usagef("--format %s cannot be used with a live stream; use --ndjson", f.Name)
+	}
+	out, err := printer.Create()
+	if err != nil {
+		return nil, err
+	}
+	to, err := printer.RowWriter(f, out, output.Sheet{Name: printer.Context.Command.Name, Columns: feed.Columns})
+	if err != nil {
+		return nil, out.Finish(err)
+	}
+	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", shortened: printer.ShortenedFields(f, feed.Shortened)}, nil
+}
+
+func (w *tailWriter) begin() error {
+	if w.lines {
+		return nil
+	}
+	return errors.Join(w.Begin(), w.out.Flush())
+}
+
+func (w *tailWriter) print(document any, line string) error {
+	if w.lines {
+		fmt.Fprintln(w.out, display.Sanitize(line))
+		return w.out.Flush()
+	}
+	row, err := output.DocumentRow(document)
+	if err == nil && len(w.shortened) > 0 {
+		row, err = output.ShortenedRow(row, w.shortened)
+	}
+	if err == nil {
+		err = w.Row(row)
+	}
+	return errors.Join(err, w.out.Flush())
+}
