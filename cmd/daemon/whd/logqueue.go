@@ -18,34 +18,33 @@ const (
 type logQueue struct {
 	out    io.Writer
 	report func(lost int64) // logs the number of lines dropped since the previous report
-	wake   chan struct{}    // buffered; there are lines
-	closed chan struct{}
-	done   chan struct{} // everything is written
+	done   chan struct{}    // closed when everything is written
 
 	mu       sync.Mutex
+	changed  *sync.Cond // of the following
 	lines    []byte
 	lost     int64
 	reported int64
+	closed   bool
 }
 
-// newLogQueue returns a running queue. Close must be called.
+// newLogQueue returns a queue for run. Close must be called.
 func newLogQueue(out io.Writer) *logQueue {
-	return &logQueue{out: out, wake: make(chan struct{}, 1), closed: make(chan struct{}), done: make(chan struct{})}
+	q := &logQueue{out: out, done: make(chan struct{})}
+	q.changed = sync.NewCond(&q.mu)
+	return q
 }
 
 // Write queues one line. It never fails.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	if len(q.lines)+len(line) > maxQueuedLog {
 		q.lost++
 	} else {
 		q.lines = append(q.lines, line...)
 	}
-	q.mu.Unlock()
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.changed.Signal()
 	return len(line), nil
 }
 
@@ -57,51 +56,50 @@ func (q *logQueue) Lost() int64 {
 }
 
 // run writes lines until Close. It pauses between writes, so that many lines need one.
+// Lines that cannot be written are lost, but not reported: a report could not be written
+// either.
 func (q *logQueue) run() {
 	defer close(q.done)
 	var lines []byte
-	for closing := false; !closing; {
-		select {
-		case <-q.wake:
-		case <-q.closed:
-			closing = true
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		for !q.closed && len(q.lines) == 0 && q.lost == q.reported {
+			q.changed.Wait()
 		}
-		for {
-			q.mu.Lock()
-			lines, q.lines = q.lines, lines[:0]
-			lost := q.lost - q.reported
-			q.reported = q.lost
-			q.mu.Unlock()
-			if len(lines) == 0 && lost == 0 {
-				break
-			}
-			if n, err := q.out.Write(lines); err != nil {
-				q.unwritten(lines[n:])
-			}
-			if lost > 0 {
-				q.report(lost)
-			}
-			select {
-			case <-time.After(logInterval):
-			case <-q.closed:
-			}
+		lost, closed := q.lost-q.reported, q.closed
+		if lines, q.lines = q.lines, lines[:0]; len(lines) == 0 && lost == 0 {
+			return
+		}
+		q.mu.Unlock()
+		n, err := q.out.Write(lines)
+		if lost > 0 {
+			q.report(lost)
+		}
+		if !closed {
+			time.Sleep(logInterval)
+		}
+		q.mu.Lock()
+		if q.reported += lost; err != nil {
+			unwritten := int64(bytes.Count(lines[n:], []byte{'\n'}))
+			q.lost, q.reported = q.lost+unwritten, q.reported+unwritten
 		}
 	}
 }
 
-// unwritten counts lines that could not be written. A report could not be written either.
-func (q *logQueue) unwritten(lines []byte) {
-	n := int64(bytes.Count(lines, []byte{'\n'}))
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lost, q.reported = q.lost+n, q.reported+n
-}
-
 // Close writes the queued lines. It waits a limited time for a stalled reader.
 func (q *logQueue) Close() {
-	close(q.closed)
+	q.mu.Lock()
+	q.closed = true
+	q.changed.Signal()
+	q.mu.Unlock()
+	awaitReader(q.done)
+}
+
+// awaitReader waits until something is written, or for a limited time if nothing reads it.
+func awaitReader(done <-chan struct{}) {
 	select {
-	case <-q.done:
+	case <-done:
 	case <-time.After(logQueueGrace):
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/config"
@@ -30,10 +29,7 @@ func Main(p Process) int {
 		defer close(printed)
 		printError(p.Stderr, err)
 	}()
-	select {
-	case <-printed:
-	case <-time.After(logQueueGrace): // nothing reads standard error
-	}
+	awaitReader(printed)
 	return cli.ExitCode(exits, err)
 }
 
