@@ -2,12 +2,10 @@ package encode
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 )
 
@@ -35,28 +33,16 @@ func newJSV(s Shape) Encoder {
 	return &envelopeRows{envelopeParts: &jsvEnvelope, object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
 }
 
+var jsvValues = values{text: appendJSVString, bool: appendTitleBool}
+
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
-	switch t {
-	case record.Decimal, record.Double, record.Text, record.DateTime, record.Epoch, record.Guid:
-		return appendJSVString(dst, cell.Data)
-	case record.Int, record.Short, record.Byte, record.Long:
-		return strconv.AppendInt(dst, cell.Int, 10)
-	case record.TimeSpan:
-		return wire.AppendTimeSpan(dst, cell.Int)
-	case record.Bool:
-		return appendTitleBool(dst, cell.Int != 0)
-	case record.Bytes:
-		if len(cell.Data) > 0 {
-			return base64.StdEncoding.AppendEncode(dst, cell.Data)
-		}
+	switch {
+	case t == record.Bytes && len(cell.Data) == 0:
 		return appendJSVString(dst, nil)
-	case record.Dictionary, record.Object:
-		if json.Valid(cell.Data) {
-			return appendJSV(dst, cell.Data)
-		}
-		return appendJSVString(dst, cell.Data)
+	case (t == record.Dictionary || t == record.Object) && json.Valid(cell.Data):
+		return appendJSV(dst, cell.Data)
 	}
-	panic(unhandled(t))
+	return jsvValues.append(dst, t, cell)
 }
 
 // appendJSVString quotes the empty text as well, because a missing text is read as
