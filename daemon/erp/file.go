@@ -194,15 +194,13 @@ func followUnicode(conn *sqlite.Conn) error {
 	}
 	now := int64(major*10000 + minor*100 + patch)
 	was, _, err := conn.QueryInt("PRAGMA user_version")
-	if err != nil || was == now {
+	if err == nil && was != 0 && was != now {
+		err = conn.Exec("REINDEX")
+	}
+	if err != nil {
 		return err
 	}
-	if was != 0 {
-		if err := conn.Exec("REINDEX"); err != nil {
-			return err
-		}
-	}
-	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now))
+	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now)) // always, so that the file has a log; see sqlite.Conn.LogState
 }
 
 // Empty implements backend.

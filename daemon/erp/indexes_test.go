@@ -240,3 +240,26 @@ func readTheirs(t *testing.T, name string, mapped bool) {
 		t.Errorf("rows %q, want b and c", got)
 	}
 }
+
+// TestLogOfUnchangedFile: totals are remembered from the start, which requires a log.
+func TestLogOfUnchangedFile(t *testing.T) {
+	c := Config{Path: filepath.Join(t.TempDir(), "records.db"), Registry: record.Builtin(), Connections: 1}
+	for range 2 {
+		b, err := newFileRecords(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := b.Pool.Get(t.Context())
+		if err == nil {
+			err = conn.Exec("BEGIN; SELECT count(*) FROM sqlite_schema")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if conn.LogState() == "" {
+			t.Error("the file has no log")
+		}
+		b.Pool.Put(conn)
+		b.Close()
+	}
+}

@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -110,15 +109,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 
 func (s *fileSession) totals() *totals { return s.file.remember }
 
-// content implements Session. Without a write-ahead log it depends on the connections:
-// the log is removed when the last one is closed.
-func (s *fileSession) content() string {
-	log, ok := s.conn.LogState()
-	if ok && log == "" {
-		log = "no log " + strconv.FormatInt(s.file.Pool.Closed(), 10)
-	}
-	return log
-}
+func (s *fileSession) content() string { return s.conn.LogState() }
 
 func (s *fileSession) close() {
 	s.guard.stop()

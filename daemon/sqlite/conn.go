@@ -265,29 +265,23 @@ func (c *Conn) Sync() error {
 	return c.check(sync(c.tls, file, sqlite3.SQLITE_SYNC_NORMAL))
 }
 
-// LogState returns the state of the write-ahead log that the open transaction reads, empty
-// if the log is. Each commit changes it. ok is false if there is no transaction, or the
-// file has no such log.
-func (c *Conn) LogState() (state string, ok bool) {
-	if !c.InTransaction() {
-		return "", false
-	}
+// LogState returns the state of the write-ahead log that the open transaction reads. Each
+// commit changes it. It is empty without a transaction or a log, which begins with the first
+// commit and is removed with the last connection.
+func (c *Conn) LogState() string {
 	name, err := c.cstring("main")
 	if err != nil {
-		return "", false
+		return ""
 	}
 	defer c.free(name)
 	out := c.tls.Alloc(wordSize)
 	defer c.tls.Free(wordSize)
-	switch sqlite3.Xsqlite3_snapshot_get(c.tls, c.db, name, out) {
-	case sqlite3.SQLITE_OK:
-		handle := *(*uintptr)(pointer(out))
-		defer sqlite3.Xsqlite3_snapshot_free(c.tls, handle)
-		return string(memory(handle, int(unsafe.Sizeof(sqlite3.Tsqlite3_snapshot{})))), true
-	case sqlite3.SQLITE_ERROR: // also without such a log
-		err = c.Query("PRAGMA journal_mode", func(s *Stmt) error { ok = s.Text(0) == "wal"; return nil })
+	if sqlite3.Xsqlite3_snapshot_get(c.tls, c.db, name, out) != sqlite3.SQLITE_OK {
+		return ""
 	}
-	return "", ok && err == nil
+	handle := *(*uintptr)(pointer(out))
+	defer sqlite3.Xsqlite3_snapshot_free(c.tls, handle)
+	return string(memory(handle, int(unsafe.Sizeof(sqlite3.Tsqlite3_snapshot{}))))
 }
 
 const wordSize = int(unsafe.Sizeof(uintptr(0)))

@@ -24,7 +24,6 @@ type Pool struct {
 	mu       sync.Mutex
 	idle     []*Conn
 	isClosed bool
-	dropped  int64         // number of connections that were closed
 	closed   chan struct{} // closed with the pool
 }
 
@@ -91,18 +90,10 @@ func (p *Pool) Put(c *Conn) {
 	defer p.mu.Unlock()
 	if broken || len(p.idle) >= maxIdle || p.isClosed {
 		c.Close()
-		p.dropped++
 	} else {
 		p.idle = append(p.idle, c)
 	}
 	<-p.slots
-}
-
-// Closed returns the number of connections that were closed while the pool was open.
-func (p *Pool) Closed() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.dropped
 }
 
 // Close closes idle connections, and those in use when they are put back. Get fails
