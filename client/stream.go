@@ -125,10 +125,8 @@ func isFinal(err error) bool {
 
 // pause waits for a duration or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return contextError(ctx, streamTimedOut)

@@ -124,10 +124,8 @@ func Backoff(ctx context.Context, attempt int) error {
 
 // Sleep waits for d or until ctx is done; then it returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
