@@ -62,7 +62,7 @@ func (k *Kind) conventional(name string) (found Member, ok bool) {
 	try := func(a affix, field string, fits bool) {
 		if i, isField := k.fields[field]; fits && isField && len(field) > longest {
 			longest, ok = len(field), true
-			found = Member{i, a.operator, k.Fields[i].Filter.Allows(a.operator)}
+			found = k.member(i, a.operator)
 		}
 	}
 	for _, a := range prefixes {

@@ -12,10 +12,11 @@ func TestConventionsOfAllFields(t *testing.T) {
 	kinds := slices.Concat(Builtin().Kinds(), System().Kinds())
 	count := 0
 	for _, k := range kinds {
+		declared := declaredMembers(t, k)
 		for i, f := range k.Fields {
 			for _, c := range Conventions() {
 				for _, name := range spellings(f.Name, c.Names) {
-					want, exact := k.members[strings.ToLower(name)]
+					want, exact := declared[strings.ToLower(name)]
 					if !exact {
 						want = Member{i, c.Operator, f.Filter.Allows(c.Operator)}
 						count++
@@ -32,6 +33,41 @@ func TestConventionsOfAllFields(t *testing.T) {
 	}
 	if count < 8000 {
 		t.Errorf("%d names, want more", count)
+	}
+}
+
+// declaredMembers returns the members of a kind's fields and suffixes by name in lower
+// case. A field takes precedence; no two suffixes form the same name.
+func declaredMembers(t *testing.T, k *Kind) map[string]Member {
+	t.Helper()
+	all := make(map[string]Member)
+	for i, f := range k.Fields {
+		all[strings.ToLower(f.Name)] = Member{i, Equal, f.Filter.Allows(Equal)}
+	}
+	for i, f := range k.Fields {
+		for _, o := range Operators()[1:] {
+			name := strings.ToLower(f.Name + o.Suffix())
+			other, taken := all[name]
+			if taken && other.Operator != Equal {
+				t.Errorf("%s is ambiguous: %s or %s", name, k.Fields[other.Field].Name, f.Name)
+			}
+			if !taken {
+				all[name] = Member{i, o, f.Filter.Allows(o)}
+			}
+		}
+	}
+	return all
+}
+
+// TestOneSuffix checks that no suffix ends with another, so that a name is of one field and
+// one suffix at most.
+func TestOneSuffix(t *testing.T) {
+	for i, a := range operatorSuffixes[1:] {
+		for j, b := range operatorSuffixes[1:] {
+			if i != j && strings.HasSuffix(a, b) {
+				t.Errorf("%s ends with %s", a, b)
+			}
+		}
 	}
 }
 

@@ -62,9 +62,8 @@ type Kind struct {
 	NewestFirst   bool   // default order: descending by the order field
 	OrderField    string // the field that orders pages; empty for the first one
 
-	members map[string]Member // by name, as declared and in lower case
-	fields  map[string]int    // by name in lower case
-	columns map[string]int    // by column name in lower case
+	fields  map[string]int // by name in lower case
+	columns map[string]int // by column name in lower case
 }
 
 // Database is the database of a kind's records.
@@ -111,15 +110,31 @@ type Member struct {
 // Member resolves the name of a member, ignoring case. Fields and suffixes take
 // precedence over the implicit conventions.
 func (k *Kind) Member(name string) (Member, bool) {
-	if m, ok := k.members[name]; ok {
-		return m, true
-	}
 	name = strings.ToLower(name)
-	if m, ok := k.members[name]; ok {
-		return m, true
+	if i, ok := k.fields[name]; ok {
+		return k.member(i, Equal), true
+	}
+	for o, suffix := range operatorSuffixes[1:] { // without Equal; a name ends with at most one
+		if field, ends := strings.CutSuffix(name, suffix); ends {
+			if i, ok := k.fields[field]; ok {
+				return k.member(i, Operator(o+1)), true
+			}
+		}
 	}
 	return k.conventional(name)
 }
+
+func (k *Kind) member(field int, o Operator) Member {
+	return Member{field, o, k.Fields[field].Filter.Allows(o)}
+}
+
+// operatorSuffixes are the suffixes of Operators, in lower case.
+var operatorSuffixes = func() (all []string) {
+	for _, o := range Operators() {
+		all = append(all, strings.ToLower(o.Suffix()))
+	}
+	return all
+}()
 
 // Column returns the index of a field by name, ignoring case.
 func (k *Kind) Column(name string) (int, bool) {
@@ -174,56 +189,55 @@ func Reserved() []string {
 	}
 }
 
-// index builds the lookup tables. The name of a field takes precedence over the same
-// name formed from a shorter field and a suffix. It is an error if two fields form the
-// same name with suffixes, or if a name is reserved.
-func (k *Kind) index() error {
-	k.members = make(map[string]Member)
-	k.fields, k.columns = make(map[string]int), make(map[string]int)
-	for i, f := range k.Fields {
-		if f.Name == "" {
-			return fmt.Errorf("record kind %s: field %d has no name", k.Name, i+1)
-		}
-		key := strings.ToLower(f.Name)
-		if _, exists := k.fields[key]; exists {
-			return fmt.Errorf("record kind %s: duplicate field %s", k.Name, f.Name)
-		}
-		k.fields[key] = i
-		column := strings.ToLower(f.ColumnName())
-		if other, exists := k.columns[column]; exists {
-			return fmt.Errorf("record kind %s: %s and %s have the same column %s", k.Name, k.Fields[other].Name, f.Name, f.ColumnName())
-		}
-		k.columns[column] = i
-		k.put(f.Name, Member{i, Equal, f.Filter.Allows(Equal)})
+// Mistake is a mistake in the declaration of a kind.
+type Mistake struct {
+	Member string // "fields", "key", "index" or "stamp"
+	Field  string // its name; empty for a mistake of the whole kind
+	Text   string
+}
+
+// Error implements error.
+func (m *Mistake) Error() string { return m.Text }
+
+// Check returns all mistakes in the fields of a kind.
+func (k Kind) Check() []*Mistake { return k.index() }
+
+// index builds the lookup tables and returns the mistakes. The name of a field takes
+// precedence over the same name formed from a shorter field and a suffix.
+func (k *Kind) index() (all []*Mistake) {
+	wrong := func(member, field, format string, args ...any) {
+		all = append(all, &Mistake{member, field, fmt.Sprintf(format, args...)})
 	}
+	k.fields, k.columns = make(map[string]int, len(k.Fields)), make(map[string]int, len(k.Fields))
 	for i, f := range k.Fields {
-		for _, o := range Operators()[1:] { // without Equal
-			name := f.Name + o.Suffix()
-			if _, isField := k.fields[strings.ToLower(name)]; isField {
-				continue
-			}
-			if other, taken := k.members[strings.ToLower(name)]; taken {
-				return fmt.Errorf("record kind %s: %s is ambiguous: %s or %s", k.Name, name, k.Fields[other.Field].Name, f.Name)
-			}
-			k.put(name, Member{i, o, f.Filter.Allows(o)})
+		name, column := strings.ToLower(f.Name), strings.ToLower(f.ColumnName())
+		other, sameColumn := k.columns[column]
+		switch _, exists := k.fields[name]; {
+		case name == "":
+			wrong("fields", "", "field %d has no name", i+1)
+		case exists:
+			wrong("fields", f.Name, "duplicate field %s", f.Name)
+		case sameColumn:
+			wrong("fields", f.Name, "%s and %s have the same column %s", k.Fields[other].Name, f.Name, f.ColumnName())
+		default:
+			k.fields[name], k.columns[column] = i, i
 		}
 	}
 	for _, name := range Reserved() {
 		if m, taken := k.Member(name); taken {
-			return fmt.Errorf("record kind %s: %s is reserved and cannot filter %s", k.Name, name, k.Fields[m.Field].Name)
+			field := k.Fields[m.Field].Name
+			wrong("fields", field, "%s is reserved and cannot filter %s", name, field)
 		}
 	}
-	for member, names := range map[string][]string{"key": k.Key, "index": k.Index, "stamp": {k.Stamp}} {
-		for _, name := range names {
-			if _, exists := k.Column(name); !exists && name != "" {
-				return fmt.Errorf("record kind %s: unknown %s field %s", k.Name, member, name)
+	for _, list := range []struct {
+		member string
+		names  []string
+	}{{"key", k.Key}, {"index", k.Index}, {"stamp", []string{k.Stamp}}} {
+		for _, name := range list.names {
+			if _, exists := k.Column(name); !exists && (name != "" || list.member != "stamp") {
+				wrong(list.member, name, "unknown %s field %s%s", list.member, name, DidYouMean(Suggest(name, k.FieldNames())))
 			}
 		}
 	}
-	return nil
-}
-
-func (k *Kind) put(name string, m Member) {
-	k.members[strings.ToLower(name)] = m
-	k.members[name] = m
+	return all
 }

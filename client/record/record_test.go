@@ -337,6 +337,22 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 	}
 }
 
+// TestCheckReturnsAllMistakes checks that each mistake names its member and its field.
+func TestCheckReturnsAllMistakes(t *testing.T) {
+	kind := Kind{Name: "A", Key: []string{"Ix"}, Stamp: "S", Index: []string{"Nope"}, Fields: []Field{
+		{Name: "ID"}, {Name: "id"}, {Name: "X", Column: "ID"}, {Name: "Format"}, {Name: "Skip"}, {Name: "IDs"}}}
+	var got []string
+	for _, m := range kind.Check() {
+		got = append(got, m.Member+" "+m.Field+": "+m.Text)
+	}
+	want := []string{"fields id: duplicate field id", "fields X: ID and X have the same column ID",
+		"fields Skip: Skip is reserved and cannot filter Skip", "fields Format: format is reserved and cannot filter Format",
+		"key Ix: unknown key field Ix; did you mean ID or id or X?", "index Nope: unknown index field Nope", "stamp S: unknown stamp field S; did you mean X?"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 func TestFieldsByColumn(t *testing.T) {
 	r, err := NewRegistry(Kind{Name: "A", Table: "dbo.T", Fields: []Field{{Name: "Phone", Column: "Phone No."}, {Name: "Mail"}}})
 	if err != nil {

@@ -24,8 +24,8 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 		if k.Name == "" || len(k.Fields) == 0 {
 			return nil, fmt.Errorf("record kind %q has no name or no fields", k.Name)
 		}
-		if err := k.index(); err != nil {
-			return nil, err
+		if mistakes := k.index(); mistakes != nil {
+			return nil, fmt.Errorf("record kind %s: %w", k.Name, mistakes[0])
 		}
 		for _, name := range []string{k.Name, k.Operation()} {
 			key := strings.ToLower(name)
