@@ -112,6 +112,7 @@ var edges = map[string][]string{
 	// Composition.
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
 	"daemon/storecopy": {"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/fault", "daemon/mssql", "daemon/sqlite"},
+	"daemon/kinds":     {"client/record", "daemon/account", "daemon/mssql"},
 	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/spill", "daemon/webhook"},
 	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon/prove":     slices.Concat(plain, engines, []string{"client/check", "daemon/appdb", "daemon/audit", "daemon/erp", "daemon/executor", "daemon/tsql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sqlstore"}),

@@ -35,7 +35,7 @@ var libraries = []library{
 	{module: "github.com/muesli/termenv", users: []string{"tui/theme"}, why: "setting the 16 colours of lipgloss without querying the terminal; lipgloss requires it anyway"},
 	{module: "github.com/pb33f/libopenapi", why: "tests that parse the OpenAPI document"},
 	{module: "github.com/pb33f/libopenapi-validator", why: "tests of the OpenAPI document, and of requests and responses against it"},
-	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon", "daemon/config"}, why: "the settings file, with line numbers of its keys; tests of examples in the manual"},
+	{module: "github.com/pelletier/go-toml/v2", users: []string{"cmd/whctl/profile", "daemon", "daemon/config", "daemon/kinds"}, why: "the settings file and files of record kinds, with line numbers of their keys; tests of examples in the manual"},
 	{module: "github.com/pressly/goose/v3", users: []string{"daemon/appdb"}, why: "versioned migrations of whd's tables on both databases"},
 	{module: "github.com/prometheus/client_golang", users: []string{"daemon/metrics", "daemon/rest"}, why: "/metrics"},
 	{module: "github.com/rogpeppe/go-internal", why: "script tests of whctl"},

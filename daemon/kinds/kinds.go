@@ -1,0 +1,250 @@
+// Package kinds reads record kinds from files and writes such files. A file describes
+// tables and views of the ERP that are not built in; a mistake in a kind leaves only that
+// kind out.
+package kinds
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Declared is a kind as a file declares it.
+type Declared struct {
+	record.Kind
+
+	Comments []string          // lines before the kind
+	Notes    map[string]string // comments after fields, by the field's name
+	Omitted  []string          // comment lines after the fields, for columns that have none
+
+	at    place
+	wrong bool
+}
+
+// place is the place of a kind in the files.
+type place struct {
+	file  string
+	lines map[string]int // of the members, by name, and of the fields, as fields.NAME; "" is the kind
+}
+
+// Problem is a mistake in a file.
+type Problem struct {
+	File    string
+	Line    int // 0 for the whole file
+	Text    string
+	Warning bool // the kind is served nevertheless
+}
+
+// String returns the problem with its file and line.
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+}
+
+// Set is the content of files. Its zero value has no kinds of files.
+type Set struct {
+	Declared []*Declared // all kinds of the files, in their order, even with mistakes
+	Problems []Problem
+	registry *record.Registry
+}
+
+// Registry returns the built-in kinds, extended by the files, and the other kinds of the
+// files that have no mistakes.
+func (s *Set) Registry() *record.Registry {
+	if s == nil || s.registry == nil {
+		return record.Builtin()
+	}
+	return s.registry
+}
+
+// Declares reports whether a file declares a kind, even with mistakes.
+func (s *Set) Declares(name string) bool {
+	return s != nil && slices.ContainsFunc(s.Declared, func(d *Declared) bool { return strings.EqualFold(d.Name, name) })
+}
+
+// Served returns the number of kinds of the files that have no mistakes.
+func (s *Set) Served() (n int) {
+	for _, d := range s.Declared {
+		if !d.wrong {
+			n++
+		}
+	}
+	return n
+}
+
+// Extension is the extension of the files in a directory.
+const Extension = ".toml"
+
+// Load reads the files, and the files with Extension in the directories. It never fails:
+// the problems are part of the result.
+func Load(paths ...string) *Set {
+	s := new(Set)
+	for _, path := range paths {
+		files := []string{path}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			if files, err = filepath.Glob(filepath.Join(escapeGlob(path), "*"+Extension)); err == nil {
+				_, err = os.ReadDir(path) // Glob ignores an unreadable directory
+			}
+			s.unreadable(path, err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			s.unreadable(file, err)
+			s.add(Parse(file, data))
+		}
+	}
+	s.build()
+	return s
+}
+
+// escapeGlob returns a path in which filepath.Glob has no patterns.
+func escapeGlob(path string) string {
+	if filepath.Separator == '\\' {
+		return path // no escapes on Windows
+	}
+	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
+}
+
+func (s *Set) unreadable(path string, err error) {
+	if err == nil {
+		return
+	}
+	if at, is := err.(*fs.PathError); is {
+		err = at.Err
+	}
+	s.Problems = append(s.Problems, Problem{File: path, Text: "cannot be read: " + err.Error()})
+}
+
+func (s *Set) add(declared []*Declared, problems []Problem) {
+	s.Declared, s.Problems = append(s.Declared, declared...), append(s.Problems, problems...)
+}
+
+// build makes the registry of the kinds without mistakes.
+func (s *Set) build() {
+	if len(s.Declared) == 0 {
+		return
+	}
+	b := builder{Set: s, all: record.Kinds(), taken: make(map[string]string)}
+	for _, name := range Taken() {
+		b.taken[strings.ToLower(name)] = "the service has an operation or a type of this name"
+	}
+	for _, d := range s.Declared {
+		b.add(d)
+	}
+	slices.SortStableFunc(s.Problems, func(a, b Problem) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	registry, err := record.NewRegistry(b.all...)
+	if err != nil { // a mistake that the checks do not know
+		s.Problems = append(s.Problems, Problem{File: s.Declared[0].at.file, Text: "no kind of the files is served: " + err.Error()})
+		return
+	}
+	s.registry = registry
+}
+
+// builder collects the kinds of a registry.
+type builder struct {
+	*Set
+	all   []record.Kind
+	taken map[string]string // names in lower case of kinds and operations, with the reason
+}
+
+func (b *builder) problem(d *Declared, member, format string, args ...any) {
+	line, known := d.at.lines[member]
+	if !known {
+		line = d.at.lines[""]
+	}
+	d.wrong = true
+	b.Problems = append(b.Problems, Problem{File: d.at.file, Line: line, Text: fmt.Sprintf(format, args...)})
+}
+
+// identifier is the form of the names of kinds and fields, which are names in TypeScript
+// and C# too.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+const maxName = 128
+
+// add checks a kind and adds it.
+func (b *builder) add(d *Declared) {
+	d.Role = strings.ToLower(d.Role)
+	kind := d.Kind
+	at := slices.IndexFunc(b.all, func(k record.Kind) bool { return strings.EqualFold(k.Name, d.Name) })
+	builtin := at >= 0 && at < len(record.Kinds())
+	switch reason := b.clash(d.Kind); {
+	case builtin && b.taken[strings.ToLower(d.Name)] == "":
+		kind = b.extended(d, b.all[at])
+	case reason != "":
+		b.problem(d, "", "%s cannot be the name of a kind: %s; choose another name and set source", d.Name, reason)
+	case !identifier.MatchString(d.Name) || len(d.Name) > maxName:
+		b.problem(d, "", "%q cannot be the name of a kind: use letters, digits and _, and set source", d.Name)
+	}
+	if len(kind.Fields) == 0 && !d.wrong {
+		b.problem(d, "", "%s has no fields; list its columns in [%s.fields]", d.Name, d.Name)
+	}
+	for _, f := range d.Fields {
+		if !identifier.MatchString(f.Name) || len(f.Name) > maxName {
+			b.problem(d, "fields."+f.Name, "%q cannot be the name of a field: use letters, digits and _, and name the column: NAME = { type = %q, column = %q }", f.Name, f.TypeName(), f.Name)
+		}
+	}
+	for _, m := range kind.Check() {
+		member := m.Member
+		if member == "fields" {
+			member += "." + m.Field
+		}
+		b.problem(d, member, "%s", m.Text)
+	}
+	for _, name := range []string{kind.Name, kind.Operation()} {
+		if key := strings.ToLower(name); b.taken[key] == "" {
+			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{File: d.at.file, Line: d.at.lines[""], Text: kind.Name})
+		}
+	}
+	switch {
+	case d.wrong:
+	case builtin:
+		b.all[at] = kind
+	default:
+		kind.Area, kind.Summary = cmp.Or(kind.Area, "Own kinds"), cmp.Or(kind.Summary, "Records of "+kind.Source())
+		b.all = append(b.all, kind)
+	}
+}
+
+// clash returns the reason why a kind cannot have its name, empty if it can.
+func (b *builder) clash(k record.Kind) string {
+	for _, name := range []string{k.Name, k.Operation()} {
+		if reason := b.taken[strings.ToLower(name)]; reason != "" {
+			return reason
+		}
+	}
+	for _, other := range record.Kinds() {
+		if strings.EqualFold(other.Operation(), k.Name) || strings.EqualFold(other.Name, k.Operation()) {
+			return "it is the operation of the built-in kind " + other.Name
+		}
+	}
+	return ""
+}
+
+// extended returns a built-in kind with the members and the additional fields of a file.
+func (b *builder) extended(d *Declared, kind record.Kind) record.Kind {
+	kind.Area, kind.Summary, kind.Table = cmp.Or(d.Area, kind.Area), cmp.Or(d.Summary, kind.Summary), cmp.Or(d.Table, kind.Table)
+	kind.Role, kind.Stamp, kind.Key, kind.Index = d.Role, d.Stamp, d.Key, d.Index
+	kind.Fields = slices.Clone(kind.Fields)
+	for _, f := range d.Fields {
+		at := slices.IndexFunc(kind.Fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) })
+		switch {
+		case at < 0:
+			kind.Fields = append(kind.Fields, f)
+		case kind.Fields[at].TypeName() != f.TypeName():
+			b.problem(d, "fields."+f.Name, "%s.%s is built in as %s and cannot be %s; remove it from the file", kind.Name, kind.Fields[at].Name, kind.Fields[at].TypeName(), f.TypeName())
+		default:
+			kind.Fields[at].Column = f.Column
+		}
+	}
+	return kind
+}

@@ -1,0 +1,382 @@
+package kinds
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// member is a member of a kind in a file.
+type member struct {
+	name  string
+	into  func(*Declared) any      // a *string or *[]string; nil if it is not supported yet
+	wrong func(text string) string // returns the mistake in a text, empty for none; nil if every text is valid
+}
+
+func (m member) hint(text string) string {
+	if m.wrong == nil {
+		return ""
+	}
+	return m.wrong(text)
+}
+
+// members are in the order in which Write writes them.
+var members = []member{
+	{"source", func(d *Declared) any { return &d.Table }, checkSource},
+	{"summary", func(d *Declared) any { return &d.Summary }, checkLine},
+	{"area", func(d *Declared) any { return &d.Area }, checkLine},
+	{"key", func(d *Declared) any { return &d.Key }, nil},
+	{"role", func(d *Declared) any { return &d.Role }, checkRole},
+	{"stamp", func(d *Declared) any { return &d.Stamp }, nil},
+	{"index", func(d *Declared) any { return &d.Index }, nil},
+	{name: "events"},
+	{name: "capture"},
+	{name: "before"},
+	{name: "capture_fields"},
+	{name: "ignore"},
+}
+
+// The tables of a kind that are not members.
+const (
+	fieldsTable  = "fields"
+	typeMember   = "type"
+	columnMember = "column"
+)
+
+func checkSource(text string) string {
+	if _, ok := mssql.ParseTable(text, "dbo"); !ok {
+		return fmt.Sprintf("%q is not the name of a table or view, such as dbo.DB_Main or [my schema].[a.b]", text)
+	}
+	return ""
+}
+
+func checkLine(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return "it must be one line"
+	}
+	return ""
+}
+
+func checkRole(text string) string {
+	if _, err := account.ParseRole(text); err != nil {
+		return fmt.Sprintf("%q %v", text, err)
+	}
+	return ""
+}
+
+// fieldTypes are the types that a field can have.
+var fieldTypes = slices.DeleteFunc(record.Types(), func(t record.Type) bool {
+	return t == record.Dictionary || t == record.Object || t == record.Epoch
+})
+
+// databaseTypes are types of databases that are often written in place of a field's type.
+var databaseTypes = map[string]record.Type{
+	"char": record.Text, "varchar": record.Text, "nchar": record.Text, "nvarchar": record.Text, "text": record.Text, "ntext": record.Text, "xml": record.Text,
+	"integer": record.Int, "smallint": record.Short, "tinyint": record.Byte, "bigint": record.Long, "numeric": record.Decimal, "money": record.Decimal,
+	"smallmoney": record.Decimal, "float": record.Double, "real": record.Double, "bit": record.Bool, "boolean": record.Bool, "datetime2": record.DateTime,
+	"smalldatetime": record.DateTime, "date": record.DateTime, "time": record.TimeSpan, "binary": record.Bytes, "varbinary": record.Bytes, "bytes": record.Bytes,
+	"image": record.Bytes, "blob": record.Bytes, "rowversion": record.Bytes, "timestamp": record.Bytes, "uniqueidentifier": record.Guid,
+}
+
+// readType returns the field of a type such as "decimal?". Otherwise hint is the
+// mistake.
+func readType(name, text string) (f record.Field, hint string) {
+	plain, null := strings.CutSuffix(text, "?")
+	var names []string
+	for _, t := range fieldTypes {
+		if names = append(names, t.String()); t.String() == plain {
+			f = record.Field{Name: name, Type: t, Filter: t.Filter(), Null: record.Nullability(null)}
+			if t == record.Text || t == record.Bytes {
+				f.Null = record.Nullable // the notation does not distinguish them
+			}
+			return f, ""
+		}
+	}
+	word, _, _ := strings.Cut(strings.ToLower(plain), "(")
+	near := record.DidYouMean(record.Suggest(plain, names))
+	if t, known := databaseTypes[word]; known {
+		near = record.DidYouMean([]string{t.String()})
+	}
+	if near == "" {
+		near = "; the types are " + strings.Join(names, ", ") + ", with ? where null is possible"
+	}
+	return record.Field{Name: name}, fmt.Sprintf("unknown type %q%s", text, near)
+}
+
+// maxErrors limits the errors of syntax in a file, after which it is not read further.
+const maxErrors = 100
+
+// Parse reads the kinds of a file with all mistakes that are visible in this file alone.
+// After an error of syntax it continues with the next table.
+func Parse(file string, data []byte) ([]*Declared, []Problem) {
+	r := reader{file: file, byName: make(map[string]*Declared)}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	for n := 0; n < maxErrors && len(data) > 0; n++ {
+		data = data[r.read(data):]
+	}
+	return r.kinds, r.problems
+}
+
+// reader parses a file.
+type reader struct {
+	unstable.Parser
+	file     string
+	before   int // lines before the text that is parsed
+	counted  int // bytes of this text with counted lines
+	line     int // of the byte after these
+	kinds    []*Declared
+	byName   map[string]*Declared
+	problems []Problem
+}
+
+// read reads expressions until the end or an error, and returns the offset at which to
+// continue.
+func (r *reader) read(data []byte) int {
+	r.Reset(data)
+	r.counted, r.line = 0, r.before+1
+	var head []string
+	last := r.before // line of the last expression
+	for r.NextExpression() {
+		node := r.Expression()
+		path := pathOf(nil, node)
+		line := r.lineOf(node)
+		last = line
+		switch node.Kind {
+		case unstable.KeyValue:
+			r.set(slices.Concat(head, path), line, node.Value())
+		case unstable.Table:
+			head = path
+			r.begin(path, line)
+		default:
+			head = path
+			r.problem(path[0], line, "a kind is written as [%s], with one bracket", path[0])
+		}
+	}
+	err := r.Error()
+	if err == nil {
+		return len(data)
+	}
+	lines := bytes.SplitAfter(bytes.TrimRight(data, "\r\n"), []byte("\n"))
+	first := last - r.before // index of the first line that may have the error
+	for first < len(lines)-1 && isBlank(lines[first]) {
+		first++
+	}
+	at := first
+	if e, is := errors.AsType[*unstable.ParserError](err); is && len(e.Highlight) > 0 {
+		at = min(max(first, r.Shape(r.Range(e.Highlight)).Start.Line-1), len(lines)-1)
+	}
+	kind := ""
+	if name := tableName(lines[at]); name != "" {
+		kind = name
+	} else if len(head) > 0 {
+		kind = head[0]
+	}
+	r.problem(kind, r.before+at+1, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+	for next := first + 1; next < len(lines); next++ {
+		if bytes.HasPrefix(bytes.TrimLeft(lines[next], " \t"), []byte("[")) {
+			r.before += next
+			return len(bytes.Join(lines[:next], nil))
+		}
+	}
+	return len(data)
+}
+
+func isBlank(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) == 0 || line[0] == '#'
+}
+
+// tableName returns the kind in the head of a table that may lack brackets, empty if the
+// line is none.
+func tableName(line []byte) string {
+	name, is := strings.CutPrefix(strings.TrimSpace(string(line)), "[")
+	if end := strings.IndexAny(name, ".]#= "); end >= 0 {
+		name = name[:end]
+	}
+	if !is {
+		return ""
+	}
+	return strings.Trim(name, `"'`)
+}
+
+// pathOf returns the key of an expression after those of the tables around it.
+func pathOf(around []string, node *unstable.Node) []string {
+	path := slices.Clone(around)
+	for parts := node.Key(); parts.Next(); {
+		path = append(path, string(parts.Node().Data))
+	}
+	return path
+}
+
+// lineOf returns the line of an expression. The parser counts from the start of the text
+// for each, which takes seconds for a file of some hundred kinds.
+func (r *reader) lineOf(node *unstable.Node) int {
+	parts := node.Key()
+	parts.Next()
+	offset := int(parts.Node().Raw.Offset)
+	r.line += bytes.Count(r.Data()[r.counted:offset], []byte("\n"))
+	r.counted = offset
+	return r.line
+}
+
+// problem reports a mistake, which leaves the kind out.
+func (r *reader) problem(kind string, line int, format string, args ...any) {
+	if kind != "" {
+		r.kind(kind, line).wrong = true
+	}
+	p := Problem{File: r.file, Line: line, Text: fmt.Sprintf(format, args...)}
+	if !slices.Contains(r.problems, p) {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// kind returns the kind of a name, which starts at a line if it is new.
+func (r *reader) kind(name string, line int) *Declared {
+	d := r.byName[name]
+	if d == nil {
+		d = &Declared{Kind: record.Kind{Name: name}, at: place{r.file, map[string]int{"": line}}}
+		r.byName[name], r.kinds = d, append(r.kinds, d)
+	}
+	return d
+}
+
+// once remembers the line of a member. It reports a second one.
+func (r *reader) once(d *Declared, member string, line int) bool {
+	if first, twice := d.at.lines[member]; twice {
+		r.problem(d.Name, line, "%s has %s twice, first in line %d; remove one", d.Name, member, first)
+		return false
+	}
+	d.at.lines[member] = line
+	return true
+}
+
+// begin reads the head of a table.
+func (r *reader) begin(path []string, line int) {
+	d := r.kind(path[0], line)
+	switch {
+	case len(path) == 1:
+		r.once(d, "its table", line)
+	case path[1] != fieldsTable || len(path) > 2:
+		r.unknown(d, path[1:], line)
+	default:
+		r.once(d, fieldsTable, line)
+	}
+}
+
+// unknown reports an unknown member.
+func (r *reader) unknown(d *Declared, path []string, line int) {
+	names := []string{typeMember, columnMember}
+	if len(path) == 1 {
+		names = []string{fieldsTable}
+		for _, m := range members {
+			names = append(names, m.name)
+		}
+	}
+	near := record.DidYouMean(record.Suggest(path[len(path)-1], names))
+	if path[0] == fieldsTable && near == "" {
+		near = `; a field is written as NAME = "string" or NAME = { type = "string", column = "my column" }`
+	}
+	r.problem(d.Name, line, "unknown member %q%s", strings.Join(path, "."), near)
+}
+
+// set reads a value. The path is of the kind and of a member, or of fields and the field.
+func (r *reader) set(path []string, line int, value *unstable.Node) {
+	isTable := value.Kind == unstable.InlineTable
+	if len(path) == 1 && !isTable {
+		r.problem("", line, "%s is outside of a kind; begin the kind with [NAME]", path[0])
+		return
+	}
+	d := r.kind(path[0], line)
+	switch {
+	case isTable && (len(path) == 1 || len(path) == 2 && path[1] == fieldsTable):
+		r.begin(path, line)
+		for inner := value.Children(); inner.Next(); {
+			r.set(pathOf(path, inner.Node()), line, inner.Node().Value())
+		}
+	case len(path) == 3 && path[1] == fieldsTable:
+		r.setField(d, path[2], line, value)
+	case len(path) == 2 && path[1] != fieldsTable:
+		r.setMember(d, path[1], line, value)
+	default:
+		r.unknown(d, path[1:], line)
+	}
+}
+
+// setField reads a field: its type, or a table of its type and column.
+func (r *reader) setField(d *Declared, name string, line int, value *unstable.Node) {
+	if !r.once(d, fieldsTable+"."+name, line) {
+		return
+	}
+	texts := map[string]string{}
+	if value.Kind == unstable.InlineTable {
+		for inner := value.Children(); inner.Next(); {
+			path := pathOf(nil, inner.Node())
+			if member := path[0]; len(path) > 1 || member != typeMember && member != columnMember {
+				r.unknown(d, []string{fieldsTable, name, strings.Join(path, ".")}, line)
+			} else if text, ok := r.text(d, member+" of "+name, line, inner.Node().Value()); ok {
+				texts[member] = text
+			}
+		}
+	} else if text, ok := r.text(d, "the type of "+name, line, value); ok {
+		texts[typeMember] = text
+	} else {
+		return
+	}
+	f, hint := readType(name, texts[typeMember])
+	if hint != "" {
+		r.problem(d.Name, line, "%s: %s", name, hint)
+	}
+	f.Column = texts[columnMember]
+	d.Fields = append(d.Fields, f)
+}
+
+// setMember reads a member of a kind.
+func (r *reader) setMember(d *Declared, name string, line int, value *unstable.Node) {
+	i := slices.IndexFunc(members, func(m member) bool { return m.name == name })
+	if i < 0 {
+		r.unknown(d, []string{name}, line)
+		return
+	}
+	if !r.once(d, name, line) {
+		return
+	}
+	if members[i].into == nil {
+		r.problems = append(r.problems, Problem{File: r.file, Line: line, Text: name + " is not supported by this version yet, and is ignored", Warning: true})
+		return
+	}
+	switch into := members[i].into(d).(type) {
+	case *string:
+		text, ok := r.text(d, name, line, value)
+		if hint := members[i].hint(text); ok && hint != "" {
+			r.problem(d.Name, line, "%s: %s", name, hint)
+		}
+		*into = text
+	case *[]string:
+		if value.Kind != unstable.Array {
+			r.problem(d.Name, line, "%s must be a list of fields, such as %s = [\"DebtorID\"]", name, name)
+			return
+		}
+		for items := value.Children(); items.Next(); {
+			if text, ok := r.text(d, "every item of "+name, line, items.Node()); ok {
+				*into = append(*into, text)
+			}
+		}
+	}
+}
+
+// text returns a text, which may not be empty.
+func (r *reader) text(d *Declared, name string, line int, value *unstable.Node) (string, bool) {
+	if value.Kind != unstable.String || len(value.Data) == 0 {
+		r.problem(d.Name, line, "%s must be a text in quotation marks", name)
+		return "", false
+	}
+	return string(value.Data), true
+}
