@@ -220,7 +220,7 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 	raw := reply.RawResponse
 	c.log.Debug("request", "method", req.method, "path", Redact(req.path), "status", raw.StatusCode,
 		"took", time.Since(start), "id", raw.Header.Get(wire.HeaderRequestID))
-	if raw.StatusCode < 200 || raw.StatusCode > 299 {
+	if unchanged := raw.StatusCode == http.StatusNotModified && req.header[0] == ifNoneMatch; !unchanged && (raw.StatusCode < 200 || raw.StatusCode > 299) {
 		defer raw.Body.Close()
 		return nil, errorReply(raw)
 	}

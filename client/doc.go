@@ -1,9 +1,10 @@
 // Package client is the Go API of the service: typed queries with streamed rows,
 // authentication, webhooks, and errors with their cause.
 //
-// A query selects records of a kind of the registry:
+// A query selects records of a kind of the registry, here that of the service:
 //
-//	kind, _ := record.Builtin().Lookup("SO_Totals")
+//	kinds, err := c.Kinds(ctx)
+//	kind, ok := kinds.Lookup("SO_Totals")
 //	q := client.Query{
 //		Kind:    kind,
 //		Where:   []client.Filter{{Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1000"}}},

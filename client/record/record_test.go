@@ -402,3 +402,20 @@ func TestNewRegistryCopiesKinds(t *testing.T) {
 		t.Errorf("the registry was changed to %s.%s", k.Name, k.Fields[0].Name)
 	}
 }
+
+func TestParseType(t *testing.T) {
+	for _, of := range Types() {
+		for _, null := range []Nullability{Nullable, NotNull} {
+			if of == Text || of == Bytes {
+				null = Nullable // the notation does not distinguish them
+			}
+			got, gotNull, known := ParseType(Field{Type: of, Null: null}.TypeName())
+			if got != of || gotNull != null || !known {
+				t.Errorf("%s: %s, %t, %t", of, got, gotNull, known)
+			}
+		}
+	}
+	if got, _, known := ParseType("geometry?"); got != Text || known {
+		t.Errorf("%s, %t", got, known)
+	}
+}

@@ -1,5 +1,10 @@
 package record
 
+import (
+	"slices"
+	"strings"
+)
+
 // Type is the type of a field's values. Package wire parses and formats them.
 type Type uint8
 
@@ -56,6 +61,14 @@ func Types() []Type {
 		all[i] = Type(i)
 	}
 	return all
+}
+
+// ParseType parses a type as Field.TypeName returns it. Text and Bytes can always be null.
+func ParseType(name string) (t Type, null Nullability, known bool) {
+	name, question := strings.CutSuffix(name, "?")
+	i := slices.IndexFunc(types[:], func(one typeInfo) bool { return one.name == name })
+	t = Type(max(i, 0))
+	return t, Nullability(question || t == Text || t == Bytes), i >= 0
 }
 
 // String returns the name in the published interface.

@@ -103,7 +103,7 @@ var edges = map[string][]string{
 	"daemon/rest/edge":     slices.Concat(plain, []string{"daemon/account", "daemon/bounded", "daemon/encode", "daemon/query", "daemon/requestlog"}),
 	"daemon/rest/form":     slices.Concat(plain, []string{"daemon/metadata", "daemon/query", "daemon/rest/edge"}),
 	"daemon/rest/accounts": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/encode", "daemon/query", "daemon/requestlog", "daemon/rest/edge", "daemon/rest/form"}),
-	"daemon/rest/queries":  slices.Concat(plain, []string{"daemon/encode", "daemon/executor", "daemon/metadata", "daemon/query", "daemon/rest/edge", "daemon/rest/form", "daemon/spill"}),
+	"daemon/rest/queries":  slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/executor", "daemon/metadata", "daemon/query", "daemon/rest/edge", "daemon/rest/form", "daemon/spill"}),
 	"daemon/rest/webhooks": slices.Concat(plain, []string{"daemon/account", "daemon/audit", "daemon/live", "daemon/metadata", "daemon/query", "daemon/requestlog", "daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/form",
 		"daemon/rest/queries", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics", "daemon/query", "daemon/requestlog",

@@ -49,9 +49,10 @@ const (
 
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access *accounts.Access
-	closed description
-	open   description // the same for anonymous queries
+	access  *accounts.Access
+	queries *queries.Handler
+	closed  description
+	open    description // the same for anonymous queries
 }
 
 // description holds the documents about a service, each built on first use.
@@ -243,6 +244,39 @@ func parseNamespace(text string) (string, error) {
 		}
 	}
 	return text, nil
+}
+
+// kinds returns the record kinds that the user may read, with their fields. Clients store
+// them with their tag and request them again only if they have changed.
+func (h *documents) kinds(x *edge.Context) error {
+	f := form.Read(x)
+	if err := f.Done(x); err != nil {
+		return err
+	}
+	all := metadata.Kinds(h.queries.Registry, func(k *record.Kind) bool { return queries.MayRead(x, k) })
+	tag, err := metadata.ETag(all)
+	if err != nil {
+		return err
+	}
+	header := x.Response.Header()
+	header.Set("ETag", tag)
+	header.Set("Cache-Control", "private, no-cache")
+	if hasTag(x.Request.Header.Values("If-None-Match"), tag) {
+		x.Response.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return edge.List(x, "Kinds", all, nil, func(k wire.RecordKind) wire.RecordKind { return k })
+}
+
+// hasTag reports whether a list of tags in headers has a tag. Strong and weak tags are
+// equal.
+func hasTag(headers []string, tag string) bool {
+	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
 }
 
 // restPaths returns the routes other than those that call an operation by its name.

@@ -30,7 +30,7 @@ var roleOf = map[string]string{
 	"RotateSecret": "", "RetryMessages": "admin", "DeleteMessages": "admin",
 	"MessageQuery": "admin", "AttemptQuery": "admin", "SubscriptionQuery": "admin", "Stream": "admin", "Stats": "admin",
 
-	"Info": "", "Settings": "admin", "SystemInfo": "reader", "RestPaths": "",
+	"Info": "", "Settings": "admin", "SystemInfo": "reader", "RestPaths": "", "Kinds": "reader",
 
 	"Home": "", "GetMetadata": "", "OpenAPI": "", "Health": "", "Ready": "", "Metrics": "",
 	"Types": "", "TypeScript": "", "TypeScriptDeclarations": "", "CSharp": "",

@@ -202,6 +202,8 @@ func serviceOperations(h *handlers) []operation {
 		{name: "OpenAPI", group: groupService, summary: "The OpenAPI 3.1 document of the service", media: "application/json", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/openapi.json", Serve: h.documents.openAPI},
 			{Methods: "GET", Pattern: "/openapi", Serve: h.documents.swagger, Summary: "The same in OpenAPI 2.0 (Swagger)"}}},
+		{name: "Kinds", group: groupService, role: account.Reader, summary: "The record kinds that the caller may read, with their fields", response: []wire.RecordKind{}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Kinds", Serve: h.documents.kinds}}},
 		{name: "Types", group: groupService, summary: "The languages of types for client programs", response: []wire.TypesFile{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/types", Serve: h.documents.languages}}},
 		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{

@@ -148,7 +148,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 			return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, &h.queries, open)
 		})
 	}
-	h.documents = documents{h.access, about(false), about(true)}
+	h.documents = documents{h.access, &h.queries, about(false), about(true)}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Kinds returns the record kinds of the service that the caller may read. A service
+// without a list of kinds, of an earlier version, has the built-in ones.
+func (c *Client) Kinds(ctx context.Context) (*record.Registry, error) {
+	list, err := c.KindList(ctx, "")
+	if Is(err, NotFound) {
+		return record.Builtin(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list.Registry()
+}
+
+// KindList is the record kinds of a service in a form that can be stored.
+type KindList struct {
+	ETag  string // changes with the kinds
+	Kinds []wire.RecordKind
+}
+
+// KindList returns the record kinds of the service that the caller may read, or nil if
+// their tag is still etag.
+func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
+	req := call{method: http.MethodGet, path: "/Kinds", accept: mediaJSON}
+	if etag != "" {
+		req.header = [2]string{ifNoneMatch, etag}
+	}
+	reply, err := c.do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode == http.StatusNotModified {
+		return nil, nil
+	}
+	list := &KindList{ETag: reply.Header.Get("ETag")}
+	return list, readDocument(reply, &list.Kinds)
+}
+
+// ifNoneMatch is the header of a request for a document unless it has a tag.
+const ifNoneMatch = "If-None-Match"
+
+// Registry returns the kinds as a registry. Fields of types that this version does not
+// know are texts without filters.
+func (l *KindList) Registry() (*record.Registry, error) {
+	kinds := make([]record.Kind, len(l.Kinds))
+	for i, k := range l.Kinds {
+		kinds[i] = record.Kind{Name: k.Name, Area: k.Area, Summary: k.Summary, Key: k.Key, Fields: make([]record.Field, len(k.Fields))}
+		if kinds[i].Operation() != k.Operation {
+			kinds[i].OperationName = k.Operation
+		}
+		for j, f := range k.Fields {
+			t, null, known := record.ParseType(f.Type)
+			kinds[i].Fields[j] = record.Field{Name: f.Name, Type: t, Filter: t.Filter(), Null: null}
+			if !known {
+				kinds[i].Fields[j].Filter = record.NoFilter
+			}
+		}
+	}
+	r, err := record.NewRegistry(kinds...)
+	if err != nil {
+		return nil, &Error{Kind: Failed, Message: "the service returned invalid record kinds: " + err.Error(), Err: err}
+	}
+	return r, nil
+}
