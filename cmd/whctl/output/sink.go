@@ -10,8 +10,9 @@ import (
 	"github.com/bizhook/whd/client/display"
 )
 
-// bufferSize is the size of the write buffer in bytes.
-const bufferSize = 256 << 10
+// bufferSize is the size of the write buffer in bytes. Linux copies larger writes to a file
+// several times as slowly.
+const bufferSize = 16 << 10
 
 // Sink writes to standard output, or to a file that is created atomically by Finish.
 type Sink struct {
