@@ -88,11 +88,7 @@ func OpenReader(path string, connections int, drain *executor.Drain) (*executor.
 	if err != nil {
 		return nil, err
 	}
-	tables := make(map[string]string)
-	for _, kind := range record.System().Kinds() {
-		tables[kind.Name] = kind.Source()
-	}
-	return executor.NewFile(pool, tables, drain), nil
+	return executor.NewFile(pool, (*record.Kind).Source, nil, drain), nil
 }
 
 // systemConnections bounds the connections for queries of the service's tables on
@@ -105,11 +101,7 @@ func readServer(c Config, schema string) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := executor.NewServer(pool, c.LockTimeout, c.Limits)
-	for _, kind := range record.System().Kinds() {
-		server.Add(kind, mssql.Table{Schema: schema, Name: kind.Source()})
-	}
-	return server, nil
+	return executor.NewServer(pool, c.LockTimeout, c.Limits, func(kind *record.Kind) mssql.Table { return mssql.Table{Schema: schema, Name: kind.Source()} }), nil
 }
 
 // OpenFile opens the file of the service's tables for statements. A few connections

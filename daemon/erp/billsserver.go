@@ -32,7 +32,7 @@ func (s *serverBills) describe() error {
 	}
 	defer conn.Close()
 	for _, table := range BillTables().Kinds() {
-		columnTypes, err := s.backend.Describe(s.ctx, conn, table.Name)
+		columnTypes, err := s.backend.Describe(s.ctx, conn, table)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *serverBills) describe() error {
 }
 
 func (s *serverBills) liveColumn(table, column string) mssql.Column {
-	i, ok := s.backend.Table(table).Kind.Column(column)
+	i, ok := billTable(table).Column(column)
 	if !ok {
 		return mssql.Column{}
 	}
@@ -148,7 +148,7 @@ func (s *serverBills) close() {
 func (s *serverBills) failed(err error) error {
 	if e, ok := errors.AsType[*mssql.Error](err); ok && !e.Deadlock() && !e.LockTimeout() {
 		for table := range s.columnTypes {
-			s.backend.Table(table).Forget()
+			s.backend.Table(billTable(table)).Forget()
 		}
 	}
 	return err

@@ -2,6 +2,7 @@ package erp
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/bizhook/whd/client/record"
 )
@@ -18,7 +19,15 @@ const (
 // BillTables returns the tables of bills with their columns. They are not record kinds and
 // cannot be queried, but are described like kinds so that the same code creates, seeds
 // and checks them.
-func BillTables() *record.Registry {
+func BillTables() *record.Registry { return billTables() }
+
+// billTable returns the description of a table of bills, nil if there is none.
+func billTable(name string) *record.Kind {
+	table, _ := BillTables().Lookup(name)
+	return table
+}
+
+var billTables = sync.OnceValue(func() *record.Registry {
 	r, err := record.NewRegistry(
 		record.Kind{Name: BillsTable, Fields: []record.Field{
 			{Name: "RecID", Type: record.Text},
@@ -53,7 +62,7 @@ func BillTables() *record.Registry {
 		panic("erp: " + err.Error()) // an error in this table, found by its test
 	}
 	return r
-}
+})
 
 // unusedColumns are columns of FieldsTable that the service does not read. They are only
 // created for demo records.

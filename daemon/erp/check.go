@@ -46,7 +46,7 @@ func (r *Records) Check(ctx context.Context) (found Report, err error) {
 		found.Kinds++
 		view, table := "whd_"+kind.Name, cmp.Or(r.config.Sources[kind.Name], kind.Name)
 		if s := r.Server(); s != nil {
-			view, table = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted(), s.Table(kind.Name).Name.Quoted()
+			view, table = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted(), s.Table(kind).Name.Quoted()
 		}
 		proposeView(view, table, findings)
 		found.Findings = append(found.Findings, findings...)

@@ -28,16 +28,7 @@ func newFileRecords(c Config) (*fileRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	kinds, tables := c.tables(), make(map[string]string)
-	for _, kind := range kinds {
-		tables[kind.Name] = cmp.Or(c.Sources[kind.Name], kind.Name)
-	}
-	b := &fileRecords{executor.NewFile(pool, tables, nil), kinds}
-	if b.Indexed, err = b.ownTables(c.Sources); err != nil {
-		pool.Close()
-		return nil, err
-	}
-	return b, nil
+	return &fileRecords{executor.NewFile(pool, c.fileTable, c.isOwn, nil), c.tables()}, nil
 }
 
 // declaredTypes maps field types to the column types of tables in the embedded file.
@@ -153,26 +144,28 @@ func orderedColumns(kind *record.Kind) (names []string) {
 	return names
 }
 
-// ownTables returns the kinds with tables of our column types. Tables of other programs may
-// have others.
-func (b *fileRecords) ownTables(sources map[string]string) (map[string]bool, error) {
-	conn, err := b.Pool.Get(context.Background())
-	if err != nil {
-		return nil, err
+// fileTable returns the name of a kind's table or view, which has no schema in the file.
+func (c Config) fileTable(kind *record.Kind) string {
+	if source := c.Sources[kind.Name]; source != "" {
+		return source
 	}
-	defer b.Pool.Put(conn)
-	own := make(map[string]bool)
-	for _, kind := range b.kinds {
-		types, err := columnsOf(conn, b.Name(kind.Name))
-		if err != nil {
-			return nil, err
-		}
-		own[kind.Name] = sources[kind.Name] == "" && !slices.ContainsFunc(kind.Fields, func(f record.Field) bool {
-			declared, _, _ := strings.Cut(declaredTypes[f.Type.Stored()], " ")
-			return types[strings.ToLower(f.ColumnName())] != declared
-		})
+	if table, ok := mssql.ParseTable(kind.Table, ""); ok {
+		return table.Name
 	}
-	return own, nil
+	return kind.Name
+}
+
+// isOwn reports whether the table of a kind has been created here and has our column types.
+// Tables of other programs may have others, and no index on the first field.
+func (c Config) isOwn(conn *sqlite.Conn, kind *record.Kind) (bool, error) {
+	if _, created := c.Registry.Lookup(kind.Name); !created || c.fileTable(kind) != kind.Name {
+		return false, nil
+	}
+	types, err := columnsOf(conn, kind.Name)
+	return !slices.ContainsFunc(kind.Fields, func(f record.Field) bool {
+		declared, _, _ := strings.Cut(declaredTypes[f.Type.Stored()], " ")
+		return types[strings.ToLower(f.ColumnName())] != declared
+	}), err
 }
 
 // columnsOf returns the declared types of a table's columns by name in lower case.
@@ -211,7 +204,7 @@ func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	}
 	defer b.Pool.Put(conn)
 	for _, kind := range b.kinds {
-		_, notEmpty, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind.Name) + " LIMIT 1")
+		_, notEmpty, err := conn.QueryInt("SELECT 1 FROM " + b.Table(kind) + " LIMIT 1")
 		if err != nil || notEmpty {
 			return false, executor.Classify(err)
 		}
@@ -232,15 +225,17 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 	}
 	var count int64
 	for _, kind := range kinds {
-		n, err := loadKind(conn, b.Table(kind.Name), len(kind.Fields), rows(kind))
+		n, err := loadKind(conn, b.Table(kind), len(kind.Fields), rows(kind))
 		if err != nil {
 			return 0, executor.Classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}
 		count += n
-		if b.Indexed[kind.Name] {
-			if err := createIndexes(conn, kind, orderedColumns(kind)); err != nil {
-				return 0, executor.Classify(fmt.Errorf("indexing %s: %w", kind.Name, err))
-			}
+		own, err := b.Own(conn, kind)
+		if own {
+			err = createIndexes(conn, kind, orderedColumns(kind))
+		}
+		if err != nil {
+			return 0, executor.Classify(fmt.Errorf("indexing %s: %w", kind.Name, err))
 		}
 	}
 	return count, executor.Classify(conn.Exec("COMMIT"))
@@ -280,7 +275,7 @@ func (b *fileRecords) probe(context.Context, *record.Kind, []string) (string, er
 }
 
 func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	table := b.Name(kind.Name)
+	table := b.Name(kind)
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
 		return table, nil, err
@@ -320,7 +315,7 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	if err != nil {
 		return nil, err
 	}
-	s := &fileBills{billDialect: fileBillDialect(b.Table), ctx: ctx, backend: b, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
+	s := &fileBills{billDialect: fileBillDialect(func(table string) string { return b.Table(billTable(table)) }), ctx: ctx, backend: b, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
 	if write {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			s.close()
@@ -338,7 +333,7 @@ func (b *fileRecords) writeProblem(ctx context.Context) (*Finding, error) {
 		return nil, err
 	}
 	defer s.close()
-	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)", billArg{text: b.Name(ValuesTable)})
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)", billArg{text: b.Name(billTable(ValuesTable))})
 	if err != nil || len(views) == 0 {
 		return nil, err
 	}

@@ -129,7 +129,7 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := c.compile(plan, d, b.Table("SO_Totals"))
+		st, err := c.compile(plan, d, b.Table(totalsKind()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,7 @@ func (b *serverRecords) openOutbox() (err error) {
 	if b.config.Outbox == "" {
 		return nil
 	}
-	table, _ := mssql.ParseTable(b.config.Outbox, b.config.Schema) // see CheckOutbox
-	b.Add(outboxKind, table)
+	table := b.Table(outboxKind).Name
 	if b.outboxPool, err = mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1}); err == nil {
 		b.outbox = &Outbox{b.outboxPool.DB(), table, mssql.LockTimeout(b.config.LockTimeout)}
 	}

@@ -33,13 +33,11 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &serverRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits), config: c, kinds: c.tables()}
-	for _, kind := range b.kinds {
-		name, ok := mssql.ParseTable(cmp.Or(c.Sources[kind.Name], mssql.Quote(kind.Name)), c.Schema)
-		if !ok {
-			return nil, errors.Join(fmt.Errorf("the source of %s is not the name of a table or view: %s", kind.Name, c.Sources[kind.Name]), b.Close())
+	b := &serverRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable), config: c, kinds: c.tables()}
+	for kind, source := range c.Sources {
+		if _, ok := mssql.ParseTable(source, c.Schema); !ok {
+			return nil, errors.Join(fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source), b.Close())
 		}
-		b.Add(kind, name)
 	}
 	if b.bills, err = openBills(c); err == nil {
 		b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: 1})
@@ -51,6 +49,19 @@ func newServerRecords(c Config) (*serverRecords, error) {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// serverTable returns the table or view of a kind.
+func (c Config) serverTable(kind *record.Kind) mssql.Table {
+	source := cmp.Or(c.Sources[kind.Name], kind.Table)
+	if kind == outboxKind {
+		source = c.Outbox // see CheckOutbox
+	}
+	table, ok := mssql.ParseTable(source, c.Schema)
+	if !ok {
+		table = mssql.Table{Schema: c.Schema, Name: kind.Name}
+	}
+	return table
 }
 
 // Ping implements backend.
@@ -74,7 +85,7 @@ func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, erro
 // Empty implements backend.
 func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	for _, kind := range b.kinds {
-		notEmpty, err := hasRows(ctx, b.Pool.DB(), b.Table(kind.Name).Name)
+		notEmpty, err := hasRows(ctx, b.Pool.DB(), b.Table(kind).Name)
 		if notEmpty || err != nil {
 			return false, executor.Classify(err)
 		}
@@ -95,7 +106,7 @@ func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Row
 	}
 	defer tx.Rollback() // does nothing after Commit
 	for _, kind := range kinds {
-		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind.Name).Name, seeded: &f}
+		w := &tableWriter{tx: tx, kind: kind, name: b.Table(kind).Name, seeded: &f}
 		if err := w.seed(ctx, rows); err != nil {
 			return Seeded{}, executor.Classify(fmt.Errorf("seeding %s: %w", w.name, err))
 		}
@@ -107,7 +118,7 @@ func (b *serverRecords) typeCompatibility() compatibilities { return serverTypes
 
 // describe implements backend.
 func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
-	table := b.Table(kind.Name).Name
+	table := b.Table(kind).Name
 	conn, err := b.poolFor(kind).Get(ctx)
 	if err != nil {
 		return table.String(), nil, err
@@ -126,7 +137,7 @@ func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 	if kind == outboxKind {
 		return b.outboxPool
 	}
-	if _, ok := BillTables().Lookup(kind.Name); ok {
+	if billTable(kind.Name) == kind {
 		return b.bills
 	}
 	return b.Pool
@@ -138,7 +149,7 @@ func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, names []st
 	for i, name := range names {
 		columns[i] = mssql.Quote(name)
 	}
-	rows, err := b.poolFor(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind.Name).Name.Quoted())
+	rows, err := b.poolFor(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind).Name.Quoted())
 	if err == nil {
 		defer rows.Close()
 		rows.Next()
@@ -199,7 +210,7 @@ func openBills(c Config) (*mssql.Server, error) {
 
 // billSession implements backend.
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
-	quoted := func(table string) string { return b.Table(table).Name.Quoted() }
+	quoted := func(table string) string { return b.Table(billTable(table)).Name.Quoted() }
 	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, columnTypes: make(map[string]*executor.Columns), db: b.bills.DB(), prefix: mssql.LockTimeout(b.config.LockTimeout)}
 	if err := s.describe(); err != nil || !write {
 		return s, err
@@ -212,7 +223,7 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 // writeProblem implements backend: it returns which permissions on the table of custom
 // field values the login lacks.
 func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
-	table := b.Table(ValuesTable)
+	table := b.Table(billTable(ValuesTable))
 	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), table.Name, neededRights(table.Kind)...)
 	missing = slices.DeleteFunc(missing, func(right string) bool { return right == "SELECT" }) // see checkKind
 	if err != nil || len(missing) == 0 {
@@ -223,6 +234,6 @@ func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
 
 // grant implements backend.
 func (b *serverRecords) grant(ctx context.Context, kind *record.Kind) (statement string, err error) {
-	_, statement, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind.Name).Name, neededRights(kind)...)
+	_, statement, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind).Name, neededRights(kind)...)
 	return statement, err
 }

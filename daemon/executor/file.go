@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -17,27 +18,46 @@ import (
 // File is a SQLite file that plans are executed on.
 type File struct {
 	Pool     *sqlite.Pool
-	Indexed  map[string]bool   // record kinds with tables and indexes as created by package erp
-	tables   map[string]string // names by record kind
-	drain    *Drain            // nil if reads are not interrupted
+	names    func(*record.Kind) string
+	isOwn    func(*sqlite.Conn, *record.Kind) (bool, error)
+	own      sync.Map // results of isOwn by *record.Kind
+	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
 	dialect, indexed *dialect.Dialect // of other and of indexed kinds
 }
 
-// NewFile returns a File. tables maps record kinds to table names. Long reads are
+// NewFile returns a File. names returns the name of a kind's table; isOwn, unless it is nil,
+// whether it has columns and indexes as package erp creates them. Long reads are
 // interrupted while drain is active, unless it is nil.
-func NewFile(pool *sqlite.Pool, tables map[string]string, drain *Drain) *File {
-	f := &File{Pool: pool, tables: tables, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
+func NewFile(pool *sqlite.Pool, names func(*record.Kind) string, isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain) *File {
+	f := &File{Pool: pool, names: names, isOwn: isOwn, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
 	f.indexed.HideFields = true
 	return f
 }
 
 // Name returns the name of a kind's table.
-func (f *File) Name(kind string) string { return f.tables[kind] }
+func (f *File) Name(kind *record.Kind) string { return f.names(kind) }
 
 // Table returns the quoted name of a kind's table.
-func (f *File) Table(kind string) string { return sqlite.Quote(f.tables[kind]) }
+func (f *File) Table(kind *record.Kind) string { return sqlite.Quote(f.names(kind)) }
+
+// Own returns the cached result of isOwn.
+func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (own bool, err error) {
+	if f.isOwn == nil {
+		return false, nil
+	}
+	if cached, known := f.own.Load(kind); known {
+		return cached.(bool), nil
+	}
+	if own, err = f.isOwn(conn, kind); err == nil {
+		f.own.Store(kind, own)
+	}
+	return own, err
+}
+
+// Forget removes a kind that is no longer used from the cache.
+func (f *File) Forget(kind *record.Kind) { f.own.Delete(kind) }
 
 // Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
@@ -46,6 +66,10 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 		return nil, Classify(err)
 	}
 	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
+	if s.own, err = f.Own(conn, kind); err != nil {
+		s.close()
+		return nil, s.classify(err)
+	}
 	if !several {
 		return s, nil
 	}
@@ -73,16 +97,17 @@ type fileSession struct {
 	ctx           context.Context
 	file          *File
 	kind          *record.Kind
+	own           bool // see File.Own
 	conn          *sqlite.Conn
 	stopInterrupt func()
 	guard         guard
 }
 
 func (s *fileSession) table() (*dialect.Dialect, string) {
-	if s.file.Indexed[s.kind.Name] {
-		return s.file.indexed, s.file.Table(s.kind.Name)
+	if s.own {
+		return s.file.indexed, s.file.Table(s.kind)
 	}
-	return s.file.dialect, s.file.Table(s.kind.Name)
+	return s.file.dialect, s.file.Table(s.kind)
 }
 
 func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,23 +24,29 @@ type Server struct {
 	Pool         *mssql.Server
 	LockTimeout  time.Duration // lock timeout of statements; 0 for the statement's time limit
 	Limits       func() Limits
-	tables       map[string]*Table    // by record kind
+	names        func(*record.Kind) mssql.Table
+	tables       sync.Map             // *Table by *record.Kind
 	supportsJSON atomic.Pointer[bool] // nil until detected
 	remember     *totals
 }
 
-// NewServer returns a Server that reads through a pool.
-func NewServer(pool *mssql.Server, lockTimeout time.Duration, limits func() Limits) *Server {
-	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, tables: make(map[string]*Table), remember: newTotals()}
-}
-
-// Add sets the table or view of a kind.
-func (b *Server) Add(kind *record.Kind, name mssql.Table) {
-	b.tables[kind.Name] = &Table{Kind: kind, Name: name}
+// NewServer returns a Server that reads through a pool. names returns the name of a kind's
+// table or view.
+func NewServer(pool *mssql.Server, lockTimeout time.Duration, limits func() Limits, names func(*record.Kind) mssql.Table) *Server {
+	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, names: names, remember: newTotals()}
 }
 
 // Table returns the table or view of a kind.
-func (b *Server) Table(kind string) *Table { return b.tables[kind] }
+func (b *Server) Table(kind *record.Kind) *Table {
+	table, known := b.tables.Load(kind)
+	if !known {
+		table, _ = b.tables.LoadOrStore(kind, &Table{Kind: kind, Name: b.names(kind)})
+	}
+	return table.(*Table)
+}
+
+// Forget removes a kind that is no longer used from the cache.
+func (b *Server) Forget(kind *record.Kind) { b.tables.Delete(kind) }
 
 // Session implements Database.
 func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Session, error) {
@@ -47,10 +54,10 @@ func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Sessio
 	if err != nil {
 		return nil, err
 	}
-	s := &serverSession{ctx: ctx, server: b, source: b.tables[kind.Name], conn: conn}
+	s := &serverSession{ctx: ctx, server: b, source: b.Table(kind), conn: conn}
 	s.guard.watch(conn.Abort, b.Limits().Row)
 	s.guard.enter()
-	s.live, err = b.Describe(ctx, conn, kind.Name)
+	s.live, err = b.Describe(ctx, conn, kind)
 	s.guard.leave()
 	s.guard.stop()
 	if err != nil {

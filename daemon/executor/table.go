@@ -38,8 +38,8 @@ type Columns struct {
 }
 
 // Describe returns the columns of a kind's table, from the cache or the catalogue.
-func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind string) (*Columns, error) {
-	t := b.tables[kind]
+func (b *Server) Describe(ctx context.Context, conn *mssql.Conn, kind *record.Kind) (*Columns, error) {
+	t := b.Table(kind)
 	if cached := t.cached.Load(); cached != nil && time.Now().Before(cached.until) {
 		return cached, nil
 	}

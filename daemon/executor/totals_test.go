@@ -35,7 +35,7 @@ func openCountFile(t *testing.T, database record.Database) *countFile {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { pool.Close() })
-	f.File = NewFile(pool, map[string]string{"Numbers": "Numbers"}, nil)
+	f.File = NewFile(pool, (*record.Kind).Source, nil, nil)
 	return f
 }
 

@@ -100,10 +100,10 @@ func (p *reader) close() {
 
 // describe reads the columns, the size and the indexes of a table.
 func (p *reader) describe(t *table) (err error) {
-	name := p.server.Table(t.kind.Name).Name
+	name := p.server.Table(t.kind).Name
 	ctx, cancel := context.WithTimeout(p.ctx, p.limit)
 	defer cancel()
-	if t.live, err = p.server.Describe(ctx, p.conn, t.kind.Name); err != nil {
+	if t.live, err = p.server.Describe(ctx, p.conn, t.kind); err != nil {
 		return err
 	}
 	if t.columns, err = p.conn.Catalogue(ctx, name); err != nil || name.Server != "" {
@@ -138,7 +138,7 @@ func (p *reader) compile(t *table, r query.Request) (query.Statement, error) {
 	if err != nil {
 		return query.Statement{}, err
 	}
-	st, err := query.Compile(plan, t.live.Dialect(), p.server.Table(t.kind.Name).Name.Quoted())
+	st, err := query.Compile(plan, t.live.Dialect(), p.server.Table(t.kind).Name.Quoted())
 	if r.Take == query.NoTake {
 		st.SQL = strings.Replace(st.SQL, "SELECT ", fmt.Sprintf("SELECT TOP (%d) ", maxRows), 1)
 	}
