@@ -184,7 +184,7 @@ func (k *Kind) ColumnNames() []string {
 // paging, ordering, projection and the reply format.
 func Reserved() []string {
 	return []string{
-		"Skip", "Take", "OrderBy", "OrderByDesc", "Include", "Fields", "Meta",
+		"Skip", "Take", "OrderBy", "OrderByDesc", "Include", "Fields", "Meta", "GroupBy",
 		"format", "callback", "nulls", "bom", "Strict", "Cursor", "v", "jsconfig",
 	}
 }

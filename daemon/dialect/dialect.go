@@ -31,6 +31,9 @@ type Dialect struct {
 	Sum, Avg Cast // around a column, exact on decimals and integers
 	Integer  Cast // around an integer column inside Sum and Avg
 
+	DatePrefix Cast                   // around a date column and its first %d characters in the form 2019-05-01
+	Collate    map[record.Type]string // added to a computed value of the type that rows are ordered by
+
 	MaxParams int // maximum number of parameters of a statement
 
 	List List // how long lists of values are passed
@@ -126,6 +129,8 @@ func SQLite() *Dialect {
 		Count:      Cast{"COUNT(", ")"},
 		Sum:        Cast{"dec_sum(", ")"},
 		Avg:        Cast{"dec_avg(", ")"},
+		DatePrefix: Cast{"substr(", ", 1, %d)"},
+		Collate:    map[record.Type]string{record.Text: " COLLATE TSQL", record.Decimal: " COLLATE DEC"},
 		MaxParams:  32766,
 	}
 }
@@ -147,6 +152,7 @@ func TSQL() *Dialect {
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},
 		Integer:    Cast{"CAST(", " AS decimal(38,0))"},
+		DatePrefix: Cast{"LEFT(CONVERT(varchar(30), ", ", 126), %d)"},
 		MaxParams:  2097, // 2,100 per call, minus two for sp_executesql and one for CONTEXT_INFO
 		List:       openJSON(),
 	}

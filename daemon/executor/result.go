@@ -68,7 +68,7 @@ type Meta struct{ Name, Value string }
 // Select starts the plan's statement on a database. limits is called for each statement.
 func Select(ctx context.Context, from Database, limits func() Limits, plan *query.Plan) (*Result, error) {
 	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
-	session, err := from.Session(ctx, plan.Kind, several)
+	session, err := from.Session(ctx, plan.Source(), several)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type resumingRows struct {
 // resumable reports whether a plan's rows are sorted by the key of a kind in our own
 // tables. A plan with several statements needs a single snapshot and is not resumed.
 func resumable(p *query.Plan, several bool) bool {
-	return p.Kind.Database == record.AppDB && p.Kind.Fields[p.Kind.KeyField()].Type == record.Long && !p.Distinct && !several &&
+	return p.Group == nil && p.Kind.Database == record.AppDB && p.Kind.Fields[p.Kind.KeyField()].Type == record.Long && !p.Distinct && !several &&
 		len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
 }
 

@@ -44,6 +44,9 @@ const NoField = -1
 // Compile returns the statement that selects the plan's rows from source, a quoted
 // table name.
 func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	if p.Group != nil {
+		return compileGroups(p, d, source)
+	}
 	b := newBuilder(p, d, p.Columns, p.Order)
 	b.text("SELECT ")
 	if p.Distinct {
@@ -75,6 +78,17 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 		columns = p.Columns
 	}
 	b := newBuilder(p, d, columns, nil)
+	if p.Group != nil {
+		b = newGroupBuilder(p, d)
+		b.text("SELECT " + d.CountAll + " FROM (SELECT ")
+		b.group()
+		b.text(" AS g FROM " + source)
+		b.where()
+		b.text(" GROUP BY ")
+		b.group()
+		b.text(") AS q")
+		return b.done([]record.Type{record.Long})
+	}
 	if p.Matches != nil {
 		b.fragment(p.Matches)
 		return b.done([]record.Type{record.Long})

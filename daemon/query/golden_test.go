@@ -202,7 +202,8 @@ func planText(r *Request, p *Plan) string {
 	}
 	line("rows", textIf(p.Distinct, "distinct"), fields)
 	for _, c := range p.Where {
-		line("where", r.Kind.Fields[c.Field].Name, c.Operator.String(), values(r.Kind.Fields[c.Field].Type, c.Operands))
+		f := p.Source().Fields[c.Field]
+		line("where", f.Name, c.Operator.String(), values(f.Type, c.Operands))
 	}
 	var order []string
 	for _, o := range p.Order {

@@ -33,7 +33,7 @@ func (p *parser) command(member, text string) bool {
 	switch {
 	case text == "":
 	case strings.EqualFold(text, total):
-		p.req.Total = max(p.req.Total, TotalOn)
+		p.req.Total, p.totalGiven = max(p.req.Total, TotalOn), true
 	case strings.EqualFold(text, noTotal):
 		p.req.Total = TotalOff // overrides every other command
 	default:
@@ -57,7 +57,7 @@ func (p *parser) function(member, text string) bool {
 		p.ignore(unknown{member: member, part: text})
 		return true
 	}
-	a := Aggregate{Function: Function(f), Distinct: distinct, Field: AllRows, Name: alias}
+	a := Aggregate{Function: Function(f), Distinct: distinct, Field: AllRows, Name: alias, Alias: alias != ""}
 	if alias == "" {
 		a.Name = text
 	}

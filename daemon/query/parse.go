@@ -39,8 +39,9 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	for _, m := range members {
 		p.member(m)
 	}
-	p.order(members)
 	p.strict(members)
+	p.group()
+	p.order(members)
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
 		p.req.Take, p.req.Clamped = o.MaxTake, true
 	}
@@ -63,6 +64,8 @@ type parser struct {
 	req      *Request
 	unknowns []unknown
 	wrong    []fault.Field
+
+	totalGiven bool // by Include=Total
 }
 
 // fail records an error of a member, at most one for each member.
@@ -190,6 +193,8 @@ func (p *parser) common(m Member) bool {
 		read = p.fields
 	case strings.EqualFold(m.Name, Include):
 		read = p.include
+	case strings.EqualFold(m.Name, GroupBy):
+		read = p.groupBy
 	case strings.EqualFold(m.Name, Cursor):
 		// Even an empty cursor must not be ignored: the client expects pages.
 		p.fail(m.Name, "is not supported by this version: use Skip and Take")

@@ -20,6 +20,7 @@ type Plan struct {
 	Count          bool  // the total is returned even if it must be counted
 	TotalRequested bool  // the request itself has Include=Total
 	Aggregates     []Aggregate
+	Group          *Group // nil for rows of Kind
 
 	// Set by a store that finds the same rows or their number faster by another statement.
 	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones
@@ -45,6 +46,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 		Count:          r.Total == TotalOn || countPages && r.Total == TotalDefault,
 		TotalRequested: r.Total == TotalOn,
 		Aggregates:     r.Include,
+		Group:          r.Group,
 	}
 	if len(p.Columns) == 0 {
 		p.Columns = make([]int, len(r.Kind.Fields))
@@ -86,7 +88,7 @@ func (p *Plan) stableOrder(r *Request) []Order {
 	if newest := (Order{Field: r.Kind.KeyField(), Desc: true}); len(requested) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
 		requested = []Order{newest}
 	}
-	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet {
+	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet && r.Group == nil {
 		return nil
 	}
 	breakers := []int{r.Kind.KeyField()}
@@ -104,6 +106,14 @@ func (p *Plan) stableOrder(r *Request) []Order {
 
 func ordersBy(order []Order, field int) bool {
 	return slices.ContainsFunc(order, func(o Order) bool { return o.Field == field })
+}
+
+// Source returns the kind whose rows are read.
+func (p *Plan) Source() *record.Kind {
+	if p.Group != nil {
+		return p.Group.Source
+	}
+	return p.Kind
 }
 
 // Paged reports whether the plan may omit matching rows.

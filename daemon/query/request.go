@@ -21,6 +21,7 @@ type Request struct {
 	Take        int64 // NoTake if it is not given
 	SkipSet     bool
 	Include     []Aggregate
+	Group       *Group // nil for rows of the kind; Where refers to its Source
 	Total       TotalMode
 	Clamped     bool     // Take was reduced to the maximum
 	Ignored     []string // unknown members, safe for a header
@@ -69,6 +70,7 @@ type Aggregate struct {
 	Distinct bool
 	Field    int // AllRows for COUNT(*)
 	Name     string
+	Alias    bool // Name is given, not the text of the function
 }
 
 // AllRows is the Field of COUNT(*).
@@ -97,6 +99,7 @@ const (
 	OrderByDesc = "OrderByDesc"
 	Include     = "Include"
 	Fields      = "Fields"
+	GroupBy     = "GroupBy"
 	Meta        = "Meta"
 	Strict      = "Strict"
 	Cursor      = "Cursor"
@@ -125,6 +128,7 @@ func Parameters() []Parameter {
 		{Include, "string", "Total, NoTotal, COUNT(*), COUNT(DISTINCT f), SUM(f), MIN(f), MAX(f), AVG(f)"},
 		{Fields, "string", "comma-separated list of fields to return; a leading DISTINCT makes rows distinct"},
 		{Meta, "Dictionary<string,string>", "accepted, without effect"},
+		{GroupBy, "", "one row for each value of a field, or of a date followed by :day, :month or :year, with the functions of Include"},
 		{Strict, "", "true: unknown members are errors"},
 		{Cursor, "", "not supported yet"},
 		{Format, "", "json, ndjson, csv, xml, jsv, html or xlsx"},

@@ -23,6 +23,9 @@ const (
 // ListPlan returns a plan for messages or attempts that does not read, sort or count the
 // whole history, if there is one. All other plans are returned unchanged.
 func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
+	if p.Group != nil {
+		return p
+	}
 	l := newMessageList(p, a.db)
 	if l == nil {
 		return p
