@@ -81,15 +81,20 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 	return stream(x, plan, rows, space)
 }
 
-// fits returns an error if the result has more rows than the format can hold. It only
-// counts them if the plan allows that; otherwise the response may be aborted later.
+// fits returns an error if the result has more rows than the format can hold, or too many
+// groups. It only counts rows if the plan allows that; otherwise the response may be aborted
+// later.
 func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
-	most := x.Format.MaxRows
-	if most == 0 || !plan.Count || plan.Take != query.NoTake && plan.Take <= most {
+	most, text := x.Format.MaxRows, "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv"
+	groups := plan.Group != nil && (most == 0 || most > query.MaxGroups)
+	if groups {
+		most, text = query.MaxGroups, "the result has %d groups, at most %d are possible; add conditions, or use Take"
+	}
+	if most == 0 || !plan.Count && !groups || plan.Take != query.NoTake && plan.Take <= most {
 		return nil
 	}
 	count := *plan
-	count.Take, count.Aggregates = 0, nil
+	count.Take, count.Aggregates, count.Count = 0, nil, true
 	rows, err := h.Store.Select(x.Request.Context(), &count)
 	if err != nil {
 		return err
@@ -97,7 +102,7 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	defer rows.Close()
 	tail, err := rows.Tail(0)
 	if err == nil && tail.Known && tail.Total-plan.Skip > most {
-		return fault.New(fault.Invalid, "%d rows match, but a sheet of a workbook holds at most %d; add conditions, use Take, or use csv", tail.Total, most)
+		return fault.New(fault.Invalid, text, tail.Total, most)
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	}
 	v.CountURL = a.with(encode.Pair{Name: query.Include, Value: "Total"})
 	v.Page = func(skip, take int64) string { return a.page(skip, take) }
-	viewFilters(v, a, plan)
+	viewFilters(v, a, plan.Source())
 	v.Sort = sortLinks(a, plan, x.Members)
 	return v
 }
@@ -47,20 +47,20 @@ func (a address) page(skip, take int64) string {
 
 // viewFilters sets the filter form and the active conditions. The form shows one
 // condition of each field; other members are hidden inputs.
-func viewFilters(v *encode.View, a address, plan *query.Plan) {
+func viewFilters(v *encode.View, a address, kind *record.Kind) {
 	shown := make(map[int]query.Member) // by field
 	operators := make(map[int]record.Operator)
 	var filters []string
 	for _, m := range a.members {
-		target, isFilter := plan.Kind.Member(m.Name)
+		target, isFilter := kind.Member(m.Name)
 		if isFilter {
 			filters = append(filters, m.Name)
-			one := a.condition(plan.Kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
+			one := a.condition(kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
 			if target.Operator.Arity() == record.None {
 				one.Value = ""
 			}
 			v.Conditions = append(v.Conditions, one)
-		} else if form.HasName([]string{query.Fields, query.Include}, m.Name) { // these change the rows and columns
+		} else if form.HasName([]string{query.Fields, query.Include, query.GroupBy}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
@@ -73,7 +73,7 @@ func viewFilters(v *encode.View, a address, plan *query.Plan) {
 	if len(filters) > 1 {
 		v.ClearURL = a.without(append(filters, query.Skip)...)
 	}
-	for i, f := range plan.Kind.Fields {
+	for i, f := range kind.Fields {
 		if f.Filter != record.NoFilter {
 			v.Filters = append(v.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
 		}
