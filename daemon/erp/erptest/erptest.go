@@ -40,6 +40,7 @@ func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
 		{"Totals", totals},
 		{"Paging", paging},
 		{"Aggregates", aggregates},
+		{"Groups", groups},
 		{"RoundTrip", roundTrip},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
