@@ -421,3 +421,59 @@ func (b *builder) aggregate(a Aggregate) {
 	b.text(inner.After)
 	b.text(around.After)
 }
+
+// compileGroups returns the statement that selects the plan's groups.
+func compileGroups(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	g, b := p.Group, newGroupBuilder(p, d)
+	columns := make([]func(), len(g.Aggregates)+1)
+	columns[0] = b.group
+	for i, a := range g.Aggregates {
+		columns[i+1] = func() { b.aggregate(a) }
+	}
+	b.text("SELECT ")
+	for i, column := range columns {
+		b.separator(i, "", ", ")
+		column()
+	}
+	b.text(" FROM " + source)
+	b.where()
+	b.text(" GROUP BY ")
+	b.group()
+	for i, o := range p.Order {
+		b.separator(i, " ORDER BY ", ", ")
+		columns[o.Field]()
+		if o.Field > 0 {
+			b.text(d.Collate[p.Kind.Fields[o.Field].Type])
+		}
+		if o.Desc {
+			b.text(" DESC")
+		}
+	}
+	b.page()
+	s, err := b.done(p.Types())
+	s.Computes = true
+	return s, err
+}
+
+// newGroupBuilder returns a builder for statements about the rows that are grouped.
+func newGroupBuilder(p *Plan, d *dialect.Dialect) *builder {
+	rows := *p
+	rows.Kind, rows.Order = p.Group.Source, nil
+	columns := []int{p.Group.Field}
+	for _, a := range p.Group.Aggregates {
+		columns = append(columns, max(a.Field, 0))
+	}
+	return newBuilder(&rows, d, columns, nil)
+}
+
+// group writes the value that rows are grouped by.
+func (b *builder) group() {
+	g := b.plan.Group
+	if g.Period == 0 {
+		b.value(g.Field)
+		return
+	}
+	b.text(b.d.DatePrefix.Before)
+	b.value(g.Field)
+	b.text(fmt.Sprintf(b.d.DatePrefix.After, int(g.Period)))
+}

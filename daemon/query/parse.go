@@ -290,3 +290,62 @@ func suggestion(name string, names []string) string {
 	}
 	return "; did you mean " + strings.Join(similar, ", ") + "?"
 }
+
+// groupBy reads the field of GroupBy.
+func (p *parser) groupBy(m Member) {
+	if len(m.Texts) != 1 || m.Other {
+		p.fail(m.Name, "takes one field")
+		return
+	}
+	name, period, divided := strings.Cut(strings.TrimSpace(m.Texts[0]), ":")
+	field, ok := p.req.Kind.Column(name)
+	if !ok {
+		p.unknownField(m.Name, name)
+		return
+	}
+	g := &Group{Source: p.req.Kind, Field: field, Period: periods[strings.ToLower(period)]}
+	switch f := p.req.Kind.Fields[field]; {
+	case f.Type == record.Bytes:
+		p.fail(m.Name, "cannot group by %s, which is %s", f.Name, f.Type)
+	case divided && (g.Period == 0 || f.Type != record.DateTime):
+		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", printable(m.Texts[0]))
+	}
+	p.req.Group = g
+}
+
+// group makes the kind of the result the kind of the request, so that Order refers to it.
+func (p *parser) group() {
+	g := p.req.Group
+	if g == nil || len(p.wrong) > 0 {
+		return
+	}
+	if len(p.req.Fields) > 0 || p.req.Distinct {
+		p.fail(Fields, "cannot be combined with %s: its rows have the group and the functions of %s", GroupBy, Include)
+		return
+	}
+	if p.req.Total == TotalOn && !p.totalGiven { // COUNT(*) is a column
+		p.req.Total = TotalDefault
+	}
+	g.Aggregates, p.req.Include = p.req.Include, nil
+	if len(g.Aggregates) == 0 {
+		g.Aggregates = []Aggregate{{Function: Count, Field: AllRows}}
+	}
+	of := g.Source
+	field := of.Fields[g.Field]
+	if g.Period > 0 {
+		field = record.Field{Name: field.Name, Type: record.Text, Null: field.Null}
+	}
+	result := record.Kind{
+		Name: of.Name, Area: of.Area, Summary: of.Summary, Database: of.Database, OperationName: of.Operation(), Role: of.Role,
+		Fields: []record.Field{field},
+	}
+	for _, a := range g.Aggregates {
+		result.Fields = append(result.Fields, record.Field{Name: a.column(of), Type: a.Type(of), Null: record.Nullable})
+	}
+	registry, err := record.NewRegistry(result)
+	if err != nil {
+		p.fail(Include, "has a name that is not possible in rows: %s", err)
+		return
+	}
+	p.req.Kind = registry.Kinds()[0]
+}

@@ -5,6 +5,7 @@ package query
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/bizhook/whd/client/record"
 )
@@ -89,6 +90,22 @@ func (a Aggregate) Type(kind *record.Kind) record.Type {
 	default:
 		return kind.Fields[a.Field].Type
 	}
+}
+
+// column returns the name of an aggregate in the rows of groups. It is one in XML, too:
+// SumInvoiceTotal for SUM(InvoiceTotal), Count for COUNT(*).
+func (a Aggregate) column(kind *record.Kind) string {
+	if a.Alias {
+		return a.Name
+	}
+	word := a.Function.String()[:1] + strings.ToLower(a.Function.String()[1:])
+	if a.Distinct {
+		word += "Distinct"
+	}
+	if a.Field == AllRows {
+		return word
+	}
+	return word + kind.Fields[a.Field].Name
 }
 
 // The names of members of every query.
