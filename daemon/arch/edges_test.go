@@ -33,7 +33,7 @@ var edges = map[string][]string{
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
 	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir",
-		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/preflight", "daemon/prove", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
+		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds", "daemon/kinds/discover", "daemon/preflight", "daemon/prove", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
 	"cmd/whctl":          slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records", "cmd/whctl/webhooks", "tui", "tui/theme"}),
 	"cmd/whctl/command":  slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile"}),
 	"cmd/whctl/records":  slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile"}),
@@ -108,6 +108,8 @@ var edges = map[string][]string{
 		"daemon/rest/queries", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/stats"}),
 	"daemon/rest": slices.Concat(plain, []string{"daemon/account", "daemon/encode", "daemon/erp", "daemon/executor", "daemon/live", "daemon/metadata", "daemon/metrics", "daemon/query", "daemon/requestlog",
 		"daemon/rest/accounts", "daemon/rest/edge", "daemon/rest/form", "daemon/rest/queries", "daemon/rest/webhooks", "daemon/spill", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery"}),
+
+	"daemon/kinds/discover": {"client/record", "daemon/erp", "daemon/kinds", "daemon/mssql", "daemon/sqlite"},
 
 	// Composition.
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),

@@ -95,6 +95,15 @@ func (f compatibilities) of(t record.Type, column string) compatibility {
 	return incompatible
 }
 
+// Holds reports whether fields of a type hold all values of a column of a type, of a server
+// or of an embedded file.
+func Holds(t record.Type, column string, server bool) bool {
+	if server {
+		return serverTypes.of(t, column) == compatible
+	}
+	return fileTypes.of(t, affinity(column)) == compatible
+}
+
 // affinity returns the type affinity of a declared type according to SQLite's rules.
 func affinity(declared string) string {
 	has := func(parts ...string) bool {

@@ -1,0 +1,192 @@
+// Package discover proposes record kinds for the tables and views of a database, and
+// compares record kinds with them.
+package discover
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// Object is a table or view in the catalogue of a database.
+type Object struct {
+	Schema, Name string // without a schema in an embedded file
+	View         bool
+	Columns      []Column
+	Unique       [][]string // columns of the primary key, then of unique indexes
+	Problem      string     // why it cannot be read; empty if it can, or for lack of rights
+}
+
+// Column is a column in the catalogue.
+type Column struct {
+	Name      string
+	Type      string // lower case, without length
+	Nullable  bool
+	Forbidden bool // no permission to read it
+}
+
+// Read reads the catalogue, in the order of names. A login sees only objects that it has
+// a right on.
+func Read(ctx context.Context, c erp.Config) ([]Object, error) {
+	if c.DSN == "" {
+		return readFile(c.Path)
+	}
+	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: 1})
+	if err != nil {
+		return nil, err
+	}
+	defer server.Close()
+	return readServer(ctx, server.DB())
+}
+
+// The statements for objects, for their columns, for the columns of primary keys and of unique
+// indexes on all rows, and for the columns of an object that cannot be read.
+const (
+	objectsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, CASE TABLE_TYPE WHEN 'VIEW' THEN 1 ELSE 0 END, COALESCE(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 0)
+FROM INFORMATION_SCHEMA.TABLES WHERE COALESCE(OBJECTPROPERTY(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 'IsMSShipped'), 0) = 0
+ORDER BY TABLE_SCHEMA, TABLE_NAME`
+
+	columnsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CASE IS_NULLABLE WHEN 'YES' THEN 1 ELSE 0 END
+FROM INFORMATION_SCHEMA.COLUMNS ORDER BY ORDINAL_POSITION`
+
+	keysSQL = `SELECT i.object_id, i.index_id, c.name FROM sys.indexes i
+JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
+JOIN sys.columns c ON c.object_id = k.object_id AND c.column_id = k.column_id
+WHERE i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND i.is_hypothetical = 0 ORDER BY i.object_id, i.is_primary_key DESC, i.index_id, k.key_ordinal`
+
+	forbiddenSQL = `SELECT COLUMN_NAME FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2
+AND HAS_PERMS_BY_NAME(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME), 'OBJECT', 'SELECT', COLUMN_NAME, 'COLUMN') = 0`
+)
+
+func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
+	var o Object
+	var c Column
+	var id, index, lastID, last int64
+	var objects []*Object
+	byName, byID := make(map[[2]string]*Object), make(map[int64]*Object)
+	err := query(ctx, db, objectsSQL, nil, func() {
+		found := o
+		objects = append(objects, &found)
+		byName[[2]string{o.Schema, o.Name}], byID[id] = &found, &found
+	}, &o.Schema, &o.Name, &o.View, &id)
+	if err == nil {
+		err = query(ctx, db, columnsSQL, nil, func() {
+			if o := byName[[2]string{o.Schema, o.Name}]; o != nil {
+				o.Columns = append(o.Columns, c)
+			}
+		}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
+	}
+	if err == nil {
+		err = query(ctx, db, keysSQL, nil, func() {
+			if o := byID[id]; o != nil {
+				if id != lastID || index != last {
+					o.Unique = append(o.Unique, nil)
+				}
+				key := &o.Unique[len(o.Unique)-1]
+				*key, lastID, last = append(*key, c.Name), id, index
+			}
+		}, &id, &index, &c.Name)
+	}
+	all := make([]Object, len(objects))
+	for i, o := range objects {
+		if err == nil {
+			err = o.probe(ctx, db)
+		}
+		all[i] = *o
+	}
+	return all, err
+}
+
+// probe reads no rows of all columns. If that fails, it finds the columns without right.
+func (o *Object) probe(ctx context.Context, db *sql.DB) error {
+	var column string
+	failure := query(ctx, db, "SELECT TOP 0 * FROM "+mssql.Table{Schema: o.Schema, Name: o.Name}.Quoted(), nil, nil)
+	refused, is := errors.AsType[*mssql.Error](failure)
+	if !is || refused.Unavailable() || refused.Busy() {
+		return failure
+	}
+	o.Problem = refused.Message
+	return query(ctx, db, forbiddenSQL, []any{o.Schema, o.Name}, func() {
+		for i := range o.Columns {
+			if o.Columns[i].Name == column {
+				o.Columns[i].Forbidden, o.Problem = true, ""
+			}
+		}
+	}, &column)
+}
+
+// query calls each after scanning a row.
+func query(ctx context.Context, db *sql.DB, text string, args []any, each func(), into ...any) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		each()
+	}
+	return rows.Err()
+}
+
+// readFile reads the schema of an embedded file.
+func readFile(path string) (all []Object, err error) {
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	err = conn.Query("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite[_]%' ORDER BY name", func(s *sqlite.Stmt) error {
+		all = append(all, Object{Name: s.Text(0), View: s.Text(1) == "view"})
+		return nil
+	})
+	for i := range all {
+		if err == nil {
+			err = all[i].describe(conn)
+		}
+	}
+	return all, err
+}
+
+// describe reads the columns and unique indexes of a table. The index of a primary key that
+// is the number of the row is not listed.
+func (o *Object) describe(conn *sqlite.Conn) error {
+	var rowID []string
+	err := conn.Query("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
+		declared, _, _ := strings.Cut(strings.ToLower(s.Text(1)), "(")
+		c := Column{Name: s.Text(0), Type: strings.TrimSpace(declared), Nullable: s.Int(2) == 0}
+		if s.Int(3) > 0 && c.Type == "integer" {
+			rowID = append(rowID, c.Name)
+		}
+		o.Columns = append(o.Columns, c)
+		return nil
+	}, o.Name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Name, err)
+	}
+	last, primary := "", false
+	err = conn.Query(`SELECT l.name, l.origin = 'pk', i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
+		WHERE l."unique" AND NOT l.partial ORDER BY l.origin = 'pk' DESC, l.name, i.seqno`, func(s *sqlite.Stmt) error {
+		if name := s.Text(0); name != last {
+			o.Unique, last = append(o.Unique, nil), name
+		}
+		key := &o.Unique[len(o.Unique)-1]
+		*key, primary = append(*key, s.Text(2)), primary || s.Int(1) != 0
+		return nil
+	}, o.Name)
+	if len(rowID) == 1 && !primary {
+		o.Unique = append([][]string{rowID}, o.Unique...)
+		for i := range o.Columns {
+			o.Columns[i].Nullable = o.Columns[i].Nullable && o.Columns[i].Name != rowID[0]
+		}
+	}
+	return err
+}

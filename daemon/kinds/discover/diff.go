@@ -1,0 +1,144 @@
+package discover
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// Diff returns the differences between kinds and the objects of a database, one line each.
+// leftOut reports whether a kind leaves out a column on purpose.
+func Diff(all []*kinds.Declared, objects []Object, c erp.Config, leftOut func(kind, column string) bool) (lines []string) {
+	for _, d := range all {
+		fields := slices.Clone(d.Fields)
+		if builtin, ok := record.Builtin().Lookup(d.Name); ok {
+			for _, f := range builtin.Fields {
+				if !slices.ContainsFunc(fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) }) {
+					fields = append(fields, f)
+				}
+			}
+		}
+		x := comparison{name: d.Name, table: cmp.Or(c.Sources[d.Name], d.Source()), server: c.DSN != ""}
+		t, _ := mssql.ParseTable(x.table, cmp.Or(c.Schema, erp.DefaultSchema))
+		at := slices.IndexFunc(objects, func(o Object) bool {
+			return strings.EqualFold(o.Name, t.Name) && (o.Schema == "" || strings.EqualFold(o.Schema, t.Schema))
+		})
+		switch {
+		case t.Database != "":
+			x.add("", "cannot be compared, because %s is in another database", x.table)
+		case at < 0:
+			x.add("", "%s does not exist, or the login has no right on it", x.table)
+		case objects[at].Problem != "":
+			x.add("", "%s cannot be read: %s", x.table, objects[at].Problem)
+		default:
+			x.compare(fields, objects[at].Columns, leftOut)
+		}
+		lines = append(lines, x.lines...)
+	}
+	return lines
+}
+
+// comparison compares a kind with its object.
+type comparison struct {
+	name, table string
+	server      bool
+	lines       []string
+}
+
+func (x *comparison) add(field, format string, args ...any) {
+	if field != "" {
+		field = "." + field
+	}
+	x.lines = append(x.lines, x.name+field+": "+fmt.Sprintf(format, args...))
+}
+
+func (x *comparison) compare(fields []record.Field, columns []Column, leftOut func(kind, column string) bool) {
+	var removed []record.Field
+	for _, f := range fields {
+		at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })
+		if at < 0 {
+			removed = append(removed, f)
+			continue
+		}
+		c := columns[at]
+		now, reason := c.field(x.server)
+		switch proposed := now.TypeName(); {
+		case c.Forbidden:
+			x.add(f.Name, "the login has no permission to read the column %s", c.Name)
+		case reason != "" || now.Type != f.Type && !erp.Holds(f.Type, c.Type, x.server):
+			x.add(f.Name, "the type changed: %s cannot hold all values of the column %s, which is %s now", f.TypeName(), c.Name, cmp.Or(c.Type, "without a type"))
+		case bool(now.Null) && !bool(f.Null):
+			x.add(f.Name, "the column may be null now: %s", proposed)
+		}
+	}
+	added := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool {
+		_, reason := c.field(x.server)
+		return reason != "" || c.Forbidden || leftOut(x.name, c.Name) ||
+			slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
+	})
+	for _, f := range removed {
+		at := x.renamed(f, added, removed)
+		if at < 0 {
+			x.add(f.Name, "removed: %s has no column %s", x.table, f.ColumnName())
+			continue
+		}
+		x.add(f.Name, "probably renamed: %s has the column %s, not %s", x.table, added[at].Name, f.ColumnName())
+		added = slices.Delete(added, at, at+1)
+	}
+	for _, c := range added {
+		f, _ := c.field(x.server)
+		x.add(f.Name, "added: %s has the column %s, %s", x.table, c.Name, f.TypeName())
+	}
+}
+
+// renamed returns the new column that a field without one probably has: the one with a
+// similar name, or the only one, of the field's type. It returns -1 if there is none.
+func (x *comparison) renamed(f record.Field, added []Column, removed []record.Field) int {
+	var same []string
+	for _, c := range added {
+		if now, _ := c.field(x.server); now.Type == f.Type {
+			same = append(same, c.Name)
+		}
+	}
+	near := record.Suggest(f.ColumnName(), same)
+	switch {
+	case len(near) > 0:
+	case len(same) != 1 || slices.ContainsFunc(removed, func(other record.Field) bool { return other.Type == f.Type && other.Name != f.Name }):
+		return -1
+	default:
+		near = same
+	}
+	return slices.IndexFunc(added, func(c Column) bool { return c.Name == near[0] })
+}
+
+// leftOutColumn is a field in a comment, as Propose writes columns without a field.
+var leftOutColumn = regexp.MustCompile(`^#+\s*([A-Za-z0-9_]+|"(?:[^"\\]|\\.)*")\s*=`)
+
+// LeftOut returns a function for Diff: a kind leaves out the columns of fields in comments.
+func LeftOut(files ...[]byte) func(kind, column string) bool {
+	columns := make(map[[2]string]bool)
+	for _, file := range files {
+		kind := ""
+		for line := range strings.Lines(string(file)) {
+			line = strings.TrimSpace(line)
+			if head, is := strings.CutPrefix(line, "["); is {
+				kind, _, _ = strings.Cut(strings.TrimRight(head, "]"), ".")
+			} else if found := leftOutColumn.FindStringSubmatch(line); found != nil {
+				name, err := strconv.Unquote(found[1])
+				if err != nil {
+					name = found[1]
+				}
+				columns[[2]string{kind, strings.ToLower(name)}] = true
+			}
+		}
+	}
+	return func(kind, column string) bool { return columns[[2]string{kind, strings.ToLower(column)}] }
+}

@@ -1,0 +1,291 @@
+package discover
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/kinds/kindstest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// written returns the file of a proposal, and the kinds that are read from it.
+func written(t *testing.T, p Proposal) (string, *kinds.Set) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := kinds.Write(&out, nil, p.Kinds); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "erp.toml")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := kinds.Load(path)
+	for _, problem := range set.Problems {
+		t.Error(problem)
+	}
+	return out.String(), set
+}
+
+// fixture is the catalogue of the objects of kindstest.
+func fixture(t *testing.T, server bool) (erp.Config, []Object) {
+	t.Helper()
+	objects := kindstest.Objects()
+	var c erp.Config
+	if server {
+		c.DSN = mssqltest.Database(t)
+		kindstest.LoadServer(t, c.DSN, objects)
+	} else {
+		c.Path = filepath.Join(t.TempDir(), "records.db")
+		kindstest.LoadFile(t, c.Path, objects)
+	}
+	start := time.Now()
+	all, err := Read(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("read %d objects in %v", len(all), time.Since(start))
+	return c, all
+}
+
+func eachDatabase(t *testing.T, test func(t *testing.T, c erp.Config, all []Object)) {
+	for name, server := range map[string]bool{"SQLite": false, "SQLServer": true} {
+		t.Run(name, func(t *testing.T) {
+			c, all := fixture(t, server)
+			test(t, c, all)
+		})
+	}
+}
+
+// TestFixture: all 480 objects have a kind except those with a name that is built in, the
+// file has no mistakes, and there is no difference.
+func TestFixture(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, c erp.Config, all []Object) {
+		if len(all) != kindstest.Tables+kindstest.Views {
+			t.Errorf("%d objects", len(all))
+		}
+		p := Propose(all, Options{Views: true})
+		for _, reason := range p.Skipped {
+			if !strings.Contains(reason, "is built in") && !strings.Contains(reason, "the service's interface") {
+				t.Error(reason)
+			}
+		}
+		if len(p.Kinds)+len(p.Skipped) != len(all) || len(p.Skipped) > 5 {
+			t.Errorf("%d kinds, left out: %q", len(p.Kinds), p.Skipped)
+		}
+		text, set := written(t, p)
+		if got := len(set.Registry().Kinds()) - len(record.Kinds()); got != len(p.Kinds) {
+			t.Errorf("%d kinds are served, want %d", got, len(p.Kinds))
+		}
+		if lines := Diff(set.Declared, all, c, LeftOut([]byte(text))); len(lines) > 0 {
+			t.Errorf("differences: %q", lines[:min(len(lines), 5)])
+		}
+		if again, _ := written(t, Propose(all, Options{Views: true})); again != text {
+			t.Error("the second file differs")
+		}
+		kind, ok := set.Registry().Lookup("SY_EveryType")
+		if !ok || !slices.Equal(kind.Key, []string{"ID"}) || len(kind.Fields) < 30 {
+			t.Errorf("SY_EveryType: %+v", kind)
+		}
+		wide, _ := set.Registry().Lookup("IN_Wide")
+		if len(wide.Fields) != kindstest.WideColumns || !slices.Equal(wide.Key, []string{"No", "Part"}) {
+			t.Errorf("IN_Wide: %d fields, key %q", len(wide.Fields), wide.Key)
+		}
+	})
+}
+
+func columns(names ...string) (all []Column) {
+	for _, name := range names {
+		name, kind, _ := strings.Cut(name, ":")
+		all = append(all, Column{Name: name, Type: kind})
+	}
+	return all
+}
+
+// TestNames: names that are no identifiers, that clash, or that a request cannot use are
+// replaced, with the reason in a comment.
+func TestNames(t *testing.T) {
+	p := Propose([]Object{
+		{Schema: "Archive", Name: "Orders", Columns: columns("ID:int")},
+		{Schema: "Sales", Name: "orders", Columns: columns("ID:int")},
+		{Schema: "dbo", Name: "DB_Class", Columns: columns("Class:varchar")},
+		{Schema: "dbo", Name: "DB_ClassQuery", Columns: columns("Class:varchar")},
+		{Schema: "dbo", Name: "Price List", Columns: columns("ID:int")},
+		{Schema: "dbo", Name: "Price-List", Columns: columns("ID:int")},
+		{Schema: "dbo", Name: "Price_ListQuery", Columns: columns("ID:int")},
+		{Schema: "dbo", Name: "Map", Columns: columns("Shape:geometry")},
+		{Schema: "dbo", Name: "Broken", Columns: columns("ID:int"), Problem: "Invalid object name 'Gone'."},
+		{Schema: "dbo", Name: "V", View: true, Columns: columns("ID:int")},
+		{Schema: "my.dbo", Name: "a]b.c", Columns: append(columns("Notes:ntext", "Check:int", "CheckIn:int", "checkin_2:int", "Take:int", "a b:int", "a-b:int", "A_B:int", "Case:int", "CASE:int",
+			"Über:int", "9:int", "%:int", "Where:hierarchyid", "Stamp:timestamp", "v:int"), Column{Name: "Salary", Type: "money", Forbidden: true})},
+	}, Options{})
+	text, _ := written(t, p)
+	const want = `# No key: there is no primary key, and no unique index without nulls.
+[Archive_Orders]
+source = "Archive.Orders"
+
+[Archive_Orders.fields]
+ID = "int"
+
+# No key: there is no primary key, and no unique index without nulls.
+[Price_List]
+source = "dbo.Price List"
+
+[Price_List.fields]
+ID = "int"
+
+# No key: there is no primary key, and no unique index without nulls.
+# Price_ListQuery is the name of another kind.
+[Price_ListQuery_2]
+source = "dbo.Price_ListQuery"
+
+[Price_ListQuery_2.fields]
+ID = "int"
+
+# No key: there is no primary key, and no unique index without nulls.
+# Price_List is the name of another kind.
+[Price_List_2]
+source = "dbo.Price-List"
+
+[Price_List_2.fields]
+ID = "int"
+
+# No key: there is no primary key, and no unique index without nulls.
+[Sales_orders]
+source = "Sales.orders"
+
+[Sales_orders.fields]
+ID = "int"
+
+# No key: there is no primary key, and no unique index without nulls.
+[a_b_c]
+source = "[my.dbo].[a]]b.c]"
+stamp = "Stamp"
+
+[a_b_c.fields]
+Check = "int"
+Notes = "string" # ntext, which SQL Server cannot compare or sort
+CheckIn_2 = { type = "int", column = "CheckIn" } # CheckIn is a filter of Check
+checkin_2_2 = { type = "int", column = "checkin_2" } # CheckIn_2 is another field
+Take_2 = { type = "int", column = "Take" } # Take is a member of every query
+a_b = { type = "int", column = "a b" }
+a_b_2 = { type = "int", column = "a-b" } # a_b is another field
+A_B_3 = { type = "int", column = "A_B" } # a_b is another field
+Case = "int"
+ber = { type = "int", column = "Über" }
+_9 = { type = "int", column = "9" }
+_ = { type = "int", column = "%" }
+Stamp = "byte[]"
+v_2 = { type = "int", column = "v" } # v is a member of every query
+# CASE = "int" # left out: its name differs from that of another column in letter case only
+# Where = "hierarchyid" # left out: the type is not supported
+# Salary = "money" # left out: the login has no permission to read it
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	for i, want := range []string{"dbo.DB_Class: DB_Class is built in", "dbo.DB_ClassQuery: DB_Class is built in", "dbo.Map: it has no column", "dbo.Broken: it cannot be read: Invalid object name 'Gone'."} {
+		if i >= len(p.Skipped) || !strings.HasPrefix(p.Skipped[i], want) {
+			t.Errorf("left out: %q, want %q", p.Skipped, want)
+		}
+	}
+}
+
+// TestSelection: patterns ignore letter case; views and columns are chosen.
+func TestSelection(t *testing.T) {
+	all := []Object{
+		{Schema: "dbo", Name: "DB_Main", Columns: columns("ID:int", "Name:varchar", "NameExt:varchar")},
+		{Schema: "dbo", Name: "IN_Main", Columns: columns("ID:int")},
+		{Schema: "dbo", Name: "DB_View", View: true, Columns: columns("ID:int")},
+		{Schema: "sales", Name: "DB_Main2", Columns: columns("ID:int")},
+	}
+	for _, c := range []struct {
+		options Options
+		want    string
+	}{
+		{Options{}, "DB_Main IN_Main DB_Main2"},
+		{Options{Views: true, Schemas: []string{"DBO"}, Names: []string{"db_*"}}, "DB_Main DB_View"},
+		{Options{Names: []string{"x*", "*2"}}, "DB_Main2"},
+		{Options{Columns: []string{"name*"}}, "DB_Main"},
+	} {
+		var names []string
+		p := Propose(all, c.options)
+		for _, d := range p.Kinds {
+			names = append(names, d.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.options, got, c.want)
+		}
+	}
+	if p := Propose(all[:1], Options{Columns: []string{"name*"}}); p.Omitted != 1 || len(p.Kinds[0].Fields) != 2 {
+		t.Errorf("%d columns are left out, and %d fields remain", p.Omitted, len(p.Kinds[0].Fields))
+	}
+}
+
+// TestDiff changes a table, and expects a line for each change.
+func TestDiff(t *testing.T) {
+	for _, server := range []bool{false, true} {
+		t.Run(map[bool]string{false: "SQLite", true: "SQLServer"}[server], func(t *testing.T) {
+			var c erp.Config
+			exec := func(statements ...string) { mssqltest.Exec(t, c.DSN, statements...) }
+			if server {
+				c.DSN = mssqltest.Database(t)
+			} else {
+				c.Path = filepath.Join(t.TempDir(), "records.db")
+				conn, err := sqlite.Open(c.Path, sqlite.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				exec = func(statements ...string) {
+					for _, statement := range statements {
+						if err := conn.Exec(statement); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			}
+			read := func() []Object {
+				all, err := Read(t.Context(), c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			create := func(columns string) {
+				exec("DROP TABLE T", "CREATE TABLE T (ID int NOT NULL PRIMARY KEY, "+columns+")")
+			}
+			exec("CREATE TABLE T (ID int NOT NULL PRIMARY KEY, Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), Day date)")
+			p := Propose(read(), Options{Columns: []string{"[^D]*"}})
+			text, set := written(t, p)
+			for _, change := range []struct{ columns, want string }{
+				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), Day date", ""},
+				{"Phone nvarchar(40), Amount money NOT NULL, Note varchar(9), Day date", ""},
+				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), City varchar(9) NOT NULL", "T.City: added: TABLE has the column City, string"},
+				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL", "T.Note: removed: TABLE has no column Note"},
+				{"PhoneNo varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9)", "T.Phone: probably renamed: TABLE has the column PhoneNo, not Phone"},
+				{"Phone varchar(20) NOT NULL, Amount datetime NOT NULL, Note varchar(9)", "T.Amount: the type changed: decimal cannot hold all values of the column Amount, which is datetime now"},
+				{"Phone varchar(20) NOT NULL, Amount decimal(9,2), Note varchar(9)", "T.Amount: the column may be null now: decimal?"},
+				{"Phone varchar(20) NOT NULL, Total decimal(9,2), Remark varchar(9)", "T.Amount: probably renamed: TABLE has the column Total, not Amount|T.Note: probably renamed: TABLE has the column Remark, not Note"},
+			} {
+				create(change.columns)
+				got := strings.Join(Diff(set.Declared, read(), c, LeftOut([]byte(text))), "|")
+				if want := strings.ReplaceAll(change.want, "TABLE", set.Declared[0].Source()); got != want {
+					t.Errorf("%s: %s, want %s", change.columns, got, want)
+				}
+			}
+			exec("DROP TABLE T")
+			if got := Diff(set.Declared, read(), c, LeftOut()); len(got) != 1 || !strings.Contains(got[0], "does not exist") {
+				t.Errorf("without the table: %q", got)
+			}
+		})
+	}
+}

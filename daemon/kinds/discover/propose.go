@@ -1,0 +1,287 @@
+package discover
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/mssql"
+)
+
+// Options select objects and columns. The patterns are those of path.Match, in any letter
+// case; without any, all match.
+type Options struct {
+	Schemas, Names, Columns []string
+	Views                   bool
+}
+
+// Proposal is the kinds for the objects of a database.
+type Proposal struct {
+	Kinds   []*kinds.Declared
+	Skipped []string // objects without a kind, with the reasons
+	Omitted int      // columns without a field
+}
+
+// Propose returns kinds for the selected objects.
+func Propose(objects []Object, o Options) (p Proposal) {
+	schemas := make(map[string]string) // of the selected objects by the name of the kind in lower case
+	clash := make(map[string]bool)     // the same name in several schemas
+	var selected []Object
+	for _, object := range objects {
+		if matches(o.Schemas, object.Schema) && matches(o.Names, object.Name) && (o.Views || !object.View) {
+			selected = append(selected, object)
+			name := strings.ToLower(identifier(object.Name))
+			first, again := schemas[name]
+			clash[name] = clash[name] || again && first != object.Schema
+			schemas[name] = object.Schema
+		}
+	}
+	own, builtin := make(map[string]bool), builtinNames()
+	for _, object := range selected {
+		d := object.propose(o.Columns)
+		if clash[strings.ToLower(d.Name)] {
+			d.Name = identifier(object.Schema + "_" + object.Name)
+		}
+		reason := cmp.Or(builtin[strings.ToLower(d.Name)], builtin[strings.ToLower(d.Operation())])
+		switch {
+		case object.Problem != "":
+			reason = "it cannot be read: " + object.Problem
+		case len(d.Fields) == 0:
+			reason = "it has no column of a supported type that the login may read"
+		}
+		if reason != "" {
+			p.Skipped = append(p.Skipped, object.String()+": "+reason)
+			continue
+		}
+		wanted := d.Name
+		d.Name = free(d.Name, func(name string) bool { return own[strings.ToLower(name)] || own[strings.ToLower(name)+"query"] })
+		if d.Name != wanted {
+			d.Comments = append(d.Comments, wanted+" is the name of another kind.")
+		}
+		own[strings.ToLower(d.Name)], own[strings.ToLower(d.Operation())] = true, true
+		p.Kinds = append(p.Kinds, d)
+		p.Omitted += len(d.Omitted)
+	}
+	return p
+}
+
+// builtinNames are the names that kinds and their operations cannot have, in lower case, with
+// the reasons.
+func builtinNames() map[string]string {
+	names := make(map[string]string)
+	for _, name := range kinds.Taken() {
+		names[strings.ToLower(name)] = name + " is a name of the service's interface; declare the kind with another name and this source"
+	}
+	for _, k := range record.Kinds() {
+		for _, name := range []string{k.Name, k.Operation()} {
+			names[strings.ToLower(name)] = k.Name + " is built in; declare its additional fields under this name, or the kind under another"
+		}
+	}
+	return names
+}
+
+// matches reports whether a name has one of the patterns.
+func matches(patterns []string, name string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
+		return ok && err == nil
+	})
+}
+
+var notIdentifier = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// maxName is the maximum length of an identifier.
+const maxName = 120 // of 128, which leaves room for a number
+
+// identifier returns a name for a kind or field that is similar to one of the database.
+func identifier(name string) string {
+	name = strings.Trim(notIdentifier.ReplaceAllString(name, "_"), "_")
+	if name == "" || name[0] <= '9' {
+		name = "_" + name
+	}
+	return name[:min(len(name), maxName)]
+}
+
+// free returns the name, with underscores and a number if it is taken.
+func free(name string, taken func(string) bool) string {
+	for n, wanted := 2, name; taken(name); n++ {
+		name = fmt.Sprintf("%s_%d", wanted, n)
+	}
+	return name
+}
+
+// String returns the name with the schema, in brackets where they are necessary.
+func (o Object) String() string {
+	text := o.Name
+	if t, ok := mssql.ParseTable(text, ""); !ok || t != (mssql.Table{Name: o.Name}) {
+		text = mssql.Quote(text)
+	}
+	switch t, ok := mssql.ParseTable(o.Schema+".x", ""); {
+	case o.Schema == "":
+		return text
+	case !ok || t.Schema != o.Schema:
+		return mssql.Quote(o.Schema) + "." + text
+	}
+	return o.Schema + "." + text
+}
+
+// propose returns the kind of an object.
+func (o Object) propose(columns []string) *kinds.Declared {
+	d := &kinds.Declared{Kind: record.Kind{Name: identifier(o.Name), Table: o.String()}, Notes: make(map[string]string)}
+	names := make(map[string]bool)
+	for _, c := range o.Columns {
+		field, reason := c.field(o.Schema != "")
+		switch {
+		case !matches(columns, c.Name):
+			reason = "it is not selected"
+		case c.Forbidden:
+			reason = "the login has no permission to read it"
+		case names[strings.ToLower(c.Name)]:
+			reason = "its name differs from that of another column in letter case only"
+		}
+		if reason != "" {
+			d.Omitted = append(d.Omitted, fmt.Sprintf("%s = %q # left out: %s", key(c.Name), c.Type, reason))
+			continue
+		}
+		names[strings.ToLower(c.Name)] = true
+		if c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image" {
+			d.Notes[field.Name] = c.Type + ", which SQL Server cannot compare or sort"
+		}
+		d.Fields = append(d.Fields, field)
+	}
+	rename(d)
+	for _, unique := range o.Unique {
+		if d.Key = o.key(d.Fields, unique); d.Key != nil {
+			break
+		}
+	}
+	for _, c := range o.Columns {
+		if at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return f.ColumnName() == c.Name }); at >= 0 && o.Schema != "" && (c.Type == "timestamp" || c.Type == "rowversion") {
+			d.Stamp = d.Fields[at].Name
+		}
+	}
+	if d.Key == nil && len(d.Fields) > 0 {
+		d.Comments = append(d.Comments, "No key: there is no primary key, and no unique index without nulls.")
+		sortable := func(f record.Field) bool { return !strings.Contains(d.Notes[f.Name], "cannot compare") }
+		if first := slices.IndexFunc(d.Fields, sortable); first > 0 { // pages are sorted by the first field
+			f := d.Fields[first]
+			d.Fields = slices.Insert(slices.Delete(d.Fields, first, first+1), 0, f)
+		}
+	}
+	return d
+}
+
+// key returns a name as a key of TOML.
+func key(name string) string {
+	if identifier(name) != name {
+		return strconv.Quote(name)
+	}
+	return name
+}
+
+// key returns the fields of a unique index, nil if a column has no field or may be null.
+func (o Object) key(fields []record.Field, unique []string) (key []string) {
+	for _, column := range unique {
+		at := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.EqualFold(c.Name, column) })
+		if at < 0 || o.Columns[at].Nullable {
+			return nil
+		}
+		at = slices.IndexFunc(fields, func(f record.Field) bool { return f.ColumnName() == o.Columns[at].Name })
+		if at < 0 {
+			return nil
+		}
+		key = append(key, fields[at].Name)
+	}
+	return key
+}
+
+// rename changes the names of fields that are also those of another field, of its filters,
+// or reserved.
+func rename(d *kinds.Declared) {
+	used := make(map[string]string) // names and filters in lower case, with the field that has them
+	for _, f := range d.Fields {
+		for _, operator := range f.Filter.Operators()[1:] { // without Equal
+			used[strings.ToLower(f.Name+operator.Suffix())] = f.Name + operator.Suffix() + " is a filter of " + f.Name
+		}
+	}
+	for _, name := range record.Reserved() {
+		used[strings.ToLower(name)] = name + " is a member of every query"
+	}
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		wanted, note := f.Name, used[strings.ToLower(f.Name)]
+		f.Name = free(f.Name, func(name string) bool { return used[strings.ToLower(name)] != "" })
+		used[strings.ToLower(f.Name)] = f.Name + " is another field"
+		if f.Name != wanted {
+			f.Column = cmp.Or(f.Column, wanted)
+			d.Notes[f.Name] = strings.Join(slices.DeleteFunc([]string{note, d.Notes[wanted]}, func(text string) bool { return text == "" }), "; ")
+		}
+	}
+	for again := len(d.Fields) > 0; again; { // reserved names that filters have by convention
+		again = false
+		for _, m := range d.Check() {
+			at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return f.Name == m.Field })
+			if m.Member != "fields" || at < 0 || again {
+				continue
+			}
+			f := &d.Fields[at]
+			f.Column = f.ColumnName()
+			f.Name = free(f.Name, func(name string) bool { return name == f.Name || used[strings.ToLower(name)] != "" })
+			d.Notes[f.Name] = m.Text
+			used[strings.ToLower(f.Name)], again = f.Name, true
+		}
+	}
+}
+
+// serverTypes and fileTypes are the types of fields by the types of columns.
+var (
+	serverTypes = columnTypes(map[record.Type]string{
+		record.Text: "char varchar nchar nvarchar text ntext xml sysname", record.Int: "int", record.Short: "smallint", record.Byte: "tinyint", record.Long: "bigint",
+		record.Decimal: "decimal numeric money smallmoney", record.Double: "float real", record.Bool: "bit", record.TimeSpan: "time",
+		record.DateTime: "date datetime datetime2 smalldatetime", record.Bytes: "binary varbinary image timestamp rowversion", record.Guid: "uniqueidentifier",
+	})
+	fileTypes = columnTypes(map[record.Type]string{
+		record.Text: "char varchar nchar nvarchar text ntext clob xml sysname time", record.Int: "int mediumint", record.Short: "smallint", record.Byte: "tinyint",
+		record.Long: "integer bigint int8", record.Decimal: "decimal numeric money smallmoney text_decimal", record.Double: "float real double", record.Bool: "bit bool boolean",
+		record.DateTime: "date datetime datetime2 smalldatetime timestamp", record.Bytes: "blob binary varbinary image rowversion", record.Guid: "uniqueidentifier guid uuid",
+		record.TimeSpan: "timespan",
+	})
+)
+
+func columnTypes(names map[record.Type]string) map[string]record.Type {
+	types := make(map[string]record.Type)
+	for t, list := range names {
+		for name := range strings.FieldsSeq(list) {
+			types[name] = t
+		}
+	}
+	return types
+}
+
+// field returns the field for a column, or the reason why it has none. Columns of a file
+// without a type are those of a view's expressions.
+func (c Column) field(server bool) (record.Field, string) {
+	types := fileTypes
+	if server {
+		types = serverTypes
+	}
+	t, ok := types[c.Type]
+	if word, _, _ := strings.Cut(c.Type, " "); !ok && !server { // double precision
+		t, ok = types[word]
+		ok = ok || word == ""
+	}
+	if !ok {
+		return record.Field{}, "the type is not supported"
+	}
+	f := record.Field{Name: identifier(c.Name), Type: t, Filter: t.Filter(), Null: record.Nullability(c.Nullable)}
+	if f.Name != c.Name {
+		f.Column = c.Name
+	}
+	return f, ""
+}
