@@ -25,6 +25,7 @@ func newApp(p Process) *urfave.App {
 			storeCommands{b}.commands(),
 			copying{b}.commands(),
 			checking{b}.commands(),
+			kindCommands{b}.commands(),
 			backups{b}.commands(),
 			importing{b}.commands(),
 			users{accounts{b}}.commands(),

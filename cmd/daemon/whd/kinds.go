@@ -1,0 +1,134 @@
+package whd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/kinds/discover"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// kindCommands implements the commands on record kinds from files.
+type kindCommands struct{ *base }
+
+func (p kindCommands) commands() []*urfave.Command {
+	settings := p.settingFlags(recordSettings...)
+	return []*urfave.Command{{Name: "kinds", Usage: "make record kinds of tables and views of the ERP", Subcommands: []*urfave.Command{
+		{
+			Name: "discover", Usage: "print a file of record kinds for the tables of the ERP's database", Action: p.discover,
+			Flags: append([]urfave.Flag{
+				&urfave.StringFlag{Name: "schema", Usage: "`NAMES`  only tables in these schemas, such as dbo,sales; * stands for any text"},
+				&urfave.StringFlag{Name: "table", Usage: "`NAMES`  only these tables, such as DB_*,IN_*"},
+				&urfave.StringFlag{Name: "columns", Usage: "`NAMES`  only these columns"},
+				&urfave.BoolFlag{Name: "views", Usage: "also the views"},
+			}, settings...),
+			Description: "whd kinds discover --table 'DB_*,IN_*' > kinds/erp.toml",
+		},
+		{
+			Name: "diff", ArgsUsage: "[FILE...]", Usage: "compare the files of record kinds with the ERP's database; status 1 if they differ", Action: p.diff, Flags: settings,
+		},
+	}}}
+}
+
+// objects reads the catalogue of the database of the records.
+func (p kindCommands) objects(ctx context.Context) (config.Config, erp.Config, []discover.Object, error) {
+	conf, err := p.config()
+	if err != nil {
+		return conf, erp.Config{}, nil, err
+	}
+	from := daemon.StoreConfig(conf, record.Builtin(), 1).ERP
+	from.DSN, from.Path = cmp.Or(from.ReadDSN, from.DSN), filepath.Join(conf.DataDir, storage.RecordsFile)
+	if _, err := os.Stat(from.Path); from.DSN == "" && err != nil {
+		return conf, from, nil, cli.Usagef("there is no database of records; set erp to the connection string of the ERP's database, or create the file %s", from.Path)
+	}
+	objects, err := discover.Read(ctx, from)
+	if err != nil {
+		err = fault.Wrap(err, fault.Unavailable, "the database of records cannot be read")
+	}
+	return conf, from, objects, err
+}
+
+// discover prints a file of kinds, and a summary of the objects and columns that it leaves
+// out.
+func (p kindCommands) discover(c *urfave.Context) error {
+	lists := make(map[string][]string)
+	for _, flag := range []string{"schema", "table", "columns"} {
+		for pattern := range strings.SplitSeq(c.String(flag), ",") {
+			if pattern = strings.TrimSpace(pattern); pattern == "" {
+				continue
+			}
+			if _, err := path.Match(pattern, ""); err != nil {
+				return cli.Usagef("--%s: %q is not a name or pattern", flag, pattern)
+			}
+			lists[flag] = append(lists[flag], pattern)
+		}
+	}
+	_, from, objects, err := p.objects(c.Context)
+	if err != nil {
+		return err
+	}
+	found := discover.Propose(objects, discover.Options{Schemas: lists["schema"], Names: lists["table"], Columns: lists["columns"], Views: c.Bool("views")})
+	head := []string{"Record kinds of tables and views of the ERP, as printed by whd kinds discover."}
+	if from.DSN != "" {
+		head = append(head, "Tables and views that the login has no right on are invisible, so they are not here.")
+	}
+	for _, object := range found.Skipped {
+		head = append(head, "Left out: "+object)
+		p.notice("left out: %s", object)
+	}
+	p.notice("%d record kinds; %d tables and views and %d columns are left out, with the reasons in comments", len(found.Kinds), len(found.Skipped), found.Omitted)
+	return kinds.Write(p.Stdout, head, found.Kinds)
+}
+
+// diff prints the differences between files of kinds and the database.
+func (p kindCommands) diff(c *urfave.Context) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return cli.Usagef("kinds diff needs FILE")
+	}
+	_, from, objects, err := p.objects(c.Context)
+	if err != nil {
+		return err
+	}
+	set := kinds.Load(files...)
+	var lines []string
+	for _, problem := range set.Problems {
+		lines = append(lines, problem.String())
+	}
+	lines = append(lines, discover.Diff(set.Declared, objects, from, discover.LeftOut(contents(files)...))...)
+	for _, line := range lines {
+		fmt.Fprintln(p.Stdout, line)
+	}
+	if len(lines) > 0 {
+		return fmt.Errorf("%d differences between the record kinds and the database", len(lines))
+	}
+	return nil
+}
+
+// contents returns the text of files, and of all files in directories.
+func contents(paths []string) (all [][]byte) {
+	for _, path := range paths {
+		filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+			if text, err := os.ReadFile(path); err == nil {
+				all = append(all, text)
+			}
+			return nil
+		})
+	}
+	return all
+}
