@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -118,15 +117,6 @@ func baseURL(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// IsLoopback reports whether a host is the local machine.
-func IsLoopback(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if at, err := netip.ParseAddr(host); err == nil {
-		return at.Unmap().IsLoopback() || at.IsUnspecified()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
-}
-
 // newHTTP returns the HTTP client. It has no overall timeout, which would end long
 // streams; it does not follow redirects, which would turn a query into a GET of
 // another resource; and it does not store cookies.
@@ -143,7 +133,7 @@ func newHTTP(base string, o Options) *resty.Client {
 		MaxIdleConnsPerHost:   8,
 		IdleConnTimeout:       90 * time.Second,
 		ReadBufferSize:        64 << 10,
-		DisableCompression:    IsLoopback(to.Hostname()), // costs more than it saves
+		DisableCompression:    wire.IsLoopback(to.Hostname()), // costs more than it saves
 	}
 	if o.Wire != nil {
 		transport = newWiretap(transport, o.Wire)

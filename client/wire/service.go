@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"net/netip"
+	"strings"
+)
+
 // Info is public information about the service.
 type Info struct {
 	Version        string
@@ -53,4 +58,13 @@ type TypesFile struct {
 	Language string
 	Summary  string
 	URL      string
+}
+
+// IsLoopback reports whether a host is the local machine.
+func IsLoopback(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if at, err := netip.ParseAddr(host); err == nil {
+		return at.Unmap().IsLoopback() || at.IsUnspecified()
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

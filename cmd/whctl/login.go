@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
@@ -63,7 +64,7 @@ func login(c *cli.Context, s *command.Session) error {
 	}
 	defer in.service.Close()
 	address := in.service.URL()
-	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !client.IsLoopback(u.Hostname()) {
+	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !wire.IsLoopback(u.Hostname()) {
 		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://", address)
 	}
 	reply, err := in.service.Login(c.Context, in.user, in.password)

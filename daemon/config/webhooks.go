@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -83,15 +83,7 @@ func (w WebhooksConfig) TestTarget() *url.URL {
 // unspecified address.
 func IsLoopback(text string) bool {
 	u, err := url.Parse(text)
-	if err != nil {
-		return false
-	}
-	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	at, err := netip.ParseAddr(name)
-	if err != nil {
-		return name == "localhost" || strings.HasSuffix(name, ".localhost")
-	}
-	return at.Unmap().IsLoopback() || at.IsUnspecified()
+	return err == nil && wire.IsLoopback(u.Hostname())
 }
 
 // PublishedEvents returns the built-in events and those of webhooks.events.

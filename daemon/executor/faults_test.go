@@ -160,7 +160,7 @@ func TestListText(t *testing.T) {
 	}
 }
 
-// TestNoErrorIsFree checks what each query calls at its end.
+// TestNoErrorIsFree checks the functions that each query calls at its end.
 func TestNoErrorIsFree(t *testing.T) {
 	s := new(fileSession)
 	if allocs := testing.AllocsPerRun(100, func() { _, _ = Classify(nil), s.classify(nil) }); allocs != 0 {

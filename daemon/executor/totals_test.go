@@ -129,7 +129,7 @@ func TestTotalIsRemembered(t *testing.T) {
 	}
 }
 
-// TestTotalWithoutLog: a file whose log was removed may have changed.
+// TestTotalWithoutLog: a file may have changed after its log was removed.
 func TestTotalWithoutLog(t *testing.T) {
 	f := openCountFile(t, record.RecordsDB)
 	f.Pool.Close()

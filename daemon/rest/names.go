@@ -158,7 +158,7 @@ func names(table []operation) (all []string) {
 // X-HTTP-Method-Override names. Some clients and proxies can only send POST.
 func overriddenMethod(r *http.Request) *http.Request {
 	method := strings.ToUpper(r.Header.Get(wire.HeaderMethodOverride))
-	if r.Method != http.MethodPost || !slices.Contains(strings.Fields(anyMethod), method) {
+	if method == "" || r.Method != http.MethodPost || !slices.Contains(strings.Fields(anyMethod), method) {
 		return r
 	}
 	r = r.WithContext(r.Context())

@@ -266,8 +266,8 @@ func (c *Conn) Sync() error {
 }
 
 // LogState returns the state of the write-ahead log that the open transaction reads. Each
-// commit changes it. It is empty without a transaction or a log, which begins with the first
-// commit and is removed with the last connection.
+// commit changes it. It is empty without a transaction or a log, which exists from the first
+// commit until the last connection is closed.
 func (c *Conn) LogState() string {
 	name, err := c.cstring("main")
 	if err != nil {

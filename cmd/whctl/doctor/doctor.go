@@ -311,7 +311,7 @@ func (d *Diagnosis) hostURL() check.Result {
 		return check.Result{Status: check.OK, Detail: "webhooks.host_url is not set"}
 	case err != nil:
 		return check.Result{Status: check.Failed, Detail: "webhooks.host_url is not a valid address", Fix: hostURLFix}
-	case client.IsLoopback(u.Hostname()):
+	case wire.IsLoopback(u.Hostname()):
 		return check.Result{Status: check.Warning, Detail: address + " is only valid on the machine of the service", Fix: hostURLFix}
 	}
 	if err := d.try(address); err != nil {

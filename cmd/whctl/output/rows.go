@@ -24,26 +24,26 @@ func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
 
 // rowOf returns a row in the form that the service sends, without nulls.
 func rowOf(columns []Column, line []any) (client.Row, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	separator := byte('{')
+	text := []byte{'{'}
 	for i, value := range line {
 		if value == nil {
 			continue
 		}
-		fmt.Fprintf(&text, "%c%q:", separator, columns[i].Name)
-		if err := encoder.Encode(value); err != nil {
+		json, err := DocumentText(value)
+		if err != nil {
 			return client.Row{}, err
 		}
-		text.Truncate(text.Len() - 1) // the encoder's line break
-		separator = ','
+		text = appendMember(text, columns[i].Name, json)
 	}
-	if separator == '{' {
-		text.WriteByte('{')
+	return client.ParseRow(append(text, '}'))
+}
+
+// appendMember appends a member to the start of an object.
+func appendMember(text []byte, name string, json []byte) []byte {
+	if len(text) > 1 {
+		text = append(text, ',')
 	}
-	text.WriteByte('}')
-	return client.ParseRow(text.Bytes())
+	return append(fmt.Appendf(text, "%q:", name), json...)
 }
 
 // shortID returns the first and last four characters of an ID.
@@ -75,16 +75,13 @@ func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[cli
 func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
 	text := []byte{'{'}
 	for name, value := range row.All() {
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
 		if slices.Contains(fields, name) && !value.Null() {
 			value = fmt.Appendf(nil, "%q", shortID(value.String()))
 		}
 		if value.Null() {
 			value = []byte("null")
 		}
-		text = append(fmt.Appendf(text, "%q:", name), value...)
+		text = appendMember(text, name, value)
 	}
 	return client.ParseRow(append(text, '}'))
 }

@@ -1,9 +1,6 @@
-package client
+package wire
 
-import (
-	"net/http"
-	"testing"
-)
+import "testing"
 
 func TestIsLoopback(t *testing.T) {
 	for host, want := range map[string]bool{
@@ -14,10 +11,4 @@ func TestIsLoopback(t *testing.T) {
 			t.Errorf("%q", host)
 		}
 	}
-}
-
-// RequestCompression makes a client request compression although its service is local, as those
-// of tests are.
-func RequestCompression(c *Client) {
-	c.http.GetClient().Transport.(*http.Transport).DisableCompression = false
 }
