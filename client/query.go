@@ -22,6 +22,7 @@ type Query struct {
 	Skip    int64
 	Take    *int64   // nil: all rows
 	Include []string // Total, SUM(f) etc.; the results are in Page.Meta
+	GroupBy string   // a field, or a date and :day, :month or :year; the results of Include are columns
 	Strict  bool     // unknown members are errors instead of being ignored
 
 	Unchecked map[string]json.RawMessage // additional members, sent unchanged
@@ -126,6 +127,9 @@ func (q Query) members() (map[string]any, error) {
 	}
 	if q.Take != nil {
 		members["Take"] = *q.Take
+	}
+	if q.GroupBy != "" {
+		members["GroupBy"] = q.GroupBy
 	}
 	if q.Strict {
 		members["Strict"] = true

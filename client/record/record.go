@@ -202,6 +202,12 @@ func (m *Mistake) Error() string { return m.Text }
 // Check returns all mistakes in the fields of a kind.
 func (k Kind) Check() []*Mistake { return k.index() }
 
+// GroupColumn returns the name of a function's result in the rows of a query with GroupBy.
+// It is possible in XML, too: SumInvoiceTotal for SUM(InvoiceTotal), Count for COUNT(*).
+func GroupColumn(function, field string) string {
+	return strings.ToUpper(function[:1]) + strings.ToLower(function[1:]) + field
+}
+
 // index builds the lookup tables and returns the mistakes. The name of a field takes
 // precedence over the same name formed from a shorter field and a suffix.
 func (k *Kind) index() (all []*Mistake) {

@@ -5,7 +5,6 @@ package query
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/bizhook/whd/client/record"
 )
@@ -92,20 +91,19 @@ func (a Aggregate) Type(kind *record.Kind) record.Type {
 	}
 }
 
-// column returns the name of an aggregate in the rows of groups. It is one in XML, too:
-// SumInvoiceTotal for SUM(InvoiceTotal), Count for COUNT(*).
+// column returns the name of an aggregate in the rows of groups.
 func (a Aggregate) column(kind *record.Kind) string {
+	field := ""
+	if a.Distinct {
+		field = "Distinct"
+	}
+	if a.Field != AllRows {
+		field += kind.Fields[a.Field].Name
+	}
 	if a.Alias {
 		return a.Name
 	}
-	word := a.Function.String()[:1] + strings.ToLower(a.Function.String()[1:])
-	if a.Distinct {
-		word += "Distinct"
-	}
-	if a.Field == AllRows {
-		return word
-	}
-	return word + kind.Fields[a.Field].Name
+	return record.GroupColumn(a.Function.String(), field)
 }
 
 // The names of members of every query.

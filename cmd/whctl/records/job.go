@@ -20,6 +20,7 @@ type job struct {
 	printer     *output.Printer
 	service     *client.Client
 	query       client.Query
+	columns     []output.Column // of groups; nil for the fields of the query
 	format      output.Format
 	out         *output.Sink
 	progress    *progress
@@ -60,7 +61,10 @@ func (j *job) raw() (err error) {
 // print prints the rows, after notices about parameters that the service did not
 // follow.
 func (j *job) print() error {
-	columns := output.ColumnsOf(j.query.Kind, j.query.Fields)
+	columns := j.columns
+	if columns == nil {
+		columns = output.ColumnsOf(j.query.Kind, j.query.Fields)
+	}
 	to, err := j.printer.RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
 	if err != nil {
 		return err
@@ -101,7 +105,7 @@ func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) 
 		q.Take, j.limited = &j.defaultTake, true
 	}
 	if j.format.Name == "table" && q.Take != nil && *q.Take <= pageMax {
-		q.Include = []string{"Total"}
+		q.Include = append([]string{"Total"}, q.Include...)
 		page, err := j.service.Page(j.context.Context, q)
 		if err != nil {
 			return nil, err

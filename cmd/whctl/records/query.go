@@ -45,7 +45,7 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 func Commands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: append(QueryFlags(recordExamples), output.FlagsWithout()...),
+			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
 			Action: Lists(func(c *cli.Context, _ *command.Session) (Listing, error) {
 				kind, err := kindNamed(c.Args().First())
 				return Listing{Kind: kind}, err
@@ -53,7 +53,8 @@ func Commands() []*cli.Command {
 			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
 whctl query SO_Totals --format csv -o totals.csv
 whctl query SO_Totals --all --format xlsx -o totals.xlsx
-whctl query SO_Totals --count`,
+whctl query SO_Totals --count
+whctl query JB_EstimateResourceLines --by Units --sum Quantity --order-by -SumQuantity`,
 		},
 		{
 			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one kind",
@@ -141,7 +142,7 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	if err != nil {
 		return err
 	}
-	q, err := readQuery(c, l, s.Now().In(in.Zone()))
+	q, groups, err := readQuery(c, l, s.Now().In(in.Zone()))
 	if err != nil {
 		return cmdline.Usagef("%s", err)
 	}
@@ -150,7 +151,7 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	if err != nil {
 		return err
 	}
-	if len(q.Fields) == 0 && format.HumanReadable() {
+	if len(q.Fields) == 0 && groups == nil && format.HumanReadable() {
 		q.Fields = l.Brief
 	}
 	service, err := s.ReadClient(c)
@@ -162,7 +163,7 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	if err != nil {
 		return err
 	}
-	job := &job{context: c, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.Keys), defaultTake: in.Count("default_take")}
+	job := &job{context: c, columns: groups, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.Keys), defaultTake: in.Count("default_take")}
 	if c.String("progress") == "plain" || s.Prompter.Watches && !printer.OnScreen() {
 		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.Now, job.expected)
 	}
@@ -186,18 +187,24 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 
 // readQuery reads the flags and checks them against the registry, so that mistakes
 // are reported without a request.
-func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, err error) {
+// It also returns the columns of groups, if there are any.
+func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, groups []output.Column, err error) {
 	q = client.Query{Kind: l.Kind, Where: l.Where, Strict: true}
 	if err = ReadFilters(c, &q, today); err == nil {
-		q.Fields, err = readFields(q.Kind, c.StringSlice("fields"))
+		q.Fields, err = readFields(q.Kind, "fields", c.StringSlice("fields"))
 	}
 	if err == nil {
+		groups, err = readGroups(c, &q)
+	}
+	if groups != nil && err == nil {
+		q.OrderBy, err = readGroupOrder(groups, c.StringSlice("order-by"))
+	} else if err == nil {
 		q.OrderBy, err = readOrder(q.Kind, c.StringSlice("order-by"))
 	}
 	if err == nil {
 		err = readPaging(c, &q)
 	}
-	return q, err
+	return q, groups, err
 }
 
 // ReadFilters reads --where and --filter-json.
@@ -279,16 +286,16 @@ func readPaging(c *cli.Context, q *client.Query) error {
 // given reports whether a flag is set to another value than false.
 func given(c *cli.Context, flag string) bool { return c.IsSet(flag) && c.Value(flag) != false }
 
-// readFields returns the fields of --fields in canonical letter case.
-func readFields(kind *record.Kind, lists []string) ([]string, error) {
+// readFields returns the fields of a flag in canonical letter case.
+func readFields(kind *record.Kind, flag string, lists []string) ([]string, error) {
 	var fields []string
 	for _, name := range names(lists, ",") {
-		field, err := fieldName(kind, "fields", name)
+		field, err := fieldName(kind, flag, name)
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(fields, field) {
-			return nil, fmt.Errorf("--fields: duplicate field %s", field)
+			return nil, fmt.Errorf("--%s: duplicate field %s", flag, field)
 		}
 		fields = append(fields, field)
 	}

@@ -1,0 +1,82 @@
+package records
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/output"
+)
+
+// groupFunctions are the flags that name fields for a function of --by.
+var groupFunctions = []string{"sum", "avg", "min", "max"}
+
+func groupFlags() []cli.Flag {
+	flags := []cli.Flag{&cli.StringFlag{Name: "by", Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records"}}
+	for _, name := range groupFunctions {
+		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: "with --by, print the " + map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}[name] + " of the fields `A,B`"})
+	}
+	return flags
+}
+
+// readGroups reads the flags of groups. It returns the columns of their rows, nil without
+// --by.
+func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
+	by, period, _ := strings.Cut(c.String("by"), ":")
+	if by == "" {
+		for _, name := range groupFunctions {
+			if c.IsSet(name) {
+				return nil, fmt.Errorf("--%s requires --by", name)
+			}
+		}
+		return nil, nil
+	}
+	if c.IsSet("fields") {
+		return nil, fmt.Errorf("--by and --fields cannot be combined")
+	}
+	field, err := fieldName(q.Kind, "by", by)
+	if err != nil {
+		return nil, err
+	}
+	columns := output.ColumnsOf(q.Kind, []string{field})
+	if q.GroupBy = field; period != "" {
+		q.GroupBy, columns[0].Type = field+":"+period, record.Text
+	}
+	q.Include = []string{"COUNT(*)"}
+	columns = append(columns, output.Column{Name: record.GroupColumn("COUNT", ""), Type: record.Long})
+	for _, name := range groupFunctions {
+		fields, err := readFields(q.Kind, name, c.StringSlice(name))
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range fields {
+			column := output.ColumnsOf(q.Kind, []string{of})[0]
+			if (name == "sum" || name == "avg") && column.Type != record.Double {
+				column.Type = record.Decimal
+			}
+			column.Name = record.GroupColumn(name, of)
+			columns, q.Include = append(columns, column), append(q.Include, strings.ToUpper(name)+"("+of+")")
+		}
+	}
+	return columns, nil
+}
+
+// readGroupOrder returns the terms of --order-by for columns of groups.
+func readGroupOrder(columns []output.Column, lists []string) ([]string, error) {
+	var terms, known []string
+	for _, c := range columns {
+		known = append(known, c.Name)
+	}
+	for _, name := range names(lists, ",;") {
+		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, strings.TrimPrefix(name, "-")) })
+		if i < 0 {
+			return nil, fmt.Errorf("--order-by: the rows have no column %s; they have %s", strings.TrimPrefix(name, "-"), strings.Join(known, ", "))
+		}
+		terms = append(terms, name)
+	}
+	return terms, nil
+}
