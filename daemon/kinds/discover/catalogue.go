@@ -45,8 +45,8 @@ func Read(ctx context.Context, c erp.Config) ([]Object, error) {
 	return readServer(ctx, server.DB())
 }
 
-// The statements for objects, for their columns, for the columns of primary keys and of unique
-// indexes on all rows, and for the columns of an object that cannot be read.
+// The statements for objects, for their columns, and for the columns of primary keys and of
+// unique indexes on all rows.
 const (
 	objectsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, CASE TABLE_TYPE WHEN 'VIEW' THEN 1 ELSE 0 END, COALESCE(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 0)
 FROM INFORMATION_SCHEMA.TABLES WHERE COALESCE(OBJECTPROPERTY(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 'IsMSShipped'), 0) = 0
@@ -59,9 +59,6 @@ FROM INFORMATION_SCHEMA.COLUMNS ORDER BY ORDINAL_POSITION`
 JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
 JOIN sys.columns c ON c.object_id = k.object_id AND c.column_id = k.column_id
 WHERE i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND i.is_hypothetical = 0 ORDER BY i.object_id, i.is_primary_key DESC, i.index_id, k.key_ordinal`
-
-	forbiddenSQL = `SELECT COLUMN_NAME FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2
-AND HAS_PERMS_BY_NAME(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME), 'OBJECT', 'SELECT', COLUMN_NAME, 'COLUMN') = 0`
 )
 
 func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
@@ -70,20 +67,20 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	var id, index, lastID, last int64
 	var objects []*Object
 	byName, byID := make(map[[2]string]*Object), make(map[int64]*Object)
-	err := query(ctx, db, objectsSQL, nil, func() {
+	err := query(ctx, db, objectsSQL, func() {
 		found := o
 		objects = append(objects, &found)
 		byName[[2]string{o.Schema, o.Name}], byID[id] = &found, &found
 	}, &o.Schema, &o.Name, &o.View, &id)
 	if err == nil {
-		err = query(ctx, db, columnsSQL, nil, func() {
+		err = query(ctx, db, columnsSQL, func() {
 			if o := byName[[2]string{o.Schema, o.Name}]; o != nil {
 				o.Columns = append(o.Columns, c)
 			}
 		}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
 	}
 	if err == nil {
-		err = query(ctx, db, keysSQL, nil, func() {
+		err = query(ctx, db, keysSQL, func() {
 			if o := byID[id]; o != nil {
 				if id != lastID || index != last {
 					o.Unique = append(o.Unique, nil)
@@ -103,27 +100,37 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	return all, err
 }
 
-// probe reads no rows of all columns. If that fails, it finds the columns without right.
+// probe reads no rows of all columns. If the right on a column is missing, it tries them one
+// by one: HAS_PERMS_BY_NAME does not know rights on columns on every server.
 func (o *Object) probe(ctx context.Context, db *sql.DB) error {
-	var column string
-	failure := query(ctx, db, "SELECT TOP 0 * FROM "+mssql.Table{Schema: o.Schema, Name: o.Name}.Quoted(), nil, nil)
-	refused, is := errors.AsType[*mssql.Error](failure)
-	if !is || refused.Unavailable() || refused.Busy() {
-		return failure
+	problem, forbidden, err := o.read(ctx, db, "*")
+	if o.Problem = problem; err != nil || !forbidden {
+		return err
 	}
-	o.Problem = refused.Message
-	return query(ctx, db, forbiddenSQL, []any{o.Schema, o.Name}, func() {
-		for i := range o.Columns {
-			if o.Columns[i].Name == column {
-				o.Columns[i].Forbidden, o.Problem = true, ""
-			}
+	for i := range o.Columns {
+		c := &o.Columns[i]
+		if problem, c.Forbidden, err = o.read(ctx, db, mssql.Quote(c.Name)); err != nil {
+			return err
 		}
-	}, &column)
+		if problem == "" {
+			o.Problem = ""
+		}
+	}
+	return nil
+}
+
+// read reads no rows of columns. problem is the reason if that fails.
+func (o *Object) read(ctx context.Context, db *sql.DB, columns string) (problem string, forbidden bool, err error) {
+	err = query(ctx, db, "SELECT TOP 0 "+columns+" FROM "+mssql.Table{Schema: o.Schema, Name: o.Name}.Quoted(), nil)
+	if refused, is := errors.AsType[*mssql.Error](err); is && !refused.Unavailable() && !refused.Busy() {
+		return refused.Message, refused.Forbidden(), nil
+	}
+	return "", false, err
 }
 
 // query calls each after scanning a row.
-func query(ctx context.Context, db *sql.DB, text string, args []any, each func(), into ...any) error {
-	rows, err := db.QueryContext(ctx, text, args...)
+func query(ctx context.Context, db *sql.DB, text string, each func(), into ...any) error {
+	rows, err := db.QueryContext(ctx, text)
 	if err != nil {
 		return err
 	}

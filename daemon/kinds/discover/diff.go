@@ -87,7 +87,11 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut fu
 	for _, f := range removed {
 		at := x.renamed(f, added, removed)
 		if at < 0 {
-			x.add(f.Name, "removed: %s has no column %s", x.table, f.ColumnName())
+			right := ""
+			if x.server {
+				right = ", or the login has no right on it"
+			}
+			x.add(f.Name, "removed: %s has no column %s%s", x.table, f.ColumnName(), right)
 			continue
 		}
 		x.add(f.Name, "probably renamed: %s has the column %s, not %s", x.table, added[at].Name, f.ColumnName())

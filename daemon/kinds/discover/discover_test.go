@@ -2,6 +2,8 @@ package discover
 
 import (
 	"bytes"
+	"crypto/rand"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,15 +26,20 @@ func written(t *testing.T, p Proposal) (string, *kinds.Set) {
 	if err := kinds.Write(&out, nil, p.Kinds); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "erp.toml")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	set := kinds.Load(path)
+	set := kinds.Load(file(t, out.String()))
 	for _, problem := range set.Problems {
 		t.Error(problem)
 	}
 	return out.String(), set
+}
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "erp.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // fixture is the catalogue of the objects of kindstest.
@@ -270,7 +277,7 @@ func TestDiff(t *testing.T) {
 				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), Day date", ""},
 				{"Phone nvarchar(40), Amount money NOT NULL, Note varchar(9), Day date", ""},
 				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), City varchar(9) NOT NULL", "T.City: added: TABLE has the column City, string"},
-				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL", "T.Note: removed: TABLE has no column Note"},
+				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL", "T.Note: removed: TABLE has no column NoteRIGHT"},
 				{"PhoneNo varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9)", "T.Phone: probably renamed: TABLE has the column PhoneNo, not Phone"},
 				{"Phone varchar(20) NOT NULL, Amount datetime NOT NULL, Note varchar(9)", "T.Amount: the type changed: decimal cannot hold all values of the column Amount, which is datetime now"},
 				{"Phone varchar(20) NOT NULL, Amount decimal(9,2), Note varchar(9)", "T.Amount: the column may be null now: decimal?"},
@@ -278,7 +285,8 @@ func TestDiff(t *testing.T) {
 			} {
 				create(change.columns)
 				got := strings.Join(Diff(set.Declared, read(), c, LeftOut([]byte(text))), "|")
-				if want := strings.ReplaceAll(change.want, "TABLE", set.Declared[0].Source()); got != want {
+				want := strings.ReplaceAll(change.want, "TABLE", set.Declared[0].Source())
+				if want = strings.ReplaceAll(want, "RIGHT", map[bool]string{true: ", or the login has no right on it"}[server]); got != want {
 					t.Errorf("%s: %s, want %s", change.columns, got, want)
 				}
 			}
@@ -287,5 +295,45 @@ func TestDiff(t *testing.T) {
 				t.Errorf("without the table: %q", got)
 			}
 		})
+	}
+}
+
+// TestRights: columns that the login may not read are left out, and the other columns of
+// the table are not.
+func TestRights(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	login := "whd_test_" + strings.ToLower(rand.Text()[:10])
+	mssqltest.CreateLogin(t, login, "Abcdef12345")
+	mssqltest.Exec(t, dsn, "CREATE USER "+login+" FOR LOGIN "+login,
+		"CREATE TABLE Shown (ID int NOT NULL PRIMARY KEY, Name varchar(9))", "CREATE TABLE Staff (ID int NOT NULL PRIMARY KEY, Salary money)",
+		"CREATE TABLE Secret (ID int NOT NULL PRIMARY KEY)", "CREATE TABLE Gone (ID int)", "CREATE VIEW Broken AS SELECT ID FROM Gone",
+		"GRANT SELECT ON Shown TO "+login, "GRANT SELECT ON Staff (ID) TO "+login)
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(login, "Abcdef12345")
+	all, err := Read(t.Context(), erp.Config{DSN: u.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Propose(all, Options{Views: true})
+	text, _ := written(t, p)
+	if !strings.Contains(text, "[Shown.fields]\nID = \"int\"\nName = \"string\"\n") || !strings.Contains(text, "[Staff.fields]\nID = \"int\"\n") || strings.Contains(text, "\nSalary") {
+		t.Errorf("got %s", text)
+	}
+	for _, reason := range p.Skipped {
+		if !strings.Contains(reason, "cannot be read") { // a server may list them
+			t.Error(reason)
+		}
+	}
+	set := kinds.Load(file(t, "[Staff.fields]\nID = \"int\"\nSalary = \"decimal?\"\n"))
+	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}, LeftOut()); len(got) != 1 || !strings.HasPrefix(got[0], "Staff.Salary: ") {
+		t.Errorf("differences: %q", got)
+	}
+	all[0].Columns[0].Forbidden = true // as on servers that list such columns
+	set = kinds.Load(file(t, "["+all[0].Name+".fields]\nID = \"int\"\n# Name = \"string\"\n"))
+	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}, LeftOut([]byte("["+all[0].Name+".fields]\n# Name = \"string\"\n"))); !slices.Equal(got, []string{all[0].Name + ".ID: the login has no permission to read the column ID"}) {
+		t.Errorf("differences: %q", got)
 	}
 }
