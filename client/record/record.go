@@ -82,6 +82,15 @@ func (k *Kind) KeyField() int {
 	return key
 }
 
+// KeyFields returns the indexes of the fields of the declared key; nil if none is declared.
+func (k *Kind) KeyFields() (fields []int) {
+	for _, name := range k.Key {
+		field, _ := k.Column(name) // exists
+		fields = append(fields, field)
+	}
+	return fields
+}
+
 // KeyName returns the name of the field that orders pages.
 func (k *Kind) KeyName() string { return k.Fields[k.KeyField()].Name }
 

@@ -40,6 +40,7 @@ const (
 	HeaderDigest         = "X-Digest"
 	HeaderOffset         = "X-Offset"
 	HeaderTotal          = "X-Total"
+	HeaderNextCursor     = "X-Next-Cursor"
 	HeaderTakeClamped    = "X-Take-Clamped"
 	HeaderFormulaGuard   = "X-Formula-Guard" // whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
 	HeaderIdempotencyKey = "Idempotency-Key"

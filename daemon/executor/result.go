@@ -37,6 +37,8 @@ type Session interface {
 	// run starts a statement. It fails with fault.Timeout if a row takes longer than
 	// limit; the time between calls of Next does not count.
 	run(st query.Statement, limit time.Duration) (row.Source, error)
+	// key returns the key in the catalogue of the database, nil if it has none.
+	key() ([]int, error)
 	// totals returns the remembered totals of the database.
 	totals() *totals
 	// content identifies the content of the database that the statements of the session
@@ -60,6 +62,7 @@ type Tail struct {
 	Total int64
 	Known bool // Total was counted or follows from the rows
 	Meta  []Meta
+	Next  string // the cursor of the next page; empty if there is none
 }
 
 // Meta is a computed value as text, under its requested name.
@@ -67,7 +70,12 @@ type Meta struct{ Name, Value string }
 
 // Select starts the plan's statement on a database. limits is called for each statement.
 func Select(ctx context.Context, from Database, limits func() Limits, plan *query.Plan) (*Result, error) {
-	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged()
+	var parts []query.Plan // of a page by cursor
+	var positions []int
+	if plan.Place != nil {
+		parts, positions = plan.Parts()
+	}
+	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged() || len(parts) > 1
 	session, err := from.Session(ctx, plan.Source(), several)
 	if err != nil {
 		return nil, err
@@ -76,7 +84,12 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 	if plan.Take == 0 {
 		return r, nil
 	}
-	if r.rows, err = r.open(several); err != nil {
+	if parts != nil {
+		r.rows, err = newPageRows(r, parts, positions)
+	} else {
+		r.rows, err = r.open(several)
+	}
+	if err != nil {
 		session.close()
 		return nil, err
 	}
@@ -126,11 +139,11 @@ func (r *Result) Next() ([]row.Cell, error) {
 // Tail returns the total and the aggregates. rows is the number of rows read. No more
 // rows can be read afterwards.
 func (r *Result) Tail(rows int64) (Tail, error) {
+	t := Tail{Next: r.next()}
 	if r.rows != nil {
 		r.rows.Close()
 		r.rows = nil
 	}
-	var t Tail
 	if err := r.total(&t, rows); err != nil {
 		return t, err
 	}

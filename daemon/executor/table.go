@@ -34,7 +34,8 @@ type Table struct {
 type Columns struct {
 	ByField []mssql.Column
 	dialect *dialect.Dialect
-	until   time.Time // expiry of the cache entry
+	until   time.Time             // expiry of the cache entry
+	key     atomic.Pointer[[]int] // nil until first read
 }
 
 // Describe returns the columns of a kind's table, from the cache or the catalogue.

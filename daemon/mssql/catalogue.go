@@ -2,6 +2,7 @@ package mssql
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/row"
@@ -60,5 +61,44 @@ func column(cells []row.Cell) Column {
 		Collation:         string(cells[6].Data),
 		CodePage:          int(cells[7].Int),
 		ParameterCodePage: int(cells[8].Int),
+	}
+}
+
+// KeyColumn is a column of a unique index.
+type KeyColumn struct {
+	Index    int64
+	Name     string
+	Nullable bool
+}
+
+const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +
+	" JOIN %[1]scolumns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND i.is_unique = 1 AND i.has_filter = 0" +
+	" AND i.is_disabled = 0 AND k.is_included_column = 0 ORDER BY CASE WHEN i.is_primary_key = 1 THEN 0 ELSE 1 END, i.index_id, k.key_ordinal"
+
+// Keys returns the columns of the unique indexes of a table, those of the primary key
+// first. There are none for a view, a synonym or a table on another server.
+func (c *Conn) Keys(ctx context.Context, t Table) (all []KeyColumn, err error) {
+	if t.Server != "" {
+		return nil, nil
+	}
+	system := "sys."
+	if t.Database != "" {
+		system = Quote(t.Database) + ".sys."
+	}
+	rows, err := c.Query(ctx, Query{
+		SQL:    fmt.Sprintf(keysSQL, system),
+		Params: []Param{Text(Column{Type: "nvarchar", Length: 1000}, t.Quoted())},
+		Types:  []record.Type{record.Int, record.Text, record.Int},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for {
+		cells, err := rows.Next()
+		if err != nil || cells == nil {
+			return all, err
+		}
+		all = append(all, KeyColumn{cells[0].Int, string(cells[1].Data), cells[2].Int != 0})
 	}
 }

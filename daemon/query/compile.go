@@ -279,7 +279,7 @@ func (b *builder) match(c Condition) {
 	b.column(c.Field)
 	b.text(m.SQL)
 	b.operand(c.Field, c.Operator, operand)
-	if around := b.d.ByteLength; around.Before != "" && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
+	if around := b.d.ByteLength; around.Before != "" && c.Operator == record.Equal && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
 		b.text(around.Before)
 		b.column(c.Field)
 		b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
@@ -384,7 +384,7 @@ func (b *builder) page() {
 // compile each query, for a millisecond or more of the ERP's processors, and numbers in
 // the text would add a plan for each page.
 const (
-	smallPage = 1000 // maximum Skip plus Take for the small goal
+	smallPage = 1001 // maximum Skip plus Take for the small goal, with the row after a page by cursor
 	smallGoal = 100  // also the server's guess if it does not know the number
 	largeGoal = 100_000
 )

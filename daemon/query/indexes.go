@@ -20,12 +20,12 @@ const (
 	firstIndex                 // only the index on the first field
 )
 
-// maxLookups is the largest page that is read in the order of an index. A larger one may
+// maxLookups is the largest page, with the row after it, that is read in the order of an index. A larger one may
 // be the whole table, which is sorted as fast.
-const maxLookups = 10_000
+const maxLookups = 10_001
 
 // maxDescending is the largest page that is read in the descending order of an index.
-const maxDescending = 1000
+const maxDescending = 1001
 
 // freeOrder returns the order without fields that have one value in all rows. SQLite also
 // leaves them out, but not if they are hidden.
@@ -56,9 +56,11 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	for _, o := range order {
 		fields = append(fields, o.Field)
 	}
-	// The index has ascending first fields, so rows of equal value are sorted. In
-	// descending order these can be many, unless the page has the greatest values.
-	page = page && !(order[0].Desc && limited)
+	// The index has ascending first fields, so rows of equal value are sorted unless those
+	// are descending too. In descending order these can be many, unless the page has the
+	// greatest values.
+	backwards := len(order) > 1 && order[1] == Order{Desc: true}
+	page = page && !(order[0].Desc && limited && !backwards)
 	if usesFirst || !oneField(fields) || !page && !oneField(append(fields, columns...)) {
 		return firstIndex
 	}

@@ -42,6 +42,7 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	p.strict(members)
 	p.group()
 	p.order(members)
+	p.pages()
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
 		p.req.Take, p.req.Clamped = o.MaxTake, true
 	}
@@ -196,8 +197,7 @@ func (p *parser) common(m Member) bool {
 	case strings.EqualFold(m.Name, GroupBy):
 		read = p.groupBy
 	case strings.EqualFold(m.Name, Cursor):
-		// Even an empty cursor must not be ignored: the client expects pages.
-		p.fail(m.Name, "is not supported by this version: use Skip and Take")
+		p.cursor(m)
 		return true
 	default:
 		return false
@@ -206,6 +206,33 @@ func (p *parser) common(m Member) bool {
 		read(m)
 	}
 	return true
+}
+
+// cursor reads the cursor, which is empty for the first page. A JSON null is not given.
+func (p *parser) cursor(m Member) {
+	text := ""
+	if m.Raw == "null" {
+		return
+	}
+	if len(m.Texts) > 1 || m.Other || m.List {
+		p.fail(m.Name, "takes one text")
+	} else if len(m.Texts) == 1 {
+		text = m.Texts[0]
+	}
+	p.req.Cursor = &text
+}
+
+// pages rejects queries that have no pages by cursor.
+func (p *parser) pages() {
+	switch {
+	case p.req.Cursor == nil:
+	case p.req.Skip > 0:
+		p.fail(Skip, "cannot be combined with Cursor, which continues after a row")
+	case p.req.Group != nil:
+		p.fail(GroupBy, "cannot be combined with Cursor, because groups have no key: use Skip and Take")
+	case p.req.Distinct:
+		p.fail(Fields, "cannot be DISTINCT with Cursor, because the rows have no key: use Skip and Take")
+	}
 }
 
 func (p *parser) page(m Member) int64 {

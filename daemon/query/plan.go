@@ -22,6 +22,8 @@ type Plan struct {
 	Aggregates     []Aggregate
 	Group          *Group // nil for rows of Kind
 
+	Place *Place // of a page by cursor; nil for other plans
+
 	// Set by a store that finds the same rows or their number faster by another statement.
 	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones
 	Matches  *Fragment // counts all matches
@@ -57,7 +59,11 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	if err := p.distinctOrder(r); err != nil {
 		return nil, err
 	}
-	p.Order = p.stableOrder(r)
+	if p.Place = r.Place; p.Place != nil {
+		p.Order = p.Place.Order
+	} else {
+		p.Order = p.stableOrder(r)
+	}
 	return p, nil
 }
 
@@ -80,20 +86,28 @@ func (p *Plan) distinctOrder(r *Request) error {
 	return nil
 }
 
-// stableOrder completes the order so that paging is stable: by the record's key,
-// or by all selected fields for DISTINCT. A request for all rows without an
+// requestedOrder returns the order of a request, or the default one of its kind.
+func requestedOrder(r *Request) []Order {
+	if newest := (Order{Field: r.Kind.KeyField(), Desc: true}); len(r.Order) == 0 && r.Kind.NewestFirst && (!r.Distinct || len(r.Fields) == 0 || slices.Contains(r.Fields, newest.Field)) {
+		return []Order{newest}
+	}
+	return r.Order
+}
+
+// stableOrder completes the order so that paging is stable: by the declared key or the
+// order field, or by all selected fields for DISTINCT. A request for all rows without an
 // order is left unchanged.
 func (p *Plan) stableOrder(r *Request) []Order {
-	requested := r.Order
-	if newest := (Order{Field: r.Kind.KeyField(), Desc: true}); len(requested) == 0 && r.Kind.NewestFirst && (!p.Distinct || slices.Contains(p.Columns, newest.Field)) {
-		requested = []Order{newest}
-	}
+	requested := requestedOrder(r)
 	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet && r.Group == nil {
 		return nil
 	}
-	breakers := []int{r.Kind.KeyField()}
-	if p.Distinct {
+	breakers := r.Kind.KeyFields()
+	switch {
+	case p.Distinct:
 		breakers = p.Columns
+	case breakers == nil:
+		breakers = []int{r.Kind.KeyField()}
 	}
 	order := append(make([]Order, 0, len(requested)+len(breakers)), requested...)
 	for _, field := range breakers {
@@ -131,7 +145,7 @@ func (p *Plan) Types() []record.Type {
 // Total returns the number of all matches if it follows from the page: rows were
 // read after Skip, and the page was not full.
 func (p *Plan) Total(rows int64) (total int64, known bool) {
-	if p.Take != NoTake && (rows >= p.Take || p.PageKeys != nil) || rows == 0 && p.Skip > 0 {
+	if p.Place != nil && p.Place.After != nil || p.Take != NoTake && (rows >= p.Take || p.PageKeys != nil) || rows == 0 && p.Skip > 0 {
 		return 0, false
 	}
 	return p.Skip + rows, true

@@ -20,6 +20,8 @@ type Request struct {
 	Skip        int64
 	Take        int64 // NoTake if it is not given
 	SkipSet     bool
+	Cursor      *string // nil if it is not given, empty for the first page
+	Place       *Place  // of a request with a cursor, set by Cursors
 	Include     []Aggregate
 	Group       *Group // nil for rows of the kind; Where refers to its Source
 	Total       TotalMode
@@ -118,6 +120,7 @@ const (
 	Meta        = "Meta"
 	Strict      = "Strict"
 	Cursor      = "Cursor"
+	Next        = "Next" // the cursor of the next page, in Meta
 	Format      = "format"
 	Callback    = "callback"
 	Nulls       = "nulls"
@@ -145,7 +148,7 @@ func Parameters() []Parameter {
 		{Meta, "Dictionary<string,string>", "accepted, without effect"},
 		{GroupBy, "", "one row for each value of a field, or of a date followed by :day, :month or :year, with the functions of Include"},
 		{Strict, "", "true: unknown members are errors"},
-		{Cursor, "", "not supported yet"},
+		{Cursor, "", "empty: Meta has the cursor of the next page as Next; Next of a page: the page after it"},
 		{Format, "", "json, ndjson, csv, xml, jsv, html or xlsx"},
 		{Callback, "", "JSONP: wraps the JSON response in a call of this function"},
 		{Nulls, "", "include: null members are included"},

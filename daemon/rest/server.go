@@ -383,8 +383,7 @@ var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
 
 // Store runs the queries.
 type Store interface {
-	// Select runs a plan in the database of its kind.
-	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+	queries.Store
 	// ERPVersion returns the version of the ERP, empty if it is not known.
 	ERPVersion(ctx context.Context) (string, error)
 	// Ready returns an error if the service's own data cannot be used.

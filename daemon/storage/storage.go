@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -58,7 +59,8 @@ type Store struct {
 	lock   *datadir.Lock  // of the data directory; nil if both databases are on servers
 	log    *logstore.File // nil if the own data is on a server
 
-	probe erpProbe
+	probe   erpProbe
+	cursors atomic.Pointer[query.Cursors] // nil until first used
 
 	AppDB    *appdb.DB       // the service's own tables
 	Webhooks *sqlstore.Store // the webhook tables
@@ -129,15 +131,44 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	var from executor.Database = s.AppDB
-	plan = s.Webhooks.ListPlan(plan)
+	return executor.Select(ctx, s.database(plan.Source()), s.config.Limits, s.Webhooks.ListPlan(plan))
+}
+
+func (s *Store) database(kind *record.Kind) executor.Database {
 	switch {
-	case plan.Kind.Database == record.RecordsDB:
-		from = s.Records
-	case plan.Kind.Database == record.LogDB && s.log != nil:
-		from = s.log
+	case kind.Database == record.RecordsDB:
+		return s.Records
+	case kind.Database == record.LogDB && s.log != nil:
+		return s.log
 	}
-	return executor.Select(ctx, from, s.config.Limits, plan)
+	return s.AppDB
+}
+
+// Key returns the fields that identify a row of a kind, nil if none are proven to do so.
+func (s *Store) Key(ctx context.Context, kind *record.Kind) ([]int, error) {
+	return executor.Key(ctx, s.database(kind), kind)
+}
+
+// SetPlace sets the place of a request with a cursor. It has the conditions of a path as
+// well.
+func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error {
+	cursors := s.cursors.Load()
+	if cursors == nil {
+		secret, err := s.AppDB.Secret(ctx, "Cursor")
+		if err != nil {
+			return err
+		}
+		cursors = query.NewCursors(secret)
+		s.cursors.Store(cursors)
+	}
+	if *r.Cursor != "" {
+		return cursors.Continue(r, path)
+	}
+	key, err := s.Key(ctx, r.Kind)
+	if err != nil {
+		return err
+	}
+	return cursors.Start(r, path, key)
 }
 
 // Bills returns the store of custom field values of bill stages; zone is the time

@@ -22,6 +22,9 @@ import (
 type Store interface {
 	// Select runs a plan in the database of its kind.
 	Select(ctx context.Context, plan *query.Plan) (*executor.Result, error)
+	// SetPlace sets the place of a request with a cursor, which has the conditions of a
+	// path as well.
+	SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error
 }
 
 // Handler has the handlers of queries of any kind.
@@ -120,6 +123,12 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 	req, err := query.Parse(x.Kind, members, x.Options.Query)
 	if err != nil {
 		return nil, err
+	}
+	if req.Cursor != nil {
+		if err := h.Store.SetPlace(x.Request.Context(), req, where); err != nil {
+			return nil, err
+		}
+		where = req.Place.Path
 	}
 	req.Where = slices.Concat(req.Where, where)
 	if x.HTML() && req.Take == query.NoTake {

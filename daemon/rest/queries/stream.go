@@ -49,7 +49,7 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 			buffers.Put(buf)
 		}
 	}()
-	out := &responseWriter{x: x, buf: (*buf)[:0], space: space}
+	out := &responseWriter{x: x, buf: (*buf)[:0], space: space, pages: plan.Place != nil}
 	out.to.Writer = x.Response
 	defer out.stop() // of a response that ends early
 	err := out.rows(plan, rows)
@@ -74,6 +74,7 @@ type responseWriter struct {
 	sent       bool                // the head has been sent
 	compressor edge.Compressor     // nil if the response is not compressed
 	to         struct{ io.Writer } // the response, later the pipe
+	pages      bool                // the rows are a page by cursor
 	space      *spill.Space        // nil if the client's speed may hold up the statement
 	pipe       *spill.Pipe         // nil until the first bytes have been sent, and after the last ones
 }
@@ -130,6 +131,9 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	end := encode.Tail{Total: tail.Total}
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair(m))
+	}
+	if tail.Next != "" {
+		end.Meta = append(end.Meta, encode.Pair{Name: query.Next, Value: tail.Next})
 	}
 	rows.Close() // before the client has read the rest
 	o.buf = x.Format.Close(enc.End(o.buf, end))
@@ -206,6 +210,9 @@ func (o *responseWriter) announceTrailers(h http.Header) {
 	if x.Format.Bare() {
 		h.Add("Trailer", wire.HeaderTotal)
 	}
+	if o.pages && x.Format.Bare() {
+		h.Add("Trailer", wire.HeaderNextCursor)
+	}
 	if o.digest != nil {
 		h.Add("Trailer", wire.HeaderDigest)
 	}
@@ -230,6 +237,9 @@ func (o *responseWriter) finish(tail executor.Tail) (err error) {
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
 	if x.Format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
+	}
+	if x.Format.Bare() && tail.Next != "" {
+		h.Set(wire.HeaderNextCursor, tail.Next)
 	}
 	if o.digest != nil {
 		h.Set(wire.HeaderDigest, "sha-256="+hex.EncodeToString(o.digest.Sum(nil)))

@@ -1,0 +1,217 @@
+package erp_test
+
+import (
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/executor/executortest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// cursors is a store with kinds of few values, so that many rows are equal in an order.
+type cursors struct {
+	*storage.Store
+	registry *record.Registry
+	exec     func(statement string) // by another program
+	added    int
+}
+
+// few are the values of types; nil is null. Some are equal though they differ.
+var few = map[record.Type][]any{
+	record.Text:     {nil, "", "a", "A", "a ", "b", "é", "100%", "O'Brien"},
+	record.Int:      {nil, int64(-1), int64(0), int64(7)},
+	record.Decimal:  {nil, "0", "1", "1.0", "-2.5", "1234567890.1234"},
+	record.DateTime: {nil, "2019-05-01T10:11:12.1230000", "2019-05-01T10:11:12.1240000"},
+	record.Bool:     {nil, int64(0), int64(1)},
+	record.Guid:     {nil, "0f8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5b-d9cb-469f-a165-70867728950f", "ffffffff-d9cb-469f-a165-708677289500"},
+	record.Bytes:    {nil, []byte("a"), []byte("a\x00"), []byte("b")},
+	record.Double:   {nil, "0.1", "1e+300", "-3"},
+}
+
+var fewTypes = []record.Type{record.Text, record.Int, record.Decimal, record.DateTime, record.Bool, record.Guid, record.Bytes, record.Double}
+
+func cursorRegistry(t *testing.T) *record.Registry {
+	t.Helper()
+	fields := func(key ...record.Field) []record.Field {
+		for _, of := range fewTypes {
+			key = append(key, record.Field{Name: strings.TrimSuffix(of.String(), "[]") + "s", Type: of, Filter: filterOf(of), Null: record.Nullable})
+		}
+		return key
+	}
+	no := record.Field{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull}
+	code := record.Field{Name: "Code", Type: record.Text, Filter: record.TextFilter, Null: record.NotNull}
+	registry, err := record.NewRegistry(record.Kind{Name: "Single", Key: []string{"Code"}, Fields: fields(code)}, record.Kind{Name: "Pair", Key: []string{"Code", "No"}, Fields: fields(code, no)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return registry
+}
+
+// seed adds rows with every value of each type.
+func (c *cursors) seed(t *testing.T) {
+	t.Helper()
+	_, err := c.Seed(t.Context(), c.registry.Kinds(), func(kind *record.Kind) iter.Seq[[]any] {
+		return func(yield func([]any) bool) {
+			for n := range 40 {
+				row := []any{fmt.Sprintf("k%02d", n*7%40)}
+				if kind.Name == "Pair" {
+					row = []any{string("abA"[n%3]) + strings.Repeat(" ", n%2), int64(n)}
+				}
+				for i, of := range fewTypes {
+					row = append(row, few[of][(n*(i+1)/(1+n%4))%len(few[of])])
+				}
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// marker starts the codes of rows that are added and deleted between pages.
+const marker = "k1x"
+
+// add adds a row with values of its own.
+func (c *cursors) add(t *rapid.T, kind *record.Kind) {
+	c.added++
+	values := []string{"'" + marker + strconv.Itoa(c.added) + "'"}
+	for _, f := range kind.Fields[1:] {
+		v := rapid.SampledFrom(append(few[f.Type][:1:1], few[f.Type][2:]...)).Draw(t, "value")
+		text := "NULL"
+		switch v := v.(type) {
+		case string:
+			text = "'" + strings.ReplaceAll(v, "'", "''") + "'"
+		case int64:
+			text = strconv.FormatInt(v, 10)
+		}
+		if f.Name == "No" {
+			text = strconv.Itoa(c.added)
+		}
+		values = append(values, text)
+	}
+	c.exec(fmt.Sprintf("INSERT INTO [%s] ([%s]) VALUES (%s)", kind.Name, strings.Join(kind.FieldNames(), "], ["), strings.Join(values, ", ")))
+}
+
+// page reads a page, and returns its rows without those of others.
+func (c *cursors) page(t *rapid.T, r query.Request, cursor string) (rows []string, read int, next string) {
+	r.Cursor = &cursor
+	path := r.Where
+	r.Where = nil
+	if err := c.SetPlace(t.Context(), &r, path); err != nil {
+		t.Fatal(err)
+	}
+	r.Where = slices.Concat(r.Where, r.Place.Path)
+	plan, err := query.NewPlan(&r, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, tail := executortest.Read(t, c.Store, plan)
+	for _, row := range all {
+		if !strings.Contains(row, marker) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, len(all), tail.Next
+}
+
+// check reads pages of generated orders while rows are added and deleted, and compares them
+// with one read of all rows.
+func (c *cursors) check(t *testing.T) {
+	c.seed(t)
+	pages := 0
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom(c.registry.Kinds()).Draw(t, "kind")
+		field := rapid.IntRange(0, len(kind.Fields)-1)
+		r := query.Request{Kind: kind, Take: query.NoTake}
+		for _, f := range rapid.SliceOfNDistinct(field, 0, 3, rapid.ID).Draw(t, "order") {
+			r.Order = append(r.Order, query.Order{Field: f, Desc: rapid.Bool().Draw(t, "desc")})
+		}
+		r.Fields = append([]int{0}, rapid.SliceOfNDistinct(field.Filter(func(f int) bool { return f != 0 }), 0, 2, rapid.ID).Draw(t, "fields")...)
+		if at := slices.IndexFunc(r.Order, func(o query.Order) bool { return kind.Fields[o.Field].Type == record.Decimal }); at >= 0 && rapid.Bool().Draw(t, "filter") {
+			w := query.Condition{Field: r.Order[at].Field, Operator: rapid.SampledFrom([]record.Operator{record.GreaterThan, record.LessThanOrEqualTo, record.Between, record.NotEqualTo, record.IsNull}).Draw(t, "operator")}
+			w.Operands = []wire.Value{{Text: "0"}, {Text: "2"}}[:map[record.Operator]int{record.IsNull: 0, record.Between: 2, record.GreaterThan: 1, record.LessThanOrEqualTo: 1, record.NotEqualTo: 1}[w.Operator]]
+			r.Where = append(r.Where, w)
+		}
+		c.exec("DELETE FROM [" + kind.Name + "] WHERE [Code] LIKE '" + marker + "%'")
+		want, _, _ := c.page(t, r, "")
+		r.Take = rapid.Int64Range(1, 9).Draw(t, "take")
+		var got []string
+		next := ""
+		for {
+			rows, read, following := c.page(t, r, next)
+			got, pages = append(got, rows...), pages+1
+			if following == "" {
+				break
+			}
+			if read != int(r.Take) {
+				t.Fatalf("a page of %d has %d rows", r.Take, read)
+			}
+			next = following
+			switch rapid.IntRange(0, 3).Draw(t, "others") {
+			case 0:
+				c.add(t, kind)
+			case 1:
+				c.exec("DELETE FROM [" + kind.Name + "] WHERE [Code] LIKE '" + marker + "%'")
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s by %v, where %v, %d at a time\n%d rows, want %d\nhas  %s\nwant %s", kind.Name, r.Order, r.Where, r.Take, len(got), len(want), strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+		}
+	})
+	t.Logf("%d pages", pages)
+}
+
+func TestCursorsSQLite(t *testing.T) {
+	dir, registry := t.TempDir(), cursorRegistry(t)
+	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := sqlite.Open(filepath.Join(dir, storage.RecordsFile), sqlite.Options{BusyTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	c := &cursors{Store: s, registry: registry, exec: func(statement string) {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}}
+	c.check(t)
+}
+
+func TestCursorsSQLServer(t *testing.T) {
+	dsn, registry := mssqltest.Database(t), cursorRegistry(t)
+	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: registry})
+	db := s.Records.Server().Pool.DB()
+	c := &cursors{Store: s, registry: registry, exec: func(statement string) {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}}
+	c.check(t)
+}

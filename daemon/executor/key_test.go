@@ -1,0 +1,104 @@
+package executor_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// keyCases are tables with the keys that their catalogue proves, in both databases.
+var keyCases = []struct {
+	name, table string
+	want        []int
+}{
+	{"None", "CREATE TABLE None (A int NOT NULL, B int)", nil},
+	{"OnePrimary", "CREATE TABLE OnePrimary (A int, B int NOT NULL PRIMARY KEY)", []int{1}},
+	{"TwoPrimary", "CREATE TABLE TwoPrimary (A int NOT NULL, B int NOT NULL, PRIMARY KEY (B, A))", []int{1, 0}},
+	{"OneUnique", "CREATE TABLE OneUnique (A int, B varchar(10) NOT NULL UNIQUE)", []int{1}},
+	{"NullUnique", "CREATE TABLE NullUnique (A int NULL UNIQUE, B int NULL)", nil},
+	{"PrimaryFirst", "CREATE TABLE PrimaryFirst (A int NOT NULL UNIQUE, B int NOT NULL, PRIMARY KEY (B))", []int{1}},
+	{"PartNull", "CREATE TABLE PartNull (A int NULL, B int NOT NULL, UNIQUE (A, B), UNIQUE (B, A))", nil},
+	{"Unmapped", "CREATE TABLE Unmapped (A int NOT NULL, B int NOT NULL, Z int NOT NULL PRIMARY KEY, UNIQUE (A, B))", []int{0, 1}},
+	{"Viewed", "CREATE VIEW Viewed AS SELECT A, B FROM OnePrimary", nil},
+	{"Declared", "CREATE TABLE Declared (A int, B int NOT NULL PRIMARY KEY)", []int{0}},
+}
+
+func checkKeys(t *testing.T, from executor.Database) {
+	t.Helper()
+	var kinds []record.Kind
+	for _, c := range keyCases {
+		kind := record.Kind{Name: c.name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "Second", Column: "b", Type: record.Int}}}
+		if c.name == "Declared" {
+			kind.Key = []string{"A"}
+		}
+		kinds = append(kinds, kind)
+	}
+	registry, err := record.NewRegistry(kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time from a cache
+		for i, c := range keyCases {
+			if got, err := executor.Key(t.Context(), from, registry.Kinds()[i]); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%s: the key is %v (%v), want %v", c.name, got, err, c.want)
+			}
+		}
+	}
+}
+
+func TestKeysSQLite(t *testing.T) {
+	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	conn, err := pool.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range keyCases {
+		err = conn.Exec(c.table)
+		if err != nil {
+			t.Fatalf("%s: %v", c.table, err)
+		}
+	}
+	err = conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
+CREATE TABLE Without (A int, B text PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE INDEX p ON PrimaryNull (A) WHERE A > 5; CREATE UNIQUE INDEX e ON PrimaryNull (A, abs(A))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Put(conn)
+	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
+	checkKeys(t, file)
+	for name, want := range map[string][]int{"Rowid": {1}, "Without": {1}, "PrimaryNull": nil} { // as a text, a primary key can be null
+		registry, err := record.NewRegistry(record.Kind{Name: name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Int}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := executor.Key(t.Context(), file, registry.Kinds()[0]); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: the key is %v (%v), want %v", name, got, err, want)
+		}
+	}
+}
+
+func TestKeysSQLServer(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	for _, c := range keyCases {
+		mssqltest.Exec(t, dsn, c.table)
+	}
+	pool, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(kind *record.Kind) mssql.Table { return mssql.Table{Schema: "dbo", Name: kind.Name} }
+	server := executor.NewServer(pool, 0, func() executor.Limits { return executor.Limits{} }, names)
+	defer server.Close()
+	checkKeys(t, server)
+}

@@ -1,0 +1,240 @@
+package query
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// Place is the place of a page in a query: the query, and the last row before the page.
+type Place struct {
+	Where, Path []Condition // of the members, and of the request's path
+	Requested   []Order
+	Order       []Order // Requested and the whole key
+	Fields      []int
+	After       []Position // the values of Order in the last row; nil for the first page
+
+	cursors *Cursors
+}
+
+// Position is the value of one field in a row.
+type Position struct {
+	Null bool   `json:",omitempty"`
+	Int  int64  `json:",omitempty"`
+	Data []byte `json:",omitempty"` // as in row.Cell
+}
+
+// Cursors makes and reads cursors: places, encrypted and authenticated with a key.
+type Cursors struct{ sealer cipher.AEAD }
+
+// NewCursors returns the cursors of a key.
+func NewCursors(key [32]byte) *Cursors {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("query: " + err.Error()) // the length is right
+	}
+	sealer, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic("query: " + err.Error())
+	}
+	return &Cursors{sealer}
+}
+
+// Start sets the place of the first page of a request that has the conditions of a path as
+// well. The key's fields identify a row; their direction is that of the order, since most
+// indexes are followed by the key and can be read backwards.
+func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
+	if key == nil {
+		return cursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take, or declare the key of the record kind", r.Kind.Name)
+	}
+	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c}
+	desc := len(p.Order) > 0 && p.Order[len(p.Order)-1].Desc
+	for _, field := range key {
+		if !ordersBy(p.Order, field) {
+			p.Order = append(slices.Clip(p.Order), Order{Field: field, Desc: desc})
+		}
+	}
+	r.Place = p
+	return nil
+}
+
+// Continue sets the place of a request to that of its cursor, and the conditions and fields
+// that the request does not repeat.
+func (c *Cursors) Continue(r *Request, path []Condition) error {
+	p := &Place{cursors: c}
+	if sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor); err != nil || c.open(r.Kind, sealed, p) != nil {
+		return cursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
+	}
+	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) || len(r.Order) > 0 && !slices.Equal(r.Order, p.Requested) || len(r.Fields) > 0 && !slices.Equal(r.Fields, p.Fields) {
+		return cursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
+	}
+	r.Where, r.Fields, r.Place = p.Where, p.Fields, p
+	return nil
+}
+
+// repeats reports whether conditions are none or the same as before, in any order.
+func repeats(now, before []Condition) bool {
+	texts := func(all []Condition) (texts []string) {
+		for _, c := range all {
+			texts = append(texts, string(encoded(c)))
+		}
+		return slices.Sorted(slices.Values(texts))
+	}
+	return len(now) == 0 || slices.Equal(texts(now), texts(before))
+}
+
+// Next returns the cursor of the page after a row.
+func (p *Plan) Next(row []Position) string {
+	next := *p.Place
+	next.After = row
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestSpeed) // the level is right, and a buffer has no errors
+	_, _ = w.Write(encoded(next))
+	_ = w.Close()
+	return base64.RawURLEncoding.EncodeToString(p.Place.cursors.sealer.Seal(nil, nil, packed.Bytes(), fieldsOf(p.Kind)))
+}
+
+func (c *Cursors) open(kind *record.Kind, sealed []byte, into *Place) error {
+	packed, err := c.sealer.Open(nil, nil, sealed, fieldsOf(kind))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// fieldsOf identifies a kind and its fields. A place has indexes of fields, so that a cursor
+// is lost when they change.
+func fieldsOf(kind *record.Kind) []byte {
+	text := kind.Name
+	for _, f := range kind.Fields {
+		text += "\n" + f.Name + " " + f.Type.String()
+	}
+	return []byte(text)
+}
+
+func encoded(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic("query: " + err.Error()) // conditions and values can always be encoded
+	}
+	return text
+}
+
+func cursorError(format string, args ...any) error {
+	e := fault.New(fault.Invalid, Cursor+" "+format, args...)
+	e.Fields = []fault.Field{{Name: Cursor, Message: strings.TrimPrefix(e.Message, Cursor+" ")}}
+	return e
+}
+
+// Parts returns the plans of the rows of a page, one after the other: each one reads a range
+// of an index that starts with the fields of the order. Its columns are
+// followed by those of the order that it lacks; the indexes of the order's columns are
+// returned as well.
+func (p *Plan) Parts() (parts []Plan, positions []int) {
+	whole := *p
+	for _, o := range p.Order {
+		i := slices.Index(whole.Columns, o.Field)
+		if i < 0 {
+			i = len(whole.Columns)
+			whole.Columns = append(slices.Clip(whole.Columns), o.Field)
+		}
+		positions = append(positions, i)
+	}
+	after := p.Place.After
+	if after == nil {
+		return []Plan{whole}, positions
+	}
+	for i := len(after) - 1; i >= 0; i-- {
+		where := p.Where
+		for j, at := range after[:i] {
+			where = append(slices.Clip(where), at.equal(p.Kind, p.Order[j].Field)...)
+		}
+		for _, beyond := range p.beyond(p.Order[i], after[i]) {
+			part := whole
+			part.Where = append(without(where, beyond), beyond)
+			parts = append(parts, part)
+		}
+	}
+	if parts == nil { // the row was the last one
+		whole.Where = []Condition{{Join: Or}}
+		parts = []Plan{whole}
+	}
+	return parts, positions
+}
+
+// equal returns the conditions for rows with the same position. SQL Server sorts bytes as
+// if they were followed by zeros, and Equal compares their lengths.
+func (at Position) equal(kind *record.Kind, field int) []Condition {
+	switch {
+	case at.Null:
+		return []Condition{{Field: field, Operator: record.IsNull}}
+	case kind.Fields[field].Type == record.Bytes:
+		return []Condition{at.compare(kind, field, record.GreaterThanOrEqualTo), at.compare(kind, field, record.LessThanOrEqualTo)}
+	}
+	return []Condition{at.compare(kind, field, record.Equal)}
+}
+
+func (at Position) compare(kind *record.Kind, field int, op record.Operator) Condition {
+	v := wire.Value{Int: at.Int}
+	switch t := kind.Fields[field].Type.Stored(); {
+	case t == record.Bytes:
+		v.Bytes = at.Data
+	case !t.Integer() && t != record.Bool:
+		v.Text = string(at.Data)
+	}
+	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}}
+}
+
+// beyond returns the conditions for rows after a position, in their order: null is first
+// in ascending order.
+func (p *Plan) beyond(o Order, at Position) []Condition {
+	switch {
+	case at.Null && o.Desc:
+		return nil
+	case at.Null:
+		return []Condition{{Field: o.Field, Operator: record.IsNotNull}}
+	case !o.Desc:
+		return []Condition{at.compare(p.Kind, o.Field, record.GreaterThan)}
+	}
+	less := at.compare(p.Kind, o.Field, record.LessThan)
+	compared := func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull }
+	if !ordersBy(p.Place.Requested, o.Field) || p.Kind.Fields[o.Field].Null == record.NotNull || slices.ContainsFunc(p.Where, compared) {
+		return []Condition{less} // the key is never null
+	}
+	return []Condition{less, {Field: o.Field, Operator: record.IsNull}}
+}
+
+// without returns conditions without the bounds that follow from another one, since the
+// databases may start at either bound.
+func without(where []Condition, beyond Condition) []Condition {
+	kept := make([]Condition, 0, len(where)+1)
+	up := beyond.Operator == record.GreaterThan
+	for _, c := range where {
+		plain := c.IsPlain() && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
+		switch {
+		case plain && up && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo),
+			plain && !up && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo):
+			continue
+		case plain && up && c.Operator == record.Between:
+			c.Operator, c.Operands = record.LessThanOrEqualTo, c.Operands[1:]
+		case plain && !up && c.Operator == record.Between:
+			c.Operator, c.Operands = record.GreaterThanOrEqualTo, c.Operands[:1]
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
