@@ -175,21 +175,17 @@ const subscriberID = `(SELECT r.ID FROM whd.SY_WebhookSubscriber r WHERE r.RecID
 
 // Subscriptions implements admin.Store.
 func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take int64) (all []webhook.Subscription, total int64, err error) {
-	where, args := ` WHERE b.RecID = @Subscriber`, []any{sql.Named("Subscriber", subscriber)}
-	paged := skip > 0 || take >= 0
-	if paged {
-		total, err = a.queryInt(ctx, "counting subscriptions", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = `+subscriberID, args...)
-		if take < 0 {
-			take = total
-		}
-		page, more := a.someOf(skip, take)
-		where, args = ` WHERE s.ID IN (`+page+`)`, append(args, more...)
+	of := sql.Named("Subscriber", subscriber)
+	total, err = a.queryInt(ctx, "counting subscriptions", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = `+subscriberID, of)
+	if take < 0 {
+		take = total
 	}
-	if err == nil && (!paged || take > 0 && skip < total) {
-		all, err = a.subscriptions(ctx, where+byNumber, args...)
+	if err == nil && take > 0 && skip < total {
+		page, args := a.someOf(skip, take)
+		all, err = a.subscriptions(ctx, ` WHERE s.ID IN (`+page+`)`+byNumber, append(args, of)...)
 		err = a.fault(err, "listing subscriptions")
 	}
-	if total = max(total, int64(len(all))); err == nil && total == 0 {
+	if err == nil && total == 0 {
 		err = a.HasSubscriber(ctx, subscriber)
 	}
 	return all, total, err

@@ -31,12 +31,7 @@ var (
 	}
 	outboxColumns = columns[int64]{{"ID", number, func(id int64) any { return id }}}
 	takenColumns  = columns[string]{{"EventGUID", guid, func(row string) any { return row }}}
-	countColumns  = columns[messageCount]{
-		{"SubscriptionID", number, func(c messageCount) any { return c.subscription }},
-		{"Messages", number, func(c messageCount) any { return c.messages }},
-		{"Failed", number, func(c messageCount) any { return c.failed }},
-	}
-	eventColumns = columns[*webhook.Event]{
+	eventColumns  = columns[*webhook.Event]{
 		{"EventID", number, func(e *webhook.Event) any { return e.ID }},
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
 		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
@@ -97,9 +92,6 @@ var (
 // messageUpdate is the SET list that an attempt applies to its message.
 const messageUpdate = `Status = @Status, Attempts = @Attempt, NextAttemptDateTime = @NextAttemptDateTime, LastSavedDateTime = @LastSavedDateTime,
 	HTTPCode = @HTTPCode, ResponseMessage = @Message`
-
-// messageCount are the numbers of new messages of a subscription.
-type messageCount struct{ subscription, messages, failed int64 }
 
 // storedText is a response body that attempts refer to.
 type storedText struct{ hash, used, text string }

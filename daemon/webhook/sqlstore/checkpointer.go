@@ -40,7 +40,7 @@ type checkpointer struct {
 // messages of many subscriptions alternate.
 const (
 	walPageSize        = 4096
-	maxWALBehind       = 16 << 20 / walPageSize // pages to write back after which to checkpoint
+	maxWALBehind       = 24 << 20 / walPageSize // pages to write back after which to checkpoint; its end delays batches by two fsyncs
 	waitWALSize        = 40 << 20 / walPageSize // pages after which to wait for readers
 	maxWALSize         = 48 << 20 / walPageSize // pages after which to wait longer, to stay below 64 MiB
 	checkpointInterval = 50 * time.Millisecond
@@ -97,10 +97,8 @@ func (k *checkpointer) written(conn *sqlite.Conn) {
 }
 
 func (k *checkpointer) due(length, behind int64) bool {
-	if k.unsynced {
-		return false
-	}
-	return length > maxWALSize && time.Since(k.blocked) >= blockedInterval || behind >= maxWALBehind && time.Since(k.last) >= checkpointInterval
+	return !k.unsynced && (length > maxWALSize && time.Since(k.blocked) >= blockedInterval ||
+		behind >= maxWALBehind && time.Since(k.last) >= checkpointInterval)
 }
 
 // checkpoint writes back the pages that no reader needs, and waits for readers if

@@ -3,13 +3,10 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/sqlite"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -28,10 +25,7 @@ type fileWriter struct {
 
 func (f *fileWriter) open() (err error) {
 	if f.conn, err = openToWrite(f.path); err == nil {
-		if err = f.countOthers(); err != nil {
-			err = errors.Join(err, f.conn.Close())
-			f.conn = nil
-		}
+		err = f.transact(context.Background(), f.count)
 	}
 	return err
 }
@@ -179,8 +173,6 @@ var (
 ON CONFLICT (EventID) DO NOTHING`)
 	fileMessage = newStatement(messageColumns, `INSERT INTO SY_WebhookMessage (`+messageColumns.names()+`, LastSavedDateTime)
 VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOTHING`)
-	fileCount = newStatement(countColumns, `INSERT INTO WH_MessageCount (`+countColumns.names()+`) VALUES (`+countColumns.parameters()+`)
-ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed`)
 	fileOutcome = newStatement(resultColumns, `UPDATE SY_WebhookMessage SET `+messageUpdate+`
 WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)
@@ -211,41 +203,29 @@ func (f *fileWriter) mark(b *delivery.Batch) error {
 	return nil
 }
 
-// messages inserts the messages, and counts those of each subscription.
+// messages inserts the messages and counts them.
 func (f *fileWriter) messages(b *delivery.Batch) error {
-	counts, last := make(map[int64]messageCount), int64(0)
-	err := each(f, fileMessage, b.Messages, func(m *webhook.Message) error {
-		if f.conn.Changes() > 0 { // not stored by an earlier attempt to write the batch
-			c := counts[m.Subscription]
-			c.subscription, c.messages = m.Subscription, c.messages+1
-			if m.Status == webhook.Failed {
-				c.failed++
-			}
-			counts[m.Subscription], last = c, max(last, m.ID)
-		}
-		return nil
-	})
-	if err == nil {
-		err = each(f, fileCount, slices.Collect(maps.Values(counts)), nil)
-	}
-	if err == nil && last > 0 {
-		err = f.conn.Query(`UPDATE WH_Number SET Next = ?1 WHERE Name = 'CountedMessage' AND Next < ?1`, nil, last)
+	err := each(f, fileMessage, b.Messages, nil)
+	if err == nil && len(b.Messages) > 0 {
+		err = f.count()
 	}
 	return err
 }
 
-// countOthers counts messages that were written by an older program or by whd store copy.
-func (f *fileWriter) countOthers() error {
-	_, found, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`)
-	if err != nil || !found {
-		return err
+// countMessages counts the messages whose IDs are above that of the last one counted: new
+// ones, since IDs grow, and those of an older program or of whd store copy. It reads them
+// by their IDs: the index by subscription has the order of the groups, but all messages.
+const countMessages = `INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM SY_WebhookMessage NOT INDEXED
+WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage') GROUP BY SubscriptionID
+ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed`
+
+func (f *fileWriter) count() error {
+	err := f.conn.Query(countMessages, nil)
+	if err == nil {
+		err = f.conn.Query(`UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage) WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`, nil)
 	}
-	return f.conn.Exec(`BEGIN IMMEDIATE;
-INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
-SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM SY_WebhookMessage WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage') GROUP BY SubscriptionID
-ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed;
-UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage) WHERE Name = 'CountedMessage';
-COMMIT`)
+	return err
 }
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {

@@ -31,7 +31,7 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 		return p
 	}
 	listed := *p
-	switch byStatus := l.statuses != nil && !l.has(webhook.Successful); {
+	switch byStatus := !l.has(webhook.Successful); {
 	case p.Take == 0 || l.owners.sql == "" && !byStatus: // no rows, or in the order of an index anyway
 	case p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32 && len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField():
 		listed.PageKeys = l.keys(p.Skip+p.Take, p.Order[0].Desc)
@@ -73,10 +73,7 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 	l := &messageList{db: db, attempts: view == attemptView}
 	for _, c := range p.Where {
 		field := p.Kind.Fields[c.Field]
-		comparison := ""
-		if int(c.Operator) < len(dialect.Matches) {
-			comparison = dialect.Matches[c.Operator].SQL
-		}
+		comparison := dialect.Matches[min(c.Operator, record.In)].SQL // none for record.In
 		switch {
 		case !c.IsPlain():
 			return nil
@@ -104,33 +101,37 @@ func argument(p *query.Plan, c query.Condition) query.Arg {
 	return query.Arg{Field: c.Field, Type: p.Kind.Fields[c.Field].Type.Stored(), Value: c.Operands[0]}
 }
 
-func (l *messageList) has(s webhook.Status) bool { return slices.Contains(l.statuses, s) }
+func (l *messageList) has(s webhook.Status) bool {
+	return l.statuses == nil || slices.Contains(l.statuses, s)
+}
 
 // statusPart are the messages with a status.
 type statusPart struct {
-	condition string // that of the index; empty for all messages
-	open      bool   // the index is by partition
+	where conditions
+	open  bool // the index is by partition
 }
 
-func (l *messageList) parts() (all []statusPart) {
+func (l *messageList) parts() []statusPart {
 	if l.statuses == nil {
-		return []statusPart{{}}
+		return []statusPart{{where: l.messages}}
 	}
-	all = l.open(true)
-	if l.has(webhook.Successful) {
-		all = append(all, statusPart{condition: "m.Status = 1"}) // most messages
-	}
-	if l.has(webhook.Failed) {
-		all = append(all, statusPart{condition: "m.Status = 3"})
-	}
-	return all
+	return append(l.open(true), l.with(true, webhook.Successful, webhook.Failed)...)
 }
 
 // open returns the open messages with the statuses of the list, or with the others.
-func (l *messageList) open(listed bool) (all []statusPart) {
-	for _, s := range []webhook.Status{webhook.NotSent, webhook.RetryPending} {
-		if l.has(s) == listed {
-			all = append(all, statusPart{fmt.Sprintf("m.NextAttemptDateTime IS NOT NULL AND m.Status = %d", s), true})
+func (l *messageList) open(listed bool) []statusPart {
+	return l.with(listed, webhook.NotSent, webhook.RetryPending)
+}
+
+// with returns the messages with those of some statuses that the list has, or has not.
+func (l *messageList) with(listed bool, statuses ...webhook.Status) (all []statusPart) {
+	for _, s := range statuses {
+		p := statusPart{l.messages, s.Open()}
+		if p.open {
+			p.where = p.where.and("m.NextAttemptDateTime IS NOT NULL")
+		}
+		if p.where = p.where.and(fmt.Sprintf("m.Status = %d", s)); l.has(s) == listed {
+			all = append(all, p)
 		}
 	}
 	return all
@@ -153,7 +154,7 @@ func (l *messageList) keys(rows int64, desc bool) *query.Fragment {
 
 // first selects the IDs of the first messages with a status, or of all.
 func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment {
-	where := l.where(p)
+	where := p.where
 	if l.attempts {
 		where = where.and("EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = m.ID)")
 	}
@@ -185,13 +186,6 @@ func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment 
 	return f
 }
 
-func (l *messageList) where(p statusPart) conditions {
-	if p.condition == "" {
-		return l.messages
-	}
-	return l.messages.and(p.condition)
-}
-
 const messageTable = "whd.SY_WebhookMessage"
 
 // from selects from a table m the rows that belong to an existing subscription. The indexes
@@ -211,29 +205,25 @@ func (l *messageList) from(selected, table string, open bool, where conditions) 
 // count counts the messages. A file has the numbers of all and of failed messages for each
 // subscription: only open ones are counted.
 func (l *messageList) count() *query.Fragment {
-	var f query.Fragment
-	parts, sign, rows := l.parts(), " + ", dialect.SQLite().CountAll
-	if l.db.IsServer() {
+	parts, sign, rows, stored := l.parts(), " + ", dialect.SQLite().CountAll, ""
+	switch {
+	case l.db.IsServer():
 		rows = dialect.TSQL().CountAll
-	}
-	stored := func(sum string) { f = l.from("COALESCE(SUM("+sum+"), 0)", "whd.WH_MessageCount", false, conditions{}) }
-	switch inFile := !l.db.IsServer() && l.messages.sql == ""; {
-	case !inFile:
-	case l.statuses == nil:
-		stored("m.Messages")
-		parts = nil
-	case l.has(webhook.Successful) && l.has(webhook.Failed):
-		stored("m.Messages")
-		parts, sign = l.open(false), " - "
-	case l.has(webhook.Successful):
-		stored("m.Messages - m.Failed")
-		parts, sign = l.open(false), " - "
+	case l.messages.sql != "":
+	case l.has(webhook.Successful): // most messages: all but the others
+		parts, sign, stored = l.open(false), " - ", "m.Messages"
+		if !l.has(webhook.Failed) {
+			stored += " - m.Failed"
+		}
 	case l.has(webhook.Failed):
-		stored("m.Failed")
-		parts = l.open(true)
+		parts, stored = l.open(true), "m.Failed"
+	}
+	var f query.Fragment
+	if stored != "" {
+		f = l.from("COALESCE(SUM("+stored+"), 0)", "whd.WH_MessageCount", false, conditions{})
 	}
 	for _, p := range parts {
-		counted := l.from(rows, messageTable, p.open, l.where(p))
+		counted := l.from(rows, messageTable, p.open, p.where)
 		if f.SQL == "" {
 			f = counted
 			continue

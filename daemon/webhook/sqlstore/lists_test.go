@@ -207,6 +207,13 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
 }
 
+// TestCountReadsNewMessages checks that counting new messages does not read the others.
+func TestCountReadsNewMessages(t *testing.T) {
+	if plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countMessages}); !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
+		t.Error(plan)
+	}
+}
+
 func mustText(t *testing.T, db *appdb.DB, statement string) string {
 	t.Helper()
 	text, err := appdb.QueryOne(t.Context(), db, func(row appdb.Row) (text *string, err error) { return text, row.Scan(&text) }, statement)

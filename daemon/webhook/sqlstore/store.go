@@ -4,6 +4,8 @@
 package sqlstore
 
 import (
+	"errors"
+
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -35,7 +37,7 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 			path: path, lock: db.Lock, fail: db.Fail, sync: (*sqlite.Conn).Sync, drain: db.Drain, running: make(chan struct{}, 1),
 		}}
 		if err := f.open(); err != nil {
-			return nil, err
+			return nil, errors.Join(err, f.close())
 		}
 		engine.writer, engine.remover = f, fileRemover{f}
 	}

@@ -417,7 +417,7 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 		}
 	}
 	exec("BEGIN; SELECT COUNT(*) FROM WH_Event") // pages that it needs are left to the end
-	write(1, 17<<20)
+	write(1, 25<<20)
 	<-ending
 	exec("COMMIT")
 	write(11, 1000)
@@ -438,7 +438,7 @@ func TestFailedSync(t *testing.T) {
 	r, l := subscribed(t, w)
 	version, f := w.mustVersion(t), w.writer.(*fileWriter)
 	f.wal.sync = func(*sqlite.Conn) error { return errors.New("input/output error") }
-	if err := w.Write(t.Context(), hookBatch(version, 1, 1, r, l, strings.Repeat("x", 17<<20))); err != nil {
+	if err := w.Write(t.Context(), hookBatch(version, 1, 1, r, l, strings.Repeat("x", 25<<20))); err != nil {
 		t.Fatal(err)
 	}
 	f.wal.running <- struct{}{} // waits for the checkpoint
@@ -461,7 +461,7 @@ func TestFailedSync(t *testing.T) {
 	if err := errors.Join(err, w.Close(), w.db.Close()); err != nil {
 		t.Error(err)
 	}
-	if info, err := os.Stat(f.path + "-wal"); err != nil || info.Size() < 17<<20 {
+	if info, err := os.Stat(f.path + "-wal"); err != nil || info.Size() < 25<<20 {
 		t.Errorf("the WAL was deleted or truncated: %v, %v", info, err)
 	}
 	if err := f.wal.conn.Close(); err != nil {
