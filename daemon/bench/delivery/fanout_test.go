@@ -69,8 +69,9 @@ func pacedCPU(s *suite, b *testing.B) {
 	}
 	const rate = 300
 	r, urls := listen(b, 1)
-	h, g := startDaemon(b), startFloor(b, urls[0])
+	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, urls[0])
 	h.subscribe(b, event(0), urls[0])
+	probe := samples{title: "the same of the plainest program", metric: "plain-cpu-ms", unit: "ms", digits: 3}
 	cpu := samples{title: "CPU of a delivery at 300/s", metric: "cpu-ms", unit: "ms", digits: 3}
 	measure := func(pid int, t target) float64 {
 		used := cpuUsed(b, pid, func() {
@@ -84,6 +85,8 @@ func pacedCPU(s *suite, b *testing.B) {
 		alternate(n, func() { o = measure(h.PID(), h.publishTarget(event(0))) },
 			func() { f = measure(g.cmd.Process.Pid, g.target) })
 		cpu.add(o, f)
+		probe.values = append(probe.values, measure(plainest.cmd.Process.Pid, plainest.target))
 	})
 	s.table.addSamples(b, cpu, limits{limit: 0.7, goal: 0.5})
+	s.table.addProbe(b, probe)
 }

@@ -176,12 +176,18 @@ type floorProcess struct {
 // startFloor starts a floor that forwards to a URL.
 func startFloor(b *testing.B, url string) *floorProcess {
 	b.Helper()
+	return startProgram(b, floorVariable, url)
+}
+
+// startProgram starts this binary with a variable set.
+func startProgram(b *testing.B, variable, value string) *floorProcess {
+	b.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
 	}
 	g := &floorProcess{cmd: exec.Command(self, b.TempDir())}
-	g.cmd.Env = append(os.Environ(), floorVariable+"="+url)
+	g.cmd.Env = append(os.Environ(), variable+"="+value)
 	g.cmd.Stderr = os.Stderr
 	stdin, err := g.cmd.StdinPipe()
 	if err != nil {
@@ -196,7 +202,7 @@ func startFloor(b *testing.B, url string) *floorProcess {
 	}
 	b.Cleanup(func() {
 		if err := errors.Join(stdin.Close(), g.cmd.Wait()); err != nil {
-			b.Error("the floor:", err)
+			b.Error(variable, err)
 		}
 	})
 	line := make([]byte, 256)

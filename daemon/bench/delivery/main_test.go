@@ -20,6 +20,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if target := os.Getenv(plainVariable); target != "" {
+		if err := runPlain(os.Args[1], target); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	slowDownDisk()
 	daemontest.Main(m)
 }

@@ -189,7 +189,7 @@ func (o *outage) publish(b *testing.B, h *benchDaemon) {
 	body := strings.Repeat("x", o.size)
 	t := h.publishTarget(event(0))
 	var next atomic.Int64
-	err := runEach([]target{t}, func(p *publisher, t *target, worker int) error {
+	err := runEach(publishers, []target{t}, func(p *publisher, t *target, worker int) error {
 		for worker < 8 {
 			i := int(next.Add(1))
 			if i > o.events {

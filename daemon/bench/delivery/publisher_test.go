@@ -3,6 +3,7 @@ package delivery
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,11 +37,12 @@ func numberOf(body []byte) string { return string(body[timeDigits : timeDigits+n
 
 // target is an endpoint for publishing events.
 type target struct {
-	address string // host and port
-	path    string
-	key     string
-	events  []string // names, used in turn; empty for the floor, its requests consist of the body only
-	padding string   // added to each body
+	address    string // host and port
+	path       string
+	key        string
+	events     []string // names, used in turn; empty for the floor, its requests consist of the body only
+	padding    string   // added to each body
+	publishers int      // how many publish at a rate; 0 for the usual number
 }
 
 // publisher is a connection. It does less work than net/http's client.
@@ -101,11 +103,11 @@ func (p *publisher) answer() error {
 // publishers is the number of concurrent publishers.
 const publishers = 32
 
-// runEach runs a function for each of the publishers concurrently.
-func runEach(targets []target, run func(p *publisher, t *target, worker int) error) error {
-	errs := make([]error, publishers)
+// runEach runs a function for each of n publishers concurrently.
+func runEach(n int, targets []target, run func(p *publisher, t *target, worker int) error) error {
+	errs := make([]error, n)
 	var all sync.WaitGroup
-	for worker := range publishers {
+	for worker := range n {
 		all.Go(func() {
 			t := &targets[worker%len(targets)]
 			p, err := dial(t.address)
@@ -124,7 +126,7 @@ func runEach(targets []target, run func(p *publisher, t *target, worker int) err
 // publishAll publishes n events as fast as possible.
 func publishAll(n int, targets ...target) error {
 	var next atomic.Int64
-	return runEach(targets, func(p *publisher, t *target, _ int) error {
+	return runEach(publishers, targets, func(p *publisher, t *target, _ int) error {
 		for {
 			i := int(next.Add(1))
 			if i > n {
@@ -137,11 +139,12 @@ func publishAll(n int, targets ...target) error {
 	})
 }
 
-// publishPaced publishes n events at a rate per second, regardless of response times.
+// publishPaced publishes n events at a rate per second, regardless of response times as
+// long as there is an idle publisher.
 func publishPaced(n, perSecond int, t target) error {
-	began := time.Now()
-	return runEach([]target{t}, func(p *publisher, t *target, worker int) error {
-		for i := worker; i < n; i += publishers {
+	began, workers := time.Now(), cmp.Or(t.publishers, publishers)
+	return runEach(workers, []target{t}, func(p *publisher, t *target, worker int) error {
+		for i := worker; i < n; i += workers {
 			time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(perSecond))))
 			if err := p.publish(t, i); err != nil {
 				return err

@@ -14,7 +14,7 @@ type suite struct {
 
 // saturation holds the results of a daemon with one endpoint and the maximum rate of
 // events, compared with the floor.
-type saturation struct{ rate, p50, p99, cpu samples }
+type saturation struct{ rate, p50, p99, cpu, plainRate, plainCPU samples }
 
 const eventsPerRound = 5000 // events per round
 
@@ -22,20 +22,27 @@ const eventsPerRound = 5000 // events per round
 func (s *suite) saturate(b *testing.B) *saturation {
 	b.Helper()
 	if s.saturated != nil {
+		for b.Loop() { // otherwise the measurement would be repeated, and reported
+		}
 		return s.saturated
 	}
 	r, urls := listen(b, 1)
-	h, g := startDaemon(b), startFloor(b, urls[0])
+	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, urls[0])
 	h.subscribe(b, event(0), urls[0])
 	m := &saturation{
 		rate: samples{title: "deliveries a second, one endpoint, 32 publishers", metric: "deliveries/s", unit: "/s"},
 		p50:  samples{title: "publish to received at saturation, median", metric: "p50-ms", unit: "ms", digits: 1},
 		p99:  samples{title: "publish to received at saturation, p99", metric: "p99-ms", unit: "ms", digits: 1},
 		cpu:  samples{title: "CPU of a delivered event", metric: "cpu-ms", unit: "ms", digits: 3},
+
+		plainRate: samples{title: "the same of the plainest program", metric: "plain-deliveries/s", unit: "/s"},
+		plainCPU:  samples{title: "the same of the plainest program", metric: "plain-cpu-ms", unit: "ms", digits: 3},
 	}
 	measure(b, r, 500, 1, g.target) // fills the cache
 	measure(b, r, 500, 1, h.publishTarget(event(0)))
 	rounds(b, func(n int) {
+		p := measureCPU(b, plainest.cmd.Process.Pid, r, eventsPerRound, 1, plainest.target)
+		m.plainRate.values, m.plainCPU.values = append(m.plainRate.values, p.rate), append(m.plainCPU.values, p.cpu)
 		var daemon, floor measurement
 		alternate(n, func() { daemon = measureCPU(b, h.PID(), r, eventsPerRound, 1, h.publishTarget(event(0))) },
 			func() { floor = measureCPU(b, g.cmd.Process.Pid, r, eventsPerRound, 1, g.target) })
@@ -94,6 +101,7 @@ func percentile(waits []time.Duration, p int) float64 {
 
 func oneEndpoint(s *suite, b *testing.B) {
 	s.table.addSamples(b, s.saturate(b).rate, limits{limit: 5000, goal: 8000, moreIsBetter: true})
+	s.table.addProbe(b, s.saturate(b).plainRate)
 }
 
 func saturatedLatency(s *suite, b *testing.B) {
@@ -105,6 +113,7 @@ func saturatedLatency(s *suite, b *testing.B) {
 func cpuOfAnEvent(s *suite, b *testing.B) {
 	if s.table.usageAvailable(b) {
 		s.table.addSamples(b, s.saturate(b).cpu, limits{limit: 0.25, goal: 0.15})
+		s.table.addProbe(b, s.saturate(b).plainCPU)
 	}
 }
 
@@ -139,7 +148,7 @@ func tenSubscriptions(s *suite, b *testing.B) {
 
 func durablePublishes(s *suite, b *testing.B) {
 	_, urls := listen(b, 1)
-	h, g := startDaemon(b), startFloor(b, urls[0])
+	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, plainStore)
 	h.enable(b, h.subscribe(b, event(0), urls[0]), false)
 	publish := func(t target) func() float64 {
 		return func() float64 {
@@ -150,8 +159,13 @@ func durablePublishes(s *suite, b *testing.B) {
 			return 2 * eventsPerRound / time.Since(began).Seconds()
 		}
 	}
+	probe := samples{title: "the same of the plainest program", metric: "plain-publishes/s", unit: "/s"}
 	s.compare(b, samples{title: "durable publishes a second, delivery paused", metric: "publishes/s", unit: "/s"},
-		publish(h.publishTarget(event(0))), publish(g.storeOnly()), limits{limit: 9000, goal: 16000, moreIsBetter: true})
+		func() float64 {
+			probe.values = append(probe.values, publish(plainest.target)())
+			return publish(h.publishTarget(event(0)))()
+		}, publish(g.storeOnly()), limits{limit: 9000, goal: 16000, moreIsBetter: true})
+	s.table.addProbe(b, probe)
 }
 
 // compare measures the daemon and the floor in alternating order.

@@ -26,6 +26,7 @@ type receiver struct {
 	bodies         map[string]bool        // numbers of the delivered events
 	arrivals       map[string][]time.Time // by message, if recordMessages is set
 	latencies      []time.Duration        // from publishing to receiving
+	arrived        []time.Time            // of the same deliveries
 	conns          map[net.Conn]bool      // to close
 	listeners      []net.Listener
 	recordMessages bool // record messages in addition to counts
@@ -140,7 +141,7 @@ func (r *receiver) record(id string, body []byte, accepted bool) {
 	defer r.mu.Unlock()
 	r.received++
 	r.last = now
-	r.latencies = append(r.latencies, since(body, now))
+	r.latencies, r.arrived = append(r.latencies, since(body, now)), append(r.arrived, now)
 	if r.recordMessages {
 		r.arrivals[id] = append(r.arrivals[id], now)
 		if accepted {
@@ -155,7 +156,7 @@ func (r *receiver) record(id string, body []byte, accepted bool) {
 func (r *receiver) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.received, r.latencies = 0, r.latencies[:0]
+	r.received, r.latencies, r.arrived = 0, r.latencies[:0], r.arrived[:0]
 }
 
 // testTimeout is the time limit for expected results.

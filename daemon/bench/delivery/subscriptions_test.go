@@ -12,7 +12,7 @@ import (
 )
 
 // crowds are the numbers of subscriptions that one subscriber has.
-var crowds = []int{100, 1000, 10_000}
+var crowds = []int{10, 100, 1000, 10_000}
 
 // operation is a request about the subscriptions of one subscriber.
 type operation struct {

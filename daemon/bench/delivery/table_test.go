@@ -71,6 +71,12 @@ func (t *table) addSamples(b *testing.B, s samples, w limits) {
 	t.add(number(b), s.title, fmt.Sprintf("%.*f %s", s.digits, median(s.values), s.unit), against, ratio, w.verdict(value, w.limit, unit), w.verdict(value, w.goal, unit))
 }
 
+// addProbe adds a line for a program that the daemon is not compared with.
+func (t *table) addProbe(b *testing.B, s samples) {
+	b.ReportMetric(median(s.values), s.metric)
+	t.add(number(b), s.title, fmt.Sprintf("%.*f %s", s.digits, median(s.values), s.unit), "", "", "", "")
+}
+
 // verdict returns a limit and whether a value meets it.
 func (w limits) verdict(value, bound float64, unit string) string {
 	verdict, sign := "over", "<="
