@@ -31,7 +31,7 @@ const syncLogVariable = "DELIVERYBENCH_FSYNC_LOG"
 // the writer pauses, because SQLite reuses the WAL only if all of it is in the file, and
 // there are two more fsyncs between the two: the file is synced before the header of the WAL
 // is overwritten, which is synced before the first of the old pages is overwritten. None can
-// be left out or run beside another one, nor the next commit, without damage if the power
+// be left out or run together with another one or with the next commit, without damage when the power
 // fails. So a checkpoint costs two fsyncs, if the writer is never idle, as here.
 func latencyDuringCheckpoints(s *suite, b *testing.B) {
 	const rate, seconds, sync = 300, 10, 100
@@ -45,9 +45,9 @@ func latencyDuringCheckpoints(s *suite, b *testing.B) {
 	to.padding = strings.Repeat("x", 16<<10)
 	to.publishers = rate // for up to a second
 	p50 := samples{title: "publish to received at 300/s, fsync of 100 ms, median", metric: "p50-ms", unit: "ms"}
-	p99 := samples{title: "the same with checkpoints, p99", metric: "p99-ms", unit: "ms", baselineName: "beside none"}
-	most := samples{title: "the same, maximum", metric: "max-ms", unit: "ms", baselineName: "beside none"}
-	waits := samples{title: "fsyncs that an event waits for, maximum", metric: "fsyncs", baselineName: "beside none"}
+	p99 := samples{title: "the same with checkpoints, p99", metric: "p99-ms", unit: "ms", baselineName: "without"}
+	most := samples{title: "the same, maximum", metric: "max-ms", unit: "ms", baselineName: "without"}
+	waits := samples{title: "fsyncs that an event waits for, maximum", metric: "fsyncs", baselineName: "without"}
 	ends := samples{title: "checkpoints in 10 s", metric: "checkpoints"}
 	rounds(b, func(int) {
 		r.reset()
@@ -61,7 +61,7 @@ func latencyDuringCheckpoints(s *suite, b *testing.B) {
 		p50.values = append(p50.values, percentile(r.latencies, 50))
 		p99.add(percentile(r.latencies, 99), percentile(all.others, 99))
 		most.add(percentile(r.latencies, 100), percentile(all.others, 100))
-		waits.add(float64(all.most), float64(all.mostOthers))
+		waits.add(float64(all.max), float64(all.maxOthers))
 		ends.values = append(ends.values, float64(all.checkpoints))
 	})
 	s.table.addSamples(b, p50, limits{limit: 2.2 * sync, goal: 1.6 * sync})
@@ -111,9 +111,9 @@ func (all fsyncs) count(from, to time.Time) (n int) {
 
 // waits are the fsyncs that events waited for.
 type waits struct {
-	checkpoints      int
-	most, mostOthers int             // fsyncs; those of other events, which a checkpoint did not delay
-	others           []time.Duration // latencies of the others
+	checkpoints    int
+	max, maxOthers int             // fsyncs; those of other events, which a checkpoint did not delay
+	others         []time.Duration // latencies of the others
 }
 
 // waits compares fsyncs with the times when events arrived. Only at the end of a checkpoint
@@ -132,9 +132,9 @@ func (all fsyncs) waits(arrived []time.Time, latencies []time.Duration) (w waits
 	for i, end := range arrived {
 		published := end.Add(-latencies[i])
 		n := serial.count(published, end)
-		w.most = max(w.most, n)
+		w.max = max(w.max, n)
 		if ends.count(published.Add(-time.Second), end) == 0 {
-			w.others, w.mostOthers = append(w.others, latencies[i]), max(w.mostOthers, n)
+			w.others, w.maxOthers = append(w.others, latencies[i]), max(w.maxOthers, n)
 		}
 	}
 	return w

@@ -20,8 +20,8 @@ import (
 )
 
 // The plainest program that stores events before it accepts them, and sends them once with
-// a signature. It appends to a file instead of a database and has no HTTP library: what it
-// needs less than the floor is the price of those.
+// a signature. It appends to a file instead of a database and has no HTTP library: the
+// difference to the floor is the price of those.
 
 // plain is the state of the process.
 type plain struct {

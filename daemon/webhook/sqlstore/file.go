@@ -212,9 +212,9 @@ func (f *fileWriter) messages(b *delivery.Batch) error {
 	return err
 }
 
-// countMessages counts the messages whose IDs are above that of the last one counted: new
-// ones, since IDs grow, and those of an older program or of whd store copy. It reads them
-// by their IDs: the index by subscription has the order of the groups, but all messages.
+// countMessages counts the messages with IDs above that of the last one counted: new ones,
+// since IDs grow, and those of an older program or of whd store copy. It reads them by their
+// IDs: the index by subscription has the order of the groups, but all messages.
 const countMessages = `INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
 SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM SY_WebhookMessage NOT INDEXED
 WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage') GROUP BY SubscriptionID
