@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"reflect"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -36,6 +37,28 @@ func (a *account) fetchAccount() tea.Cmd {
 		}
 		m.user, m.err = c.CurrentSession(ctx)
 		return m
+	}
+}
+
+// fetchKinds fetches the record kinds of the service, which are stored for the next start.
+// Screens that are open keep theirs, except the list.
+func (a *account) fetchKinds() tea.Cmd {
+	c, session, registry, fetch := a.Client, a.Session, a.Registry, a.options.Kinds
+	if fetch == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(session.Context, backgroundTimeout)
+		defer cancel()
+		kinds, err := fetch(ctx, c)
+		changed := err == nil && !reflect.DeepEqual(kinds, registry)
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+			if !changed || session != a.Session {
+				return nil
+			}
+			a.Registry = kinds
+			return a.Front().Shown()
+		}}
 	}
 }
 
@@ -125,7 +148,7 @@ func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	}
 	a.user, a.conn.signedOut, a.conn.rejectedErr = m.user, false, nil
 	a.Notify(ui.Info, "signed in as "+m.user)
-	return tea.Batch(a.listen(), a.fetchAccount(), a.refresh(), a.runPending())
+	return tea.Batch(a.listen(), a.fetchAccount(), a.fetchKinds(), a.refresh(), a.runPending())
 }
 
 // retryAfterSignIn wraps a command so that it is repeated after a sign-in if the session has
@@ -348,7 +371,7 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	} else {
 		s.Notify(ui.Info, "switched to "+s.Profile)
 	}
-	return tea.Batch(s.openTab(homeTab), s.fetchAccount(), s.listen())
+	return tea.Batch(s.openTab(homeTab), s.fetchAccount(), s.fetchKinds(), s.listen())
 }
 
 // closeAll closes every screen and the stream, and cancels all requests.

@@ -81,7 +81,7 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.openTab(homeTab), a.fetchAccount(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
+	return a.crashes.guard(tea.Batch(a.openTab(homeTab), a.fetchAccount(), a.fetchKinds(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
 }
 
 // Update implements tea.Model.

@@ -14,7 +14,7 @@ import (
 // readMethods are the methods of the client that change no data, except the session. All
 // other methods are changes.
 var readMethods = []string{
-	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Close", "Count", "CurrentSession", "Download", "Events", "Info", "KeepAlive",
+	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Close", "Count", "CurrentSession", "Download", "Events", "Info", "KeepAlive", "KindList", "Kinds",
 	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users",
 }
 

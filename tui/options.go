@@ -5,6 +5,7 @@
 package tui
 
 import (
+	"context"
 	"io"
 	"os"
 	"runtime"
@@ -26,14 +27,16 @@ type Options struct {
 	Protected   bool   // the user must type the profile's name to allow changes
 	InsecureTLS bool   // certificates are not verified
 	Appearance  Appearance
-	Colour      string // of the profile, like Profile.Colour
-	State       string // directory of saved settings; empty for none
-	Downloads   string // default directory of exports
-	Registry    *record.Registry
-	Zone        *time.Location // for local times; nil for the time zone of the computer
+	Colour      string           // of the profile, like Profile.Colour
+	State       string           // directory of saved settings; empty for none
+	Downloads   string           // default directory of exports
+	Registry    *record.Registry // as far as known; nil for the built-in kinds
+	Zone        *time.Location   // for local times; nil for the time zone of the computer
 	Input       io.Reader
 	Output      io.Writer
 
+	// Kinds returns the record kinds of the service; nil to keep Registry.
+	Kinds func(context.Context, *client.Client) (*record.Registry, error)
 	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
 	Unlock func() (*client.Client, error)
 	// Profiles lists the available profiles; nil for none.
@@ -108,7 +111,7 @@ type Profile struct {
 // depend on the profile.
 func (o Options) withSession(session Options) Options {
 	o.Appearance, o.State = session.Appearance, session.State
-	o.Downloads, o.Registry, o.Input, o.Output = session.Downloads, session.Registry, session.Input, session.Output
+	o.Downloads, o.Input, o.Output = session.Downloads, session.Input, session.Output
 	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
 	o.Loop = session.Loop
 	return o.complete()

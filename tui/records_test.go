@@ -1,9 +1,12 @@
 package tui_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/export"
@@ -58,4 +61,32 @@ func TestRecordGoldens(t *testing.T) {
 		d.Press("esc")
 		d.App.SetJobs()
 	})
+}
+
+// The record kinds of the service take the place of those known at the start, also in a
+// list that is open.
+func TestKindsOfService(t *testing.T) {
+	own := record.Kind{Name: "DB_Main", Area: "Own debtors", Summary: "Debtors", Fields: []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}}}
+	var fail error
+	o := tui.Options{Kinds: func(context.Context, *client.Client) (*record.Registry, error) {
+		r, err := record.NewRegistry(own)
+		return r, errors.Join(err, fail)
+	}}
+	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
+	d.Press("2")
+	d.WantText("Own debtors", "DB_Main")
+	d.WantNoText("SO_Totals")
+	d.Press(":", "'db_ma")
+	d.WantText("DB_Main")
+	d.Press("esc")
+
+	own.Name = "DB_Other"
+	d.Run(d.App.FetchKinds())
+	d.Settle()
+	d.WantText("DB_Other")
+	d.WantNoText("DB_Main")
+	own.Name, fail = "DB_Third", errors.New("unavailable")
+	d.Run(d.App.FetchKinds())
+	d.Settle()
+	d.WantText("DB_Other")
 }

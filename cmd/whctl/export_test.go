@@ -24,7 +24,7 @@ import (
 // ends the reply when end is closed.
 func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
 	const piece = 1000
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Trailer", wire.HeaderRowCount)
 		text := startReply(w, r, "SO_Totals", `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`, "D100512,40002.1500,12.5000,1.2500,,,,", piece)
@@ -137,7 +137,7 @@ func TestTerminatedExportLeavesTargetUnchanged(t *testing.T) {
 // the network can buffer, so that the client has received some.
 func serveRowsUntil(t *testing.T, started chan struct{}) (url string) {
 	const maxBuffered = 32 << 20
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
 		// The rows are long because a workbook has at most a million rows.
 		long := strings.Repeat("A", 200)
 		piece := startReply(w, r, "DB_Class", `{"Class":"`+long+`"}`, long, 1000)

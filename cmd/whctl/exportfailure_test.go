@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"net"
@@ -133,24 +134,37 @@ func proxyThatKills(t *testing.T, daemon *daemontest.Process, bytes int64) (url 
 	}
 	t.Cleanup(func() { listener.Close() })
 	go func() {
-		connection, err := listener.Accept()
-		if err != nil {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			requests := bufio.NewReader(connection)
+			if start, err := requests.Peek(len("GET /Kinds")); err == nil && string(start) == "GET /Kinds" {
+				_, _ = io.WriteString(connection, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+				connection.Close()
+				continue
+			}
+			proxyAndKill(t, daemon, connection, requests, bytes)
 			return
-		}
-		defer connection.Close()
-		backend, err := net.Dial("tcp", strings.TrimPrefix(daemon.URL, "http://"))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer backend.Close()
-		go io.Copy(backend, connection)
-		if _, err := io.CopyN(connection, backend, bytes); err != nil {
-			t.Errorf("the reply is too short for this test: %v", err)
-		}
-		if err := daemon.Kill(); err != nil {
-			t.Error(err)
 		}
 	}()
 	return "http://" + listener.Addr().String()
+}
+
+func proxyAndKill(t *testing.T, daemon *daemontest.Process, connection net.Conn, requests io.Reader, bytes int64) {
+	defer connection.Close()
+	backend, err := net.Dial("tcp", strings.TrimPrefix(daemon.URL, "http://"))
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer backend.Close()
+	go io.Copy(backend, requests)
+	if _, err := io.CopyN(connection, backend, bytes); err != nil {
+		t.Errorf("the reply is too short for this test: %v", err)
+	}
+	if err := daemon.Kill(); err != nil {
+		t.Error(err)
+	}
 }

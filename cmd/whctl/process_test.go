@@ -47,7 +47,7 @@ func exitOf(t *testing.T, err error) int {
 
 // serveEndlessRows streams rows until the client closes the connection.
 func serveEndlessRows(t *testing.T) string {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		piece := strings.Repeat(`{"Class":"A"}`+"\n", 1000)
 		for r.Context().Err() == nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/profile"
@@ -51,7 +50,7 @@ func showScreens(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	o.Registry, o.Now, o.Downloads, o.State = record.Builtin(), s.Now, downloads(), stateDir(s.Env)
+	o.Now, o.Downloads, o.State = s.Now, downloads(), stateDir(s.Env)
 	o.Appearance = tui.Appearance{Theme: palette, ASCII: ascii, Mouse: v.takesMouse()}
 	o.Input, o.Output, o.Env = s.Stdin, s.Stdout, s.Env
 	o.Profiles, o.Switch = v.profiles, v.change
@@ -98,6 +97,7 @@ func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Clien
 	o := tui.Options{
 		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
 		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Bool("insecure_tls"),
+		Registry: in.StoredKinds(), Kinds: in.RefreshKinds,
 	}
 	if !v.c.IsSet("read-only") {
 		o.Unlock = func() (*client.Client, error) { return connect(false) }

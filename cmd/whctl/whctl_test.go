@@ -63,6 +63,7 @@ const testTimeout = 2 * time.Minute
 // invocation is a run of whctl in the process of the test.
 type invocation struct {
 	handler  http.HandlerFunc // of the service; nil if no request is expected
+	kinds    http.HandlerFunc // of the list of record kinds; nil for a service of an earlier version
 	env      map[string]string
 	terminal bool
 	width    int
@@ -83,12 +84,10 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	if inv.handler == nil {
 		inv.handler = func(http.ResponseWriter, *http.Request) { t.Error("unexpected request") }
 	}
-	server := httptest.NewServer(inv.handler)
-	defer server.Close()
 	if inv.config == "" {
 		inv.config = t.TempDir()
 	}
-	env := map[string]string{profile.EnvURL: server.URL, profile.EnvConfig: filepath.Join(inv.config, "config.toml")}
+	env := map[string]string{profile.EnvURL: inv.serve(t), profile.EnvConfig: filepath.Join(inv.config, "config.toml")}
 	for name, value := range inv.env {
 		env[name] = value
 	}
@@ -112,6 +111,34 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	err := dispatch(inv.ctx, app, args)
 	report(&stderr, err, s.HowToSignIn)
 	return result{cmdline.ExitCode(exits, err), stdout.String(), stderr.String()}
+}
+
+// serve serves the handlers until the test ends.
+func (inv invocation) serve(t testing.TB) (url string) {
+	handler := withoutKinds(inv.handler)
+	if inv.kinds != nil {
+		handler = func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/Kinds" {
+				inv.kinds(w, r)
+			} else {
+				inv.handler(w, r)
+			}
+		}
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// withoutKinds makes a handler that of a service without a list of record kinds.
+func withoutKinds(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/Kinds" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		handler(w, r)
+	}
 }
 
 // clock returns a fixed time.

@@ -1,5 +1,5 @@
 // Package complete completes command lines in shells from the command table, the
-// registry and the configuration. It sends no requests.
+// stored record kinds and the configuration. It sends no requests.
 package complete
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // Command is the hidden command that the completion scripts call. Its arguments are
@@ -88,6 +89,7 @@ func rejoin(words []string, cursor int) (joined []string, at int, strip string) 
 type line struct {
 	Words
 	flags   cmdline.FlagTable // of all commands
+	values  map[string]string // of flags in the line
 	command *cli.Command      // nil if there is none yet
 	args    []string          // arguments before the cursor
 	all     []string          // arguments of the line
@@ -98,7 +100,7 @@ type line struct {
 
 // read parses the words of a line.
 func (w Words) read(words []string, cursor int) *line {
-	c := &line{Words: w, flags: (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands)}
+	c := &line{Words: w, flags: (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands), values: make(map[string]string)}
 	commands := w.App.Commands
 	for i := 0; i < len(words); i++ {
 		word := strings.TrimLeft(words[i], `"'`)
@@ -112,8 +114,12 @@ func (w Words) read(words []string, cursor int) *line {
 			if i++; i == cursor {
 				value := strings.TrimLeft(words[i], `"'`)
 				c.flag, c.current, c.quoted = o.Name, value, value != words[i]
+			} else if i < len(words) {
+				c.values[o.Name] = strings.Trim(words[i], `"'`)
 			}
 		case isFlag:
+			_, value, _ := strings.Cut(word, "=")
+			c.values[o.Name] = strings.Trim(value, `"'`)
 		default:
 			commands = c.word(commands, strings.TrimRight(word, `"'`), i < cursor)
 		}
@@ -226,9 +232,14 @@ func commandCandidates(commands []*cli.Command) []Candidate {
 	return all
 }
 
+// registry returns the record kinds that commands of the line's profile have stored.
+func (c *line) registry() *record.Registry {
+	return profile.StoredKinds(c.Env, func(name string) string { return c.values[name] })
+}
+
 // kindOfLine returns the record kind in the line; nil if there is none.
 func (c *line) kindOfLine() *record.Kind {
-	registry := record.Builtin()
+	registry := c.registry()
 	for _, word := range c.all {
 		if kind, ok := registry.Lookup(word); ok {
 			return kind

@@ -79,7 +79,7 @@ func Plain(values []string) []Candidate {
 
 func (c *line) records() []Candidate {
 	var all []Candidate
-	for _, k := range record.Builtin().Kinds() {
+	for _, k := range c.registry().Kinds() {
 		all = append(all, Candidate{k.Name, k.Summary})
 	}
 	return all

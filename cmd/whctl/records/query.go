@@ -46,8 +46,8 @@ func Commands() []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
-			Action: Lists(func(c *cli.Context, _ *command.Session) (Listing, error) {
-				kind, err := kindNamed(c.Args().First())
+			Action: Lists(func(c *cli.Context, s *command.Session) (Listing, error) {
+				kind, err := queriedKind(c, s)
 				return Listing{Kind: kind}, err
 			}),
 			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
@@ -65,16 +65,39 @@ whctl records SO_Totals`,
 	}
 }
 
+// queriedKind returns the record kind that is the argument of whctl query. A kind that is
+// not among those stored may be new. If the kinds of the service cannot be read, mistakes
+// in the command are reported before the error of the query.
+func queriedKind(c *cli.Context, s *command.Session) (*record.Kind, error) {
+	name := c.Args().First()
+	registry, err := s.Kinds(c, false)
+	if err == nil {
+		if _, known := registry.Lookup(name); !known {
+			registry, err = s.Kinds(c, true)
+		}
+	}
+	switch { // as the query would
+	case client.Is(err, client.Cancelled):
+		return nil, command.Interruption{}
+	case client.Is(err, client.TimedOut), registry == nil:
+		return nil, err
+	}
+	kind, unknown := kindNamed(registry, name)
+	if unknown != nil && err != nil && !client.Is(err, client.Unreachable) {
+		return nil, err
+	}
+	return kind, unknown
+}
+
 // kindNamed returns the record kind with a name.
-func kindNamed(name string) (*record.Kind, error) {
-	registry := record.Builtin()
+func kindNamed(registry *record.Registry, name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
 	return nil, cmdline.Usagef("unknown record %q%s; list them with whctl records", name, record.DidYouMean(registry.Suggest(name)))
 }
 
-// Columns of whctl records, which does not connect to a service.
+// Columns of whctl records.
 var (
 	kindColumns  = []output.Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
 	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
@@ -82,16 +105,23 @@ var (
 
 // listKinds implements whctl records.
 func listKinds(c *cli.Context, s *command.Session) error {
+	registry, err := s.Kinds(c, true)
+	if registry == nil {
+		return err
+	}
+	if err != nil {
+		defer s.Notice(c, "some record kinds may be missing: %s", err)
+	}
 	var lines [][]any
 	name := c.Args().First()
 	if name == "" {
-		for _, k := range record.Builtin().Kinds() {
+		for _, k := range registry.Kinds() {
 			lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
 		}
 		_, err := s.Printer(c).Lines(kindColumns, lines)
 		return err
 	}
-	kind, err := kindNamed(name)
+	kind, err := kindNamed(registry, name)
 	if err != nil {
 		return err
 	}
@@ -337,7 +367,7 @@ func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
 		hint := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
-		if _, listed := record.Builtin().Lookup(kind.Name); listed {
+		if kind.Database == record.RecordsDB {
 			hint += "; list them with whctl records " + kind.Name
 		}
 		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)

@@ -23,22 +23,28 @@ import (
 // Kinds is the list of record kinds by area, with the number of records.
 type Kinds struct {
 	browse.SearchTable
-	all    []*record.Kind
-	totals map[string]string
+	registry *record.Registry // of all
+	all      []*record.Kind
+	totals   map[string]string
 }
 
 // NewKinds returns the list of record kinds.
 func NewKinds(h ui.Host) *Kinds {
 	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"), totals: make(map[string]string)}
 	k.Refill = k.fill
-	k.all = slices.Clone(k.Registry.Kinds())
+	k.read()
+	k.setColumns()
+	k.fill()
+	return k
+}
+
+// read reads the kinds of the registry.
+func (k *Kinds) read() {
+	k.registry, k.all = k.Registry, slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
 	if audit, ok := record.System().Lookup("WH_Audit"); ok {
 		k.all = append(k.all, audit)
 	}
-	k.setColumns()
-	k.fill()
-	return k
 }
 
 // areaMinWidth is the minimum width for full area names, in cells.
@@ -63,8 +69,15 @@ func (k *Kinds) setColumns() {
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 
-// Shown implements ui.Screen. It updates the time since kinds were opened.
+// Shown implements ui.Screen. It updates the time since kinds were opened, and the kinds if
+// those of the service have been read since.
 func (k *Kinds) Shown() tea.Cmd {
+	if k.registry != k.Registry {
+		k.read()
+		k.setColumns()
+		k.fill()
+		return k.Start()
+	}
 	k.fill()
 	return nil
 }

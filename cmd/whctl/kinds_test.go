@@ -1,0 +1,134 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
+)
+
+const ownKinds = `[{"Name":"DB_Class","Operation":"DB_ClassQuery","Area":"Debtors","Summary":"Debtor classes","Fields":[{"Name":"Class","Type":"string"},{"Name":"Colour","Type":"string"}]},` +
+	`{"Name":"DB_Main","Operation":"DB_MainQuery","Area":"Own debtors","Summary":"Debtors","Key":["DebtorID"],"Fields":[{"Name":"DebtorID","Type":"string"},{"Name":"CreditLimit","Type":"decimal?"}]}]`
+
+// kindService serves record kinds with a tag, and counts the requests and the replies.
+type kindService struct {
+	list, tag      string
+	status         int // of the list; 0 for success
+	requests, sent int
+}
+
+func (s *kindService) serve(w http.ResponseWriter, r *http.Request) {
+	s.requests++
+	w.Header().Set("ETag", s.tag)
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	switch {
+	case s.status != 0:
+		status(s.status, "X")(w, r)
+	case r.Header.Get("If-None-Match") == s.tag:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		s.sent++
+		io.WriteString(w, s.list)
+	}
+}
+
+// newKindService returns a service with own kinds and an invocation of it. Both keep their
+// address and configuration between commands.
+func newKindService(t *testing.T) (*kindService, invocation) {
+	s := &kindService{list: ownKinds, tag: `W/"1"`}
+	inv := invocation{config: t.TempDir(), kinds: s.serve, handler: rows(1, `{"DebtorID":"D1","CreditLimit":12.50}`)}
+	address := inv.serve(t)
+	inv.env = map[string]string{profile.EnvURL: address}
+	return s, inv
+}
+
+// age makes the stored kinds older.
+func (inv invocation) age(t *testing.T, by time.Duration) {
+	t.Helper()
+	at := time.Now().Add(-by)
+	if err := os.Chtimes(filepath.Join(inv.config, "kinds", "default.json"), at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantRun runs a command and checks its exit code and a part of its output.
+func (inv invocation) wantRun(t *testing.T, line string, code int, want string) {
+	t.Helper()
+	if got := inv.run(t, strings.Fields(line)...); got.code != code || !strings.Contains(got.stdout+got.stderr, want) {
+		t.Errorf("%s: exit %d, %q, %q; want %d, %q", line, got.code, got.stdout, got.stderr, code, want)
+	}
+}
+
+// wantRequests checks the number of requests for the list, and of lists sent.
+func (s *kindService) wantRequests(t *testing.T, requests, sent int) {
+	t.Helper()
+	if s.requests != requests || s.sent != sent {
+		t.Errorf("%d requests and %d lists, want %d and %d", s.requests, s.sent, requests, sent)
+	}
+}
+
+// The kinds of the service are known to queries, to the list and to completion. They are
+// stored, and requested again after some minutes, or if a kind is unknown.
+func TestOwnKinds(t *testing.T) {
+	s, inv := newKindService(t)
+	inv.wantRun(t, "query DB_Main --where CreditLimit>=10 --fields creditlimit --json", 0, `"CreditLimit":12.50`)
+	s.wantRequests(t, 1, 1)
+	inv.wantRun(t, "query db_class --fields Colour --json", 0, "[")
+	inv.wantRun(t, "query DB_Main --where CreditLimit>=x", 2, "CreditLimit must be a number")
+	s.wantRequests(t, 1, 1)
+	inv.wantRun(t, "query SO_Totals", 2, "unknown record")
+	s.wantRequests(t, 2, 1)
+	inv.age(t, 6*time.Minute)
+	inv.wantRun(t, "query DB_Main --count", 0, "1")
+	inv.wantRun(t, "query DB_Main --count", 0, "1")
+	s.wantRequests(t, 3, 1)
+	inv.wantRun(t, "records --csv", 0, "DB_Main,Own debtors,2,Debtors\n")
+	inv.wantRun(t, "records DB_Main --csv", 0, "CreditLimit,decimal?,")
+	s.wantRequests(t, 5, 1)
+
+	if got := completions(t, inv, "fish", "query", ""); strings.Join(got, " ") != "DB_Class DB_Main" {
+		t.Errorf("completed with %q", got)
+	}
+	if got := completions(t, inv, "fish", "query", "DB_Main", "--fields", "C"); strings.Join(got, " ") != "CreditLimit" {
+		t.Errorf("completed with %q", got)
+	}
+	if got := completions(t, inv, "fish", "--user", "ann", "query", "SO_"); strings.Join(got, " ") != "SO_Totals" {
+		t.Errorf("completed another user's kinds with %q", got)
+	}
+	s.wantRequests(t, 5, 1)
+
+	s.tag, s.list = `W/"2"`, strings.ReplaceAll(ownKinds, "DB_Main", "DB_Debtor")
+	inv.wantRun(t, "query DB_Debtor --count", 0, "1") // unknown, so requested again
+	s.wantRequests(t, 6, 2)
+}
+
+// Without the list, the stored kinds are used, or else the built-in ones.
+func TestKindsThatCannotBeRead(t *testing.T) {
+	s, inv := newKindService(t)
+	s.status = http.StatusInternalServerError
+	inv.wantRun(t, "query DB_Class --count", 0, "1")
+	inv.wantRun(t, "query DB_Main", 6, "no good")
+	inv.wantRun(t, "records", 0, "some record kinds may be missing: ")
+	s.status = http.StatusNotFound // an earlier version
+	inv.wantRun(t, "query SO_Totals --count", 0, "1")
+	inv.wantRun(t, "records --csv", 0, "SO_Totals,Sales,8,")
+	s.status = 0
+	inv.wantRun(t, "records --csv", 0, "DB_Main")
+	s.status = http.StatusUnauthorized
+	inv.age(t, time.Hour)
+	inv.wantRun(t, "query DB_Main --count", 0, "1")
+	s.wantRequests(t, 7, 1)
+	inv.wantRun(t, "query DB_Main --dry-run", 0, "POST ")
+	inv.wantRun(t, "records --dry-run --csv", 0, "DB_Main")
+	s.wantRequests(t, 7, 1)
+	if err := os.WriteFile(filepath.Join(inv.config, "kinds", "default.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inv.wantRun(t, "query DB_Main", 4, "no good")
+	inv.wantRun(t, "query SO_Totals --count", 0, "1")
+}
