@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -32,11 +33,45 @@ func lists(s *suite, b *testing.B) {
 	if !s.table.usageAvailable(b) {
 		return
 	}
+	last := lastListSize()
+	all := measureLists(b, startDaemon(b), last)
+	for _, list := range all {
+		b.Logf("%s: %.2f ms", list.title, list.times)
+		of := func(title, unit string, value float64) samples {
+			return samples{title: list.title + ", " + title, metric: list.metric + "-" + unit, unit: unit, digits: 2, values: []float64{value}}
+		}
+		s.table.addSamples(b, of(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
+		s.table.addSamples(b, of("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
+	}
+}
+
+// listsOnServer measures the same with a store on SQL Server, by the wall clock. The server
+// has no numbers of messages: a total without a status reads the history.
+func listsOnServer(s *suite, b *testing.B) {
+	if os.Getenv("WHD_TEST_SQLSERVER_DSN") == "" {
+		s.table.addSkipped(b, "WHD_TEST_SQLSERVER_DSN is not set")
+		return
+	}
+	dsn, last := mssqltest.Database(b), lastListSize()
+	h := (&benchDaemon{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
+	for _, list := range measureLists(b, h, last) {
+		b.Logf("%s: %.2f ms", list.title, list.times)
+		s.table.addProbe(b, samples{title: fmt.Sprintf("%s, %d messages, exponent %.2f", list.title, last, exponent(list.times)), metric: list.metric + "-ms", unit: "ms", digits: 2,
+			values: list.times[len(list.times)-1:]})
+	}
+}
+
+func lastListSize() int {
 	last, err := strconv.Atoi(os.Getenv(listsVariable))
 	if err != nil {
-		last = 1_000_000
+		return 1_000_000
 	}
-	h := startDaemon(b)
+	return last
+}
+
+// measureLists measures lists of the daemon at each size.
+func measureLists(b *testing.B, h *benchDaemon, last int) []*listRequest {
+	b.Helper()
 	for n := range listSubscriptions {
 		h.subscribe(b, event(n), "http://127.0.0.1:9/")
 	}
@@ -62,14 +97,7 @@ func lists(s *suite, b *testing.B) {
 	for b.Loop() {
 	}
 	b.ReportMetric(0, "ns/op")
-	for _, list := range all {
-		b.Logf("%s: %.2f ms", list.title, list.times)
-		of := func(title, unit string, value float64) samples {
-			return samples{title: list.title + ", " + title, metric: list.metric + "-" + unit, unit: unit, digits: 2, values: []float64{value}}
-		}
-		s.table.addSamples(b, of(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
-		s.table.addSamples(b, of("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
-	}
+	return all
 }
 
 // listRequest is a request for a list, with its CPU time at each step.
@@ -78,18 +106,23 @@ type listRequest struct {
 	times                       []float64 // ms
 }
 
-// measure adds the median CPU time of the daemon for one request.
+// measure adds the median CPU time of the daemon for one request, or with a server the
+// median duration.
 func (l *listRequest) measure(b *testing.B, h *benchDaemon) {
 	b.Helper()
 	l.send(b, h)
 	var times []float64
 	for range minRounds {
 		n := 0
+		began := time.Now()
 		used := cpuUsed(b, h.PID(), func() {
-			for began := time.Now(); time.Since(began) < 100*time.Millisecond; n++ {
+			for ; time.Since(began) < 100*time.Millisecond; n++ {
 				l.send(b, h)
 			}
 		})
+		if h.server != "" {
+			used = time.Since(began)
+		}
 		times = append(times, used.Seconds()*1000/float64(n))
 	}
 	l.times = append(l.times, median(times))
@@ -129,6 +162,10 @@ func exponent(times []float64) float64 {
 // for all subscriptions.
 func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
 	b.Helper()
+	if h.server != "" {
+		h.insertOnServer(b, first, last)
+		return
+	}
 	const now, guid = `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`, `printf('%08x-0000-7000-8000-000000000000', n)`
 	numbers := fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT %d UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)`, first, last)
 	h.change(b,
@@ -140,12 +177,39 @@ FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % `+strconv.Itoa(list
 		fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
 SELECT SubscriptionID, COUNT(*), 0 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d GROUP BY SubscriptionID
 ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages`, first, last),
+		fmt.Sprintf(`UPDATE WH_Number SET Next = 1000 + %d WHERE Name = 'CountedMessage'`, last),
 		`UPDATE WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
+}
+
+// serverNumbers are the numbers from 0 to 999,999.
+const serverNumbers = `WITH d AS (SELECT v.n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) v(n)),
+numbers AS (SELECT a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n AS n FROM d a CROSS JOIN d b CROSS JOIN d c CROSS JOIN d CROSS JOIN d e CROSS JOIN d f)
+`
+
+// insertOnServer is insertDelivered on a server.
+func (h *benchDaemon) insertOnServer(b *testing.B, first, last int) {
+	b.Helper()
+	for ; first <= last; first += 100_000 {
+		which := fmt.Sprintf(` WHERE n.n < %d`, min(100_000, last-first+1))
+		mssqltest.Exec(b, h.server, fmt.Sprintf(serverNumbers+`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
+SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), '%[2]s', SYSUTCDATETIME(), REPLICATE('x', 64) FROM numbers n`, first, event(0))+which,
+			fmt.Sprintf(serverNumbers+`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
+	HTTPCode, ResponseMessage, MadeByAdmin)
+SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1, SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin
+FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`, first, listSubscriptions)+which)
+	}
+	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }
 
 // failSome makes listFailed of the delivered messages failed ones, of any age.
 func (h *benchDaemon) failSome(b *testing.B, messages int) {
 	b.Helper()
+	if h.server != "" {
+		mssqltest.Exec(b, h.server, `UPDATE whd.SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
+			fmt.Sprintf(serverNumbers+`UPDATE whd.SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n.n * %d + n.n %% %d FROM numbers n WHERE n.n < %d)`,
+				messages/listFailed, listSubscriptions, listFailed))
+		return
+	}
 	h.change(b, `UPDATE SY_WebhookMessage SET Status = 1 WHERE Status = 3`,
 		fmt.Sprintf(`WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < %d)
 UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (SELECT 1001 + n * %d + n %% %d FROM numbers)`, listFailed-1, messages/listFailed, listSubscriptions))

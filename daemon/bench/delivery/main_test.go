@@ -56,6 +56,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D12", idle},
 		{"D13", twoDaemons},
 		{"D14", lists},
+		{"D14-server", listsOnServer},
 		{"D15", manySubscriptions},
 		{"D17", fanOut},
 		{"D18", pacedCPU},
