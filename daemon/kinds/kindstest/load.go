@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -55,9 +56,9 @@ func LoadFile(tb testing.TB, path string, objects []Object) {
 	}
 }
 
-// FileName returns the name of an object in a file.
+// FileName returns the name of an object in a file. Tables of built-in kinds are the service's.
 func (o Object) FileName() string {
-	if o.Schema == Schemas[0] {
+	if _, builtin := record.Builtin().Lookup(o.Name); o.Schema == Schemas[0] && !builtin {
 		return o.Name
 	}
 	return o.Schema + "_" + o.Name
