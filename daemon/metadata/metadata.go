@@ -34,6 +34,7 @@ type Operation struct {
 	Media    string       // media type of a response that is not a document
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
+	Compact  bool         // of a query among hundreds: OpenAPI has its shortest route without headers, and one schema of its members for parameters
 	Divided  bool         // whether an alias has only some of the routes, which its class must not inherit from this one's
 	Routes   []Route
 

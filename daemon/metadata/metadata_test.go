@@ -3,6 +3,7 @@ package metadata
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -192,5 +193,39 @@ func TestTypeTablesAreComplete(t *testing.T) {
 				t.Errorf("%s has no type for %s", l.Name, typ)
 			}
 		}
+	}
+}
+
+// TestCompactQuery: a compact query has one route, and one parameter for all members, which
+// Swagger leaves out.
+func TestCompactQuery(t *testing.T) {
+	s := shop(t)
+	s.Operations[0].Compact = true
+	type document struct {
+		Paths map[string]struct {
+			Parameters []map[string]any
+			Post       map[string]any
+		}
+		Components struct{ Parameters map[string]map[string]any }
+		Parameters map[string]map[string]any
+	}
+	var open, old document
+	if err := errors.Join(json.Unmarshal(s.OpenAPI(), &open), json.Unmarshal(s.Swagger(), &old)); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []document{open, old} {
+		if d.Paths["/Queries/Parcels"].Post == nil || len(d.Paths["/{Format}/reply/ParcelsQuery"].Post) > 0 {
+			t.Errorf("paths: %+v", d.Paths)
+		}
+	}
+	want := map[string]any{"name": "members", "in": "query", "style": "form", "explode": true, "schema": map[string]any{"$ref": "#/components/schemas/ParcelsQuery"}}
+	if got := open.Components.Parameters["Parcels.members"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("parameter %v, want %v", got, want)
+	}
+	if p := open.Paths["/Queries/Parcels"].Parameters; len(p) != 1 || p[0]["$ref"] != "#/components/parameters/Parcels.members" {
+		t.Errorf("parameters %v", p)
+	}
+	if p := old.Paths["/Queries/Parcels"].Parameters; len(p) > 0 || old.Parameters["Parcels.members"] != nil {
+		t.Errorf("Swagger: parameters %v, %v", p, old.Parameters)
 	}
 }

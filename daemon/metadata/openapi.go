@@ -101,9 +101,17 @@ func (d *description) operation(o *Operation) {
 	d.taken[o.Name+"Response"] = true // generators have a type of this name
 	if o.Kind != nil {
 		d.kindRequest(o)
-		d.responses[o.Name] = object{"description": "The matching rows", "headers": queryHeaders(), "content": documents(d.kindResponse(o.Kind))}
+		rows := object{"description": "The matching rows", "content": documents(d.kindResponse(o.Kind))}
+		if !o.Compact {
+			rows["headers"] = queryHeaders()
+		}
+		d.responses[o.Name] = rows
 	}
-	for i, r := range o.Routes {
+	routes := o.Routes
+	if o.Compact {
+		routes = []Route{slices.MinFunc(routes, func(a, b Route) int { return cmp.Compare(len(a.Path), len(b.Path)) })}
+	}
+	for i, r := range routes {
 		path, known := d.paths[r.Path].(object)
 		if !known {
 			path = object{"parameters": d.pathParameters(o, r.Path)}
@@ -172,6 +180,9 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 		return all
 	}
 	all = append(all, queryParameters(o.outsidePath(path))...)
+	if o.Compact {
+		return append(all, ref("parameters", o.Kind.Name+compactSuffix))
+	}
 	for _, name := range o.Kind.Members() {
 		all = append(all, ref("parameters", o.Kind.Name+"."+name))
 	}
@@ -288,6 +299,10 @@ func queryHeaders() object {
 	}
 }
 
+// compactSuffix is at the end of the name of a parameter that stands for all members of a
+// query. Swagger has no such parameters.
+const compactSuffix = ".members"
+
 // kindRequest adds the members of a query to the parameters of the document, and a
 // schema of them: the filters, the members of every query, and those of the operation.
 func (d *description) kindRequest(o *Operation) {
@@ -295,12 +310,15 @@ func (d *description) kindRequest(o *Operation) {
 	for _, f := range o.Kind.Fields {
 		for _, op := range f.Filter.Operators() {
 			name, schema := f.Name+op.Suffix(), operand(f, op)
+			members = append(members, property{name, schema})
+			if o.Compact {
+				continue
+			}
 			p := parameter(name, "query", false, schema, "")
 			if op.Arity() != record.One {
 				p["style"], p["explode"] = "form", false
 			}
 			d.parameters[o.Kind.Name+"."+name] = p
-			members = append(members, property{name, schema})
 		}
 	}
 	for _, p := range query.Parameters() {
@@ -315,4 +333,7 @@ func (d *description) kindRequest(o *Operation) {
 		members = append(members, property{m.Name, memberSchema(m.Type)})
 	}
 	d.all[o.Name] = objectSchema(members, nil)
+	if o.Compact {
+		d.parameters[o.Kind.Name+compactSuffix] = object{"name": "members", "in": "query", "style": "form", "explode": true, "schema": ref("schemas", o.Name)}
+	}
 }

@@ -72,6 +72,18 @@ func swaggerMember(old object, name string, value any) {
 		if media, ok := value.(object)[jsonType].(object); ok {
 			old["schema"] = swagger(media["schema"])
 		}
+	case "parameters":
+		switch all := value.(type) {
+		case object:
+			value = maps.Clone(all)
+			maps.DeleteFunc(value.(object), func(name string, _ any) bool { return strings.HasSuffix(name, compactSuffix) })
+		case []any:
+			value = slices.DeleteFunc(slices.Clone(all), func(one any) bool {
+				target, _ := one.(object)["$ref"].(string)
+				return strings.HasSuffix(target, compactSuffix)
+			})
+		}
+		old[name] = swagger(value)
 	case "contentEncoding":
 		old["format"] = "byte"
 	case "example":
