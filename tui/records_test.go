@@ -3,7 +3,14 @@ package tui_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
@@ -89,4 +96,50 @@ func TestKindsOfService(t *testing.T) {
 	d.Run(d.App.FetchKinds())
 	d.Settle()
 	d.WantText("DB_Other")
+}
+
+// Only the records of kinds in view are counted, each once.
+func TestKindsInViewAreCounted(t *testing.T) {
+	var mu sync.Mutex
+	counted := make(map[string]int)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if kind, is := strings.CutPrefix(r.URL.Path, "/Queries/"); is {
+			mu.Lock()
+			counted[kind]++
+			mu.Unlock()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"Offset":0,"Total":4711,"Results":[],"Meta":{},"ResponseStatus":{}}`)
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []record.Kind
+	for n := range 200 {
+		kinds = append(kinds, record.Kind{Name: fmt.Sprintf("K%03d", n), Area: "Area", Fields: []record.Field{{Name: "ID"}}})
+	}
+	registry, err := record.NewRegistry(kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := tuitest.Drive(t, c, tui.Options{Registry: registry})
+	d.Press("2")
+	d.Advance(3 * time.Second)
+	d.WantText("K000", "4,711")
+	mu.Lock()
+	first := len(counted)
+	if first == 0 || first > 24 || counted["K000"] != 1 || counted["K150"] != 0 {
+		t.Errorf("%d kinds are counted: %v", first, counted)
+	}
+	mu.Unlock()
+	d.Press("G")
+	d.Advance(3 * time.Second)
+	d.WantText("K199", "4,711")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(counted) <= first || counted["K199"] != 1 || counted["K100"] != 0 || counted["K000"] != 1 {
+		t.Errorf("%d kinds are counted: %v", len(counted), counted)
+	}
 }

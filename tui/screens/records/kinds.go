@@ -20,17 +20,24 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Kinds is the list of record kinds by area, with the number of records.
+// Kinds is the list of record kinds by area, with the number of records of those in view.
 type Kinds struct {
 	browse.SearchTable
 	registry *record.Registry // of all
 	all      []*record.Kind
-	totals   map[string]string
+	shown    []*record.Kind // in the order of rows
+	counts   *counts
+}
+
+// counts has the numbers of records.
+type counts struct {
+	totals  map[string]string // by kind; empty while they are counted
+	pending int               // number of kinds that are counted
 }
 
 // NewKinds returns the list of record kinds.
 func NewKinds(h ui.Host) *Kinds {
-	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"), totals: make(map[string]string)}
+	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"), counts: &counts{totals: make(map[string]string)}}
 	k.Refill = k.fill
 	k.read()
 	k.setColumns()
@@ -75,11 +82,9 @@ func (k *Kinds) Shown() tea.Cmd {
 	if k.registry != k.Registry {
 		k.read()
 		k.setColumns()
-		k.fill()
-		return k.Start()
 	}
 	k.fill()
-	return nil
+	return k.count()
 }
 
 // opened returns the time since the rows of a kind were opened.
@@ -96,19 +101,41 @@ func (k *Kinds) Tick() tea.Cmd { return k.Shown() }
 
 // Start implements ui.Screen.
 func (k *Kinds) Start() tea.Cmd {
+	k.counts = &counts{totals: make(map[string]string)}
+	return k.count()
+}
+
+// count counts the records of the kinds in view, since a service can have hundreds of
+// kinds. Kinds that come into view are counted next.
+func (k *Kinds) count() tea.Cmd {
+	n := k.counts
+	if n.pending > 0 {
+		return nil
+	}
 	var cmds []tea.Cmd
-	for _, kind := range k.all {
+	for first, last := k.Grid.Window(); first <= last; first++ {
+		kind := k.shown[first]
+		if _, counted := n.totals[kind.Name]; counted {
+			continue
+		}
+		n.totals[kind.Name] = ""
 		count := func(ctx context.Context, c *client.Client) (int64, error) {
 			return c.Count(ctx, client.Query{Kind: kind})
 		}
 		cmds = append(cmds, ui.Fetch(k.Ctx, k, count, func(total int64, err error) tea.Cmd {
-			k.totals[kind.Name] = display.Thousands(total)
+			n.totals[kind.Name] = display.Thousands(total)
 			if err != nil {
-				k.totals[kind.Name] = "?"
+				n.totals[kind.Name] = "?"
 			}
 			k.fill()
-			return nil
+			if n.pending--; n.pending > 0 || n != k.counts {
+				return nil
+			}
+			return k.count()
 		}))
+	}
+	if n.pending = len(cmds); n.pending == 0 {
+		return nil
 	}
 	return tea.Sequence(cmds...) // sequentially, to limit the load
 }
@@ -126,12 +153,14 @@ func (k *Kinds) Equivalent() string { return "whctl records" }
 func (k *Kinds) fill() {
 	var rows []*grid.Row
 	area := ""
+	k.shown = nil
 	for _, kind := range k.all {
 		if !k.Contains(kind.Name + " " + kind.Area + " " + kind.Summary) {
 			continue
 		}
-		total, known := k.totals[kind.Name]
-		if !known {
+		k.shown = append(k.shown, kind)
+		total := k.counts.totals[kind.Name]
+		if total == "" {
 			total = strings.Repeat(k.Theme.Loading, 3)
 		}
 		shown := kind.Area
