@@ -139,6 +139,70 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestPlansOfCursors: every part of a page by cursor is searched in an index, and none is
+// sorted.
+func TestPlansOfCursors(t *testing.T) {
+	b := totalsFile(t, nil)
+	if _, err := b.Load(t.Context(), []*record.Kind{totalsKind()}, totalsRows); err != nil {
+		t.Fatal(err)
+	}
+	d := dialect.SQLite()
+	d.HideFields = true
+	const (
+		key    = "SEARCH T USING INDEX T_InvoiceID (InvoiceID>?)"
+		keyEnd = "SEARCH T USING INDEX T_InvoiceID (InvoiceID<?)"
+	)
+	total, id := query.Position{Data: []byte("5")}, query.Position{Data: []byte("D005")}
+	for _, c := range []struct {
+		body  string
+		after []query.Position
+		want  []string
+	}{
+		{`{"Cursor":""}`, []query.Position{id}, []string{key}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceID"}`, []query.Position{id}, []string{keyEnd, "SEARCH T USING INDEX T_InvoiceID (InvoiceID=?)"}},
+		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{total, id},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{total, id},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceTotal","InvoiceTotalBetween":[1,9]}`, []query.Position{total, id},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
+		{`{"Cursor":"","OrderBy":"InvoiceTotal","InvoiceTotalGreaterThan":1}`, []query.Position{total, id},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
+		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{{Null: true}, id},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)"}},
+	} {
+		members, err := query.ReadJSON([]byte(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := query.Parse(totalsKind(), members, query.Options{Zone: time.UTC})
+		if err == nil {
+			err = query.NewCursors([32]byte{}).Start(r, nil, []int{0})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Take, r.Place.After = 100, c.after
+		plan, err := query.NewPlan(r, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		parts, _ := plan.Parts()
+		for _, part := range parts {
+			st, err := query.Compile(&part, d, b.Table(totalsKind()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, explain(t, b, st))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s after %v:\n got  %q\n want %q", c.body, c.after, got, c.want)
+		}
+	}
+}
+
 // TestIndexesOfDemo: filling a file makes indexes on its ordered fields; opening makes
 // none beyond the first field's, and tables of other names are left alone.
 func TestIndexesOfDemo(t *testing.T) {

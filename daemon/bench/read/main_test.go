@@ -43,6 +43,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R5", exports},
 		{"R6", queryToBytes},
 		{"R9", firstByte},
+		{"R10", pagesByCursor},
 		{"R13", likeWithSets},
 		{"R15", exactDecimals},
 		{"R16", failedExports},
