@@ -107,6 +107,24 @@ func TestOwnKinds(t *testing.T) {
 	s.wantRequests(t, 6, 2)
 }
 
+// Each profile has its own kinds, which are deleted with it.
+func TestKindsOfProfile(t *testing.T) {
+	s, inv := newKindService(t)
+	inv.config = writeConfig(t, "[profiles.prod]\nurl = '"+inv.env[profile.EnvURL]+"'\n")
+	inv.wantRun(t, "query DB_Main --count --profile prod", 0, "1")
+	s.wantRequests(t, 1, 1)
+	inv.wantRun(t, "query DB_Main --count", 0, "1")
+	s.wantRequests(t, 2, 2)
+	if got := completions(t, inv, "fish", "--profile=prod", "query", "DB_M"); strings.Join(got, " ") != "DB_Main" {
+		t.Errorf("completed with %q", got)
+	}
+	inv.wantRun(t, "profile delete prod", 0, "deleted")
+	left, err := filepath.Glob(filepath.Join(inv.config, "kinds", "*"))
+	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "default.json" {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
 // Without the list, the stored kinds are used, or else the built-in ones.
 func TestKindsThatCannotBeRead(t *testing.T) {
 	s, inv := newKindService(t)

@@ -173,6 +173,9 @@ func deleteProfile(c *cli.Context, s *command.Session) error {
 	if err := saveChanged(file.Without(name)); err != nil {
 		return err
 	}
+	if err := file.RemoveKinds(name); err != nil {
+		return err
+	}
 	logins, err := s.Vault.ReadLogins()
 	if err != nil {
 		return err

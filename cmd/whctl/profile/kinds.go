@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,17 +33,25 @@ type storedKinds struct {
 
 // kindsPath returns the path of the stored kinds of a profile; empty if there is no
 // directory for them.
-func (s *Settings) kindsPath() string {
-	if s.File.Path == "" {
+func (f *File) kindsPath(profile string) string {
+	if f.Path == "" {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(s.File.Path), "kinds", cmp.Or(s.Profile, NoProfile)+".json")
+	return filepath.Join(filepath.Dir(f.Path), "kinds", cmp.Or(profile, NoProfile)+".json")
+}
+
+// RemoveKinds deletes the stored kinds of a profile.
+func (f *File) RemoveKinds(profile string) error {
+	if err := os.Remove(f.kindsPath(profile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // readKinds returns the stored kinds; the zero value if there are none of the service and
 // the user.
 func (s *Settings) readKinds() (k storedKinds) {
-	path := s.kindsPath()
+	path := s.File.kindsPath(s.Profile)
 	info, err := os.Stat(path)
 	if err != nil {
 		return k
@@ -74,7 +84,7 @@ func (s *Settings) StoredKinds() *record.Registry {
 // RefreshKinds requests the record kinds of the service and stores them. If that fails, it
 // returns those stored earlier, or else the built-in ones, with the error.
 func (s *Settings) RefreshKinds(ctx context.Context, service *client.Client) (*record.Registry, error) {
-	stored, path := s.readKinds(), s.kindsPath()
+	stored, path := s.readKinds(), s.File.kindsPath(s.Profile)
 	list, err := service.KindList(ctx, stored.ETag)
 	switch {
 	case client.Is(err, client.NotFound):
