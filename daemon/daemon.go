@@ -15,13 +15,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -36,7 +36,6 @@ type Daemon struct {
 	lifecycle
 	config     config.Config
 	settings   *liveSettings
-	registry   *record.Registry
 	log        *slog.Logger
 	directory  *datadir.Lock
 	store      *storage.Store
@@ -54,7 +53,7 @@ type Daemon struct {
 // New opens the store and wires the service. out is for messages to the user at the
 // terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c), registry: record.Builtin()}
+	d := &Daemon{config: c, settings: newLiveSettings(c)}
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.logRisks()
 	for _, f := range c.Start.Former {
@@ -100,7 +99,7 @@ func describe(address string) string {
 }
 
 func (d *Daemon) openStore(ctx context.Context) (err error) {
-	c := StoreConfig(d.config, d.registry, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
+	c := StoreConfig(d.config, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
 	c.Limits = d.settings.limits
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.SaveStored(all)
@@ -114,6 +113,7 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	}
 	d.first.store = d.store
 	d.onStop("store", func(context.Context) error { return d.store.Close() })
+	d.kindsChanged(nil, d.config.ERP.Kinds)
 	return d.confirmDemo(ctx)
 }
 
@@ -237,7 +237,6 @@ func (d *Daemon) wire(context.Context) error {
 		return err
 	}
 	d.rest = rest.New(rest.Config{
-		Registry:     d.registry,
 		Store:        d.store,
 		Spill:        space,
 		Accounts:     d.accounts,
@@ -351,7 +350,11 @@ func (d *Daemon) URL() string {
 // Reload applies the live settings of next. It returns the names of the settings
 // that changed and of those that need a restart. If it fails, no setting has changed.
 func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err error) {
+	before := d.settings.current().ERP.Kinds
 	changed, needRestart, err = d.settings.reload(next)
+	if err == nil {
+		d.kindsChanged(before, next.ERP.Kinds)
+	}
 	if len(changed) > 0 {
 		d.webhooks.settingsChanged()
 	}
@@ -359,6 +362,35 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 		d.logRisks()
 	}
 	return changed, needRestart, err
+}
+
+// kindsChanged logs the mistakes in files of record kinds that have been read, creates the
+// indexes that the kinds in effect declare, and removes the kinds before from caches.
+func (d *Daemon) kindsChanged(before, read *kinds.Set) {
+	if read == nil {
+		return
+	}
+	for _, p := range read.Problems {
+		d.log.Warn("a file of record kinds has a mistake", "problem", p.String(), "served", p.Warning)
+	}
+	now := d.settings.current().ERP.Kinds
+	if now != read {
+		d.log.Warn("no record kind could be read from the files; the previous ones stay in effect", "kinds", now.Served())
+		return
+	}
+	if before != nil && before.Registry() != now.Registry() {
+		for _, kind := range before.Registry().Kinds() {
+			d.store.Forget(kind)
+		}
+	}
+	if before.Served()+now.Served() > 0 {
+		d.log.Info("record kinds read from files", "kinds", now.Served(), "mistakes", len(now.Problems))
+	}
+	for _, kind := range now.Registry().Kinds() {
+		if err := d.store.CreateIndexes(context.Background(), kind); err != nil {
+			d.log.Warn("cannot create the indexes of a record kind", "kind", kind.Name, "err", err)
+		}
+	}
 }
 
 // Stop shuts everything down in reverse order of the start. New connections are

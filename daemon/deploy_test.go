@@ -107,7 +107,7 @@ func TestOwnOutbox(t *testing.T) {
 		if got := ownOutbox(conf); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
-		if got := StoreConfig(conf, record.Builtin(), 1).ERP.Outbox; (got != "") != (c.outbox != "" && !c.want && c.erp == server) {
+		if got := StoreConfig(conf, 1).ERP.Outbox; (got != "") != (c.outbox != "" && !c.want && c.erp == server) {
 			t.Errorf("%+v: the outbox of the ERP is %q", c, got)
 		}
 	}

@@ -43,6 +43,7 @@ func (l *liveSettings) put(c config.Config) {
 // restOptionsOf returns the options of the HTTP edge.
 func restOptionsOf(c *config.Config) edge.Options {
 	return edge.Options{
+		Registry:         c.ERP.Kinds.Registry(),
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
 		CountPages:       c.CountAlways(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),

@@ -39,6 +39,7 @@ var readers = map[string]reader{
 	"compat":              {"servicestack-5", func(d *Daemon) any { return d.settings.rest().KeyInURL && d.settings.rest().LogToday }},
 	"auth.key_in_url":     {"true", func(d *Daemon) any { return d.settings.rest().KeyInURL }},
 	"requestlog.today":    {"true", func(d *Daemon) any { return d.settings.rest().LogToday }},
+	"erp.kinds":           {"testdata/kinds", func(d *Daemon) any { return len(d.settings.current().ERP.Kinds.Problems) }},
 	"auth.queries":        {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousQueries }},
 	"auth.session":        {"17m", func(d *Daemon) any { return d.settings.lifetimes().Session }},
 	"auth.remember":       {"17m", func(d *Daemon) any { return d.settings.lifetimes().Remember }},

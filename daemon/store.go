@@ -16,11 +16,11 @@ import (
 
 // StoreConfig returns the store's configuration. connections applies to the files; for
 // the records on a server the setting erp.max_connections applies.
-func StoreConfig(c config.Config, kinds *record.Registry, connections int) storage.Config {
+func StoreConfig(c config.Config, connections int) storage.Config {
 	s := storage.Config{
 		Dir:         c.DataDir,
-		ERP:         erp.Config{Schema: c.ERP.Schema, Sources: c.ERP.Sources, VersionSource: c.ERP.Version},
-		Registry:    kinds,
+		ERP:         erp.Config{Schema: c.ERP.Schema, Sources: c.ERP.Sources, VersionSource: c.ERP.Version, Kinds: c.ERP.Kinds.Registry()},
+		Registry:    record.Builtin(),
 		Connections: connections,
 		New:         c.Start.NewStore,
 		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },

@@ -57,6 +57,21 @@ func mustRegistry(kinds []Kind) *Registry {
 // Kinds returns the kinds in the order of NewRegistry.
 func (r *Registry) Kinds() []*Kind { return r.kinds }
 
+// Filter returns the registry of the kinds that match, which is r itself if all do.
+func (r *Registry) Filter(match func(*Kind) bool) *Registry {
+	if !slices.ContainsFunc(r.kinds, func(k *Kind) bool { return !match(k) }) {
+		return r
+	}
+	some := &Registry{byName: make(map[string]*Kind)}
+	for name, k := range r.byName {
+		if match(k) {
+			some.byName[name] = k
+		}
+	}
+	some.kinds = slices.DeleteFunc(slices.Clone(r.kinds), func(k *Kind) bool { return !match(k) })
+	return some
+}
+
 // Lookup returns a kind by its name or its operation's name, ignoring case.
 func (r *Registry) Lookup(name string) (*Kind, bool) {
 	k, ok := r.byName[strings.ToLower(name)]

@@ -115,11 +115,11 @@ var edges = map[string][]string{
 	"daemon/storage":   slices.Concat(plain, engines, []string{"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/erp", "daemon/executor", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/webhook/sqlstore"}),
 	"daemon/storecopy": {"daemon/appdb", "daemon/backup", "daemon/datadir", "daemon/fault", "daemon/mssql", "daemon/sqlite"},
 	"daemon/kinds":     {"client/record", "daemon/account", "daemon/mssql"},
-	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/mssql", "daemon/spill", "daemon/webhook"},
+	"daemon/config":    {"client/record", "client/wire", "daemon/appdb", "daemon/datadir", "daemon/erp", "daemon/kinds", "daemon/mssql", "daemon/spill", "daemon/webhook"},
 	"daemon/preflight": slices.Concat(plain, engines, []string{"client/check", "daemon/account", "daemon/appdb", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/erp", "daemon/storage", "daemon/webhook"}),
 	"daemon/prove":     slices.Concat(plain, engines, []string{"client/check", "daemon/appdb", "daemon/audit", "daemon/erp", "daemon/executor", "daemon/tsql", "daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sqlstore"}),
 	"daemon": slices.Concat(plain, engines, []string{"daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir", "daemon/demo", "daemon/erp", "daemon/executor",
-		"daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/spill", "daemon/storage", "daemon/storecopy", "daemon/trace",
+		"daemon/kinds", "daemon/live", "daemon/metrics", "daemon/requestlog", "daemon/requestlog/sqlstore", "daemon/rest", "daemon/rest/edge", "daemon/service", "daemon/spill", "daemon/storage", "daemon/storecopy", "daemon/trace",
 		"daemon/webhook", "daemon/webhook/admin", "daemon/webhook/delivery", "daemon/webhook/sender", "daemon/webhook/sqlstore", "daemon/webhook/stats"}),
 
 	// Tests and their support: see testOnly.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/daemon/kinds"
 )
 
 // Config contains the value of every setting. The settings table (settings.go)
@@ -226,11 +228,13 @@ type ERPConfig struct {
 	MaxConnections int    // for queries, on a server
 	LockTimeout    time.Duration
 
-	Schema  string  // of the record kinds' tables on a server
-	Sources Sources // record kind -> table or view, if the names differ
-	Version string  // table and column with the ERP's version; empty if unknown
-	Outbox  string  // table of events on a server; empty for none, or that of the store
-	Spill   Size    // of all responses that clients have not read yet
+	Schema  string     // of the record kinds' tables on a server
+	Kinds   *kinds.Set // nil for the built-in ones
+	Files   Paths      // of additional record kinds, and directories of such files
+	Sources Sources    // record kind -> table or view, if the names differ
+	Version string     // table and column with the ERP's version; empty if unknown
+	Outbox  string     // table of events on a server; empty for none, or that of the store
+	Spill   Size       // of all responses that clients have not read yet
 }
 
 // Secret is a text that must not be printed. All common ways of printing it yield

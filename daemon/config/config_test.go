@@ -78,7 +78,7 @@ func TestEverySettingInEverySource(t *testing.T) {
 		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "erp.outbox": "whd.WH_Outbox", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB", "erp.spill": "64MiB",
 	}
 	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
-		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
+		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "paths": "/a/kinds,/b.toml", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range Settings() {
 		text := byName[s.Name]
 		if text == "" {

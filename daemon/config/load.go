@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/kinds"
 )
 
 // UsageError is an error in the arguments or the settings.
@@ -176,20 +178,46 @@ func (r *loader) crossCheck() {
 			r.problem(rule.name, c.Origin(rule.name), errors.New(rule.message))
 		}
 	}
+	c.ERP.Kinds = kinds.Load(r.kindFiles()...)
 	var err error
-	if c.ERP.Sources, err = sourcesOfKinds(sourceKinds(), c.ERP.Sources); err != nil {
+	if c.ERP.Sources, err = spelledSources(c.ERP.Kinds, c.ERP.Sources); err != nil {
 		r.problem("erp.sources", c.Origin("erp.sources"), err)
 	}
 }
 
-// sourcesOfKinds returns sources with the names of record kinds in the registry's
-// spelling. Unknown and duplicate names are errors.
-func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[string]string, error) {
+// kindFiles returns the files and directories of record kinds.
+func (r *loader) kindFiles() (paths []string) {
+	c := &r.config
+	dir := filepath.Dir(c.File)
+	if standard := filepath.Join(dir, "kinds"); len(c.ERP.Files) == 0 && c.File != "" {
+		if _, err := os.Stat(standard); !errors.Is(err, fs.ErrNotExist) {
+			paths = append(paths, standard)
+		}
+	}
+	for _, path := range c.ERP.Files {
+		if !filepath.IsAbs(path) && strings.HasPrefix(string(c.Origin("erp.kinds")), "file ") {
+			path = filepath.Join(dir, path)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// spelledSources returns sources with the names of record kinds and bill tables in their own
+// spelling. Unknown and duplicate names are errors; if files of kinds have mistakes, unknown
+// ones are not.
+func spelledSources(set *kinds.Set, sources map[string]string) (map[string]string, error) {
 	spelled := make(map[string]string, len(sources))
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		kind, known := kinds.Lookup(name)
+		kind, known := set.Registry().Lookup(name)
 		if !known {
-			return nil, fmt.Errorf("unknown record kind %q%s", name, record.DidYouMean(kinds.Suggest(name)))
+			kind, known = erp.BillTables().Lookup(name)
+		}
+		if !known && len(set.Problems) > 0 {
+			kind = &record.Kind{Name: name}
+		} else if !known {
+			near := append(set.Registry().Suggest(name), erp.BillTables().Suggest(name)...)
+			return nil, fmt.Errorf("unknown record kind %q%s", name, record.DidYouMean(near))
 		}
 		if _, twice := spelled[kind.Name]; twice {
 			return nil, fmt.Errorf("duplicate name %q", kind.Name)
@@ -197,19 +225,6 @@ func sourcesOfKinds(kinds *record.Registry, sources map[string]string) (map[stri
 		spelled[kind.Name] = sources[name]
 	}
 	return spelled, nil
-}
-
-// sourceKinds returns the record kinds and tables that erp.sources can contain.
-func sourceKinds() *record.Registry {
-	var all []record.Kind
-	for _, kind := range append(slices.Clone(record.Builtin().Kinds()), erp.BillTables().Kinds()...) {
-		all = append(all, *kind)
-	}
-	r, err := record.NewRegistry(all...)
-	if err != nil {
-		panic("config: " + err.Error()) // duplicate names in the registry
-	}
-	return r
 }
 
 // passwords matches the password in a connection string, as a URL or as options.

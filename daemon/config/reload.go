@@ -27,12 +27,15 @@ func (c *Config) Live() (all []wire.Setting) {
 // Reloaded returns c with the live settings of read. It also returns the names of the
 // live settings that changed and of the other settings that differ, which need a
 // restart. It fails if the result contradicts itself, or if the settings file is
-// missing.
+// missing. Files of record kinds that cannot be read at all do not replace the kinds.
 func (c Config) Reloaded(read Config) (next Config, changed, needRestart []string, err error) {
 	if c.File != "" && read.File == "" { // only the platform's file is optional
 		return c, nil, nil, fmt.Errorf("the file %s is missing; restart the daemon to run without it", c.File)
 	}
 	next = c
+	if read.ERP.Kinds.Replaces(c.ERP.Kinds) {
+		next.ERP.Kinds = read.ERP.Kinds
+	}
 	next.origins = make(map[string]Origin)
 	for _, s := range table {
 		from := c.Origin(s.Name)

@@ -73,6 +73,8 @@ var table = []Setting{
 		Help: "schema of the record kinds' tables and views on SQL Server"},
 	{Name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 		Help: "tables or views with other names than the record kind or bill table, such as BM_Stages=dbo.Stages"},
+	{Name: "erp.kinds", into: func(c *Config) any { return &c.ERP.Files }, Live: true,
+		Help: "files of additional record kinds, and directories of such files; a relative path in the settings file is relative to it; empty: the directory kinds next to the settings file, if it exists"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,
 		Help: "table and column with the version of the ERP, for whd check"},
 	{Name: "erp.outbox", argument: "TABLE", into: func(c *Config) any { return &c.ERP.Outbox }, check: erp.CheckOutbox,
@@ -256,7 +258,7 @@ func (s Setting) field(c *Config) reflect.Value { return reflect.ValueOf(s.into(
 // masked.
 func (s Setting) text(c *Config) string { return textOf(s.field(c).Interface()) }
 
-func (s Setting) kind() kind { return kinds[s.field(new(Config)).Type()] }
+func (s Setting) kind() kind { return settingKinds[s.field(new(Config)).Type()] }
 
 // settingNamed finds a setting by its name or key.
 func settingNamed(name string) (Setting, bool) {

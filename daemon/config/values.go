@@ -26,8 +26,8 @@ type kind struct {
 
 const exampleText = "a quoted string"
 
-// kinds are the types of settings.
-var kinds = map[reflect.Type]kind{
+// settingKinds are the types of settings.
+var settingKinds = map[reflect.Type]kind{
 	reflect.TypeFor[string]():         {"text", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[Secret]():         {"secret", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[DSN]():            {"store", "TEXT", reflect.String, exampleText},
@@ -42,6 +42,7 @@ var kinds = map[reflect.Type]kind{
 	reflect.TypeFor[HostNames]():      {"host names", "TEXT", reflect.Slice, `a list such as ["erp.example"]`},
 	reflect.TypeFor[EventNames]():     {"names", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[Schedule]():       {"durations", "TEXT", reflect.String, exampleText},
+	reflect.TypeFor[Paths]():          {"paths", "PATH,...", reflect.Slice, `a list such as ["kinds", "more/kinds.toml"]`},
 	reflect.TypeFor[Sources]():        {"name=value pairs", "NAME=VALUE,...", reflect.Map, `a table of strings such as { SO_Totals = "v_SO_Totals" }`},
 }
 
@@ -248,6 +249,18 @@ func (w *Schedule) UnmarshalText(text []byte) error {
 
 // String returns the form that UnmarshalText parses.
 func (w Schedule) String() string { return joined(w) }
+
+// Paths is a list of files and directories.
+type Paths []string
+
+// UnmarshalText parses paths with commas between them.
+func (p *Paths) UnmarshalText(text []byte) error {
+	*p = splitList(string(text))
+	return nil
+}
+
+// String returns the form that UnmarshalText parses.
+func (p Paths) String() string { return joined(p) }
 
 // Sources maps record kinds to their tables or views, if the names differ.
 type Sources map[string]string

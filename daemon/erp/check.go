@@ -38,17 +38,21 @@ func (r Report) Grants() (all []string) {
 // Check compares the record kinds and the bill tables with the tables and views of
 // the database. It changes nothing.
 func (r *Records) Check(ctx context.Context) (found Report, err error) {
-	for _, kind := range r.config.Registry.Kinds() {
+	for _, kind := range cmp.Or(r.config.Kinds, r.config.Registry).Kinds() {
 		findings, err := r.checkKind(ctx, kind)
 		if err != nil {
 			return found, err
 		}
 		found.Kinds++
-		view, table := "whd_"+kind.Name, cmp.Or(r.config.Sources[kind.Name], kind.Name)
+		view, table := "whd_"+kind.Name, r.config.fileTable(kind)
 		if s := r.Server(); s != nil {
 			view, table = mssql.Table{Schema: r.config.Schema, Name: view}.Quoted(), s.Table(kind).Name.Quoted()
 		}
-		proposeView(view, table, findings)
+		if _, builtin := record.Builtin().Lookup(kind.Name); builtin {
+			proposeView(view, table, findings)
+		} else {
+			proposeColumns(kind, findings)
+		}
 		found.Findings = append(found.Findings, findings...)
 	}
 	if found.ERP, err = r.version(ctx); err != nil {

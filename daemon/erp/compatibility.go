@@ -124,7 +124,10 @@ func affinity(declared string) string {
 	return "numeric"
 }
 
-const noColumn = "there is no such column"
+const (
+	noTable  = "there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources"
+	noColumn = "there is no such column"
+)
 
 // proposeView adds to the first missing column of a record kind how a view can provide all
 // that are missing.
@@ -145,11 +148,25 @@ func proposeView(view, table string, findings []Finding) {
 	}
 }
 
+// proposeColumns adds to each missing table or column of a kind of a file how to correct the file.
+func proposeColumns(kind *record.Kind, findings []Finding) {
+	for i := range findings {
+		switch f := &findings[i]; f.Problem {
+		case noTable:
+			f.Problem += " or as source in its file"
+		case noColumn:
+			at, _ := kind.Column(f.Field)
+			field := kind.Fields[at]
+			f.Problem += fmt.Sprintf(" %s; correct the field in its file, %s = { type = %q, column = \"THEIR_NAME\" }, or remove it", field.ColumnName(), field.Name, field.TypeName())
+		}
+	}
+}
+
 // compare returns the differences between a record kind and the columns of its table
 // or view. No columns mean that the table does not exist.
 func compare(kind *record.Kind, table string, columns []Column, types compatibilities) []Finding {
 	if len(columns) == 0 {
-		return []Finding{{Kind: kind.Name, Table: table, Problem: "there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources"}}
+		return []Finding{{Kind: kind.Name, Table: table, Problem: noTable}}
 	}
 	byName := make(map[string]Column)
 	for _, c := range columns {

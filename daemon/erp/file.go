@@ -120,17 +120,46 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	return nil
 }
 
-// createIndexes creates indexes on columns of a kind. Each also has the first field, which
-// completes the order of pages.
-func createIndexes(conn *sqlite.Conn, kind *record.Kind, names []string) error {
+// createIndexes creates indexes on columns of a table. Each also has the columns of the kind's
+// key, or else of its first field, which complete the order of pages.
+func createIndexes(conn *sqlite.Conn, table string, kind *record.Kind, names []string) error {
+	key := kind.Key
+	if len(key) == 0 {
+		key = []string{kind.Fields[0].Name}
+	}
 	for _, name := range names {
-		err := conn.Exec(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s, %s)", sqlite.Quote(kind.Name+"_"+name), sqlite.Quote(kind.Name),
-			sqlite.Quote(name), sqlite.Quote(kind.Fields[0].ColumnName())))
-		if err != nil {
+		columns := sqlite.Quote(name)
+		for _, field := range key {
+			i, _ := kind.Column(field)
+			columns += ", " + sqlite.Quote(kind.Fields[i].ColumnName())
+		}
+		if err := conn.Exec(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)", sqlite.Quote(table+"_"+name), sqlite.Quote(table), columns)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CreateIndexes implements backend.
+func (b *fileRecords) CreateIndexes(ctx context.Context, kind *record.Kind) error {
+	if len(kind.Index) == 0 {
+		return nil
+	}
+	conn, err := b.Pool.Get(ctx)
+	if err != nil {
+		return executor.Classify(err)
+	}
+	defer b.Pool.Put(conn)
+	existing, err := columnsOf(conn, b.Name(kind))
+	if err != nil || len(existing) == 0 {
+		return executor.Classify(err)
+	}
+	names := make([]string, len(kind.Index))
+	for i, field := range kind.Index {
+		at, _ := kind.Column(field)
+		names[i] = kind.Fields[at].ColumnName()
+	}
+	return createIndexes(conn, b.Name(kind), kind, names)
 }
 
 // orderedColumns returns the columns of the fields that have an order, without the first,
@@ -232,7 +261,7 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 		count += n
 		own, err := b.Own(conn, kind)
 		if own {
-			err = createIndexes(conn, kind, orderedColumns(kind))
+			err = createIndexes(conn, kind.Name, kind, orderedColumns(kind))
 		}
 		if err != nil {
 			return 0, executor.Classify(fmt.Errorf("indexing %s: %w", kind.Name, err))

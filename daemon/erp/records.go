@@ -22,7 +22,8 @@ type Config struct {
 	VersionSource string        // table and column of the ERP's version; empty if unknown
 	Outbox        string        // table of events on a server; empty for none
 
-	Registry    *record.Registry
+	Registry    *record.Registry       // kinds with tables that Open creates in an embedded file
+	Kinds       *record.Registry       // kinds that Check checks; nil for Registry
 	Sources     map[string]string      // record kind -> table or view, if it differs from the kind's name
 	Connections int                    // maximum number of concurrent queries
 	Limits      func() executor.Limits // limits of statements that read records, called for each
@@ -69,6 +70,11 @@ type backend interface {
 	executor.Database
 	// Ping returns an error if records cannot be read.
 	Ping(ctx context.Context) error
+	// Forget removes a kind that is no longer used from caches.
+	Forget(kind *record.Kind)
+	// CreateIndexes creates the missing indexes that a kind declares on its table in an
+	// embedded file, if there is one.
+	CreateIndexes(ctx context.Context, kind *record.Kind) error
 	// Empty reports whether no kind has a row.
 	Empty(ctx context.Context) (bool, error)
 	// Load inserts rows of the kinds into their tables in one transaction and

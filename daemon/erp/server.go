@@ -82,6 +82,9 @@ func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, erro
 	return 0, fault.New(fault.Unavailable, "records on SQL Server belong to the ERP and cannot be loaded; whd demo fills empty tables with demo records")
 }
 
+// CreateIndexes implements backend: the tables on a server belong to the ERP.
+func (b *serverRecords) CreateIndexes(context.Context, *record.Kind) error { return nil }
+
 // Empty implements backend.
 func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	for _, kind := range b.kinds {

@@ -66,13 +66,17 @@ func (s *Set) Registry() *record.Registry {
 	return s.registry
 }
 
-// Declares reports whether a file declares a kind, even with mistakes.
-func (s *Set) Declares(name string) bool {
-	return s != nil && slices.ContainsFunc(s.Declared, func(d *Declared) bool { return strings.EqualFold(d.Name, name) })
+// Replaces reports whether the set can replace another one: it has kinds, or there is no
+// mistake that explains why it has none.
+func (s *Set) Replaces(other *Set) bool {
+	return s.Served() > 0 || s == nil || len(s.Problems) == 0 || other.Served() == 0
 }
 
 // Served returns the number of kinds of the files that have no mistakes.
 func (s *Set) Served() (n int) {
+	if s == nil {
+		return 0
+	}
 	for _, d := range s.Declared {
 		if !d.wrong {
 			n++

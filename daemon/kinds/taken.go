@@ -2,10 +2,34 @@ package kinds
 
 import "strings"
 
-// taken are the names of operations and types of the service's interface, which a kind
-// cannot have. A test compares them with the service.
+// taken are the names of the service's operations and kinds, which a test compares with the
+// service, and of types of client libraries.
 const taken = `
-`
+AddApiKey AddSubscriber AddSubscription AddUser ApiKeys Attempt AttemptQuery AuthCurrentSessionGETRequest
+Authenticate BillStageCustomFieldValueGETRequest BillStageCustomFieldValuePATCHRequest
+BillStageCustomFieldValuesGETManyRequest CSharp ChangeSubscriber ChangeSubscription ChangeUser DeleteMessages
+EndSession Events GetApiKey GetBillStageCustomFieldValue GetBillStageCustomFieldValues GetMetadata GetSession
+GetSubscriber GetSubscription GetUser Health Home Info KeepAlive KeepAliveGETRequest Kinds Login
+LoginGetRequest LoginPOSTRequest Logout LogoutGetRequest Message MessageQuery MessageResponse MessageResponses
+Metrics OpenAPI QueryRequestLogsGETManyRequest RaiseEvent Ready RemoveApiKey RemoveMessage RemoveRequestHeader
+RemoveRequestHeaders RemoveSubscriber RemoveSubscription RemoveUser ReplaceRequestHeaders RequestLog RestPaths
+RestPathsGETManyRequest RetryMessage RetryMessages RotateSecret Settings Stats Stream Subscriber
+SubscriberMessages SubscriberQuery SubscriberResponses Subscription SubscriptionQuery Subscriptions SystemInfo
+SystemInformationGETRequest TestSubscription TestTarget TodayErrorLogsGETManyRequest TodayLogsGETManyRequest
+TypeScript TypeScriptDeclarations Types UpdateBillStageCustomFieldValue Users WH_Audit WH_AuditQuery
+WebhooksEventPOSTRequest WebhooksEventsGETManyRequest WebhooksEventsGETRequest WebhooksEventsPOSTRequest
+WebhooksMessageDELETERequest WebhooksMessageResponsesGETRequest WebhooksMessagesDELETERequest
+WebhooksMessagesGETManyRequest WebhooksMessagesGETRequest WebhooksSubscriberDELETERequest
+WebhooksSubscriberGETRequest WebhooksSubscriberPATCHRequest WebhooksSubscriberPOSTRequest
+WebhooksSubscribersDELETERequest WebhooksSubscribersGETManyRequest WebhooksSubscribersGETRequest
+WebhooksSubscribersPATCHRequest WebhooksSubscribersPOSTRequest WebhooksSubscriptionDELETERequest
+WebhooksSubscriptionGETRequest WebhooksSubscriptionPATCHRequest WebhooksSubscriptionPOSTRequest
+WebhooksSubscriptionRequestHeaderDELETERequest WebhooksSubscriptionRequestHeadersPUTRequest
+WebhooksSubscriptionsDELETERequest WebhooksSubscriptionsGETManyRequest WebhooksSubscriptionsGETRequest
+WebhooksSubscriptionsPATCHRequest WebhooksSubscriptionsPOSTRequest WebhooksTestPOSTRequest
+YesterdayErrorLogsGETManyRequest YesterdayLogsGETManyRequest
+Array Boolean Date DateTime Decimal Dictionary Guid List Number Object QueryResponse ResponseError
+ResponseStatus String TimeSpan`
 
 // Taken returns the names that a kind and its operation cannot have.
 func Taken() []string { return strings.Fields(taken) }

@@ -75,6 +75,7 @@ var table = []struct {
 	{"data directory", checkDirectory},
 	{"store", checkStore},
 	{"erp", checkERP},
+	{"erp.kinds", checkKinds},
 	{"clock", checkClock},
 	{"certificate", checkCertificate},
 	{"webhooks.host_url", checkHostURL},
@@ -107,6 +108,21 @@ func checkERP(_ context.Context, r *run) []check.Result {
 		return result(check.Failed, "%v", r.erpProblem)
 	}
 	return result(check.OK, "%s", r.config.ERP.DSN)
+}
+
+// checkKinds returns the mistakes in files of record kinds.
+func checkKinds(_ context.Context, r *run) (all []check.Result) {
+	if r.config.ERP.Kinds == nil || len(r.config.ERP.Kinds.Declared)+len(r.config.ERP.Kinds.Problems) == 0 {
+		return result(check.Skipped, "")
+	}
+	for _, p := range r.config.ERP.Kinds.Problems {
+		status := check.Failed
+		if p.Warning {
+			status = check.Warning
+		}
+		all = append(all, result(status, "%s", p)...)
+	}
+	return append(all, result(check.OK, "%d kinds from files", r.config.ERP.Kinds.Served())...)
 }
 
 // Openable returns an error if opening the embedded store would change something: create

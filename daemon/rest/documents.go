@@ -49,10 +49,18 @@ const (
 
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access  *accounts.Access
-	queries *queries.Handler
-	closed  description
-	open    description // the same for anonymous queries
+	access   *accounts.Access
+	describe func(kinds *record.Registry, open bool) *metadata.Service
+
+	mu    sync.Mutex
+	of    *record.Registry // the kinds that the cached descriptions are of
+	cache map[audience]*description
+}
+
+// audience is a group of callers with the same description of a service.
+type audience struct {
+	role account.Role // NoRole if no kind requires a role
+	open bool         // queries need no login
 }
 
 // description holds the documents about a service, each built on first use.
@@ -63,9 +71,9 @@ type description struct {
 	types   map[*metadata.Language]func() (*metadata.Types, error)
 }
 
-func newDescription(describe func() *metadata.Service) description {
+func newDescription(describe func() *metadata.Service) *description {
 	service := sync.OnceValue(describe)
-	d := description{
+	d := &description{
 		service: service,
 		openAPI: sync.OnceValue(func() []byte { return service().OpenAPI() }),
 		swagger: sync.OnceValue(func() []byte { return service().Swagger() }),
@@ -77,17 +85,34 @@ func newDescription(describe func() *metadata.Service) description {
 	return d
 }
 
-// of returns the documents for the settings of the request.
-func (h *documents) of(x *edge.Context) *description {
-	if x.Options.AnonymousQueries {
-		return &h.open
+// description returns the documents for the settings and the user of a request: they
+// have the kinds that the user may read.
+func (h *documents) description(x *edge.Context) *description {
+	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries}
+	if slices.ContainsFunc(all.Kinds(), func(k *record.Kind) bool { return k.Role != "" }) {
+		if !x.Identity.Known() {
+			_, _ = h.access.IsAdmin(x) // identifies the user; the documents are public otherwise
+		}
+		to.role = x.Identity.Role
 	}
-	return &h.closed
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.of != all {
+		h.of, h.cache = all, make(map[audience]*description)
+	}
+	d := h.cache[to]
+	if d == nil {
+		d = newDescription(func() *metadata.Service {
+			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to.open)
+		})
+		h.cache[to] = d
+	}
+	return d
 }
 
 // describe builds the description of the operations in the table and of the queries
 // of all record kinds. open reports whether queries need no login.
-func describe(d metadata.Service, table []operation, q *queries.Handler, open bool) *metadata.Service {
+func describe(d metadata.Service, table []operation, kinds *record.Registry, open bool) *metadata.Service {
 	for _, o := range table {
 		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
 		names, plain := o.aliases()
@@ -95,13 +120,13 @@ func describe(d metadata.Service, table []operation, q *queries.Handler, open bo
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
 			one.Role = r.Role.String()
 		}
-		kinds := []*record.Kind{nil}
+		of := []*record.Kind{nil}
 		if o.name == edge.AnyQuery {
-			kinds = q.Registry.Kinds()
-		} else if kind, ok := q.System.Lookup(o.kind); ok {
-			kinds[0] = kind
+			of = kinds.Kinds()
+		} else if kind, ok := record.System().Lookup(o.kind); ok {
+			of[0] = kind
 		}
-		for _, kind := range kinds {
+		for _, kind := range of {
 			d.Operations = append(d.Operations, completeOperation(one, kind, o))
 		}
 	}
@@ -116,7 +141,7 @@ func completeOperation(o metadata.Operation, kind *record.Kind, row operation) m
 		if o.Name == edge.AnyQuery {
 			o.Name = kind.Operation()
 		}
-		o.Group, o.Summary, o.Kind = kind.Area, cmp.Or(o.Summary, kind.Summary), kind
+		o.Group, o.Summary, o.Kind, o.Role = kind.Area, cmp.Or(o.Summary, kind.Summary), kind, cmp.Or(kind.Role, o.Role)
 		path = kindPath(kind)
 	}
 	document := func(routes []edge.Route) (all []metadata.Route) {
@@ -162,7 +187,7 @@ func (h *documents) metadata(x *edge.Context) error {
 		return err
 	}
 	page := x.HTML() || !x.Route.ByName && x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
-	name, d := members.Text(memberOperation), h.of(x).service()
+	name, d := members.Text(memberOperation), h.description(x).service()
 	if name == "" {
 		if page {
 			text, err := d.IndexPage(edge.SiteOf(x), urlOf(x))
@@ -196,15 +221,15 @@ func urlOf(x *edge.Context) string {
 
 // address returns webhooks.host_url, or else the address that the client used.
 func (h *documents) address(x *edge.Context) string {
-	return cmp.Or(h.of(x).service().HostURL, urlOf(x))
+	return cmp.Or(h.description(x).service().HostURL, urlOf(x))
 }
 
 func (h *documents) openAPI(x *edge.Context) error {
-	return x.Send("application/json", append(metadata.Servers(h.address(x)), h.of(x).openAPI()[1:]...), nil)
+	return x.Send("application/json", append(metadata.Servers(h.address(x)), h.description(x).openAPI()[1:]...), nil)
 }
 
 func (h *documents) swagger(x *edge.Context) error {
-	return x.Send("application/json", append(metadata.Host(h.address(x)), h.of(x).swagger()[1:]...), nil)
+	return x.Send("application/json", append(metadata.Host(h.address(x)), h.description(x).swagger()[1:]...), nil)
 }
 
 // languages returns the list of the languages of types.
@@ -228,7 +253,7 @@ func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
 		if err := f.Done(x); err != nil {
 			return err
 		}
-		types, err := h.of(x).types[l]()
+		types, err := h.description(x).types[l]()
 		if err != nil {
 			return err
 		}
@@ -253,7 +278,7 @@ func (h *documents) kinds(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	all := metadata.Kinds(h.queries.Registry, func(k *record.Kind) bool { return queries.MayRead(x, k) })
+	all := metadata.Kinds(x.Options.Kinds(), func(k *record.Kind) bool { return queries.MayRead(x, k) })
 	tag, err := metadata.ETag(all)
 	if err != nil {
 		return err
@@ -282,7 +307,7 @@ func hasTag(headers []string, tag string) bool {
 // restPaths returns the routes other than those that call an operation by its name.
 func (h *documents) restPaths(x *edge.Context) error {
 	all := []wire.RestPath{}
-	for _, o := range h.of(x).service().Operations {
+	for _, o := range h.description(x).service().Operations {
 		for _, r := range o.CustomRoutes() {
 			all = append(all, wire.RestPath{Path: r.Path, RequestType: o.Name, Summary: r.Summary, AllowedVerbs: strings.Join(r.Methods, ",")})
 		}

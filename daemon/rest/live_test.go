@@ -55,7 +55,7 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	}
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
-		Registry: registry, Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
+		Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
 		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // webhooks must be enabled
 		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, ServeMetrics: true,
 	})

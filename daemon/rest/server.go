@@ -38,7 +38,6 @@ import (
 
 // Config has the dependencies and settings of a Server.
 type Config struct {
-	Registry *record.Registry
 	Store    Store
 	Spill    *spill.Space // for responses from SQL Server that clients read slowly; nil for none
 	Accounts *account.Service
@@ -129,7 +128,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
 		access:  accounts.NewAccess(c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
 		bills:   bills{c.Bills},
-		queries: queries.Handler{Store: c.Store, Registry: c.Registry, System: record.System(), Space: c.Spill},
+		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 	}
 	if c.ServeMetrics {
@@ -143,12 +142,9 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	})
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
-	about := func(open bool) description {
-		return newDescription(func() *metadata.Service {
-			return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, &h.queries, open)
-		})
-	}
-	h.documents = documents{h.access, &h.queries, about(false), about(true)}
+	h.documents = documents{access: h.access, describe: func(kinds *record.Registry, open bool) *metadata.Service {
+		return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, kinds, open)
+	}}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
@@ -156,7 +152,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 // Describe returns the description of a service with the default settings, for
 // documents that are generated without a running service.
 func Describe() *metadata.Service {
-	return newHandlers(Config{Registry: record.Builtin()}, new(metrics.Metrics)).documents.closed.service()
+	return newHandlers(Config{}, new(metrics.Metrics)).documents.describe(record.Builtin(), false)
 }
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers
@@ -265,7 +261,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	if x.Options.ISODates || edge.ISODates(x.URLMembers.Text(query.JSConfig)) {
 		x.Format.Format = x.Format.WithISODates()
 	}
-	x.Kind, kindErr = s.handlers.queries.Kind(x.Route, x.Params)
+	x.Kind, kindErr = s.handlers.queries.Kind(x.Options.Kinds(), x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }
 
@@ -327,7 +323,7 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 		return "/...", true
 	}
 	pattern = m.Route.Pattern
-	if kind, err := s.handlers.queries.Kind(m.Route, m.Params); err == nil && kind != nil {
+	if kind, err := s.handlers.queries.Kind(s.config.Options().Kinds(), m.Route, m.Params); err == nil && kind != nil {
 		pattern = kindPath(kind)(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming

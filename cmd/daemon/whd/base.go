@@ -9,7 +9,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/appdb"
@@ -69,7 +68,7 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 }
 
 func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
-	options := daemon.StoreConfig(conf, record.Builtin(), 1)
+	options := daemon.StoreConfig(conf, 1)
 	options.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := conf.SaveStored(all)
 		if err == nil {
@@ -91,7 +90,7 @@ func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*s
 // Names of settings that several commands accept as flags.
 var (
 	storeSettings  = []string{"config", "store", "store.schema", "data_dir"}
-	recordSettings = append([]string{"erp", "erp.read_dsn", "erp.schema", "erp.sources"}, storeSettings...)
+	recordSettings = append([]string{"erp", "erp.read_dsn", "erp.schema", "erp.sources", "erp.kinds"}, storeSettings...)
 )
 
 // settingFlags returns the flags of the named settings, or of all settings if no

@@ -13,7 +13,6 @@ import (
 	urfave "github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client/check"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/appdb"
@@ -82,9 +81,9 @@ const proveMaxAge = time.Hour
 // prove runs the checks of package prove and prints their report. It does not open the
 // service's own tables.
 func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
-	store := daemon.StoreConfig(conf, record.Builtin(), 1)
+	store := daemon.StoreConfig(conf, 1)
 	options := prove.Options{
-		Kinds: store.Registry.Kinds(), Zone: conf.Query.TimeZone, Scratch: c.Bool("scratch"), MaxAge: proveMaxAge,
+		Kinds: conf.ERP.Kinds.Registry().Kinds(), Zone: conf.Query.TimeZone, Scratch: c.Bool("scratch"), MaxAge: proveMaxAge,
 		Store: appdb.Config{DSN: store.DSN, LockTimeout: store.LockTimeout, Limits: store.Limits},
 	}
 	if store.ERP.DSN != "" {
@@ -126,20 +125,19 @@ func writeReport(w io.Writer, r preflight.Report) error {
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
 	}
-	kinds := record.Builtin()
 	incomplete, bills := make(map[string]bool), make(map[string]bool)
 	for _, f := range r.Findings {
 		field, problem := f.Field, f.Problem
 		if field == "" {
 			field = "-"
 		}
-		switch _, isRecord := kinds.Lookup(f.Kind); {
+		switch _, isBill := erp.BillTables().Lookup(f.Kind); {
 		case f.Warning:
 			problem = "warning: " + problem
-		case isRecord:
-			incomplete[f.Kind] = true
-		default:
+		case isBill:
 			bills[f.Kind] = true
+		default:
+			incomplete[f.Kind] = true
 		}
 		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, field, problem)
 	}

@@ -75,8 +75,10 @@ func (h *Access) authorize(x *edge.Context) error {
 	if need == account.NoRole {
 		return nil
 	}
+	ofKind := edge.KindRole(x.Kind)
+	need = max(need, ofKind)
 	given := Credentials(x)
-	open := x.Options.AnonymousQueries && need == account.Reader && !x.Route.SignedIn || h.mayPublish(x)
+	open := x.Options.AnonymousQueries && need == account.Reader && ofKind == account.NoRole && !x.Route.SignedIn || h.mayPublish(x)
 	if open && given.Empty() {
 		return h.checkHost(x)
 	}

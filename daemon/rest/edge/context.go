@@ -72,6 +72,7 @@ type Config struct {
 // Options has the settings that may change while the service runs. A change replaces
 // the Options; requests in progress keep theirs.
 type Options struct {
+	Registry         *record.Registry // the record kinds; nil for the built-in ones
 	Query            query.Options
 	CountPages       bool // count the total of every page, not only on request
 	AnonymousQueries bool
@@ -85,6 +86,27 @@ type Options struct {
 	Rate             Rate // of an address, and of a user or key
 	ISODates         bool // of webhooks, instead of the legacy notation
 	Debug            bool
+}
+
+// Kinds returns the record kinds.
+func (o *Options) Kinds() *record.Registry {
+	if o.Registry == nil {
+		return record.Builtin()
+	}
+	return o.Registry
+}
+
+// KindRole returns the role that a kind requires in addition to that of the route, and
+// NoRole if it requires none.
+func KindRole(kind *record.Kind) account.Role {
+	if kind == nil || kind.Role == "" {
+		return account.NoRole
+	}
+	role, err := account.ParseRole(kind.Role)
+	if err != nil {
+		return account.Admin + 1 // which no account has
+	}
+	return role
 }
 
 // Timing has the times of a request's phases.

@@ -2,16 +2,11 @@ package queries
 
 import (
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
 // MayRead reports whether the user of a request may read the records of a kind, in
 // addition to the role of the route.
 func MayRead(x *edge.Context, kind *record.Kind) bool {
-	if kind.Role == "" {
-		return true
-	}
-	need, err := account.ParseRole(kind.Role)
-	return err == nil && x.Identity.Role.Includes(need)
+	return x.Identity.Role.Includes(edge.KindRole(kind))
 }

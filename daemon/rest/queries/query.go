@@ -29,11 +29,10 @@ type Store interface {
 
 // Handler has the handlers of queries of any kind.
 type Handler struct {
-	Store    Store
-	Registry *record.Registry
-	System   *record.Registry // the service's own kinds
-	Names    []string         // of operations other than queries of registry
-	Space    *spill.Space     // for responses that clients read slowly; nil for none
+	Store  Store
+	System *record.Registry // the service's own kinds
+	Names  []string         // of operations other than queries of other kinds
+	Space  *spill.Space     // for responses that clients read slowly; nil for none
 }
 
 // Serve answers a query: it reads the members, plans, selects the rows and streams
@@ -149,7 +148,7 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 }
 
 // Kind returns the record kind of the route or in the path, nil if there is none.
-func (h *Handler) Kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
+func (h *Handler) Kind(kinds *record.Registry, r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
 	if r != nil && r.Kind != "" {
 		kind, _ := h.System.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
@@ -163,23 +162,25 @@ func (h *Handler) Kind(r *edge.CompiledRoute, p edge.Params) (*record.Kind, erro
 	if name == "" {
 		return nil, nil
 	}
-	if kind, ok := h.Registry.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
+	if kind, ok := kinds.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
 		return kind, nil
 	}
-	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), h.instead(name, nameOf, others))
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), instead(kinds, name, nameOf, others))
 }
 
-// instead returns similar names of kinds and of others, or else all names.
-func (h *Handler) instead(name string, nameOf func(*record.Kind) string, others []string) string {
+// instead returns similar names of kinds and of others, or else all names. The user is not
+// known yet, so that it leaves out kinds that require a role.
+func instead(kinds *record.Registry, name string, nameOf func(*record.Kind) string, others []string) string {
 	var names []string
-	for _, kind := range h.Registry.Kinds() {
+	kinds = kinds.Filter(func(k *record.Kind) bool { return k.Role == "" })
+	for _, kind := range kinds.Kinds() {
 		names = append(names, nameOf(kind))
 	}
 	names = append(names, others...)
 	near := record.Suggest(name, names)
 	if near == nil { // the registry knows kinds by both of their names
-		for _, one := range h.Registry.Suggest(name) {
-			kind, _ := h.Registry.Lookup(one)
+		for _, one := range kinds.Suggest(name) {
+			kind, _ := kinds.Lookup(one)
 			near = append(near, nameOf(kind))
 		}
 	}

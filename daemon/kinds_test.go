@@ -1,0 +1,239 @@
+package daemon_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// writeKinds writes a file of record kinds into a directory.
+func writeKinds(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+kinds.Extension), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// makeRecords creates tables in records.db with statements.
+func makeRecords(t *testing.T, dir string, statements ...string) {
+	t.Helper()
+	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range statements {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const parcelKind = `[Parcel]
+source = "Parcels"
+summary = "Parcels on their way"
+area = "Post office"
+key = ["No"]
+index = ["Sent"]
+[Parcel.fields]
+No = "int"
+Weight = "decimal?"
+Sent = "DateTime?"
+Phone = { type = "string", column = "Phone No." }
+`
+
+var parcelRows = []string{
+	`CREATE TABLE Parcels ("No" INTEGER PRIMARY KEY, Weight TEXT_DECIMAL, Sent TEXT, "Phone No." TEXT)`,
+	`INSERT INTO Parcels VALUES (1, '2.50', '2026-01-02T00:00:00.0000000', '+49 1'), (2, NULL, NULL, '+49 2')`,
+}
+
+// TestOwnKind queries a kind of a file in every way.
+func TestOwnKind(t *testing.T) {
+	noLeaks(t)
+	dir := t.TempDir()
+	makeRecords(t, dir, parcelRows...)
+	writeKinds(t, filepath.Join(dir, "kinds"), "parcels", parcelKind)
+	writeKinds(t, filepath.Join(dir, "kinds"), "wrong", "[Wrong.fields]\nID = 'strng'\n[Gone]\nkey = ['ID']\n[Gone.fields]\nID = 'string'\n")
+	s := serveFile(t, "erp.kinds = ['"+filepath.Join(dir, "kinds")+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo", "--data-dir", dir)
+	s.log.Await(t, "level=WARN", "wrong.toml:2: ID: unknown type", "did you mean string?")
+	s.log.Await(t, "record kinds read from files", "kinds=2", "mistakes=1")
+	for path, want := range map[string]string{
+		"/json/reply/ParcelQuery?NoLessThan=2":              `{"No":1,"Weight":2.50,"Sent":"2026-01-02T00:00:00.0000000","Phone":"+49 1"}`,
+		"/Queries/parcel.csv?PhoneEndsWith=2":               "No,Weight,Sent,Phone\r\n2,,,+49 2\r\n",
+		"/xml/reply/ParcelQuery?WeightGreaterThan=1":        "<Weight>2.50</Weight>",
+		"/Queries/Parcel.html":                              "+49 1",
+		"/Queries/Parcel.json?OrderByDesc=Weight&Fields=No": `{"No":1},{"No":2}`,
+		"/openapi.json":                                     `"ParcelQuery"`,
+		"/metadata?op=ParcelQuery&format=json":              "Post office",
+		"/types/typescript":                                 "class Parcel",
+		"/Kinds.json":                                       "Parcels on their way",
+		"/Queries/Parcels":                                  "did you mean Parcel?",
+		"/Queries/Gone":                                     "no matching table for this record kind",
+		"/Queries/Wrong":                                    "unknown record kind",
+	} {
+		if _, body := get(t, s.url+path); !strings.Contains(body, want) {
+			t.Errorf("%s has no %s: %.2000s", path, want, body)
+		}
+	}
+	if _, body := get(t, s.url+"/openapi.json"); strings.Contains(body, "Wrong") {
+		t.Error("openapi.json has Wrong")
+	}
+	s.end(t)
+	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`)
+}
+
+// TestTakenNames checks that no kind of a file can have the name of an operation or of a
+// kind of the service.
+func TestTakenNames(t *testing.T) {
+	taken := kinds.Taken()
+	for _, name := range rest.Describe().AllNames() {
+		if _, query := record.Builtin().Lookup(name); !query && !slices.Contains(taken, name) {
+			t.Errorf("the operation %s", name)
+		}
+	}
+	for _, kind := range record.System().Kinds() {
+		if !slices.Contains(taken, kind.Name) {
+			t.Errorf("the kind %s", kind.Name)
+		}
+	}
+}
+
+// TestReloadKinds reloads files while requests are served: none fails.
+func TestReloadKinds(t *testing.T) {
+	noLeaks(t)
+	s := serveFile(t, "[auth]\nqueries = 'anonymous'\n", "--erp", "demo")
+	makeRecords(t, s.dir, parcelRows...)
+	dir := filepath.Join(s.dir, "kinds")
+	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusNotFound {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	writeKinds(t, dir, "parcels", parcelKind)
+	s.reloads <- syscall.SIGHUP
+	s.log.Await(t, "record kinds read from files", "kinds=1")
+
+	var requests, failed atomic.Int64
+	var running sync.WaitGroup
+	stop := make(chan struct{})
+	for _, path := range []string{"/Queries/Parcel.json", "/Queries/Parcel.csv", "/Queries/IN_Colours.csv", "/openapi.json", "/Queries/Parcel.html"} {
+		running.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				requests.Add(1)
+				reply, err := http.Get(s.url + path)
+				if err == nil {
+					_, err = io.Copy(io.Discard, reply.Body)
+					reply.Body.Close()
+				}
+				if err != nil || reply.StatusCode != http.StatusOK {
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	for n := 2; n < 10 || requests.Load() < 200; n++ {
+		writeKinds(t, dir, "more", fmt.Sprintf("[Second%d]\nsource = 'Parcels'\n[Second%d.fields]\nNo = 'int'\n[SO_Totals.fields]\nAgain%d = 'string'", n, n, n))
+		s.reloads <- syscall.SIGHUP
+		for {
+			if reply, _ := get(t, fmt.Sprintf("%s/Queries/Second%d.json", s.url, n)); reply.StatusCode == http.StatusOK {
+				break
+			}
+		}
+	}
+	close(stop)
+	running.Wait()
+	http.DefaultClient.CloseIdleConnections()
+	if failed.Load() > 0 {
+		t.Errorf("%d of %d requests failed: %s", failed.Load(), requests.Load(), s.log)
+	}
+
+	// Files that cannot be read at all change nothing.
+	for _, name := range []string{"more", "parcels"} {
+		writeKinds(t, dir, name, "[")
+	}
+	s.reloads <- syscall.SIGHUP
+	s.log.Await(t, "no record kind could be read from the files", "kinds=3")
+	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusOK {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	for _, name := range []string{"more", "parcels"} {
+		writeKinds(t, dir, name, "")
+	}
+	s.reloads <- syscall.SIGHUP
+	s.log.Await(t, "record kinds read from files", "kinds=0")
+	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusNotFound {
+		t.Errorf("status %d", reply.StatusCode)
+	}
+	s.end(t)
+}
+
+// TestRoleOfKind checks the role of a kind on every way out.
+func TestRoleOfKind(t *testing.T) {
+	dir := t.TempDir()
+	makeRecords(t, dir, parcelRows...)
+	writeKinds(t, filepath.Join(dir, "kinds"), "parcels", strings.Replace(parcelKind, "key =", "role = 'Writer'\nkey =", 1)+
+		"[Post.fields]\nNo = 'int'\n[Post]\nsource = 'Parcels'\nrole = 'reader'\n")
+	i := daemontest.StartIn(t, dir, "--erp-kinds", filepath.Join(dir, "kinds"), "--auth-queries", "anonymous")
+	request := func(path, key string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", i.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		reply, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		body, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.StatusCode, string(body)
+	}
+	for _, c := range []struct {
+		role         string
+		parcel, post int // statuses
+	}{{"", 401, 401}, {"reader", 403, 200}, {"publisher", 403, 200}, {"writer", 200, 200}} {
+		key := ""
+		if c.role != "" {
+			key = i.Key(t, c.role)
+		}
+		for path, want := range map[string]int{
+			"/Queries/Parcel.json": c.parcel, "/json/reply/ParcelQuery": c.parcel, "/api/ParcelQuery": c.parcel, "/json/reply/ParcelQuery[]": max(c.parcel, map[bool]int{true: 400}[c.parcel == 200]),
+			"/csv/reply/ParcelQuery": c.parcel, "/Queries/Post.json": c.post, "/Queries/IN_Colours.json": 200,
+		} {
+			if got, body := request(path, key); got != want {
+				t.Errorf("%s as %q: status %d, want %d: %.500s", path, c.role, got, want, body)
+			}
+		}
+		for _, path := range []string{"/openapi.json", "/openapi", "/metadata.json", "/metadata?op=ParcelQuery&format=json", "/types/csharp", "/types/typescript", "/Kinds.json", "/api/Parcels", "/routes.json"} {
+			_, body := request(path, key)
+			if sees := strings.Contains(body, "Parcels on their way") || strings.Contains(body, "class Parcel ") || strings.Contains(body, "ParcelQuery?"); sees != (c.parcel == 200 && path != "/api/Parcels" && path != "/routes.json") {
+				t.Errorf("%s as %q: names the kind: %t: %.500s", path, c.role, sees, body)
+			}
+		}
+	}
+}
