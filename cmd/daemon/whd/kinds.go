@@ -12,7 +12,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
@@ -51,7 +50,7 @@ func (p kindCommands) objects(ctx context.Context) (config.Config, erp.Config, [
 	if err != nil {
 		return conf, erp.Config{}, nil, err
 	}
-	from := daemon.StoreConfig(conf, record.Builtin(), 1).ERP
+	from := daemon.StoreConfig(conf, 1).ERP
 	from.DSN, from.Path = cmp.Or(from.ReadDSN, from.DSN), filepath.Join(conf.DataDir, storage.RecordsFile)
 	if _, err := os.Stat(from.Path); from.DSN == "" && err != nil {
 		return conf, from, nil, cli.Usagef("there is no database of records; set erp to the connection string of the ERP's database, or create the file %s", from.Path)
