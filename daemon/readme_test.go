@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/rest"
 )
 
@@ -80,6 +81,12 @@ func TestDocsSettings(t *testing.T) {
 			}
 		}
 		for _, m := range sample.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], ".fields]") { // a file of record kinds
+				if _, problems := kinds.Parse(page, []byte(m[1])); problems != nil {
+					t.Errorf("%v in\n%s", problems, m[1])
+				}
+				continue
+			}
 			var file map[string]any
 			if err := toml.Unmarshal([]byte(m[1]), &file); err != nil {
 				t.Errorf("%s: %v in\n%s", page, err, m[1])
