@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/rest"
@@ -96,7 +98,22 @@ func TestOwnKind(t *testing.T) {
 		t.Error("openapi.json has Wrong")
 	}
 	s.end(t)
-	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`)
+	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight")
+
+	// whd check lists what is missing, and the mistakes in the files.
+	var report, log bytes.Buffer
+	if status := whd.Main(whd.Process{Args: []string{"check", "--data-dir", dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds")}, Stdout: &report, Stderr: &log}); status != 1 {
+		t.Errorf("exit status %d: %s", status, &log)
+	}
+	for _, want := range []string{
+		`Parcel  Parcels        Weight  there is no such column Weight; correct the field in its file, Weight = { type = "decimal?", column = "THEIR_NAME" }, or remove it`,
+		"there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources or as source in its file",
+		"records: 14 of 16 kinds are complete", "wrong.toml:2: ID: unknown type", "2 kinds from files",
+	} {
+		if !strings.Contains(report.String(), want) {
+			t.Errorf("the report has no %s:\n%s", want, &report)
+		}
+	}
 }
 
 // TestTakenNames checks that no kind of a file can have the name of an operation or of a
