@@ -57,6 +57,7 @@
 //	account, audit         users, sessions, API keys; audit trail
 //	requestlog             log of requests; its table in requestlog/sqlstore
 //	config                 table of settings; file, environment, flags; reload
+//	kinds                  record kinds from files
 //	preflight              the checks of `whd check`
 //	service                systemd and Windows services
 //	metrics, trace         Prometheus metrics; OpenTelemetry spans
