@@ -34,8 +34,8 @@ RecID = "string"
 	i := daemontest.StartIn(t, dir, "--erp", dsn, "--erp-kinds", filepath.Join(dir, "kinds"), "--auth-queries", "anonymous")
 	for path, want := range map[string]string{
 		"/Queries/OrderLine.csv?LineNoGreaterThan=0&OrderByDesc=Sum": "LineNo,Sum\r\n1,2.50\r\n2,\r\n",
-		"/Queries/BM_Stages.csv": "RecID\r\ns1\r\n",
-		"/Queries/Short.json":    "lacks the column LineNo",
+		"/Queries/BM_Stages.csv":                                     "RecID\r\ns1\r\n",
+		"/Queries/Short.json":                                        "lacks the column LineNo",
 	} {
 		if _, body := get(t, i.URL+path); !strings.Contains(body, want) {
 			t.Errorf("%s has no %s: %s", path, want, body)
