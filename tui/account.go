@@ -43,7 +43,7 @@ func (a *account) fetchAccount() tea.Cmd {
 // fetchKinds fetches the record kinds of the service, which are stored for the next start.
 // Screens that are open keep theirs, except the list.
 func (a *account) fetchKinds() tea.Cmd {
-	c, session, registry, fetch := a.Client, a.Session, a.Registry, a.options.Kinds
+	c, session, registry, fetch := a.Client, a.Session, a.Registry, a.options.Kinds.Fetch
 	if fetch == nil {
 		return nil
 	}

@@ -71,7 +71,7 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 	o := a.options
 	a.Session = &ui.Session{
-		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Registry, State: store,
+		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Kinds.Known, State: store,
 		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
 		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
 	}

@@ -91,7 +91,7 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 		t.Fatal(err)
 	}
 	kind, _ := registry.Lookup("SO_Wide")
-	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Registry: registry, Output: nil})
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Kinds: tui.Kinds{Known: registry}, Output: nil})
 	w := &wideBrowser{app: d.App, b: browse.New(d.App, kind, nil, browse.Options{}), kind: kind}
 	d.App.PushIn(tui.RecordsTab, w.b)
 	d.Resize(200, 60)

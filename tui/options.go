@@ -27,16 +27,14 @@ type Options struct {
 	Protected   bool   // the user must type the profile's name to allow changes
 	InsecureTLS bool   // certificates are not verified
 	Appearance  Appearance
-	Colour      string           // of the profile, like Profile.Colour
-	State       string           // directory of saved settings; empty for none
-	Downloads   string           // default directory of exports
-	Registry    *record.Registry // as far as known; nil for the built-in kinds
-	Zone        *time.Location   // for local times; nil for the time zone of the computer
+	Colour      string // of the profile, like Profile.Colour
+	State       string // directory of saved settings; empty for none
+	Downloads   string // default directory of exports
+	Kinds       Kinds
+	Zone        *time.Location // for local times; nil for the time zone of the computer
 	Input       io.Reader
 	Output      io.Writer
 
-	// Kinds returns the record kinds of the service; nil to keep Registry.
-	Kinds func(context.Context, *client.Client) (*record.Registry, error)
 	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
 	Unlock func() (*client.Client, error)
 	// Profiles lists the available profiles; nil for none.
@@ -50,6 +48,13 @@ type Options struct {
 	Now func() time.Time
 
 	Loop Loop // for tests
+}
+
+// Kinds are the record kinds.
+type Kinds struct {
+	Known *record.Registry // at the start; nil for the built-in kinds
+	// Fetch returns the kinds of the service; nil to keep those known.
+	Fetch func(context.Context, *client.Client) (*record.Registry, error)
 }
 
 // Appearance is the configurable appearance of the screens.
@@ -84,8 +89,8 @@ func (o Options) complete() Options {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	if o.Registry == nil {
-		o.Registry = record.Builtin()
+	if o.Kinds.Known == nil {
+		o.Kinds.Known = record.Builtin()
 	}
 	if o.Loop.Tick == nil {
 		o.Loop.Tick = func(d time.Duration, m tea.Msg) tea.Cmd {

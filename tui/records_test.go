@@ -75,10 +75,10 @@ func TestRecordGoldens(t *testing.T) {
 func TestKindsOfService(t *testing.T) {
 	own := record.Kind{Name: "DB_Main", Area: "Own debtors", Summary: "Debtors", Fields: []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}}}
 	var fail error
-	o := tui.Options{Kinds: func(context.Context, *client.Client) (*record.Registry, error) {
+	o := tui.Options{Kinds: tui.Kinds{Fetch: func(context.Context, *client.Client) (*record.Registry, error) {
 		r, err := record.NewRegistry(own)
 		return r, errors.Join(err, fail)
-	}}
+	}}}
 	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
 	d.Press("2")
 	d.WantText("Own debtors", "DB_Main")
@@ -124,7 +124,7 @@ func TestKindsInViewAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := tuitest.Drive(t, c, tui.Options{Registry: registry})
+	d := tuitest.Drive(t, c, tui.Options{Kinds: tui.Kinds{Known: registry}})
 	d.Press("2")
 	d.Advance(3 * time.Second)
 	d.WantText("K000", "4,711")

@@ -173,7 +173,7 @@ func deleteProfile(c *cli.Context, s *command.Session) error {
 	if err := saveChanged(file.Without(name)); err != nil {
 		return err
 	}
-	if err := file.RemoveKinds(name); err != nil {
+	if err := file.Settings(name).Kinds().Remove(); err != nil {
 		return err
 	}
 	logins, err := s.Vault.ReadLogins()

@@ -97,7 +97,7 @@ func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Clien
 	o := tui.Options{
 		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
 		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Bool("insecure_tls"),
-		Registry: in.StoredKinds(), Kinds: in.RefreshKinds,
+		Kinds: tui.Kinds{Known: in.Kinds().Stored(), Fetch: in.Kinds().Refresh},
 	}
 	if !v.c.IsSet("read-only") {
 		o.Unlock = func() (*client.Client, error) { return connect(false) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
@@ -175,6 +176,26 @@ func (k *Connector) tlsConfig(c *cli.Context, s *Settings) (*tls.Config, error) 
 		return nil, cmdline.Usagef("ca_file (%s): %s has no PEM certificate", file.Origin, file.Text)
 	}
 	return &tls.Config{RootCAs: pool}, nil
+}
+
+// Kinds returns the record kinds of the service: those that a command stored in the last
+// minutes, unless refresh is set, or else as KindStore.Refresh does. A dry run sends no
+// request.
+func (k *Connector) Kinds(c *cli.Context, refresh bool) (*record.Registry, error) {
+	s, err := k.Settings(c)
+	if err != nil {
+		return nil, err
+	}
+	store := s.Kinds()
+	if stored := store.read(); c.Bool(DryRunFlag) || !refresh && stored.fresh() {
+		return stored.registry(), nil
+	}
+	service, err := k.ReadClient(c)
+	if err != nil {
+		return store.Stored(), err
+	}
+	defer service.Close()
+	return store.Refresh(c.Context, service)
 }
 
 // Notice writes a line to standard error, unless --quiet is set.

@@ -21,8 +21,11 @@ import (
 // kindsAge is the age at which stored record kinds are requested again.
 const kindsAge = 5 * time.Minute
 
-// storedKinds are the record kinds of a service, in a file for each profile next to the
-// configuration. Kinds is nil for a service of an earlier version.
+// KindStore is the file with the record kinds of a service. Each profile has one, next to
+// the configuration.
+type KindStore struct{ path, url, user string }
+
+// storedKinds is the content of the file. Kinds is nil for a service of an earlier version.
 type storedKinds struct {
 	URL  string
 	User string
@@ -31,33 +34,23 @@ type storedKinds struct {
 	at time.Time // of the last request
 }
 
-// kindsPath returns the path of the stored kinds of a profile; empty if there is no
-// directory for them.
-func (f *File) kindsPath(profile string) string {
-	if f.Path == "" {
-		return ""
+// newKindStore returns the store of a profile. It is empty if there is no configuration.
+func newKindStore(config, profile, url, user string) KindStore {
+	if config == "" {
+		return KindStore{url: trimmedURL(url), user: user}
 	}
-	return filepath.Join(filepath.Dir(f.Path), "kinds", cmp.Or(profile, NoProfile)+".json")
+	return KindStore{filepath.Join(filepath.Dir(config), "kinds", cmp.Or(profile, NoProfile)+".json"), trimmedURL(url), user}
 }
 
-// RemoveKinds deletes the stored kinds of a profile.
-func (f *File) RemoveKinds(profile string) error {
-	if err := os.Remove(f.kindsPath(profile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// readKinds returns the stored kinds; the zero value if there are none of the service and
+// read returns the content of the file; the zero value if there is none of the service and
 // the user.
-func (s *Settings) readKinds() (k storedKinds) {
-	path := s.File.kindsPath(s.Profile)
-	info, err := os.Stat(path)
+func (s KindStore) read() (k storedKinds) {
+	info, err := os.Stat(s.path)
 	if err != nil {
 		return k
 	}
-	text, err := os.ReadFile(path)
-	if err != nil || json.Unmarshal(text, &k) != nil || k.URL != trimmedURL(s.Text("url")) || k.User != s.Text("user") {
+	text, err := os.ReadFile(s.path)
+	if err != nil || json.Unmarshal(text, &k) != nil || k.URL != s.url || k.User != s.user {
 		return storedKinds{}
 	}
 	k.at = info.ModTime()
@@ -74,17 +67,31 @@ func (k *storedKinds) registry() *record.Registry {
 	return record.Builtin()
 }
 
-// StoredKinds returns the record kinds that a command has stored, or else the built-in
-// ones. It sends no request.
-func (s *Settings) StoredKinds() *record.Registry {
-	stored := s.readKinds()
+// fresh reports whether the kinds were requested in the last minutes.
+func (k *storedKinds) fresh() bool {
+	age := time.Since(k.at)
+	return age >= 0 && age < kindsAge
+}
+
+// Stored returns the record kinds that a command has stored, or else the built-in ones. It
+// sends no request.
+func (s KindStore) Stored() *record.Registry {
+	stored := s.read()
 	return stored.registry()
 }
 
-// RefreshKinds requests the record kinds of the service and stores them. If that fails, it
+// Remove deletes the stored kinds.
+func (s KindStore) Remove() error {
+	if err := os.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Refresh requests the record kinds of the service and stores them. If that fails, it
 // returns those stored earlier, or else the built-in ones, with the error.
-func (s *Settings) RefreshKinds(ctx context.Context, service *client.Client) (*record.Registry, error) {
-	stored, path := s.readKinds(), s.File.kindsPath(s.Profile)
+func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record.Registry, error) {
+	stored := s.read()
 	list, err := service.KindList(ctx, stored.ETag)
 	switch {
 	case client.Is(err, client.NotFound):
@@ -93,43 +100,23 @@ func (s *Settings) RefreshKinds(ctx context.Context, service *client.Client) (*r
 		return stored.registry(), err
 	case list == nil: // unchanged
 		now := time.Now()
-		_ = os.Chtimes(path, now, now) // otherwise they are requested again
+		_ = os.Chtimes(s.path, now, now) // otherwise they are requested again
 		return stored.registry(), nil
 	default:
-		if r, err := list.Registry(); err != nil {
+		if _, err := list.Registry(); err != nil {
 			return stored.registry(), err
-		} else if stored.KindList = *list; path == "" {
-			return r, nil
 		}
+		stored.KindList = *list
 	}
-	stored.URL, stored.User = trimmedURL(s.Text("url")), s.Text("user")
+	stored.URL, stored.User = s.url, s.user
 	text, err := json.Marshal(stored)
-	if err == nil && path != "" {
-		_ = output.ReplaceFile(path, text, output.PrivateFile) // otherwise they are requested again
+	if err == nil && s.path != "" {
+		_ = output.ReplaceFile(s.path, text, output.PrivateFile) // otherwise they are requested again
 	}
 	return stored.registry(), nil
 }
 
-// Kinds returns the record kinds of the service: those that a command stored in the last
-// minutes, unless refresh is set, or else as RefreshKinds does. A dry run sends no request.
-func (k *Connector) Kinds(c *cli.Context, refresh bool) (*record.Registry, error) {
-	s, err := k.Settings(c)
-	if err != nil {
-		return nil, err
-	}
-	stored := s.readKinds()
-	if age := time.Since(stored.at); c.Bool(DryRunFlag) || !refresh && age >= 0 && age < kindsAge {
-		return stored.registry(), nil
-	}
-	service, err := k.ReadClient(c)
-	if err != nil {
-		return stored.registry(), err
-	}
-	defer service.Close()
-	return s.RefreshKinds(c.Context, service)
-}
-
-// StoredKinds is Settings.StoredKinds for completion. global returns the value of a global
+// StoredKinds is KindStore.Stored for completion. global returns the value of a global
 // flag.
 func StoredKinds(env func(string) string, global func(name string) string) *record.Registry {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
@@ -143,5 +130,5 @@ func StoredKinds(env func(string) string, global func(name string) string) *reco
 	if err != nil {
 		return record.Builtin()
 	}
-	return s.StoredKinds()
+	return s.Kinds().Stored()
 }
