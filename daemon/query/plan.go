@@ -61,6 +61,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	}
 	if p.Place = r.Place; p.Place != nil {
 		p.Order = p.Place.Order
+		p.Count = p.Count && (p.Place.After == nil || p.TotalRequested) // not again for each page
 	} else {
 		p.Order = p.stableOrder(r)
 	}

@@ -36,6 +36,10 @@ func TestCursor(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%d rows, want %d", len(got), len(want))
 		}
+		first := c.do("GET "+query+"&Take=70&Cursor=", "").envelope(t)
+		if second := c.do("GET "+query+"&Take=70&Cursor="+first.Meta["Next"], "").envelope(t); *first.Total != total || *second.Total != 0 {
+			t.Errorf("the totals of pages are %d and %d, want %d only once", *first.Total, *second.Total, total)
+		}
 	}
 	for _, format := range []string{"csv", "ndjson"} {
 		lines, next := []string(nil), ""
