@@ -54,6 +54,7 @@ func (p Problem) String() string {
 type Set struct {
 	Declared []*Declared // all kinds of the files, in their order, even with mistakes
 	Problems []Problem
+	Files    []string // the files that were read
 	registry *record.Registry
 }
 
@@ -103,6 +104,7 @@ func Load(paths ...string) *Set {
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			s.unreadable(file, err)
+			s.Files = append(s.Files, file)
 			s.add(Parse(file, data))
 		}
 	}

@@ -139,7 +139,8 @@ func completeOperation(o metadata.Operation, kind *record.Kind, row operation) m
 	path := func(pattern string) string { return pattern }
 	if kind != nil {
 		if o.Name == edge.AnyQuery {
-			o.Name = kind.Operation()
+			_, builtin := record.Builtin().Lookup(kind.Name)
+			o.Name, o.Compact = kind.Operation(), !builtin
 		}
 		o.Group, o.Summary, o.Kind, o.Role = kind.Area, cmp.Or(o.Summary, kind.Summary), kind, cmp.Or(kind.Role, o.Role)
 		path = kindPath(kind)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -96,20 +95,27 @@ func (p kindCommands) discover(c *urfave.Context) error {
 
 // diff prints the differences between files of kinds and the database.
 func (p kindCommands) diff(c *urfave.Context) error {
-	files := c.Args().Slice()
-	if len(files) == 0 {
-		return cli.Usagef("kinds diff needs FILE")
-	}
-	_, from, objects, err := p.objects(c.Context)
+	conf, from, objects, err := p.objects(c.Context)
 	if err != nil {
 		return err
 	}
-	set := kinds.Load(files...)
+	set := conf.ERP.Kinds
+	if files := c.Args().Slice(); len(files) > 0 {
+		set = kinds.Load(files...)
+	}
+	if len(set.Files) == 0 {
+		return cli.Usagef("there are no files of record kinds; name them, or set erp.kinds")
+	}
+	var texts [][]byte
+	for _, file := range set.Files {
+		text, _ := os.ReadFile(file) // errors are problems of the set
+		texts = append(texts, text)
+	}
 	var lines []string
 	for _, problem := range set.Problems {
 		lines = append(lines, problem.String())
 	}
-	lines = append(lines, discover.Diff(set.Declared, objects, from, discover.LeftOut(contents(files)...))...)
+	lines = append(lines, discover.Diff(set.Declared, objects, from, discover.LeftOut(texts...))...)
 	for _, line := range lines {
 		fmt.Fprintln(p.Stdout, line)
 	}
@@ -117,17 +123,4 @@ func (p kindCommands) diff(c *urfave.Context) error {
 		return fmt.Errorf("%d differences between the record kinds and the database", len(lines))
 	}
 	return nil
-}
-
-// contents returns the text of files, and of all files in directories.
-func contents(paths []string) (all [][]byte) {
-	for _, path := range paths {
-		filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
-			if text, err := os.ReadFile(path); err == nil {
-				all = append(all, text)
-			}
-			return nil
-		})
-	}
-	return all
 }

@@ -49,6 +49,7 @@ Phone_No = { type = "string", column = "Phone No." }
 		t.Fatal(err)
 	}
 	d.run(0, "", "kinds diff "+file)
+	d.run(0, "", "kinds diff --erp-kinds "+file)
 	if all := d.run(0, "", "kinds discover --views"); !strings.Contains(all.stdout, "[DB_View]") || !strings.Contains(all.stdout, "[IN_Main]") {
 		t.Errorf("got %s", all.stdout)
 	}
@@ -64,6 +65,7 @@ Phone_No = { type = "string", column = "Phone No." }
 		t.Errorf("%+v", got)
 	}
 	d.runSteps([]step{
+		{"", "kinds diff", 2, "there are no files of record kinds; name them, or set erp.kinds"},
 		{"", "kinds discover --table DB_[", 2, `--table: "DB_[" is not a name or pattern`},
 	})
 }
