@@ -45,8 +45,8 @@ func Read(ctx context.Context, c erp.Config) ([]Object, error) {
 	return readServer(ctx, server.DB())
 }
 
-// The statements for objects, for their columns, and for the columns of primary keys and of
-// unique indexes on all rows.
+// The statements for objects, their columns, and unique indexes on all rows. They are not
+// joined, because a server without statistics of a new database may join them slowly.
 const (
 	objectsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, CASE TABLE_TYPE WHEN 'VIEW' THEN 1 ELSE 0 END, COALESCE(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 0)
 FROM INFORMATION_SCHEMA.TABLES WHERE COALESCE(OBJECTPROPERTY(OBJECT_ID(QUOTENAME(TABLE_SCHEMA) + N'.' + QUOTENAME(TABLE_NAME)), 'IsMSShipped'), 0) = 0
@@ -55,16 +55,18 @@ ORDER BY TABLE_SCHEMA, TABLE_NAME`
 	columnsSQL = `SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CASE IS_NULLABLE WHEN 'YES' THEN 1 ELSE 0 END
 FROM INFORMATION_SCHEMA.COLUMNS ORDER BY ORDINAL_POSITION`
 
-	keysSQL = `SELECT i.object_id, i.index_id, c.name FROM sys.indexes i
-JOIN sys.index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id AND k.key_ordinal > 0
-JOIN sys.columns c ON c.object_id = k.object_id AND c.column_id = k.column_id
-WHERE i.is_unique = 1 AND i.has_filter = 0 AND i.is_disabled = 0 AND i.is_hypothetical = 0 ORDER BY i.object_id, i.is_primary_key DESC, i.index_id, k.key_ordinal`
+	indexesSQL = `SELECT object_id, index_id FROM sys.indexes
+WHERE is_unique = 1 AND has_filter = 0 AND is_disabled = 0 AND is_hypothetical = 0 ORDER BY object_id, is_primary_key DESC, index_id`
+
+	keysSQL = "SELECT object_id, index_id, column_id FROM sys.index_columns WHERE key_ordinal > 0 ORDER BY object_id, index_id, key_ordinal"
+
+	numbersSQL = "SELECT object_id, column_id, name FROM sys.columns"
 )
 
 func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	var o Object
 	var c Column
-	var id, index, lastID, last int64
+	var id, index, number int64
 	var objects []*Object
 	byName, byID := make(map[[2]string]*Object), make(map[int64]*Object)
 	err := query(ctx, db, objectsSQL, func() {
@@ -79,16 +81,22 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 			}
 		}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
 	}
+	names, keys := make(map[[2]int64]string), make(map[[2]int64][]string)
+	if err == nil {
+		err = query(ctx, db, numbersSQL, func() { names[[2]int64{id, number}] = c.Name }, &id, &number, &c.Name)
+	}
 	if err == nil {
 		err = query(ctx, db, keysSQL, func() {
+			at := [2]int64{id, index}
+			keys[at] = append(keys[at], names[[2]int64{id, number}])
+		}, &id, &index, &number)
+	}
+	if err == nil {
+		err = query(ctx, db, indexesSQL, func() {
 			if o := byID[id]; o != nil {
-				if id != lastID || index != last {
-					o.Unique = append(o.Unique, nil)
-				}
-				key := &o.Unique[len(o.Unique)-1]
-				*key, lastID, last = append(*key, c.Name), id, index
+				o.Unique = append(o.Unique, keys[[2]int64{id, index}])
 			}
-		}, &id, &index, &c.Name)
+		}, &id, &index)
 	}
 	all := make([]Object, len(objects))
 	for i, o := range objects {
