@@ -28,7 +28,7 @@ func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fi
 	below, above := datetimeNeighbours(at)
 	exists := below.Equal(at)
 	switch {
-	case below.Year() < minDatetimeYear || above.Year() > 9999:
+	case below.Year() < minDatetimeYear || above.Year() > 9999 && !exists:
 		return d.DateType, operand // outside the range of datetime
 	case !exists && (op == record.Equal || op == record.NotEqualTo):
 		return d.DateType, noDatetime(at)

@@ -34,6 +34,8 @@ func TestDate(t *testing.T) {
 		{old, record.GreaterThan, "1752-12-31T23:59:59.9990000", "datetime2(7)", ""},
 		{old, record.GreaterThanOrEqualTo, "1753-01-01T00:00:00.0000000", "datetime", "1753-01-01T00:00:00.000"},
 		{old, record.LessThanOrEqualTo, "9999-12-31T23:59:59.9999999", "datetime2(7)", ""},
+		{old, record.Equal, "9999-12-31T23:59:59.9970000", "datetime", "9999-12-31T23:59:59.997"},
+		{old, record.GreaterThan, "9999-12-31T23:59:59.9970000", "datetime", "9999-12-31T23:59:59.997"},
 	} {
 		want := c.want
 		if want == "" {

@@ -25,7 +25,7 @@ import (
 // cursors is a store with kinds of few values, so that many rows are equal in an order.
 type cursors struct {
 	*storage.Store
-	registry *record.Registry
+	registry *record.Registry       // of the tables
 	exec     func(statement string) // by another program
 	added    int
 }
@@ -44,17 +44,21 @@ var few = map[record.Type][]any{
 
 var fewTypes = []record.Type{record.Text, record.Int, record.Decimal, record.DateTime, record.Bool, record.Guid, record.Bytes, record.Double}
 
-func cursorRegistry(t *testing.T) *record.Registry {
+// cursorRegistry returns kinds with fields that hold nulls, and are declared to have them
+// or not.
+func cursorRegistry(t *testing.T, null record.Nullability) *record.Registry {
 	t.Helper()
 	fields := func(key ...record.Field) []record.Field {
 		for _, of := range fewTypes {
-			key = append(key, record.Field{Name: strings.TrimSuffix(of.String(), "[]") + "s", Type: of, Filter: filterOf(of), Null: record.Nullable})
+			key = append(key, record.Field{Name: strings.TrimSuffix(of.String(), "[]") + "s", Type: of, Filter: filterOf(of), Null: null})
 		}
 		return key
 	}
 	no := record.Field{Name: "No", Type: record.Int, Filter: record.OrderedFilter, Null: record.NotNull}
 	code := record.Field{Name: "Code", Type: record.Text, Filter: record.TextFilter, Null: record.NotNull}
-	registry, err := record.NewRegistry(record.Kind{Name: "Single", Key: []string{"Code"}, Fields: fields(code)}, record.Kind{Name: "Pair", Key: []string{"Code", "No"}, Fields: fields(code, no)})
+	single := code
+	single.Null = null
+	registry, err := record.NewRegistry(record.Kind{Name: "Single", Key: []string{"Code"}, Fields: fields(single)}, record.Kind{Name: "Pair", Key: []string{"Code", "No"}, Fields: fields(code, no)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +72,9 @@ func (c *cursors) seed(t *testing.T) {
 		return func(yield func([]any) bool) {
 			for n := range 40 {
 				row := []any{fmt.Sprintf("k%02d", n*7%40)}
+				if n == 3 {
+					row[0] = nil
+				}
 				if kind.Name == "Pair" {
 					row = []any{string("abA"[n%3]) + strings.Repeat(" ", n%2), int64(n)}
 				}
@@ -135,9 +142,10 @@ func (c *cursors) page(t *rapid.T, r query.Request, cursor string) (rows []strin
 // with one read of all rows.
 func (c *cursors) check(t *testing.T) {
 	c.seed(t)
+	kinds := append(c.registry.Kinds(), cursorRegistry(t, record.NotNull).Kinds()...)
 	pages := 0
 	rapid.Check(t, func(t *rapid.T) {
-		kind := rapid.SampledFrom(c.registry.Kinds()).Draw(t, "kind")
+		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
 		field := rapid.IntRange(0, len(kind.Fields)-1)
 		r := query.Request{Kind: kind, Take: query.NoTake}
 		for _, f := range rapid.SliceOfNDistinct(field, 0, 3, rapid.ID).Draw(t, "order") {
@@ -179,7 +187,7 @@ func (c *cursors) check(t *testing.T) {
 }
 
 func TestCursorsSQLite(t *testing.T) {
-	dir, registry := t.TempDir(), cursorRegistry(t)
+	dir, registry := t.TempDir(), cursorRegistry(t, record.Nullable)
 	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +213,7 @@ func TestCursorsSQLite(t *testing.T) {
 }
 
 func TestCursorsSQLServer(t *testing.T) {
-	dsn, registry := mssqltest.Database(t), cursorRegistry(t)
+	dsn, registry := mssqltest.Database(t), cursorRegistry(t, record.Nullable)
 	s := openServer(t, storage.Config{ERP: erp.Config{DSN: dsn}, Registry: registry})
 	db := s.Records.Server().Pool.DB()
 	c := &cursors{Store: s, registry: registry, exec: func(statement string) {

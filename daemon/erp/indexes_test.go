@@ -163,14 +163,14 @@ func TestPlansOfCursors(t *testing.T) {
 		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{total, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
 		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
 		{`{"Cursor":"","OrderByDesc":"InvoiceTotal","InvoiceTotalBetween":[1,9]}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
 		{`{"Cursor":"","OrderBy":"InvoiceTotal","InvoiceTotalGreaterThan":1}`, []query.Position{total, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
 		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{{Null: true}, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)"}},
 	} {
 		members, err := query.ReadJSON([]byte(c.body))
 		if err != nil {
@@ -189,7 +189,7 @@ func TestPlansOfCursors(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		parts, _ := plan.Parts()
+		parts, _ := plan.Place.Parts(*plan)
 		for _, part := range parts {
 			st, err := query.Compile(&part, d, b.Table(totalsKind()))
 			if err != nil {

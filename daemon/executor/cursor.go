@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
@@ -97,6 +99,11 @@ type pageRows struct {
 
 func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, error) {
 	p := &pageRows{result: r, parts: parts, positions: positions, left: r.plan.Take}
+	if s, isFile := r.session.(*fileSession); isFile {
+		if err := s.untyped(r.plan); err != nil {
+			return nil, err
+		}
+	}
 	return p, p.start()
 }
 
@@ -123,27 +130,83 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 	if err != nil || cells == nil {
 		return nil, err
 	}
+	plan := p.result.plan
 	if p.more = p.left == 0; p.more {
+		if plan.Place.Proven == nil && same(p.position(cells), p.last) {
+			return nil, keyError(plan.Kind)
+		}
 		return nil, nil
 	}
 	if p.left--; p.left == 0 {
-		types := p.result.plan.Kind.Fields
-		for i, column := range p.positions {
-			c := cells[column]
-			at := query.Position{Null: c.Null, Int: c.Int}
-			if t := types[p.result.plan.Order[i].Field].Type.Stored(); !c.Null && !t.Integer() && t != record.Bool {
-				at = query.Position{Data: bytes.Clone(c.Data)}
-			}
-			p.last = append(p.last, at)
+		if p.last = p.position(cells); same(p.last, plan.Place.After) {
+			return nil, typeError(plan)
 		}
 	}
-	return cells[:len(p.result.plan.Columns)], nil
+	return cells[:len(plan.Columns)], nil
+}
+
+// position returns the position of a row in the order.
+func (p *pageRows) position(cells []row.Cell) []query.Position {
+	row := make([]query.Position, len(p.positions))
+	for i, column := range p.positions {
+		c := cells[column]
+		row[i] = query.Position{Null: c.Null, Int: c.Int}
+		if t := p.result.plan.Kind.Fields[p.result.plan.Order[i].Field].Type.Stored(); c.Null || !t.Integer() && t != record.Bool {
+			row[i] = query.Position{Null: c.Null, Data: bytes.Clone(c.Data)}
+		}
+	}
+	return row
+}
+
+func same(a, b []query.Position) bool {
+	return slices.EqualFunc(a, b, func(a, b query.Position) bool {
+		return a.Null == b.Null && a.Int == b.Int && (a.Null || bytes.Equal(a.Data, b.Data))
+	})
 }
 
 // next returns the cursor of the next page, empty if there is none.
 func (r *Result) next() string {
 	if p, is := r.rows.(*pageRows); is && p.more {
-		return r.plan.Next(slices.Clip(p.last))
+		return r.plan.Place.Next(p.last)
 	}
 	return ""
+}
+
+// keyError is the error of pages that end between rows of the same key: the next one would
+// lack the others.
+func keyError(kind *record.Kind) error {
+	return fault.New(fault.Invalid, "the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind", query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
+}
+
+// typeError is the error of a page that ends with the same row as the one before. The
+// database sorts values of other types in another way than it compares them with the row.
+func typeError(plan *query.Plan) error {
+	var columns []string
+	for _, o := range plan.Order {
+		f := &plan.Kind.Fields[o.Field]
+		columns = append(columns, f.Name+" (column "+f.ColumnName()+")")
+	}
+	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field", query.Cursor, strings.Join(columns, ", "))
+}
+
+// untyped rejects an order by columns without a type, as those of expressions in a view:
+// SQLite does not convert the last row's values when it compares them with the column.
+func (s *fileSession) untyped(plan *query.Plan) error {
+	if s.own || s.kind.Database != record.RecordsDB {
+		return nil
+	}
+	var without []string
+	err := s.conn.Query("SELECT name FROM pragma_table_info(?1) WHERE type = ''", func(r *sqlite.Stmt) error {
+		without = append(without, r.Text(0))
+		return nil
+	}, s.file.Name(s.kind))
+	for _, o := range plan.Order {
+		f := &s.kind.Fields[o.Field]
+		if slices.ContainsFunc(without, func(name string) bool { return strings.EqualFold(name, f.ColumnName()) }) {
+			e := fault.New(fault.Invalid, "%s has no effect in the order of %s: its column %s has no type in the database. Use Skip and Take, or give it a type, with CAST in a view", query.Cursor, f.Name, f.ColumnName())
+			e.Fields = []fault.Field{{Name: query.Cursor, Message: strings.TrimPrefix(e.Message, query.Cursor+" ")}}
+			return e
+		}
+	}
+	return s.classify(err)
 }

@@ -3,11 +3,12 @@ package executor
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
@@ -120,7 +121,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		case a.Type.Integer() || a.Type == record.Bool:
 			stmt.BindInt(i+1, a.Value.Int)
 		case a.Type == record.Double:
-			f, _ := wire.ParseDouble(a.Value.Text) // is valid
+			f, _ := strconv.ParseFloat(strings.TrimSpace(a.Value.Text), 64) // is valid, or infinite in the row before a page
 			stmt.BindDouble(i+1, f)
 		case a.Type == record.Bytes:
 			stmt.BindBytes(i+1, a.Value.Bytes)

@@ -70,10 +70,10 @@ type Meta struct{ Name, Value string }
 
 // Select starts the plan's statement on a database. limits is called for each statement.
 func Select(ctx context.Context, from Database, limits func() Limits, plan *query.Plan) (*Result, error) {
-	var parts []query.Plan // of a page by cursor
+	var parts []query.Plan // of a page by cursor; the rows of all pages at once are read as others
 	var positions []int
-	if plan.Place != nil {
-		parts, positions = plan.Parts()
+	if plan.Place != nil && (plan.Place.After != nil || plan.Take != query.NoTake) {
+		parts, positions = plan.Place.Parts(*plan)
 	}
 	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged() || len(parts) > 1
 	session, err := from.Session(ctx, plan.Source(), several)
@@ -81,12 +81,12 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 		return nil, err
 	}
 	r := &Result{limits: limits, plan: plan, session: session}
-	if plan.Take == 0 {
+	switch {
+	case plan.Take == 0:
 		return r, nil
-	}
-	if parts != nil {
+	case parts != nil:
 		r.rows, err = newPageRows(r, parts, positions)
-	} else {
+	default:
 		r.rows, err = r.open(several)
 	}
 	if err != nil {

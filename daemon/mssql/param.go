@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	mssql "github.com/microsoft/go-mssqldb"
-
-	"github.com/bizhook/whd/client/wire"
 )
 
 // Param is a parameter's value and its declared type. The type depends on the column and
@@ -79,7 +77,7 @@ func Digits(text string) Param { return Param{"varchar(41)", mssql.VarChar(text)
 
 // Double returns a number of 64 bits.
 func Double(text string) Param {
-	f, _ := wire.ParseDouble(text) // is valid
+	f, _ := strconv.ParseFloat(strings.TrimSpace(text), 64) // is valid, or infinite in the row before a page
 	return Param{"float", f}
 }
 

@@ -23,8 +23,10 @@ type Place struct {
 	Order       []Order // Requested and the whole key
 	Fields      []int
 	After       []Position // the values of Order in the last row; nil for the first page
+	Proven      []int      // the fields of the key, if it is that of a table; a declared one may have nulls and equal rows
 
 	cursors *Cursors
+	kind    *record.Kind
 }
 
 // Position is the value of one field in a row.
@@ -57,7 +59,10 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	if key == nil {
 		return cursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take, or declare the key of the record kind", r.Kind.Name)
 	}
-	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c}
+	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
+	if r.Kind.Key == nil || r.Kind.Database != record.RecordsDB {
+		p.Proven = key
+	}
 	desc := len(p.Order) > 0 && p.Order[len(p.Order)-1].Desc
 	for _, field := range key {
 		if !ordersBy(p.Order, field) {
@@ -71,7 +76,7 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 // Continue sets the place of a request to that of its cursor, and the conditions and fields
 // that the request does not repeat.
 func (c *Cursors) Continue(r *Request, path []Condition) error {
-	p := &Place{cursors: c}
+	p := &Place{cursors: c, kind: r.Kind}
 	if sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor); err != nil || c.open(r.Kind, sealed, p) != nil {
 		return cursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
 	}
@@ -94,14 +99,14 @@ func repeats(now, before []Condition) bool {
 }
 
 // Next returns the cursor of the page after a row.
-func (p *Plan) Next(row []Position) string {
-	next := *p.Place
+func (p *Place) Next(row []Position) string {
+	next := *p
 	next.After = row
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.BestSpeed) // the level is right, and a buffer has no errors
 	_, _ = w.Write(encoded(next))
 	_ = w.Close()
-	return base64.RawURLEncoding.EncodeToString(p.Place.cursors.sealer.Seal(nil, nil, packed.Bytes(), fieldsOf(p.Kind)))
+	return base64.RawURLEncoding.EncodeToString(p.cursors.sealer.Seal(nil, nil, packed.Bytes(), fieldsOf(p.kind)))
 }
 
 func (c *Cursors) open(kind *record.Kind, sealed []byte, into *Place) error {
@@ -144,8 +149,7 @@ func cursorError(format string, args ...any) error {
 // of an index that starts with the fields of the order. Its columns are
 // followed by those of the order that it lacks; the indexes of the order's columns are
 // returned as well.
-func (p *Plan) Parts() (parts []Plan, positions []int) {
-	whole := *p
+func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 	for _, o := range p.Order {
 		i := slices.Index(whole.Columns, o.Field)
 		if i < 0 {
@@ -154,16 +158,15 @@ func (p *Plan) Parts() (parts []Plan, positions []int) {
 		}
 		positions = append(positions, i)
 	}
-	after := p.Place.After
-	if after == nil {
+	if p.After == nil {
 		return []Plan{whole}, positions
 	}
-	for i := len(after) - 1; i >= 0; i-- {
-		where := p.Where
-		for j, at := range after[:i] {
-			where = append(slices.Clip(where), at.equal(p.Kind, p.Order[j].Field)...)
+	for i := len(p.After) - 1; i >= 0; i-- {
+		where := whole.Where
+		for j, at := range p.After[:i] {
+			where = append(slices.Clip(where), at.equal(p.kind, p.Order[j].Field)...)
 		}
-		for _, beyond := range p.beyond(p.Order[i], after[i]) {
+		for _, beyond := range p.beyond(p.Order[i], p.After[i], whole.Where) {
 			part := whole
 			part.Where = append(without(where, beyond), beyond)
 			parts = append(parts, part)
@@ -200,20 +203,20 @@ func (at Position) compare(kind *record.Kind, field int, op record.Operator) Con
 }
 
 // beyond returns the conditions for rows after a position, in their order: null is first
-// in ascending order.
-func (p *Plan) beyond(o Order, at Position) []Condition {
+// in ascending order. Declarations do not exclude nulls from the tables of others.
+func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 	switch {
 	case at.Null && o.Desc:
 		return nil
 	case at.Null:
 		return []Condition{{Field: o.Field, Operator: record.IsNotNull}}
 	case !o.Desc:
-		return []Condition{at.compare(p.Kind, o.Field, record.GreaterThan)}
+		return []Condition{at.compare(p.kind, o.Field, record.GreaterThan)}
 	}
-	less := at.compare(p.Kind, o.Field, record.LessThan)
+	less := at.compare(p.kind, o.Field, record.LessThan)
 	compared := func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull }
-	if !ordersBy(p.Place.Requested, o.Field) || p.Kind.Fields[o.Field].Null == record.NotNull || slices.ContainsFunc(p.Where, compared) {
-		return []Condition{less} // the key is never null
+	if slices.Contains(p.Proven, o.Field) || slices.ContainsFunc(where, compared) {
+		return []Condition{less}
 	}
 	return []Condition{less, {Field: o.Field, Operator: record.IsNull}}
 }

@@ -52,14 +52,6 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	return p.req, nil
 }
 
-func summary(wrong []fault.Field) string {
-	text := wrong[0].Name + " " + wrong[0].Message
-	if more := len(wrong) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
-	}
-	return text
-}
-
 type parser struct {
 	Options
 	req      *Request

@@ -4,9 +4,11 @@
 package query
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // Request is a request with its members read and typed.
@@ -159,6 +161,14 @@ func Parameters() []Parameter {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+func summary(wrong []fault.Field) string {
+	text := wrong[0].Name + " " + wrong[0].Message
+	if more := len(wrong) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
+	}
+	return text
+}
 
 func (f Function) accepts(t record.Type) bool {
 	switch f {
