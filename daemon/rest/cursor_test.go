@@ -1,13 +1,20 @@
 package rest_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
 
 // TestCursor reads all rows page by page in each format.
@@ -41,25 +48,130 @@ func TestCursor(t *testing.T) {
 			t.Errorf("the totals of pages are %d and %d, want %d only once", *first.Total, *second.Total, total)
 		}
 	}
-	for _, format := range []string{"csv", "ndjson"} {
-		lines, next := []string(nil), ""
-		for more := true; more; {
-			a := c.do("POST "+query+"&format="+format, `{"Take":100,"Cursor":"`+next+`"}`).want(t, 200)
-			if a.header.Get(wire.HeaderNextCursor) == "" {
-				a.header = a.http.Trailer
+	var ids []string
+	for _, row := range want {
+		ids = append(ids, read[map[string]string](t, answer{body: row})["InvoiceID"])
+	}
+	for _, f := range encode.Formats() {
+		var got []string
+		for take, next, more := 700, "", true; more; take = 7000 {
+			page := c.do("POST "+query+"&format="+f.Name, fmt.Sprintf(`{"Take":%d,"Cursor":%q}`, take, next)).want(t, 200)
+			rows, err := encodetest.Rows(f.Name, []byte(page.body), []string{"InvoiceID"})
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
 			}
-			next = a.header.Get(wire.HeaderNextCursor)
-			more = next != ""
-			lines = append(lines, strings.Fields(a.body)...)
+			for _, row := range rows {
+				got = append(got, row["InvoiceID"])
+			}
+			next = nextOf(f, page)
+			more = next != "" && len(got) <= len(ids)
 		}
-		if lines = slices.DeleteFunc(lines, func(l string) bool { return l == "InvoiceID" }); len(lines) != len(want) {
-			t.Errorf("%s has %d rows, want %d", format, len(lines), len(want))
+		if !slices.Equal(got, ids) {
+			t.Errorf("%s has %d rows, want %d in the same order", f.Name, len(got), len(ids))
 		}
 	}
-	for _, format := range []string{"xml", "jsv", "html"} {
-		if a := c.do("GET "+query+"&Take=1&Cursor=&format="+format, "").want(t, 200); !strings.Contains(a.body, "Next") {
-			t.Errorf("%s has no cursor: %s", format, shortened(a.body))
+}
+
+// nextOf returns the cursor of the next page as a client of the format reads it, empty on the
+// last page.
+func nextOf(f encode.Format, a answer) string {
+	if f.Bare() {
+		return cmp.Or(a.header.Get(wire.HeaderNextCursor), a.http.Trailer.Get(wire.HeaderNextCursor))
+	}
+	if m := regexp.MustCompile(`\bNext\b[^\w-]+(?:\w{1,5}[^\w-]+){0,4}?([\w-]{40,})`).FindStringSubmatch(a.body); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// TestCursorInBrowser reads all rows by the only link to other rows on a page by cursor. The
+// links to other formats are valid.
+func TestCursorInBrowser(t *testing.T) {
+	c := signIn(t, demo.start(t))
+	const query = "/Queries/SO_Totals?InvoiceTotalGreaterThan=100&OrderByDesc=InvoiceTotal&Fields=InvoiceID"
+	rowsOf := func(a answer) (ids []string) {
+		rows, err := encodetest.Rows("html", []byte(a.body), []string{"InvoiceID"})
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, row := range rows {
+			ids = append(ids, row["InvoiceID"])
+		}
+		return ids
+	}
+	want := rowsOf(c.do("GET "+query+"&Take=300", "").want(t, 200))
+	html, _ := encode.ByName("html")
+	next := nextOf(html, c.do("GET "+query+"&Take=100&Cursor=", "").want(t, 200))
+	a := c.do("GET "+query+"&Take=100&Cursor="+next, "").want(t, 200).wantText(t, "This page follows a cursor", "100 rows on this page, ")
+	if got := rowsOf(a); !slices.Equal(got, want[100:200]) {
+		t.Errorf("the second page has %q, want %q", got, want[100:200])
+	}
+	if strings.Contains(a.body, "<form method=\"get\" action=\"/Queries") || strings.Contains(a.body, "First") {
+		t.Error("the page has a filter form or a pager")
+	}
+	others := 0
+	for _, to := range hrefs(a) {
+		if strings.HasPrefix(to, "/Queries/") {
+			others++
+			c.do("GET "+to, "").want(t, 200)
+		}
+	}
+	if others != 1+len(encode.Formats())-1 {
+		t.Errorf("%d links to rows: %q", others, hrefs(a))
+	}
+	if got := rowsOf(c.do("GET "+a.link(t, "Next page"), "").want(t, 200)); !slices.Equal(got, want[200:]) {
+		t.Errorf("the third page has %q, want %q", got, want[200:])
+	}
+	last := c.do("GET "+query+"&Take=100000&Cursor="+next, "").want(t, 200)
+	if strings.Contains(last.body, "Next page") {
+		t.Error("the last page has a link to the next one")
+	}
+}
+
+// TestLongCursor checks that a page whose cursor would be too long for a header is refused
+// in the formats that have it there.
+func TestLongCursor(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	random := rand.New(rand.NewPCG(1, 2))
+	var ids []string
+	for _, row := range c.do("GET /Queries/SO_Totals?Take=3&Fields=InvoiceID", "").want(t, 200).envelope(t).Results {
+		ids = append(ids, read[map[string]string](t, answer{body: string(row)})["InvoiceID"])
+	}
+	for range 1500 {
+		ids = append(ids, strconv.FormatUint(random.Uint64(), 36))
+	}
+	page := func(format, cursor string, ids []string) answer {
+		body, _ := json.Marshal(map[string]any{"Take": 1, "Cursor": cursor, "InvoiceIDIn": ids, "Fields": "InvoiceID"})
+		return c.do("POST /Queries/SO_Totals?format="+format, string(body))
+	}
+	for _, f := range encode.Formats() {
+		if !f.Bare() {
+			a := page(f.Name, "", ids).want(t, 200)
+			next := nextOf(f, a)
+			if a = page(f.Name, next, ids).want(t, 200); !strings.Contains(a.body, ids[1]) {
+				t.Errorf("%s: %s", f.Name, shortened(a.body))
+			}
+			if strings.Contains(a.body, "Next page") {
+				t.Errorf("%s has a link of %d bytes", f.Name, len(next))
+			}
+			continue
+		}
+		a := page(f.Name, "", ids).want(t, 400)
+		if next := nextOf(f, a); next != "" || !strings.Contains(a.body, "too long for the header X-Next-Cursor") {
+			t.Errorf("%s: %s", f.Name, a.body)
+		}
+		if next := nextOf(f, page(f.Name, "", ids[:100]).want(t, 200)); next == "" {
+			t.Errorf("%s has no cursor", f.Name)
+		}
+	}
+
+	// The values of a row make the cursor too long.
+	c = asAdmin(t, startWithView(t, "SO_Totals", `SELECT n AS InvoiceTotal, /* %s */
+		(SELECT group_concat((k.n * k.n * 7919 + t.n * 104729) %% 1000003, '') FROM (WITH RECURSIVE some(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM some LIMIT 3000) SELECT n FROM some) k) AS InvoiceID FROM numbers t LIMIT 5`))
+	for _, f := range encode.Formats() {
+		status := map[bool]int{true: 400, false: 200}[f.Bare()]
+		c.do("GET /Queries/SO_Totals?Take=2&Cursor=&Fields=InvoiceTotal&format="+f.Name, "").want(t, status)
+		c.do("GET /Queries/SO_Totals?Take=5&Cursor=&Fields=InvoiceTotal&format="+f.Name, "").want(t, 200)
 	}
 }
 

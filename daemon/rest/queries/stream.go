@@ -39,6 +39,16 @@ var buffers = sync.Pool{New: func() any {
 // is complete.
 var errHeadDone = errors.New("head is complete")
 
+// maxCursor is the maximum length of a cursor in a header or a link. Many clients and
+// proxies accept 8 KiB of headers.
+const maxCursor = 6 << 10
+
+// errLongCursor is the error of a page whose next one could not be requested. Without the
+// header the page would look like the last one.
+var errLongCursor = &fault.Error{Kind: fault.Invalid, Message: query.Cursor + " " + longCursor, Fields: []fault.Field{{Name: query.Cursor, Message: longCursor}}}
+
+const longCursor = "of the next page is too long for the header " + wire.HeaderNextCursor + ": use fewer values in the conditions, or a format that has it in Meta, such as json"
+
 // stream sends rows as they are read from the store. If the store fails after the
 // first byte was sent, the connection is aborted, so that no client mistakes an
 // incomplete response for a complete one.
@@ -134,6 +144,12 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	}
 	if tail.Next != "" {
 		end.Meta = append(end.Meta, encode.Pair{Name: query.Next, Value: tail.Next})
+		if sh.View != nil {
+			sh.View.NextURL = nextPage(x, tail.Next)
+		}
+	}
+	if x.Format.Bare() && len(tail.Next) > maxCursor {
+		return errLongCursor
 	}
 	rows.Close() // before the client has read the rest
 	o.buf = x.Format.Close(enc.End(o.buf, end))

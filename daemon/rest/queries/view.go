@@ -21,9 +21,14 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		{Name: edge.OperationOf(x), URL: x.Base + "/metadata?op=" + edge.OperationOf(x)},
 		{Name: "Rows"},
 	}}
+	v.Cursor = plan.Place != nil && plan.Place.After != nil
 	a := newAddress(x, x.Members)
 	if !a.whole {
 		v.Note = "This request was sent in a body that a link cannot repeat. Send a new request to change the page, the filters or the format."
+		return v
+	}
+	if v.Cursor {
+		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
 		return v
 	}
 	v.Take, v.Limit, v.Action = plan.Take, x.Options.Query.MaxTake, a.path
@@ -35,6 +40,14 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	viewFilters(v, a, plan.Source())
 	v.Sort = sortLinks(a, plan, x.Members)
 	return v
+}
+
+// nextPage returns the address of the page of a cursor, empty if a link cannot have it.
+func nextPage(x *edge.Context, cursor string) string {
+	if a := newAddress(x, x.Members); a.whole && len(cursor) <= maxCursor {
+		return a.with(encode.Pair{Name: query.Cursor, Value: cursor}, encode.Pair{Name: query.Skip})
+	}
+	return ""
 }
 
 func (a address) page(skip, take int64) string {

@@ -1,0 +1,68 @@
+package rest_test
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/encode/encodetest"
+)
+
+// TestGroups reads groups in each format: sums that a floating point number cannot represent
+// are exact, and functions of no values are null.
+func TestGroups(t *testing.T) {
+	const rows = 1000
+	c := asAdmin(t, startWithView(t, "INMGT020POQty", fmt.Sprintf(`SELECT (9007199254740993 + n) || '.0001' AS Qty, CASE WHEN n %%%% 3 THEN '-' || n || '.10' END AS Delivered,
+		CASE n %%%% 3 WHEN 1 THEN 'L1' WHEN 2 THEN 'L<2>, "x"' END AS IN_LogicalID /* %%s */ FROM numbers LIMIT %d`, rows)))
+	columns := []string{"IN_LogicalID", "SumQty", "least", "MaxQty", "Count", "SumDelivered"}
+	want := make([]encodetest.Row, 3)
+	for remainder, name := range []string{"", "L1", `L<2>, "x"`} {
+		qty, delivered, first, last, count := new(big.Rat), new(big.Rat), int64(0), int64(0), 0
+		for n := int64(1); n <= rows; n++ {
+			if int(n%3) != remainder {
+				continue
+			}
+			if count++; first == 0 {
+				first = n
+			}
+			last = n
+			qty.Add(qty, new(big.Rat).Add(big.NewRat(9007199254740993+n, 1), big.NewRat(1, 10000)))
+			delivered.Sub(delivered, new(big.Rat).Add(big.NewRat(n, 1), big.NewRat(1, 10)))
+		}
+		row := encodetest.Row{
+			"IN_LogicalID": name, "SumQty": qty.FloatString(4), "least": fmt.Sprintf("%d.0001", 9007199254740993+first),
+			"MaxQty": fmt.Sprintf("%d.0001", 9007199254740993+last), "Count": fmt.Sprint(count), "SumDelivered": delivered.FloatString(4),
+		}
+		if remainder == 0 {
+			row["SumDelivered"] = ""
+		}
+		want[remainder] = row
+	}
+	path := "/Queries/INMGT020POQty?GroupBy=IN_LogicalID&Include=SUM(Qty),MIN(Qty)%20AS%20least,MAX(Qty),COUNT(*),SUM(Delivered)&OrderBy=IN_LogicalID"
+	for _, f := range encode.Formats() {
+		for _, page := range []struct{ from, to int }{{0, 3}, {1, 2}} {
+			a := c.do(fmt.Sprintf("GET %s&Skip=%d&Take=%d&format=%s", path, page.from, page.to-page.from, f.Name), "").want(t, 200)
+			got, err := encodetest.Rows(f.Name, []byte(a.body), columns)
+			if err != nil || len(got) != page.to-page.from {
+				t.Errorf("%s: %d rows, %v: %s", f.Name, len(got), err, shortened(a.body))
+				continue
+			}
+			for i, row := range got {
+				for _, name := range columns {
+					text, expected := row[name], want[page.from+i][name]
+					x, isNumber := new(big.Rat).SetString(text)
+					y, number := new(big.Rat).SetString(expected)
+					if number != isNumber || number && x.Cmp(y) != 0 || !number && text != expected {
+						t.Errorf("%s: %s of group %d is %q, want %q", f.Name, name, page.from+i, text, expected)
+					}
+				}
+				if names := slices.Sorted(maps.Keys(row)); len(names) > len(columns) {
+					t.Errorf("%s has the columns %q", f.Name, names)
+				}
+			}
+		}
+	}
+}
