@@ -171,7 +171,9 @@ func (b *builder) tooMany() {
 
 func (b *builder) fail(c Condition, message string) {
 	name := b.plan.Kind.Fields[c.Field].Name + c.Operator.Suffix()
-	b.wrong = append(b.wrong, fault.Field{Name: name, Message: message})
+	if !slices.ContainsFunc(b.wrong, func(f fault.Field) bool { return f.Name == name }) {
+		b.wrong = append(b.wrong, fault.Field{Name: name, Message: message})
+	}
 }
 
 func (b *builder) text(s string) { b.sql = append(b.sql, s...) }
@@ -254,9 +256,9 @@ func (b *builder) leaf(c Condition) {
 	case record.Between:
 		b.column(c.Field)
 		b.text(" BETWEEN ")
-		b.operand(c.Field, record.GreaterThanOrEqualTo, c.Operands[0])
+		b.operand(c, record.GreaterThanOrEqualTo, c.Operands[0])
 		b.text(" AND ")
-		b.operand(c.Field, record.LessThanOrEqualTo, c.Operands[1])
+		b.operand(c, record.LessThanOrEqualTo, c.Operands[1])
 	case record.In:
 		b.in(c)
 	case record.IsNull:
@@ -278,7 +280,7 @@ func (b *builder) match(c Condition) {
 	}
 	b.column(c.Field)
 	b.text(m.SQL)
-	b.operand(c.Field, c.Operator, operand)
+	b.operand(c, c.Operator, operand)
 	if around := b.d.ByteLength; around.Before != "" && c.Operator == record.Equal && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
 		b.text(around.Before)
 		b.column(c.Field)
@@ -295,13 +297,14 @@ func utf16Length(text string) int {
 	return n
 }
 
-// operand writes the parameter for a value that is compared with a field.
-func (b *builder) operand(field int, op record.Operator, v wire.Value) {
+// operand writes the parameter for a value of a condition.
+func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
+	field := c.Field
 	t := b.plan.Kind.Fields[field].Type.Stored()
 	if b.ofDay(field) {
 		at := time.Time{}.Add(time.Duration(v.Int) * 100)
 		if t, v.Text = record.TimeSpan, at.Format("15:04:05.0000000"); v.Int < 0 || v.Int >= int64(24*time.Hour/100) {
-			b.fail(Condition{Field: field, Operator: op}, "must be from PT0S to PT23H59M59.9999999S, because the column is a time of day")
+			b.fail(c, "must be from PT0S to PT23H59M59.9999999S, because the column is a time of day")
 		}
 	}
 	castTo, text := b.d.Operand(t, b.d.Column(field), op, v.Text)

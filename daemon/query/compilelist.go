@@ -19,7 +19,7 @@ func (b *builder) in(c Condition) {
 	}
 	for i, v := range b.uniform(c) {
 		b.separator(i, " IN (", ", ")
-		b.operand(c.Field, record.Equal, v)
+		b.operand(c, record.Equal, v)
 	}
 	b.text(")")
 }

@@ -57,7 +57,11 @@ func NewCursors(key [32]byte) *Cursors {
 // indexes are followed by the key and can be read backwards.
 func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	if key == nil {
-		return cursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take, or declare the key of the record kind", r.Kind.Name)
+		advice := ", or declare the key of the record kind"
+		if r.Kind.Database != record.RecordsDB { // the service's own kinds cannot be changed
+			advice = ""
+		}
+		return cursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take%s", r.Kind.Name, advice)
 	}
 	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
 	if r.Kind.Key == nil || r.Kind.Database != record.RecordsDB {

@@ -332,6 +332,22 @@ func (p *parser) groupBy(m Member) {
 	p.req.Group = g
 }
 
+// wrongColumn describes why a result cannot have these columns: two have the same name, or
+// one is reserved for a member of requests.
+func wrongColumn(columns []record.Field) string {
+	for i, c := range columns {
+		if slices.ContainsFunc(columns[:i], func(f record.Field) bool { return strings.EqualFold(f.Name, c.Name) }) {
+			return "would have two columns " + c.Name + "; name one with AS"
+		}
+	}
+	for _, c := range columns {
+		if _, err := record.NewRegistry(record.Kind{Name: "Group", Fields: []record.Field{c}}); err != nil {
+			return "cannot name a column " + c.Name + "; choose another name after AS"
+		}
+	}
+	return "has names of columns that are not possible together; choose others after AS"
+}
+
 // group makes the kind of the result the kind of the request, so that Order refers to it.
 func (p *parser) group() {
 	g := p.req.Group
@@ -363,7 +379,7 @@ func (p *parser) group() {
 	}
 	registry, err := record.NewRegistry(result)
 	if err != nil {
-		p.fail(Include, "has a name that is not possible in rows: %s", err)
+		p.fail(Include, "%s", wrongColumn(result.Fields))
 		return
 	}
 	p.req.Kind = registry.Kinds()[0]

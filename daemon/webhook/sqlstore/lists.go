@@ -23,7 +23,7 @@ const (
 // ListPlan returns a plan for messages or attempts that does not read, sort or count the
 // whole history, if there is one. All other plans are returned unchanged.
 func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
-	if p.Group != nil {
+	if p.Group != nil || p.Place != nil { // the keys of a page by cursor are not the first ones
 		return p
 	}
 	l := newMessageList(p, a.db)

@@ -75,6 +75,7 @@ func messageLists(h hooks) {
 	send()
 	ls.compare("sent")
 	ls.shortPages()
+	ls.pagesByCursor()
 	var failed []admin.Candidate
 	for i := 1; i < len(sent); i += 10 {
 		failed = append(failed, admin.Candidate{ID: sent[i].ID, Status: webhook.Failed, Retries: 1})
@@ -161,6 +162,21 @@ func (ls *lists) shortPages() {
 				ls.t.Errorf("%s, count %v: the total is %+v, want %d", name, count, tails[1], want)
 			}
 		}
+	}
+}
+
+// pagesByCursor checks that a page by cursor is not read by the keys of the first page.
+func (ls *lists) pagesByCursor() {
+	kind, _ := record.System().Lookup("Message")
+	plan := &query.Plan{Kind: kind, Columns: []int{kind.KeyField()}, Order: []query.Order{{Field: kind.KeyField()}}, Take: 3}
+	owner, _ := kind.Column("SubscriberID")
+	plan.Where = []query.Condition{{Field: owner, Operator: record.Equal, Operands: []wire.Value{{Text: ls.ids["SubscriberID"][1]}}}}
+	if ls.ListPlan(plan).PageKeys == nil {
+		ls.t.Error("the page is not read by keys")
+	}
+	plan.Place = &query.Place{}
+	if ls.ListPlan(plan) != plan {
+		ls.t.Error("a page by cursor is read by the keys of the first page")
 	}
 }
 

@@ -1,0 +1,69 @@
+package query
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// TestNamesOfGroups checks that columns of a result that cannot have their names are
+// reported with a remedy.
+func TestNamesOfGroups(t *testing.T) {
+	kind, _ := registry.Lookup("INMGT020POQty")
+	for include, want := range map[string]string{
+		"SUM(Qty),MAX(Qty) AS SumQty":           "Include would have two columns SumQty; name one with AS",
+		"SUM(Qty) AS a,MAX(Qty) AS A":           "Include would have two columns A; name one with AS",
+		"SUM(Qty) AS IN_LogicalID":              "Include would have two columns IN_LogicalID; name one with AS",
+		"COUNT(*),SUM(Qty) AS v,MAX(Qty) AS ok": "Include cannot name a column v; choose another name after AS",
+		"SUM(Qty) AS take":                      "Include cannot name a column take; choose another name after AS",
+		"SUM(Qty) AS w,MAX(Qty)":                "",
+	} {
+		_, err := Parse(kind, Members{{Name: GroupBy, Texts: []string{"IN_LogicalID"}}, {Name: Include, Texts: []string{include}}}, inUTC)
+		got := ""
+		if err != nil {
+			got = fault.From(err).Message
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", include, got, want)
+		}
+	}
+}
+
+// TestErrorsOfTimesOfDay checks that an error names the member of the request, once.
+func TestErrorsOfTimesOfDay(t *testing.T) {
+	times, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{{Name: "C", Type: record.TimeSpan, Filter: record.OrderedFilter}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for member, text := range map[string]string{"CBetween": "PT1H,PT25H", "CIn": "PT30H,PT1H,PT25H", "C": "PT24H", "CLessThan": "PT25H"} {
+		request, err := Parse(times.Kinds()[0], Members{{Name: member, Texts: []string{text}}}, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := NewPlan(request, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dialect.TSQL()
+		d.Columns = []dialect.Column{{Type: "time"}}
+		_, err = Compile(plan, d, "t")
+		if e := fault.From(err); err == nil || len(e.Fields) != 1 || e.Fields[0].Name != member || !strings.HasPrefix(e.Message, member+" must be from") {
+			t.Errorf("%s=%s: %+v", member, text, err)
+		}
+	}
+}
+
+// TestKindsWithoutKey checks that only users of kinds that they can declare get that advice.
+func TestKindsWithoutKey(t *testing.T) {
+	message, _ := record.System().Lookup("Message")
+	erp, _ := registry.Lookup("INMGT020POQty")
+	for kind, want := range map[*record.Kind]bool{message: false, erp: true} {
+		err := NewCursors([32]byte{}).Start(&Request{Kind: kind}, nil, nil)
+		if err == nil || strings.Contains(err.Error(), "declare the key") != want || !strings.Contains(err.Error(), "Use Skip and Take") {
+			t.Errorf("%s: %v", kind.Name, err)
+		}
+	}
+}
