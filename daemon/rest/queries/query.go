@@ -68,7 +68,7 @@ func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
 }
 
 func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
-	if plan.Place != nil && plan.Take != query.NoTake && x.Format.Bare() && len(plan.Next(nil)) > maxCursor { // with the conditions alone
+	if plan.Place != nil && plan.Take != query.NoTake && x.Format.Bare() && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
 		return errLongCursor
 	}
 	if err := h.fits(x, plan); err != nil {
