@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
-// TestOwnKindOnServer queries a table in another schema, whose name and columns are no
+// TestOwnKindOnServer queries a table in another schema, with names of table and columns that are no
 // identifiers, and a bill table, and checks them with the database.
 func TestOwnKindOnServer(t *testing.T) {
 	dsn := mssqltest.Database(t)

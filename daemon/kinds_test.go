@@ -100,7 +100,7 @@ func TestOwnKind(t *testing.T) {
 	s.end(t)
 	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight")
 
-	// whd check lists what is missing, and the mistakes in the files.
+	// whd check lists missing tables and columns, and the mistakes in the files.
 	var report, log bytes.Buffer
 	if status := whd.Main(whd.Process{Args: []string{"check", "--data-dir", dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds")}, Stdout: &report, Stderr: &log}); status != 1 {
 		t.Errorf("exit status %d: %s", status, &log)

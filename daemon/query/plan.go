@@ -123,7 +123,7 @@ func ordersBy(order []Order, field int) bool {
 	return slices.ContainsFunc(order, func(o Order) bool { return o.Field == field })
 }
 
-// Source returns the kind whose rows are read.
+// Source returns the kind of the rows that are read.
 func (p *Plan) Source() *record.Kind {
 	if p.Group != nil {
 		return p.Group.Source
