@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // TestResumable: a read can only be resumed if its rows are sorted by the first field, an
@@ -32,5 +34,43 @@ func TestResumable(t *testing.T) {
 		if got := resumable(&c.plan, c.several); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+// TestResumesWithCursor: a request with a cursor for all rows needs no place, and is read as
+// another one for them.
+func TestResumesWithCursor(t *testing.T) {
+	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "app.db"), sqlite.Options{}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	conn, err := pool.Get(t.Context())
+	if err == nil {
+		err = conn.Exec("CREATE TABLE K (ID integer PRIMARY KEY)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Put(conn)
+	kind := &record.Kind{Name: "K", Database: record.AppDB, Fields: []record.Field{{Name: "ID", Type: record.Long}}}
+	file := NewFile(pool, (*record.Kind).Source, nil, new(Drain))
+	for take, want := range map[int64]bool{query.NoTake: true, 5: false} {
+		r := &query.Request{Kind: kind, Take: take, Order: []query.Order{{Field: 0}}}
+		if err := query.NewCursors([32]byte{}).Start(r, nil, []int{0}); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := query.NewPlan(r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := Select(t.Context(), file, func() Limits { return Limits{} }, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, resumes := result.rows.(*resumingRows); resumes != want {
+			t.Errorf("take %d: resumes %v", take, resumes)
+		}
+		result.Close()
 	}
 }
