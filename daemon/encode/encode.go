@@ -33,6 +33,7 @@ type Shape struct {
 // Head is written before the rows.
 type Head struct {
 	Offset int64
+	Cursor bool // the rows follow a cursor
 }
 
 // Pair is a name and a value, such as an entry of Meta.
@@ -43,8 +44,9 @@ type Pair struct {
 
 // Tail is written after the rows, since it may be known only then.
 type Tail struct {
-	Total int64
-	Meta  []Pair // in this order
+	Total   int64
+	Meta    []Pair // in this order
+	NextURL string // of the page after one by cursor, for HTML pages; empty if there is no link to it
 }
 
 // Encoder writes one result: call Begin once, Row for each row, End once. Each

@@ -25,11 +25,13 @@ type htmlRows struct {
 	site   Site
 	offset int64
 	rows   int64
+
+	byCursor bool // their place among all rows is unknown
 }
 
 // Begin appends the page up to the first row.
 func (e *htmlRows) Begin(dst []byte, h Head) []byte {
-	e.offset = h.Offset
+	e.offset, e.byCursor = h.Offset, h.Cursor
 	return execute(dst, "query", e.top())
 }
 

@@ -21,8 +21,6 @@ type View struct {
 	Page       func(skip, take int64) string
 	CountURL   string // the page with its total, if it was not counted
 	Note       string // a warning about the links
-	Cursor     bool   // the rows follow a cursor: their place among all rows is unknown
-	NextURL    string // the page after one by cursor; empty if it is the last one. Set before Encoder.End
 }
 
 // Condition is a condition of the request.
@@ -84,8 +82,8 @@ type queryEnd struct {
 func (e *htmlRows) bottom(t Tail) queryEnd {
 	end := queryEnd{Count: e.count(t.Total), Meta: newPairList("Meta", t.Meta)}
 	v := e.shape.View
-	if v != nil && v.NextURL != "" {
-		end.Pages = []Link{{Name: "Next page", URL: v.NextURL}}
+	if t.NextURL != "" {
+		end.Pages = []Link{{Name: "Next page", URL: t.NextURL}}
 	}
 	if v == nil || v.Page == nil {
 		return end
@@ -99,14 +97,14 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 
 // count describes the range of the rows shown. total is 0 if it was not counted.
 func (e *htmlRows) count(total int64) string {
-	text, byCursor := "No rows", e.shape.View != nil && e.shape.View.Cursor
+	text := "No rows"
 	if e.rows > 0 {
 		text = "Rows " + grouped(e.offset+1) + " to " + grouped(e.offset+e.rows)
 	}
 	switch {
-	case byCursor && e.rows > 0 && total > 0:
+	case e.byCursor && e.rows > 0 && total > 0:
 		return grouped(e.rows) + " rows on this page, " + grouped(total) + " in all."
-	case byCursor && e.rows > 0:
+	case e.byCursor && e.rows > 0:
 		return grouped(e.rows) + " rows on this page."
 	case total > 0:
 		text += " of " + grouped(total)

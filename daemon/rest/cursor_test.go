@@ -128,7 +128,7 @@ func TestCursorInBrowser(t *testing.T) {
 	}
 }
 
-// TestLongCursor checks that a page whose cursor would be too long for a header is refused
+// TestLongCursor checks that a page is refused if its cursor would be too long for a header,
 // in the formats that have it there.
 func TestLongCursor(t *testing.T) {
 	c := asAdmin(t, demo.start(t))

@@ -43,7 +43,7 @@ var errHeadDone = errors.New("head is complete")
 // proxies accept 8 KiB of headers.
 const maxCursor = 6 << 10
 
-// errLongCursor is the error of a page whose next one could not be requested. Without the
+// errLongCursor is the error of a page if the next one could not be requested. Without the
 // header the page would look like the last one.
 var errLongCursor = &fault.Error{Kind: fault.Invalid, Message: query.Cursor + " " + longCursor, Fields: []fault.Field{{Name: query.Cursor, Message: longCursor}}}
 
@@ -119,7 +119,7 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	limited, _ := enc.(encode.Limited)
 	cells, err := rows.Next()
 	x.Timing.FirstRow = time.Now()
-	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip})
+	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip, Cursor: followsCursor(plan)})
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		o.buf = enc.Row(o.buf, cells)
 		if limited != nil && limited.Err() != nil {
@@ -145,7 +145,7 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	if tail.Next != "" {
 		end.Meta = append(end.Meta, encode.Pair{Name: query.Next, Value: tail.Next})
 		if sh.View != nil {
-			sh.View.NextURL = nextPage(x, tail.Next)
+			end.NextURL = nextPage(x, tail.Next)
 		}
 	}
 	if x.Format.Bare() && len(tail.Next) > maxCursor {

@@ -21,13 +21,12 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		{Name: edge.OperationOf(x), URL: x.Base + "/metadata?op=" + edge.OperationOf(x)},
 		{Name: "Rows"},
 	}}
-	v.Cursor = plan.Place != nil && plan.Place.After != nil
 	a := newAddress(x, x.Members)
 	if !a.whole {
 		v.Note = "This request was sent in a body that a link cannot repeat. Send a new request to change the page, the filters or the format."
 		return v
 	}
-	if v.Cursor {
+	if followsCursor(plan) {
 		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
 		return v
 	}
@@ -41,6 +40,8 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	v.Sort = sortLinks(a, plan, x.Members)
 	return v
 }
+
+func followsCursor(plan *query.Plan) bool { return plan.Place != nil && plan.Place.After != nil }
 
 // nextPage returns the address of the page of a cursor, empty if a link cannot have it.
 func nextPage(x *edge.Context, cursor string) string {
