@@ -81,7 +81,7 @@ func (b *batch) reject(err error, which func(*publication) bool) {
 	b.publications = slices.DeleteFunc(b.publications, func(p *publication) bool {
 		rejected := which(p)
 		if rejected {
-			p.done <- err
+			p.fail(err)
 		}
 		return rejected
 	})

@@ -101,11 +101,12 @@ func (o *outboxReader) deleteMarked(ctx context.Context) error {
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	var all []*publication
 	var failed error
+	var broken bool
 	for _, r := range rows {
 		name, reason := o.validate(r)
 		if reason == "" {
 			p := newPublication(name, r.Body, o.Now())
-			p.outbox, p.lease = &r, o.lease
+			p.outbox, p.lease, p.broken = &r, o.lease, &broken
 			all = append(all, p)
 			continue
 		}

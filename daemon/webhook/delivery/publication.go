@@ -17,12 +17,21 @@ type publication struct {
 	exclude  int64        // a subscription not to send to, 0 for none
 	outbox   *OutboxEvent // its row in the outbox, nil for none
 	lease    Lease        // under which the row was read
+	broken   *bool        // one row of the same read has failed; of the batchWriter
 	messages []*webhook.Message
 	done     chan error // buffered
 }
 
 func newPublication(name string, body []byte, now time.Time) *publication {
 	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
+}
+
+// fail completes a publication with an error.
+func (p *publication) fail(err error) {
+	if p.broken != nil {
+		*p.broken = true
+	}
+	p.done <- err
 }
 
 // size returns the memory that a pending publication uses, in bytes.

@@ -155,10 +155,11 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 
 // addOutbox adds the publication's row of the outbox to the batch. The lease under which
 // it was read must still be held, since a daemon that has held it in between may have
-// published the row, deleted it and removed its mark.
+// published the row, deleted it and removed its mark. If an earlier row of the same read
+// has failed, in another batch, the later ones must wait for it to keep their order.
 func (w *batchWriter) addOutbox(b *Batch, p *publication) error {
 	switch {
-	case !slices.ContainsFunc(b.Leases, func(l Lease) bool { return l.Partition == p.lease.Partition && l.Fence == p.lease.Fence }):
+	case *p.broken, !slices.ContainsFunc(b.Leases, func(l Lease) bool { return l.Partition == p.lease.Partition && l.Fence == p.lease.Fence }):
 		return ErrOutboxTaken
 	case w.Outbox == nil:
 		b.Outbox = append(b.Outbox, p.outbox.ID)
@@ -253,7 +254,7 @@ func (w *batchWriter) failed(work *batch, err error) {
 func (w *batchWriter) refuse(all []*publication, err error) {
 	w.recorder.Count(stats.Counts{Refused: int64(len(all))})
 	for _, p := range all {
-		p.done <- err
+		p.fail(err)
 	}
 }
 
