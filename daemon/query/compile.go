@@ -45,7 +45,7 @@ const NoField = -1
 // table name.
 func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	if p.Group != nil {
-		return compileGroups(p, d, source)
+		return newGroupBuilder(d, p).rows(p, source)
 	}
 	b := newBuilder(p, d, p.Columns, p.Order)
 	b.text("SELECT ")
@@ -73,22 +73,14 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 
 // CompileCount returns the statement that counts all rows matched by the plan.
 func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
+	if p.Group != nil {
+		return newGroupBuilder(d, p).count(source)
+	}
 	var columns []int
 	if p.Distinct {
 		columns = p.Columns
 	}
 	b := newBuilder(p, d, columns, nil)
-	if p.Group != nil {
-		b = newGroupBuilder(p, d)
-		b.text("SELECT " + d.CountAll + " FROM (SELECT ")
-		b.group()
-		b.text(" AS g FROM " + source)
-		b.where()
-		b.text(" GROUP BY ")
-		b.group()
-		b.text(") AS q")
-		return b.done([]record.Type{record.Long})
-	}
 	if p.Matches != nil {
 		b.fragment(p.Matches)
 		return b.done([]record.Type{record.Long})
@@ -423,60 +415,4 @@ func (b *builder) aggregate(a Aggregate) {
 	b.value(a.Field)
 	b.text(inner.After)
 	b.text(around.After)
-}
-
-// compileGroups returns the statement that selects the plan's groups.
-func compileGroups(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	g, b := p.Group, newGroupBuilder(p, d)
-	columns := make([]func(), len(g.Aggregates)+1)
-	columns[0] = b.group
-	for i, a := range g.Aggregates {
-		columns[i+1] = func() { b.aggregate(a) }
-	}
-	b.text("SELECT ")
-	for i, column := range columns {
-		b.separator(i, "", ", ")
-		column()
-	}
-	b.text(" FROM " + source)
-	b.where()
-	b.text(" GROUP BY ")
-	b.group()
-	for i, o := range p.Order {
-		b.separator(i, " ORDER BY ", ", ")
-		columns[o.Field]()
-		if o.Field > 0 {
-			b.text(d.Collate[p.Kind.Fields[o.Field].Type])
-		}
-		if o.Desc {
-			b.text(" DESC")
-		}
-	}
-	b.page()
-	s, err := b.done(p.Types())
-	s.Computes = true
-	return s, err
-}
-
-// newGroupBuilder returns a builder for statements about the rows that are grouped.
-func newGroupBuilder(p *Plan, d *dialect.Dialect) *builder {
-	rows := *p
-	rows.Kind, rows.Order = p.Group.Source, nil
-	columns := []int{p.Group.Field}
-	for _, a := range p.Group.Aggregates {
-		columns = append(columns, max(a.Field, 0))
-	}
-	return newBuilder(&rows, d, columns, nil)
-}
-
-// group writes the value that rows are grouped by.
-func (b *builder) group() {
-	g := b.plan.Group
-	if g.Period == 0 {
-		b.value(g.Field)
-		return
-	}
-	b.text(b.d.DatePrefix.Before)
-	b.value(g.Field)
-	b.text(fmt.Sprintf(b.d.DatePrefix.After, int(g.Period)))
 }

@@ -1,6 +1,11 @@
 package query
 
-import "github.com/bizhook/whd/client/record"
+import (
+	"fmt"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+)
 
 // Group makes one row of all rows that have the same value of a field, or a date in the
 // same period. The kind of the request and of its plan has the columns of these rows: the
@@ -20,3 +25,75 @@ var periods = map[string]Period{"year": 4, "month": 7, "day": 10}
 
 // MaxGroups is the maximum number of rows in the result of a request with GroupBy.
 const MaxGroups = 100_000
+
+// groupBuilder builds statements about groups. Its plan is that of the rows that are
+// grouped.
+type groupBuilder struct{ *builder }
+
+func newGroupBuilder(d *dialect.Dialect, p *Plan) groupBuilder {
+	rows := *p
+	rows.Kind, rows.Order = p.Group.Source, nil
+	columns := []int{p.Group.Field}
+	for _, a := range p.Group.Aggregates {
+		columns = append(columns, max(a.Field, 0))
+	}
+	return groupBuilder{newBuilder(&rows, d, columns, nil)}
+}
+
+// rows returns the statement that selects the groups of a plan.
+func (b groupBuilder) rows(p *Plan, source string) (Statement, error) {
+	columns := make([]func(), len(p.Group.Aggregates)+1)
+	columns[0] = b.value
+	for i, a := range p.Group.Aggregates {
+		columns[i+1] = func() { b.aggregate(a) }
+	}
+	b.text("SELECT ")
+	for i, column := range columns {
+		b.separator(i, "", ", ")
+		column()
+	}
+	b.from(source)
+	for i, o := range p.Order {
+		b.separator(i, " ORDER BY ", ", ")
+		columns[o.Field]()
+		if o.Field > 0 {
+			b.text(b.d.Collate[p.Kind.Fields[o.Field].Type])
+		}
+		if o.Desc {
+			b.text(" DESC")
+		}
+	}
+	b.page()
+	s, err := b.done(p.Types())
+	s.Computes = true
+	return s, err
+}
+
+// count returns the statement that counts the groups.
+func (b groupBuilder) count(source string) (Statement, error) {
+	b.text("SELECT " + b.d.CountAll + " FROM (SELECT ")
+	b.value()
+	b.text(" AS g")
+	b.from(source)
+	b.text(") AS q")
+	return b.done([]record.Type{record.Long})
+}
+
+func (b groupBuilder) from(source string) {
+	b.text(" FROM " + source)
+	b.where()
+	b.text(" GROUP BY ")
+	b.value()
+}
+
+// value writes the value that rows are grouped by.
+func (b groupBuilder) value() {
+	g := b.plan.Group
+	if g.Period == 0 {
+		b.builder.value(g.Field)
+		return
+	}
+	b.text(b.d.DatePrefix.Before)
+	b.builder.value(g.Field)
+	b.text(fmt.Sprintf(b.d.DatePrefix.After, int(g.Period)))
+}
