@@ -39,6 +39,7 @@ type Daemon struct {
 	log        *slog.Logger
 	directory  *datadir.Lock
 	store      *storage.Store
+	kinds      recordKinds
 	clock      clock
 	first      firstStart
 	accounts   *account.Service
@@ -113,7 +114,8 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	}
 	d.first.store = d.store
 	d.onStop("store", func(context.Context) error { return d.store.Close() })
-	d.kindsChanged(nil, d.config.ERP.Kinds)
+	d.kinds = recordKinds{d.log, d.store, func() *kinds.Set { return d.settings.current().ERP.Kinds }}
+	d.kinds.changed(nil, d.config.ERP.Kinds)
 	return d.confirmDemo(ctx)
 }
 
@@ -353,7 +355,7 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 	before := d.settings.current().ERP.Kinds
 	changed, needRestart, err = d.settings.reload(next)
 	if err == nil {
-		d.kindsChanged(before, next.ERP.Kinds)
+		d.kinds.changed(before, next.ERP.Kinds)
 	}
 	if len(changed) > 0 {
 		d.webhooks.settingsChanged()
@@ -362,35 +364,6 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 		d.logRisks()
 	}
 	return changed, needRestart, err
-}
-
-// kindsChanged logs the mistakes in files of record kinds that have been read, creates the
-// indexes that the kinds in effect declare, and removes the kinds before from caches.
-func (d *Daemon) kindsChanged(before, read *kinds.Set) {
-	if read == nil {
-		return
-	}
-	for _, p := range read.Problems {
-		d.log.Warn("a file of record kinds has a mistake", "problem", p.String(), "served", p.Warning)
-	}
-	now := d.settings.current().ERP.Kinds
-	if now != read {
-		d.log.Warn("no record kind could be read from the files; the previous ones stay in effect", "kinds", now.Served())
-		return
-	}
-	if before != nil && before.Registry() != now.Registry() {
-		for _, kind := range before.Registry().Kinds() {
-			d.store.Forget(kind)
-		}
-	}
-	if before.Served()+now.Served() > 0 {
-		d.log.Info("record kinds read from files", "kinds", now.Served(), "mistakes", len(now.Problems))
-	}
-	for _, kind := range now.Registry().Kinds() {
-		if err := d.store.CreateIndexes(context.Background(), kind); err != nil {
-			d.log.Warn("cannot create the indexes of a record kind", "kind", kind.Name, "err", err)
-		}
-	}
 }
 
 // Stop shuts everything down in reverse order of the start. New connections are

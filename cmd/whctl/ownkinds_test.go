@@ -53,16 +53,7 @@ func startWithParcels(t *testing.T) *daemontest.Instance {
 	if err := os.WriteFile(file, []byte(parcelKinds), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i, err := daemontest.Open(dir, "--erp", "demo", "--erp-kinds", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := i.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return i
+	return daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", file)
 }
 
 // newKey returns a key with a role. It is made by a request, since whd key add changes the

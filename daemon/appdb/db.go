@@ -4,11 +4,9 @@
 package appdb
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -258,26 +256,6 @@ func (o *DB) ListArg(values any) sql.NamedArg {
 		panic("store: " + err.Error()) // numbers and texts can always be encoded
 	}
 	return sql.Named("List", o.document(text))
-}
-
-// Secret returns a random secret of the service, which it makes once. It is stored as the
-// numbers of four rows, so that backups, copies and all daemons have it.
-func (o *DB) Secret(ctx context.Context, name string) (secret [32]byte, err error) {
-	_, _ = rand.Read(secret[:]) // never fails
-	for i := 0; i < len(secret); i += 8 {
-		part := sql.Named("Name", fmt.Sprint(name, i/8))
-		_, err := o.Exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) SELECT @Name, @Next WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = @Name)`,
-			part, sql.Named("Next", int64(binary.LittleEndian.Uint64(secret[i:]))))
-		if err != nil && !executor.IsDuplicate(err) { // of another daemon
-			return secret, o.Fault(err, "storing a secret")
-		}
-		n, err := QueryOne(ctx, o, ScanInt, `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, part)
-		if err != nil || n == nil {
-			return secret, o.Fault(cmp.Or(err, sql.ErrNoRows), "reading a secret")
-		}
-		binary.LittleEndian.PutUint64(secret[i:], uint64(*n))
-	}
-	return secret, nil
 }
 
 // HolderArg returns the parameter @Holder.

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
 )
@@ -25,7 +26,7 @@ func checkSecret(t *testing.T, daemons ...*storage.Store) {
 		for _, s := range daemons {
 			for _, name := range []string{"A", "B"} {
 				callers.Go(func() {
-					secret, err := s.AppDB.Secret(t.Context(), name)
+					secret, err := appdb.Secret(t.Context(), s.AppDB, name)
 					if err != nil {
 						t.Error(err)
 					}

@@ -1,7 +1,6 @@
 package executor_test
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,22 +8,13 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // pages reads the table T of a new file by pages of take rows, and returns the first fields
 // of its rows.
 func pages(t *testing.T, table string, kind record.Kind, order []query.Order, take int64) (rows []string, err error) {
 	t.Helper()
-	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	conn, err := pool.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool, conn := newFile(t)
 	if err = conn.Exec(table); err != nil {
 		t.Fatal(err)
 	}

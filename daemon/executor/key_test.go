@@ -52,23 +52,29 @@ func checkKeys(t *testing.T, from executor.Database) {
 	}
 }
 
-func TestKeysSQLite(t *testing.T) {
+// newFile returns a pool of a new SQLite file, closed when the test ends, and a connection.
+func newFile(t *testing.T) (*sqlite.Pool, *sqlite.Conn) {
+	t.Helper()
 	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pool.Close()
+	t.Cleanup(func() { pool.Close() })
 	conn, err := pool.Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pool, conn
+}
+
+func TestKeysSQLite(t *testing.T) {
+	pool, conn := newFile(t)
 	for _, c := range keyCases {
-		err = conn.Exec(c.table)
-		if err != nil {
+		if err := conn.Exec(c.table); err != nil {
 			t.Fatalf("%s: %v", c.table, err)
 		}
 	}
-	err = conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
+	err := conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
 CREATE TABLE Without (A int, B text PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE INDEX p ON PrimaryNull (A) WHERE A > 5; CREATE UNIQUE INDEX e ON PrimaryNull (A, abs(A))`)
 	if err != nil {

@@ -154,7 +154,7 @@ func (s *Store) Key(ctx context.Context, kind *record.Kind) ([]int, error) {
 func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error {
 	cursors := s.cursors.Load()
 	if cursors == nil {
-		secret, err := s.AppDB.Secret(ctx, "Cursor")
+		secret, err := appdb.Secret(ctx, s.AppDB, "Cursor")
 		if err != nil {
 			return err
 		}
