@@ -239,7 +239,10 @@ func (b *builder) clash(k record.Kind) string {
 // extended returns a built-in kind with the members and the additional fields of a file.
 func (b *builder) extended(d *Declared, kind record.Kind) record.Kind {
 	kind.Area, kind.Summary, kind.Table = cmp.Or(d.Area, kind.Area), cmp.Or(d.Summary, kind.Summary), cmp.Or(d.Table, kind.Table)
-	kind.Role, kind.Stamp, kind.Key, kind.Index = d.Role, d.Stamp, d.Key, d.Index
+	kind.Role, kind.Stamp, kind.Index = d.Role, d.Stamp, d.Index
+	if d.Key != nil {
+		kind.Key = d.Key
+	}
 	kind.Fields = slices.Clone(kind.Fields)
 	for _, f := range d.Fields {
 		at := slices.IndexFunc(kind.Fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) })

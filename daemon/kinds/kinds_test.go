@@ -239,6 +239,9 @@ ID = "int"
 	if len(totals.Fields) != last+1 || totals.Fields[last].Name != "Branch" || totals.Fields[1].Column != "Sum" || totals.Role != "admin" || totals.Summary != builtin.Summary {
 		t.Errorf("got %+v", totals)
 	}
+	if colours, _ := s.Registry().Lookup("IN_Colours"); !slices.Equal(colours.Key, []string{"RecID"}) {
+		t.Errorf("IN_Colours has the key %q in spite of no key in the file", colours.Key)
+	}
 	if class, _ := s.Registry().Lookup("DB_Class"); class.Fields[0].Type != record.Text || len(s.Registry().Kinds()) != len(record.Kinds()) {
 		t.Errorf("got %+v", class)
 	}

@@ -77,15 +77,6 @@ var fieldTypes = slices.DeleteFunc(record.Types(), func(t record.Type) bool {
 	return t == record.Dictionary || t == record.Object || t == record.Epoch
 })
 
-// databaseTypes are types of databases that are often written in place of a field's type.
-var databaseTypes = map[string]record.Type{
-	"char": record.Text, "varchar": record.Text, "nchar": record.Text, "nvarchar": record.Text, "text": record.Text, "ntext": record.Text, "xml": record.Text,
-	"integer": record.Int, "smallint": record.Short, "tinyint": record.Byte, "bigint": record.Long, "numeric": record.Decimal, "money": record.Decimal,
-	"smallmoney": record.Decimal, "float": record.Double, "real": record.Double, "bit": record.Bool, "boolean": record.Bool, "datetime2": record.DateTime,
-	"smalldatetime": record.DateTime, "date": record.DateTime, "time": record.TimeSpan, "binary": record.Bytes, "varbinary": record.Bytes, "bytes": record.Bytes,
-	"image": record.Bytes, "blob": record.Bytes, "rowversion": record.Bytes, "timestamp": record.Bytes, "uniqueidentifier": record.Guid,
-}
-
 // readType returns the field of a type such as "decimal?". Otherwise hint is the
 // mistake.
 func readType(name, text string) (f record.Field, hint string) {
@@ -102,8 +93,10 @@ func readType(name, text string) (f record.Field, hint string) {
 	}
 	word, _, _ := strings.Cut(strings.ToLower(plain), "(")
 	near := record.DidYouMean(record.Suggest(plain, names))
-	if t, known := databaseTypes[word]; known {
-		near = record.DidYouMean([]string{t.String()})
+	for _, columns := range []map[string]record.Type{FileTypes, ServerTypes} {
+		if t, known := columns[word]; known {
+			near = record.DidYouMean([]string{t.String()})
+		}
 	}
 	if near == "" {
 		near = "; the types are " + strings.Join(names, ", ") + ", with ? where null is possible"

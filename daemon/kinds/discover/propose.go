@@ -150,7 +150,7 @@ func (o Object) propose(columns []string) *kinds.Declared {
 			continue
 		}
 		names[strings.ToLower(c.Name)] = true
-		if c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image" {
+		if o.Schema != "" && (c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image") {
 			d.Notes[field.Name] = c.Type + ", which SQL Server cannot compare or sort"
 		}
 		d.Fields = append(d.Fields, field)
@@ -239,37 +239,12 @@ func rename(d *kinds.Declared) {
 	}
 }
 
-// serverTypes and fileTypes are the types of fields by the types of columns.
-var (
-	serverTypes = columnTypes(map[record.Type]string{
-		record.Text: "char varchar nchar nvarchar text ntext xml sysname", record.Int: "int", record.Short: "smallint", record.Byte: "tinyint", record.Long: "bigint",
-		record.Decimal: "decimal numeric money smallmoney", record.Double: "float real", record.Bool: "bit", record.TimeSpan: "time",
-		record.DateTime: "date datetime datetime2 smalldatetime", record.Bytes: "binary varbinary image timestamp rowversion", record.Guid: "uniqueidentifier",
-	})
-	fileTypes = columnTypes(map[record.Type]string{
-		record.Text: "char varchar nchar nvarchar text ntext clob xml sysname time", record.Int: "int mediumint", record.Short: "smallint", record.Byte: "tinyint",
-		record.Long: "integer bigint int8", record.Decimal: "decimal numeric money smallmoney text_decimal", record.Double: "float real double", record.Bool: "bit bool boolean",
-		record.DateTime: "date datetime datetime2 smalldatetime timestamp", record.Bytes: "blob binary varbinary image rowversion", record.Guid: "uniqueidentifier guid uuid",
-		record.TimeSpan: "timespan",
-	})
-)
-
-func columnTypes(names map[record.Type]string) map[string]record.Type {
-	types := make(map[string]record.Type)
-	for t, list := range names {
-		for name := range strings.FieldsSeq(list) {
-			types[name] = t
-		}
-	}
-	return types
-}
-
 // field returns the field for a column, or the reason why it has none. Columns of a file
 // without a type are those of a view's expressions.
 func (c Column) field(server bool) (record.Field, string) {
-	types := fileTypes
+	types := kinds.FileTypes
 	if server {
-		types = serverTypes
+		types = kinds.ServerTypes
 	}
 	t, ok := types[c.Type]
 	if word, _, _ := strings.Cut(c.Type, " "); !ok && !server { // double precision
