@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -34,7 +35,7 @@ func millionPendingMessages(s *suite, b *testing.B) {
 		r.await(b, 1)
 		first.values = append(first.values, time.Since(began).Seconds())
 		r.await(b, 1000)
-		most, err := peakMemory(h.PID())
+		_, most, err := benchtest.Memory(h.PID())
 		if err = errors.Join(err, h.Stop()); err != nil {
 			b.Fatal(err)
 		}

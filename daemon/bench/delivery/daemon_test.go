@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/daemon/whd"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -185,12 +186,12 @@ func (h *benchDaemon) awaitNothingOpen(b *testing.B) {
 // cpuUsed returns the CPU time that a process uses while f runs.
 func cpuUsed(b *testing.B, pid int, f func()) time.Duration {
 	b.Helper()
-	before, err := cpuTime(pid)
+	before, err := benchtest.CPUTime(pid)
 	if err != nil {
 		b.Fatal(err)
 	}
 	f()
-	after, err := cpuTime(pid)
+	after, err := benchtest.CPUTime(pid)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func cpuUsed(b *testing.B, pid int, f func()) time.Duration {
 
 // usageAvailable reports whether this system can measure a process's resource usage.
 func (t *table) usageAvailable(b *testing.B) bool {
-	_, err := cpuTime(os.Getpid())
+	_, err := benchtest.CPUTime(os.Getpid())
 	if err != nil {
 		t.addSkipped(b, err.Error())
 	}

@@ -88,6 +88,6 @@ func (t *table) addKills(b *testing.B, r *receiver, accepted map[string]bool) {
 	}
 	b.ReportMetric(share, "twice-percent")
 	must, aim := limits{limit: 1, goal: 0.1}, "%"
-	t.add(number(b), "20 kills at 300/s", fmt.Sprintf("%d of %d lost, %.2f %% twice", lost, len(accepted), share), "", "",
+	t.Add(b, "20 kills at 300/s", fmt.Sprintf("%d of %d lost, %.2f %% twice", lost, len(accepted), share), "", "",
 		"0 lost, "+must.verdict(share, must.limit, aim), "0 lost, "+must.verdict(share, must.goal, aim))
 }

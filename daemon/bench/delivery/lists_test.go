@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -20,6 +21,7 @@ import (
 const (
 	listSubscriptions = 10
 	listFailed        = 100 // of any number of messages
+	listOfKey         = 20  // with the same key
 )
 
 // listsVariable is the number of messages of the last step, a power of ten from
@@ -82,6 +84,8 @@ func measureLists(b *testing.B, h *benchDaemon, last int) []*listRequest {
 		{title: "newest 10 failed of a subscriber, with Total", metric: "failed", path: subscriber + "?Status=3&Take=10&Include=Total"},
 		{title: "newest 10 failed of all, with Total", metric: "all-failed", path: "/Webhooks/Messages?Status=3&Take=10&Include=Total"},
 		{title: "newest 10 retrying of a subscriber, with Total", metric: "retrying", path: subscriber + "?Status=2&Take=10&Include=Total"},
+		{title: "newest 10 of a key, with Total", metric: "key", path: "/Webhooks/Messages?Key=K7&Take=10&Include=Total"},
+		{title: "newest 10 of a key and a subscriber", metric: "subscriber-key", path: subscriber + "?Key=K7&Take=10"},
 		{title: "dry run of a retry of failed ones", metric: "retry", method: http.MethodPost, path: "/Webhooks/Messages/Retry?Status=3&DryRun=true"},
 	}
 	rows := 0
@@ -125,7 +129,7 @@ func (l *listRequest) measure(b *testing.B, h *benchDaemon) {
 		}
 		times = append(times, used.Seconds()*1000/float64(n))
 	}
-	l.times = append(l.times, median(times))
+	l.times = append(l.times, benchtest.Median(times))
 }
 
 func (l *listRequest) send(b *testing.B, h *benchDaemon) {
@@ -171,8 +175,8 @@ func (h *benchDaemon) insertDelivered(b *testing.B, first, last int) {
 	h.change(b,
 		`INSERT INTO WH_Event (EventID, RecID, EventName, AddedDateTime, Body) `+numbers+` SELECT 1000 + n, `+guid+`, '`+event(0)+`', `+now+`, printf('%64d', n) FROM numbers`,
 		`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
-	HTTPCode, ResponseMessage, MadeByAdmin) `+numbers+`
-SELECT 1000 + n, `+guid+`, 1000 + n, 1, s.ID, s.URL, 1, 1, `+now+`, `+now+`, 200, 'OK', s.MadeByAdmin
+	HTTPCode, ResponseMessage, MadeByAdmin, EventKey) `+numbers+`
+SELECT 1000 + n, `+guid+`, 1000 + n, 1, s.ID, s.URL, 1, 1, `+now+`, `+now+`, 200, 'OK', s.MadeByAdmin, printf('K%d', n / `+strconv.Itoa(listOfKey)+`)
 FROM numbers JOIN SY_WebhookSubscription s ON s.ItemNo = n % `+strconv.Itoa(listSubscriptions)+` + 1`,
 		fmt.Sprintf(`INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
 SELECT SubscriptionID, COUNT(*), 0 FROM SY_WebhookMessage WHERE ID BETWEEN 1000 + %d AND 1000 + %d GROUP BY SubscriptionID
@@ -194,9 +198,10 @@ func (h *benchDaemon) insertOnServer(b *testing.B, first, last int) {
 		mssqltest.Exec(b, h.server, fmt.Sprintf(serverNumbers+`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
 SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), '%[2]s', SYSUTCDATETIME(), REPLICATE('x', 64) FROM numbers n`, first, event(0))+which,
 			fmt.Sprintf(serverNumbers+`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime,
-	HTTPCode, ResponseMessage, MadeByAdmin)
-SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1, SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin
-FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`, first, listSubscriptions)+which)
+	HTTPCode, ResponseMessage, MadeByAdmin, EventKey)
+SELECT 1000 + %[1]d + n.n, CONVERT(nvarchar(36), NEWID()), 1000 + %[1]d + n.n, 1, s.ID, s.URL, 1, 1, SYSUTCDATETIME(), SYSUTCDATETIME(), 200, 'OK', s.MadeByAdmin,
+	CONCAT('K', (%[1]d + n.n) / %[3]d)
+FROM numbers n JOIN whd.SY_WebhookSubscription s ON s.ItemNo = (%[1]d + n.n) %% %[2]d + 1`, first, listSubscriptions, listOfKey)+which)
 	}
 	mssqltest.Exec(b, h.server, `UPDATE whd.WH_Number SET Next = 100000000 WHERE Name = 'ID'`)
 }

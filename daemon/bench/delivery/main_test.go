@@ -64,6 +64,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D19", largeOutage},
 		{"D19-hanging", hangingOutage},
 		{"D19-recovery", recovery},
+		{"keys", orderByKey},
 		{"changes", latencyDuringChanges},
 		{"Disk-answers", rejectionsOnDisk},
 		{"Disk-requestlog", requestLogOnDisk},

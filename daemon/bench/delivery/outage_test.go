@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -272,7 +273,7 @@ type usageWatcher struct {
 // watchUsage starts a usageWatcher.
 func (h *benchDaemon) watchUsage(b *testing.B) *usageWatcher {
 	b.Helper()
-	peak, err := peakMemory(h.PID())
+	_, peak, err := benchtest.Memory(h.PID())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -289,7 +290,7 @@ func (h *benchDaemon) watchUsage(b *testing.B) *usageWatcher {
 				return
 			case <-tick.C:
 			}
-			if peak, err := peakMemory(pid); err == nil {
+			if _, peak, err := benchtest.Memory(pid); err == nil {
 				w.rss = max(w.rss, peak)
 			}
 			if file, err := os.Stat(wal); err == nil {

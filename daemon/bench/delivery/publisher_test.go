@@ -42,6 +42,7 @@ type target struct {
 	key        string
 	events     []string // names, used in turn; empty for the floor, its requests consist of the body only
 	padding    string   // added to each body
+	keys       int      // number of keys, used in turn; 0 for events without a key
 	publishers int      // how many publish at a rate; 0 for the usual number
 }
 
@@ -67,7 +68,11 @@ var filling = strings.Repeat("x", bodySize-timeDigits-numberDigits)
 func (p *publisher) publish(t *target, n int) error {
 	body := fmt.Sprintf("%0*d%0*d%s", timeDigits, time.Now().UnixNano(), numberDigits, n, filling+t.padding)
 	if len(t.events) > 0 {
-		body = `{"EventName":"` + t.events[n%len(t.events)] + `","Body":"` + body + `"}`
+		key := ""
+		if t.keys > 0 {
+			key = fmt.Sprintf(`"Key":"K%d",`, n%t.keys)
+		}
+		body = `{` + key + `"EventName":"` + t.events[n%len(t.events)] + `","Body":"` + body + `"}`
 	}
 	if err := p.post(t, body); err != nil {
 		return err

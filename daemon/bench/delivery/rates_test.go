@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // suite is the state shared by the measurements.
@@ -87,7 +89,7 @@ func measure(b *testing.B, r *receiver, n, subscriptions int, targets ...target)
 // measureCPU is measure with the CPU time that a process uses.
 func measureCPU(b *testing.B, pid int, r *receiver, n, subscriptions int, t target) (m measurement) {
 	b.Helper()
-	if _, err := cpuTime(pid); err != nil {
+	if _, err := benchtest.CPUTime(pid); err != nil {
 		return measure(b, r, n, subscriptions, t)
 	}
 	used := cpuUsed(b, pid, func() { m = measure(b, r, n, subscriptions, t) })

@@ -18,6 +18,8 @@ type receiver struct {
 	code atomic.Int32 // status code of responses, 0 to hang
 	slow atomic.Int64 // delay of responses, in ns
 
+	answer func(body []byte) int32 // returns the status code of a response in place of code; nil to use it. Only accepted messages count then
+
 	mu             sync.Mutex
 	changed        *sync.Cond
 	received       int
@@ -27,6 +29,7 @@ type receiver struct {
 	arrivals       map[string][]time.Time // by message, if recordMessages is set
 	latencies      []time.Duration        // from publishing to receiving
 	arrived        []time.Time            // of the same deliveries
+	order          []string               // the messages of all requests, with answer
 	conns          map[net.Conn]bool      // to close
 	listeners      []net.Listener
 	recordMessages bool // record messages in addition to counts
@@ -96,6 +99,9 @@ func (r *receiver) serveConn(conn net.Conn) {
 			return
 		}
 		code := r.code.Load()
+		if r.answer != nil {
+			code = r.answer(body)
+		}
 		if code == 0 {
 			_, _ = in.ReadByte() // until the peer closes the connection
 			return
@@ -139,6 +145,12 @@ func (r *receiver) record(id string, body []byte, accepted bool) {
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.answer != nil {
+		r.order = append(r.order, id)
+		if !accepted {
+			return
+		}
+	}
 	r.received++
 	r.last = now
 	r.latencies, r.arrived = append(r.latencies, since(body, now)), append(r.arrived, now)

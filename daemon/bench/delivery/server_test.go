@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -43,7 +44,7 @@ func twoDaemons(s *suite, b *testing.B) {
 		speedup.values = append(speedup.values, float64(runtime.NumCPU())/busy)
 	})
 	s.table.addSamples(b, got, limits{limit: 1.5, goal: 1.8, moreIsBetter: true, timesBaseline: true})
-	if _, err := busyTime(); err == nil {
+	if _, err := benchtest.BusyTime(); err == nil {
 		s.table.addSamples(b, speedup, limits{limit: 1.5, goal: 1.8, moreIsBetter: true})
 	}
 }
@@ -51,10 +52,10 @@ func twoDaemons(s *suite, b *testing.B) {
 // busyProcessors returns how many processors were busy on average while do ran, 0 if
 // unknown.
 func busyProcessors(do func()) float64 {
-	before, _ := busyTime()
+	before, _ := benchtest.BusyTime()
 	began := time.Now()
 	do()
 	took := time.Since(began)
-	after, _ := busyTime()
+	after, _ := benchtest.BusyTime()
 	return float64(after-before) / float64(took)
 }

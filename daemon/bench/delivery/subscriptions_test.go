@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -52,7 +53,7 @@ func manySubscriptions(s *suite, b *testing.B) {
 				}
 			})
 			for i, o := range operations {
-				points[i] = append(points[i], median(times[i].values))
+				points[i] = append(points[i], benchtest.Median(times[i].values))
 				s.table.addSamples(b, times[i], limits{limit: o.limit, goal: o.goal})
 			}
 		})

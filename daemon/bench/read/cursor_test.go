@@ -8,6 +8,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // pagesByCursor measures a page far from the first one, by cursor and by Skip, in the order
@@ -17,7 +19,7 @@ func pagesByCursor(s *stage, b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := cpuTime(both.whd.pid()); err != nil {
+	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 		return
 	}
@@ -70,12 +72,12 @@ func (s *stage) pageByCursor(b *testing.B, both servers, order string) {
 		skipped, skippedNear = append(skipped, skip(far)), append(skippedNear, skip(near))
 	})
 	exponent := func(far, near []float64, by float64) float64 {
-		return math.Log(median(far)/median(near)) / math.Log(by)
+		return math.Log(benchtest.Median(far)/benchtest.Median(near)) / math.Log(by)
 	}
 	order = strings.NewReplacer(`"`, "", ":", " ").Replace(order)
 	s.table.times(b, "page at row 900,000 by cursor, "+order+", CPU", got, 1.3)
 	s.table.checked(b, "", fmt.Sprintf("exponent from row 10,000 %.2f; by Skip %.2f, %.0f times page 1", exponent(got.whd, closer, far/near),
-		exponent(skipped, skippedNear, far/near), median(skipped)/median(got.base)), "", true)
+		exponent(skipped, skippedNear, far/near), benchtest.Median(skipped)/benchtest.Median(got.base)), "", true)
 }
 
 func dialled(b *testing.B, server *child) *connection {

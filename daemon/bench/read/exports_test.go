@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // exports measures whole exports, in CPU time of the server and in elapsed time.
@@ -40,7 +41,7 @@ func (s *stage) exports(b *testing.B, name string, serve func() (servers, error)
 			b.Fatalf("whd sends %d bytes, the floor %d", whd.bytes, floor.bytes)
 		}
 	})
-	if _, err := cpuTime(both.whd.pid()); err != nil {
+	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 	} else {
 		s.table.times(b, name+", CPU", cpu, 1.5)
@@ -57,7 +58,7 @@ type cost struct {
 
 // export returns the mean cost of count exports.
 func (s servers) export(b *testing.B, c *child, q question, count int) (all cost) {
-	cpu, cpuErr := cpuTime(c.pid())
+	cpu, cpuErr := benchtest.CPUTime(c.pid())
 	wall, err := lasted(func() (err error) {
 		for range count {
 			if all.bytes, err = s.data.readAll(c, q); err != nil {
@@ -71,7 +72,7 @@ func (s servers) export(b *testing.B, c *child, q question, count int) (all cost
 	}
 	all.wall = wall.Seconds() / float64(count)
 	if cpuErr == nil {
-		after, _ := cpuTime(c.pid()) // as before
+		after, _ := benchtest.CPUTime(c.pid()) // as before
 		all.cpu = (after - cpu).Seconds() / float64(count)
 	}
 	return all
@@ -135,7 +136,7 @@ func (s servers) wait(b *testing.B, c *child, q question) float64 {
 		}
 		waits[i] = waited.Seconds() * 1000
 	}
-	return median(waits)
+	return benchtest.Median(waits)
 }
 
 // wait sends a request, and disconnects after the first byte.

@@ -3,6 +3,8 @@ package read
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // oneRowLogged measures the CPU time of the first figure's question with the default logs,
@@ -19,7 +21,7 @@ func oneRowLogged(s *stage, b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := cpuTime(c.pid()); err != nil {
+		if _, err := benchtest.CPUTime(c.pid()); err != nil {
 			b.Skip(err)
 		}
 		clients := newClients(b, d, c)

@@ -51,6 +51,7 @@ func BenchmarkReads(b *testing.B) {
 		{"R18", pageOrderedWithTotal},
 		{"R19", oneRowLogged},
 		{"R20", exportsToFiles},
+		{"OData", feedPages},
 		{"TDS", onServer},
 	} {
 		b.Run(figure.number, func(b *testing.B) { figure.measure(s, b) })

@@ -9,11 +9,13 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // memory measures the peak memory of exports, each in a fresh daemon.
 func memory(s *stage, b *testing.B) {
-	if err := forgetPeak(os.Getpid()); err != nil {
+	if err := benchtest.ResetPeak(os.Getpid()); err != nil {
 		s.table.skipped(b, err.Error())
 		return
 	}
@@ -26,6 +28,7 @@ func memory(s *stage, b *testing.B) {
 		{"ndjson", "1M rows, ndjson", whole("ndjson", "")},
 		{"csv", "1M rows, csv", whole("csv", "")},
 		{"xml", "1M rows, xml", whole("xml", "")},
+		{"odata", "1M rows by OData", wholeFeed},
 		{"json-zstd", "1M rows, json, zstd", whole("json", "zstd")},
 		{"json-gzip", "1M rows, json, gzip", whole("json", "gzip")},
 		{"xml-zstd", "1M rows, xml, zstd", whole("xml", "zstd")},
@@ -108,16 +111,16 @@ func (h *held) measure(c *child, d data, readers []reader) error {
 		return err
 	}
 	var err error
-	if h.idle, err = heldMemory(c.pid()); err != nil {
+	if h.idle, _, err = benchtest.Memory(c.pid()); err != nil {
 		return err
 	}
-	if err := forgetPeak(c.pid()); err != nil {
+	if err := benchtest.ResetPeak(c.pid()); err != nil {
 		return err
 	}
 	if err := read(c, d, readers...); err != nil {
 		return err
 	}
-	h.max, err = peakMemory(c.pid())
+	_, h.max, err = benchtest.Memory(c.pid())
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // connections is the number of concurrent clients.
@@ -37,7 +39,7 @@ func (s *stage) cpuTimes(b *testing.B, q, base question, count int) (got samples
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := cpuTime(both.whd.pid()); err != nil {
+	if _, err := benchtest.CPUTime(both.whd.pid()); err != nil {
 		s.table.skipped(b, err.Error())
 		return got, false
 	}

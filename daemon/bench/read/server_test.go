@@ -30,7 +30,7 @@ func onServer(s *stage, b *testing.B) {
 	server.small, server.large = server.filledServer(b, small), server.filledServer(b, large)
 	b.Run("memory", func(b *testing.B) { memory(server, b) })
 	b.Run("first-byte", func(b *testing.B) { firstByteOfServer(server, b) })
-	s.table.lines = append(s.table.lines, server.table.lines...)
+	s.table.Append(&server.table.Table)
 }
 
 // filledServer returns a function that fills a database on its first call.

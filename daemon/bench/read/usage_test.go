@@ -3,25 +3,27 @@ package read
 import (
 	"os"
 	"time"
+
+	"github.com/bizhook/whd/daemon/bench/benchtest"
 )
 
 // cpuOf returns the CPU time that a process uses while f runs.
 func cpuOf(pid int, f func() error) (time.Duration, error) {
-	before, err := cpuTime(pid)
+	before, err := benchtest.CPUTime(pid)
 	if err != nil {
 		return 0, err
 	}
 	if err := f(); err != nil {
 		return 0, err
 	}
-	after, err := cpuTime(pid)
+	after, err := benchtest.CPUTime(pid)
 	return after - before, err
 }
 
 // spent returns the CPU time of f in this process, or the elapsed time if that
 // cannot be read.
 func spent(f func() error) (time.Duration, error) {
-	if _, err := cpuTime(os.Getpid()); err == nil {
+	if _, err := benchtest.CPUTime(os.Getpid()); err == nil {
 		return cpuOf(os.Getpid(), f)
 	}
 	return lasted(f)
