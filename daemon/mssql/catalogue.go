@@ -78,27 +78,61 @@ const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]
 // Keys returns the columns of the unique indexes of a table, those of the primary key
 // first. There are none for a view, a synonym or a table on another server.
 func (c *Conn) Keys(ctx context.Context, t Table) (all []KeyColumn, err error) {
+	err = facts(ctx, c, t, keysSQL, []record.Type{record.Int, record.Text, record.Int}, func(cells []row.Cell) {
+		all = append(all, KeyColumn{cells[0].Int, string(cells[1].Data), cells[2].Int != 0})
+	})
+	return all, err
+}
+
+const leadingSQL = "SELECT c.name FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +
+	" JOIN %[1]scolumns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND k.key_ordinal = 1 AND i.has_filter = 0 AND i.is_disabled = 0"
+
+// Leading returns the first columns of the indexes of a table that contain all of its rows.
+func (c *Conn) Leading(ctx context.Context, t Table) (names []string, err error) {
+	err = facts(ctx, c, t, leadingSQL, []record.Type{record.Text}, func(cells []row.Cell) { names = append(names, string(cells[0].Data)) })
+	return names, err
+}
+
+// sizeSQL is the largest number of rows of an index: Babelfish lists only the indexes of a
+// table, with 0 rows.
+const sizeSQL = "SELECT MAX(q.n) FROM (SELECT SUM(rows) AS n FROM %[1]spartitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id) q"
+
+// Size returns the approximate number of rows of a table, negative if the catalogue does not
+// know it, as for views.
+func (c *Conn) Size(ctx context.Context, t Table) (n int64, err error) {
+	n = -1
+	err = facts(ctx, c, t, sizeSQL, []record.Type{record.Long}, func(cells []row.Cell) {
+		if !cells[0].Null {
+			n = cells[0].Int
+		}
+	})
+	return n, err
+}
+
+// facts reads facts about a table from the catalogue of its database. There are none for a
+// table on another server.
+func facts(ctx context.Context, c *Conn, t Table, query string, types []record.Type, add func([]row.Cell)) error {
 	if t.Server != "" {
-		return nil, nil
+		return nil
 	}
 	system := "sys."
 	if t.Database != "" {
 		system = Quote(t.Database) + ".sys."
 	}
 	rows, err := c.Query(ctx, Query{
-		SQL:    fmt.Sprintf(keysSQL, system),
+		SQL:    fmt.Sprintf(query, system),
 		Params: []Param{Text(Column{Type: "nvarchar", Length: 1000}, t.Quoted())},
-		Types:  []record.Type{record.Int, record.Text, record.Int},
+		Types:  types,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	for {
 		cells, err := rows.Next()
 		if err != nil || cells == nil {
-			return all, err
+			return err
 		}
-		all = append(all, KeyColumn{cells[0].Int, string(cells[1].Data), cells[2].Int != 0})
+		add(cells)
 	}
 }

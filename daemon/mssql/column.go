@@ -35,9 +35,9 @@ func (c Column) isText() bool {
 }
 
 // Holds reports whether a char or varchar column can certainly hold text. Beyond ASCII only
-// the characters that Windows-1252 shares with Unicode, and UTF-8, are recognized. The
-// code page of varchar parameters must be the same, because other characters would be
-// replaced by similar ones or by question marks.
+// the characters of Windows-1252, and UTF-8, are recognized. The code page of varchar
+// parameters must be the same, because other characters would be replaced by similar ones or
+// by question marks.
 func (c Column) Holds(text string) bool {
 	switch {
 	case !c.usesCodePage():
@@ -52,11 +52,18 @@ func (c Column) Holds(text string) bool {
 		return false
 	}
 	for _, r := range text {
-		if r >= utf8.RuneSelf && (r < 0xa0 || r > 0xff) {
+		if r >= utf8.RuneSelf && (r < 0xa0 || r > 0xff) && !strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r) {
 			return false
 		}
 	}
 	return true
+}
+
+// ComparesAsSorted reports whether the server compares a text with the column by the rules by
+// which it sorts the column. Those of collations SQL_... differ for char and varchar from those
+// for nvarchar, as which a text is sent that the column might not hold.
+func (c Column) ComparesAsSorted(text string) bool {
+	return !c.usesCodePage() || !strings.HasPrefix(c.Collation, "SQL_") || c.Holds(text)
 }
 
 // Unordered reports whether SQL Server does not support =, ORDER BY and DISTINCT for the

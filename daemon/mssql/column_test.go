@@ -66,7 +66,7 @@ func TestHolds(t *testing.T) {
 		{Column{Type: "varchar", CodePage: latin1}, "abc", true},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "Grüße", true},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "\u0080", false},
-		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "œ", false},
+		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: latin1}, "€“œ”", true},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "abc", true},
 		{Column{Type: "varchar", CodePage: latin1, ParameterCodePage: 1250}, "Grüße", false}, // the parameter would contain other letters
 		{Column{Type: "char"}, "abc", true},
@@ -79,6 +79,22 @@ func TestHolds(t *testing.T) {
 	} {
 		if got := c.column.Holds(c.text); got != c.want {
 			t.Errorf("%s %d %q: %v", c.column.Type, c.column.CodePage, c.text, got)
+		}
+	}
+}
+
+func TestComparesAsSorted(t *testing.T) {
+	polish := Column{Type: "varchar", Collation: "SQL_Latin1_General_CP1250_CI_AS", CodePage: 1250, ParameterCodePage: latin1}
+	latin := Column{Type: "char", Collation: "SQL_Latin1_General_CP1_CI_AS", CodePage: latin1, ParameterCodePage: latin1}
+	wide, windows := polish, polish
+	wide.Type, windows.Collation = "nvarchar", "Polish_CI_AS"
+	for _, c := range []struct {
+		column Column
+		text   string
+		want   bool
+	}{{polish, "ą", false}, {polish, "a", true}, {latin, "“€”", true}, {wide, "ą", true}, {windows, "ą", true}} {
+		if got := c.column.ComparesAsSorted(c.text); got != c.want {
+			t.Errorf("%s %s %q: %v", c.column.Type, c.column.Collation, c.text, got)
 		}
 	}
 }

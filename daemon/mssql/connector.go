@@ -34,8 +34,8 @@ type connector struct {
 	limits limits
 }
 
-func newConnector(dsn string) (*connector, error) {
-	full, entra, err := completeDSN(dsn)
+func newConnector(dsn string, replaced ...option) (*connector, error) {
+	full, entra, err := completeDSN(dsn, replaced...)
 	if err != nil {
 		return nil, err
 	}

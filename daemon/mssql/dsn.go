@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/microsoft/go-mssqldb/integratedauth/krb5"
@@ -14,24 +15,26 @@ import (
 // errDSN does not contain the connection string, which contains a password.
 var errDSN = errors.New("mssql: the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped")
 
-// defaultOptions are options that apply unless the connection string sets them. Their names and
-// values are those of the driver.
-var defaultOptions = []struct{ name, value string }{
+// option is an option of a connection string. Names and values are those of the driver.
+type option struct{ name, value string }
+
+// defaultOptions are options that apply unless the connection string sets them.
+var defaultOptions = []option{
 	{"app name", "whd"},
 	{"packet size", "32767"}, // the maximum; encrypted connections use 16383
 	{"encrypt", "true"},
 }
 
 // fixedOptions are options that this package requires.
-var fixedOptions = []struct{ name, value string }{
+var fixedOptions = []option{
 	{"timezone", "UTC"},          // dates have no zone
 	{"guid conversion", "false"}, // appendGuid expects the server's byte order
 	{"log", "0"},                 // do not log statements and values
 }
 
-// completeDSN adds the default and fixed options to a connection string. entra reports
-// whether the login uses Microsoft Entra.
-func completeDSN(dsn string) (full string, entra bool, err error) {
+// completeDSN adds the default and fixed options to a connection string, and others that
+// replace its own. entra reports whether the login uses Microsoft Entra.
+func completeDSN(dsn string, replaced ...option) (full string, entra bool, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil || u.Scheme != "sqlserver" || u.Host == "" {
 		return "", false, errDSN
@@ -52,7 +55,7 @@ func completeDSN(dsn string) (full string, entra bool, err error) {
 			options.Set(o.name, o.value)
 		}
 	}
-	for _, o := range fixedOptions {
+	for _, o := range slices.Concat(fixedOptions, replaced) {
 		options.Set(o.name, o.value)
 	}
 	for _, name := range []string{"certificate", "servercertificate", "krb5-configfile", "krb5-keytabfile"} {

@@ -25,7 +25,7 @@ func TestDeclarations(t *testing.T) {
 		{Text(usesCodePage, strings.Repeat("x", 31)), "varchar(8000)"}, // truncated to 30 it might equal a value
 		{Text(usesCodePage, strings.Repeat("x", 8001)), "varchar(max)"},
 		{Text(usesCodePage, "日本"), "nvarchar(4000)"},
-		{Text(usesCodePage, "€"), "nvarchar(4000)"}, // in the code page, but not at its Unicode code point
+		{Text(usesCodePage, "€"), "varchar(30)"},
 		{Text(Column{Type: "varchar", Length: 30, CodePage: 1250, ParameterCodePage: 1250}, "é"), "nvarchar(4000)"},
 		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, ParameterCodePage: utf8CP}, "日本"), "varchar(30)"},
 		{Text(Column{Type: "varchar", Length: 30, CodePage: utf8CP, ParameterCodePage: latin1}, "日本"), "nvarchar(4000)"},

@@ -16,6 +16,8 @@ import (
 type Config struct {
 	DSN         string // sqlserver:// URL with the driver's options
 	Connections int    // maximum number of connections; 0 for no limit
+	AppName     string // program name that the server shows; empty for that of DSN
+	Primary     bool   // do not connect to a readable replica, even if DSN requests one
 }
 
 // Limits of idle connections in a pool.
@@ -32,7 +34,7 @@ type Server struct {
 
 // Open opens a pool. It does not connect.
 func Open(c Config) (*Server, error) {
-	connector, err := newConnector(c.DSN)
+	connector, err := newConnector(c.DSN, c.options()...)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +43,17 @@ func Open(c Config) (*Server, error) {
 	db.SetMaxIdleConns(maxIdle)
 	db.SetConnMaxIdleTime(idleTime)
 	return &Server{db, connector}, nil
+}
+
+// options returns the options that replace those of the connection string.
+func (c Config) options() (replaced []option) {
+	if c.AppName != "" {
+		replaced = append(replaced, option{"app name", c.AppName})
+	}
+	if c.Primary {
+		replaced = append(replaced, option{"applicationintent", "ReadWrite"})
+	}
+	return replaced
 }
 
 // DB returns the pool for statements that are not performance-critical, such as those on

@@ -38,6 +38,14 @@ func Database(tb testing.TB) string {
 	return u.String()
 }
 
+// Recreate replaces a database that Database created by an empty one with its name.
+func Recreate(tb testing.TB, name string) {
+	tb.Helper()
+	server := os.Getenv(Variable)
+	execRetrying(tb, server, "DROP DATABASE "+name)
+	execRetrying(tb, server, "CREATE DATABASE "+name)
+}
+
 // Exec executes statements one by one.
 func Exec(tb testing.TB, dsn string, statements ...string) {
 	tb.Helper()

@@ -108,10 +108,12 @@ func (p *Proxy) pass(to, from *net.TCPConn, answers bool) {
 			return
 		}
 		passed += int64(n)
-		if err == nil && p.allows(answers, passed) {
-			_, err = to.Write(piece[:n])
-		} else {
-			err = net.ErrClosed
+		if err == nil {
+			excess := p.excess(answers, passed)
+			_, err = to.Write(piece[:max(n-excess, 0)])
+			if excess > 0 {
+				err = net.ErrClosed
+			}
 		}
 		if err != nil {
 			reset(to, from)
@@ -120,8 +122,8 @@ func (p *Proxy) pass(to, from *net.TCPConn, answers bool) {
 	}
 }
 
-// allows waits while the proxy is frozen, and reports whether the bytes may pass.
-func (p *Proxy) allows(answers bool, passed int64) bool {
+// excess waits while the proxy is frozen, and returns the number of bytes that may not pass.
+func (p *Proxy) excess(answers bool, passed int64) int {
 	p.mu.Lock()
 	gate := p.gate
 	select {
@@ -137,7 +139,10 @@ func (p *Proxy) allows(answers bool, passed int64) bool {
 	<-gate
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !answers || p.maxBytes == 0 || passed <= p.maxBytes
+	if !answers || p.maxBytes == 0 {
+		return 0
+	}
+	return int(max(passed-p.maxBytes, 0))
 }
 
 // reset closes connections as if the peer had crashed.
