@@ -75,13 +75,15 @@ func (d *Dialect) Operand(t record.Type, c Column, op record.Operator, operand s
 	switch t {
 	case record.DateTime:
 		return d.Date(c, op, operand)
-	case record.Decimal:
-		return money(c, op, operand)
 	case record.TimeSpan:
 		return "time(7)", operand
-	case record.Double:
-		if _, err := strconv.ParseFloat(operand, 32); c.Type == "real" && err == nil {
-			return c.Type, operand // as the value is shown, not its nearest double
+	case record.Decimal, record.Double:
+		_, err := strconv.ParseFloat(operand, 32)
+		if c.Type == "real" && err == nil || c.Type == "float" && t == record.Decimal {
+			return c.Type, operand // as the value is shown, not its nearest double or its digits
+		}
+		if t == record.Decimal {
+			return money(c, op, operand)
 		}
 	}
 	return "", operand

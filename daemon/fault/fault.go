@@ -15,24 +15,27 @@ type Kind uint8
 // The kinds. The zero value is Internal: the text of an unexpected error is not sent to
 // clients.
 const (
-	Internal     Kind = iota
-	Invalid           // a member cannot be read, wrong arity, unknown order field, bad page
-	Malformed         // the body cannot be read
-	Missing           // a required member is missing
-	Unauthorized      // not signed in
-	Forbidden         // signed in, role too low
-	NotFound          // no such record or operation
-	BadMethod         // known path, wrong method
-	Conflict          // duplicate name, stale RowHash
-	TooLarge          // body too large
-	HeadTooLarge      // URL or headers too large
-	Unsupported       // a content type that cannot be read
-	TooMany           // rate or login attempts exceeded
-	Unavailable       // store unreachable, overloaded, shutting down
-	Timeout           // statement over its time limit
-	SlowBody          // body too slow
-	Misdirected       // Host not allowed
-	TokenExpired      // an API key that has expired or was revoked
+	Internal       Kind = iota
+	Invalid             // a member cannot be read, wrong arity, unknown order field, bad page
+	Malformed           // the body cannot be read
+	Missing             // a required member is missing
+	Unauthorized        // not signed in
+	Forbidden           // signed in, role too low
+	NotFound            // no such record or operation
+	BadMethod           // known path, wrong method
+	Conflict            // duplicate name, stale RowHash
+	TooLarge            // body too large
+	HeadTooLarge        // URL or headers too large
+	Unsupported         // a content type that cannot be read
+	TooMany             // rate or login attempts exceeded
+	Unavailable         // store unreachable, overloaded, shutting down
+	Timeout             // statement over its time limit
+	SlowBody            // body too slow
+	Misdirected         // Host not allowed
+	TokenExpired        // an API key that has expired or was revoked
+	Gone                // a position in changes that cannot be continued from
+	NotImplemented      // a part of OData that is not offered
+	Stopped             // the capture of a kind's changes has stopped; an administrator may have to resume it
 )
 
 // Field is the problem with one member of a request.
@@ -47,7 +50,7 @@ type Error struct {
 	Kind       Kind
 	Message    string
 	Fields     []Field
-	RetryAfter time.Duration // of TooMany and Unavailable
+	RetryAfter time.Duration // of TooMany, Unavailable and Stopped
 	Err        error
 }
 

@@ -204,6 +204,21 @@ func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 	}
 }
 
+// Column is a column of a table or view.
+type Column struct {
+	Name, Type string // the type as declared; empty for an expression of a view
+	Nullable   bool
+}
+
+// Columns returns the columns of a table or view in their order, none if it does not exist.
+func (c *Conn) Columns(table string) (all []Column, err error) {
+	err = c.Query(`SELECT name, type, NOT "notnull" FROM pragma_table_info(?1)`, func(s *Stmt) error {
+		all = append(all, Column{s.Text(0), s.Text(1), s.Int(2) != 0})
+		return nil
+	}, table)
+	return all, err
+}
+
 // QueryInt returns the first column of a statement's first row, and whether there is a
 // row.
 func (c *Conn) QueryInt(sql string, args ...any) (n int64, found bool, err error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/backup"
+	changestore "github.com/bizhook/whd/daemon/changes/sqlstore"
 	"github.com/bizhook/whd/daemon/fault"
 )
 
@@ -19,6 +20,12 @@ func Files() ([]backup.File, error) {
 	}
 	log, err := appdb.LatestMigration(appdb.LogMigrations)
 	return []backup.File{{Name: RecordsFile}, {Name: appdb.FileName, MaxSchema: db, Required: true}, {Name: appdb.LogFileName, MaxSchema: log}}, err
+}
+
+// ShadowFiles returns the names of the files of the shadow. Backups do not have them: capture
+// builds the shadow again after a restore.
+func ShadowFiles() []string {
+	return []string{changestore.FileName, changestore.FileName + "-wal", changestore.FileName + "-shm"}
 }
 
 // files returns the required files.

@@ -16,7 +16,9 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
+	changestore "github.com/bizhook/whd/daemon/changes/sqlstore"
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
@@ -62,8 +64,9 @@ type Store struct {
 	probe   erpProbe
 	cursors atomic.Pointer[query.Cursors] // nil until first used
 
-	AppDB    *appdb.DB       // the service's own tables
-	Webhooks *sqlstore.Store // the webhook tables
+	AppDB    *appdb.DB          // the service's own tables
+	Webhooks *sqlstore.Store    // the webhook tables
+	Changes  *changestore.Store // capture of changes
 }
 
 // Open opens the store. It creates missing files. It does not connect to the ERP's
@@ -108,6 +111,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.Webhooks, err = sqlstore.Open(s.AppDB, own.Path); err != nil {
 		return executor.OpenError(err)
 	}
+	s.Changes = changestore.Open(s.AppDB, s.path(changestore.FileName))
 	if c.DSN != "" {
 		return nil
 	}
@@ -147,6 +151,11 @@ func (s *Store) database(kind *record.Kind) executor.Database {
 // Key returns the fields that identify a row of a kind, nil if none are proven to do so.
 func (s *Store) Key(ctx context.Context, kind *record.Kind) ([]int, error) {
 	return executor.Key(ctx, s.database(kind), kind)
+}
+
+// Columns returns the columns of a kind's table by field, as far as the database knows them.
+func (s *Store) Columns(ctx context.Context, kind *record.Kind) ([]dialect.Column, error) {
+	return executor.ColumnsOf(ctx, s.database(kind), kind)
 }
 
 // SetPlace sets the place of a request with a cursor. It has the conditions of a path as
@@ -282,6 +291,9 @@ func (s *Store) Close() error {
 	}
 	if s.log != nil {
 		errs = append(errs, s.log.Close())
+	}
+	if s.Changes != nil {
+		errs = append(errs, s.Changes.Close())
 	}
 	if s.Webhooks != nil {
 		errs = append(errs, s.Webhooks.Close())
