@@ -92,6 +92,11 @@ func namesOf(formats []Format) []string {
 	return names
 }
 
+// NewFormat returns a format that no request negotiates, and that has no documents.
+func NewFormat(name, contentType string, rows func(Shape) Encoder, failure func([]byte, wire.ResponseStatus) []byte) Format {
+	return Format{Name: name, ContentType: contentType, New: rows, failure: failure}
+}
+
 // Bare reports whether results have rows only, without an envelope.
 func (f Format) Bare() bool { return f.bare }
 

@@ -131,11 +131,11 @@ func TestFilters(t *testing.T) {
 // fullView returns a View with all fields set.
 func fullView() *View {
 	return &View{
-		Summary: "Rows of every type", Path: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Action: "/api/MixedQuery",
-		Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
+		Summary: "Rows of every type", Path: []Link{{"Mixed", "/metadata#mixed"}, {Name: "Rows"}}, Feed: "https://host/odata/Mixed", FeedFile: "/odata/Mixed.pbids",
+		Form: FilterForm{Action: "/api/MixedQuery", Hidden: []Pair{{"OrderBy", "int"}}, Filters: []Filter{
 			NewFilter(record.Field{Name: "int", Type: record.Int, Filter: record.OrderedFilter}, record.GreaterThan, "5"),
 			NewFilter(record.Field{Name: "bool", Type: record.Bool, Filter: record.EqualFilter, Null: true}, record.Equal, "true"),
-		},
+		}},
 		Conditions: []Condition{{"int", "is over", "5", "/api/MixedQuery?OrderBy=int"}}, ClearURL: "/api/MixedQuery",
 		Sort: []SortLink{{URL: "/api/MixedQuery?OrderBy=string"}, {URL: "/api/MixedQuery?OrderByDesc=int", Sorted: "ascending"}},
 		Take: 4, Page: func(skip, take int64) string { return fmt.Sprintf("/api/MixedQuery?Skip=%d&Take=%d", skip, take) },
@@ -156,8 +156,10 @@ func TestHTMLIsSafe(t *testing.T) {
 	html := format(t, "html")
 	shape := Shape{Operation: attack, Record: attack, Columns: []Column{{attack, record.Text}}, Links: []Link{{attack, attack}, {attack, "javascript:alert(1)"}}}
 	shape.View = &View{
-		Summary: attack, Path: []Link{{attack, attack}}, Action: attack, Hidden: []Pair{{attack, attack}}, Note: attack, ClearURL: attack, CountURL: attack, Take: 1,
-		Filters:    []Filter{NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.TextFilter}, record.Equal, attack)},
+		Summary: attack, Path: []Link{{attack, attack}}, Feed: attack, FeedFile: attack, Note: attack, ClearURL: attack, CountURL: attack, Take: 1,
+		Form: FilterForm{Action: attack, Hidden: []Pair{{attack, attack}}, Filters: []Filter{
+			NewFilter(record.Field{Name: attack, Type: record.Text, Filter: record.TextFilter}, record.Equal, attack),
+		}},
 		Conditions: []Condition{{attack, attack, attack, attack}}, Sort: []SortLink{{attack, attack}}, Page: func(int64, int64) string { return attack },
 	}
 	html = html.For(Site{Base: "/erp", User: attack, Location: attack, Session: true})

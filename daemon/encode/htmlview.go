@@ -9,10 +9,8 @@ import (
 // with a query string.
 type View struct {
 	Summary    string
-	Path       []Link      // breadcrumbs of the page
-	Action     string      // of the filter form
-	Hidden     []Pair      // hidden inputs of the filter form
-	Filters    []Filter    // fields of the filter form
+	Path       []Link // breadcrumbs of the page
+	Form       FilterForm
 	Conditions []Condition // of the request
 	ClearURL   string      // the page without conditions
 	Sort       []SortLink  // one for each column
@@ -21,6 +19,15 @@ type View struct {
 	Page       func(skip, take int64) string
 	CountURL   string // the page with its total, if it was not counted
 	Note       string // a warning about the links
+	Feed       string // URL of all rows for Excel and Power BI; empty for none
+	FeedFile   string // URL of a file for Power BI
+}
+
+// FilterForm is a form for the conditions.
+type FilterForm struct {
+	Action  string
+	Hidden  []Pair   // hidden inputs
+	Filters []Filter // fields
 }
 
 // Condition is a condition of the request.

@@ -130,3 +130,29 @@ func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
 	}
 	return dst, err
 }
+
+// AppendJSONText appends a text as a JSON string.
+func AppendJSONText(dst []byte, text string) []byte { return appendJSONString(dst, []byte(text)) }
+
+// JSONObject writes rows as JSON objects. The function of NewJSONObject writes values other
+// than null and valid decimals.
+type JSONObject struct{ object object }
+
+// NewJSONObject returns a writer of rows of a shape.
+func NewJSONObject(s Shape, value func(dst []byte, t record.Type, cell *row.Cell) []byte) JSONObject {
+	return JSONObject{newObject(s, appendJSONString, "null", value)}
+}
+
+// Append appends one row.
+func (o *JSONObject) Append(dst []byte, cells []row.Cell) []byte { return o.object.append(dst, cells) }
+
+// AppendJSON appends a value as in the rows of JSON; null for none.
+func AppendJSON(dst []byte, t record.Type, cell row.Cell) []byte {
+	switch {
+	case cell.Null:
+		return append(dst, "null"...)
+	case t == record.Decimal && isJSONNumber(cell.Data):
+		return append(dst, cell.Data...)
+	}
+	return appendJSONValue(dst, t, &cell)
+}

@@ -3,10 +3,13 @@ package executor
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
@@ -26,34 +29,101 @@ func Key(ctx context.Context, from Database, kind *record.Kind) ([]int, error) {
 		return nil, err
 	}
 	defer s.close()
-	return s.key()
+	columns, err := s.keys()
+	return FindKey(columns, kind.ByColumn), err
 }
 
-// findKey returns the fields of the first index that has only fields and no nulls.
-func findKey(kind *record.Kind, columns []mssql.KeyColumn) []int {
+// ColumnsOf returns the columns of a kind's table by field, as far as the database knows them.
+func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect.Column, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	d, _ := s.table()
+	return d.Columns, nil
+}
+
+const (
+	maxKeyRows = 100_000          // in a table that is too large for the check
+	keyLimit   = 10 * time.Second // of a statement that checks one
+)
+
+// KeyProblem returns why the declared key of a kind does not identify its rows, or was not
+// checked. It is empty if no key is declared, or an index of the table proves it.
+func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem string, err error) {
+	declared := kind.KeyFields()
+	if declared == nil {
+		return "", nil
+	}
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return "", err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	proven := FindKey(columns, func(column string) (int, bool) {
+		field, found := kind.ByColumn(column)
+		return field, found && slices.Contains(declared, field)
+	})
+	if err != nil || proven != nil {
+		return "", err
+	}
+	d, table := s.table()
+	top, limit := func(n int) string { return fmt.Sprint("TOP ", n, " ") }, func(int) string { return "" }
+	if d.Page.TakeFirst {
+		top, limit = limit, func(n int) string { return fmt.Sprint(" LIMIT ", n) }
+	}
+	types := []record.Type{record.Long}
+	var key, nulls []string
+	for i, field := range declared {
+		types, key = append(types, kind.Fields[field].Type), append(key, string(d.Quote(nil, kind.Fields[field].ColumnName())))
+		nulls = append(nulls, key[i]+" IS NULL")
+	}
+	list := strings.Join(key, ", ")
+	size := fmt.Sprintf("SELECT %s FROM (SELECT %s1 AS one FROM %s%s) AS q", d.CountAll, top(maxKeyRows), table, limit(maxKeyRows))
+	err = one(s, query.Statement{SQL: size, Types: types[:1]}, keyLimit, func(cells []row.Cell) {
+		if cells[0].Int == maxKeyRows {
+			problem = "the declared key was not checked: size"
+		}
+	})
+	if err != nil || problem != "" {
+		return problem, err
+	}
+	wrong := fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s HAVING %s > 1 OR %s ORDER BY n DESC%s", top(1), d.CountAll, list, table, list, d.CountAll, strings.Join(nulls, " OR "), limit(1))
+	err = one(s, query.Statement{SQL: wrong, Types: types}, keyLimit, func(cells []row.Cell) {
+		values := make([]string, len(declared))
+		for i, c := range cells[1:] {
+			if values[i] = kind.Key[i] + " = null"; !c.Null {
+				values[i] = kind.Key[i] + " = " + c.Text(types[i+1])
+			}
+		}
+		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind", strings.Join(values, ", "), cells[0].Int)
+	})
+	return problem, err
+}
+
+// FindKey returns the fields of the first index that has only fields and no nulls. field
+// returns the field of a column.
+func FindKey(columns []mssql.KeyColumn, field func(column string) (int, bool)) []int {
 	for len(columns) > 0 {
 		var key []int
-		n, proven := 0, true
-		for _, c := range columns {
-			if c.Index != columns[0].Index {
-				break
-			}
-			field, found := kind.ByColumn(c.Name)
-			proven = proven && found && !c.Nullable
-			key = append(key, field)
-			n++
+		proven, rest := true, columns
+		for len(rest) > 0 && rest[0].Index == columns[0].Index {
+			at, found := field(rest[0].Name)
+			key, proven, rest = append(key, at), proven && found && !rest[0].Nullable, rest[1:]
 		}
 		if proven {
 			return key
 		}
-		columns = columns[n:]
+		columns = rest
 	}
 	return nil
 }
 
-// key implements Session. The key is known as long as the columns are.
-func (s *serverSession) key() ([]int, error) {
-	if known := s.live.key.Load(); known != nil {
+// keys implements Session. The columns are known as long as those of the table are.
+func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
+	if known := s.live.keys.Load(); known != nil {
 		return *known, nil
 	}
 	s.guard.watch(s.conn.Abort, s.server.Limits().Row)
@@ -64,25 +134,33 @@ func (s *serverSession) key() ([]int, error) {
 	if err != nil {
 		return nil, s.classify(err)
 	}
-	key := findKey(s.source.Kind, columns)
-	s.live.key.Store(&key)
-	return key, nil
+	s.live.keys.Store(&columns)
+	return columns, nil
 }
 
-// keySQL selects the columns of the unique indexes of a table. An integer that is the
-// primary key has no index, and is never null. Expressions have no name.
+// RowID is the index of an integer that is the primary key in a SQLite file, which has no
+// index and is never null.
+const RowID = -1
+
+// keySQL selects the columns of the unique indexes of a table. Expressions have no name.
 const keySQL = `SELECT -1, name, 0 FROM pragma_table_info(?1) WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
 UNION ALL SELECT * FROM (SELECT i.seq, coalesce(c.name, ''), coalesce(t."notnull", 0) = 0 FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
 WHERE i."unique" AND NOT i.partial ORDER BY i.origin <> 'pk', i.seq, c.seqno)`
 
-// key implements Session.
-func (s *fileSession) key() ([]int, error) {
-	var columns []mssql.KeyColumn
-	err := s.conn.Query(keySQL, func(r *sqlite.Stmt) error {
-		columns = append(columns, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0})
+// FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
+// the primary key first.
+func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error) {
+	err = conn.Query(keySQL, func(r *sqlite.Stmt) error {
+		all = append(all, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0})
 		return nil
-	}, s.file.Name(s.kind))
-	return findKey(s.kind, columns), s.classify(err)
+	}, table)
+	return all, err
+}
+
+// keys implements Session.
+func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
+	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
+	return columns, s.classify(err)
 }
 
 // pageRows reads a page by cursor: the rows of its parts, one after the other, and the row
@@ -99,10 +177,8 @@ type pageRows struct {
 
 func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, error) {
 	p := &pageRows{result: r, parts: parts, positions: positions, left: r.plan.Take}
-	if s, isFile := r.session.(*fileSession); isFile {
-		if err := s.untyped(r.plan); err != nil {
-			return nil, err
-		}
+	if err := r.session.pageable(r.plan); err != nil {
+		return nil, err
 	}
 	return p, p.start()
 }
@@ -189,24 +265,30 @@ func typeError(plan *query.Plan) error {
 	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field", query.Cursor, strings.Join(columns, ", "))
 }
 
-// untyped rejects an order by columns without a type, as those of expressions in a view:
+// pageable implements Session. Columns without a type are those of expressions in a view:
 // SQLite does not convert the last row's values when it compares them with the column.
-func (s *fileSession) untyped(plan *query.Plan) error {
+func (s *fileSession) pageable(plan *query.Plan) error {
 	if s.own || s.kind.Database != record.RecordsDB {
 		return nil
 	}
-	var without []string
-	err := s.conn.Query("SELECT name FROM pragma_table_info(?1) WHERE type = ''", func(r *sqlite.Stmt) error {
-		without = append(without, r.Text(0))
-		return nil
-	}, s.file.Name(s.kind))
+	columns, err := s.conn.Columns(s.file.Name(s.kind))
 	for _, o := range plan.Order {
 		f := &s.kind.Fields[o.Field]
-		if slices.ContainsFunc(without, func(name string) bool { return strings.EqualFold(name, f.ColumnName()) }) {
-			e := fault.New(fault.Invalid, "%s has no effect in the order of %s: its column %s has no type in the database. Use Skip and Take, or give it a type, with CAST in a view", query.Cursor, f.Name, f.ColumnName())
-			e.Fields = []fault.Field{{Name: query.Cursor, Message: strings.TrimPrefix(e.Message, query.Cursor+" ")}}
-			return e
+		if slices.ContainsFunc(columns, func(c sqlite.Column) bool { return c.Type == "" && strings.EqualFold(c.Name, f.ColumnName()) }) {
+			return query.CursorError("has no effect in the order of %s: its column %s has no type in the database. Use Skip and Take, or give it a type, with CAST in a view", f.Name, f.ColumnName())
 		}
 	}
 	return s.classify(err)
+}
+
+// pageable implements Session.
+func (s *serverSession) pageable(plan *query.Plan) error {
+	for i, at := range plan.Place.After {
+		field := plan.Place.Order[i].Field
+		c := s.live.ByField[field]
+		if s.source.Kind.Fields[field].Type == record.Text && !c.ComparesAsSorted(string(at.Data)) {
+			return query.CursorError("cannot continue in the order of %s: its column %s has the collation %s, and the last row of the page before has a text that the server compares in another way than it sorts. Use Skip and Take", s.source.Kind.Fields[field].Name, c.Name, c.Collation)
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -52,6 +53,41 @@ func checkKeys(t *testing.T, from executor.Database) {
 	}
 }
 
+// problemCases are tables of kinds with the declared key B, or B and A.
+var problemCases = []struct {
+	name  string
+	pair  bool
+	table []string
+	want  string
+}{
+	{"Unique", false, []string{"CREATE TABLE Unique_ (A int, B varchar(10))", "INSERT INTO Unique_ VALUES (1, 'a'), (1, 'b')"}, ""},
+	{"Twice", false, []string{"CREATE TABLE Twice_ (A int, B varchar(10))", "INSERT INTO Twice_ VALUES (1, 'a'), (2, 'b'), (3, 'b'), (4, 'b'), (5, 'a')"}, "the number of rows with B = b is 3;"},
+	{"Nulls", false, []string{"CREATE TABLE Nulls_ (A int, B varchar(10))", "INSERT INTO Nulls_ VALUES (1, 'a'), (2, NULL)"}, "the number of rows with B = null is 1;"},
+	{"Pairs", true, []string{"CREATE TABLE Pairs_ (A int, B varchar(10))", "INSERT INTO Pairs_ VALUES (1, 'a'), (2, 'a'), (1, 'b')"}, ""},
+	{"SamePair", true, []string{"CREATE TABLE SamePair_ (A int, B varchar(10))", "INSERT INTO SamePair_ VALUES (1, 'a'), (2, 'a'), (1, 'a')"}, "rows with B = a, A = 1 is 2;"},
+	{"Proven", true, []string{"CREATE TABLE Proven_ (A int NOT NULL UNIQUE, B varchar(10))", "INSERT INTO Proven_ VALUES (1, NULL), (2, NULL)"}, ""},
+	{"OtherIndex", false, []string{"CREATE TABLE OtherIndex_ (A int NOT NULL PRIMARY KEY, B varchar(10))", "INSERT INTO OtherIndex_ VALUES (1, NULL)"}, "B = null is 1;"},
+	{"Large", false, []string{"CREATE TABLE Large_ (A int, B varchar(10))", "INSERT INTO Large_ VALUES (1, 'a')", "INSERT INTO Large_ VALUES (1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'), (3, 'a'), (3, 'b'), (4, 'a'), (4, 'b'), (5, 'c')",
+		"INSERT INTO Large_ SELECT a.A, c.B FROM Large_ a, Large_ b, Large_ c, Large_ d, Large_ e"}, "not checked: size"},
+}
+
+func checkKeyProblems(t *testing.T, from executor.Database) {
+	t.Helper()
+	for _, c := range problemCases {
+		kind := record.Kind{Name: c.name + "_", Key: []string{"B"}, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Text}}}
+		if c.pair {
+			kind.Key = []string{"B", "A"}
+		}
+		registry, err := record.NewRegistry(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := executor.KeyProblem(t.Context(), from, registry.Kinds()[0]); err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s: %q (%v), want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
 // newFile returns a pool of a new SQLite file, closed when the test ends, and a connection.
 func newFile(t *testing.T) (*sqlite.Pool, *sqlite.Conn) {
 	t.Helper()
@@ -74,6 +110,11 @@ func TestKeysSQLite(t *testing.T) {
 			t.Fatalf("%s: %v", c.table, err)
 		}
 	}
+	for _, c := range problemCases {
+		if err := conn.Exec(strings.Join(c.table, ";\n")); err != nil {
+			t.Fatalf("%s: %v", c.table, err)
+		}
+	}
 	err := conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
 CREATE TABLE Without (A int, B text PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE INDEX p ON PrimaryNull (A) WHERE A > 5; CREATE UNIQUE INDEX e ON PrimaryNull (A, abs(A))`)
@@ -83,6 +124,7 @@ CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE IND
 	pool.Put(conn)
 	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
 	checkKeys(t, file)
+	checkKeyProblems(t, file)
 	for name, want := range map[string][]int{"Rowid": {1}, "Without": {1}, "PrimaryNull": nil} { // as a text, a primary key can be null
 		registry, err := record.NewRegistry(record.Kind{Name: name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Int}}})
 		if err != nil {
@@ -99,6 +141,9 @@ func TestKeysSQLServer(t *testing.T) {
 	for _, c := range keyCases {
 		mssqltest.Exec(t, dsn, c.table)
 	}
+	for _, c := range problemCases {
+		mssqltest.Exec(t, dsn, c.table...)
+	}
 	pool, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -107,4 +152,5 @@ func TestKeysSQLServer(t *testing.T) {
 	server := executor.NewServer(pool, 0, func() executor.Limits { return executor.Limits{} }, names)
 	defer server.Close()
 	checkKeys(t, server)
+	checkKeyProblems(t, server)
 }

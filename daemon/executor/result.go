@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
 )
@@ -37,8 +38,12 @@ type Session interface {
 	// run starts a statement. It fails with fault.Timeout if a row takes longer than
 	// limit; the time between calls of Next does not count.
 	run(st query.Statement, limit time.Duration) (row.Source, error)
-	// key returns the key in the catalogue of the database, nil if it has none.
-	key() ([]int, error)
+	// keys returns the columns of the unique indexes of the kind's table, those of the
+	// primary key first.
+	keys() ([]mssql.KeyColumn, error)
+	// pageable rejects a page by cursor if the database compares a column of its order with
+	// the last row of the page before in another way than it sorts the column.
+	pageable(plan *query.Plan) error
 	// totals returns the remembered totals of the database.
 	totals() *totals
 	// content identifies the content of the database that the statements of the session
@@ -108,17 +113,16 @@ func (r *Result) open(several bool) (row.Source, error) {
 type compiler func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
 func (r *Result) run(plan *query.Plan) (row.Source, error) {
-	d, table := r.session.table()
-	st, err := query.Compile(plan, d, table)
+	st, err := r.compile(plan, query.Compile)
 	if err != nil {
 		return nil, err
 	}
 	return r.session.run(st, r.limits().Row)
 }
 
-func (r *Result) compile(compile compiler) (query.Statement, error) {
+func (r *Result) compile(plan *query.Plan, compile compiler) (query.Statement, error) {
 	d, table := r.session.table()
-	return compile(r.plan, d, table)
+	return compile(plan, d, table)
 }
 
 // HoldsLocks reports whether the statement may hold locks on others' tables while its
@@ -156,15 +160,15 @@ func (r *Result) total(t *Tail, rows int64) error {
 	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Counts(rows) {
 		return nil
 	}
-	st, err := r.compile(query.CompileCount)
+	st, err := r.compile(r.plan, query.CompileCount)
 	if err != nil {
 		return err
 	}
 	count := func() (n int64, err error) {
-		return n, r.one(st, func(cells []row.Cell) { n = cells[0].Int })
+		return n, one(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
 	}
 	var age time.Duration
-	if r.plan.Kind.Database == record.RecordsDB { // the service's own tables change all the time
+	if r.plan.Kind.Database == record.RecordsDB && !r.plan.CountAgain { // the service's own tables change all the time
 		t.Total, age, err = r.session.totals().count(st, r.session.content(), r.limits().TotalAge, count)
 	} else {
 		t.Total, err = count()
@@ -183,11 +187,11 @@ func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
 		return nil
 	}
-	st, err := r.compile(query.CompileAggregates)
+	st, err := r.compile(r.plan, query.CompileAggregates)
 	if err != nil {
 		return err
 	}
-	return r.one(st, func(cells []row.Cell) {
+	return one(r.session, st, r.limits().Count, func(cells []row.Cell) {
 		for i, a := range r.plan.Aggregates {
 			if !cells[i].Null {
 				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
@@ -196,9 +200,9 @@ func (r *Result) aggregates(t *Tail) error {
 	})
 }
 
-// one runs a statement that returns a single row, with the limit for counts.
-func (r *Result) one(st query.Statement, read func([]row.Cell)) error {
-	rows, err := r.session.run(st, r.limits().Count)
+// one runs a statement that returns at most one row.
+func one(s Session, st query.Statement, limit time.Duration, read func([]row.Cell)) error {
+	rows, err := s.run(st, limit)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 type Server struct {
 	Pool         *mssql.Server
 	LockTimeout  time.Duration // lock timeout of statements; 0 for the statement's time limit
+	Option       string        // option of all statements, such as MAXDOP 1; empty for none
 	Limits       func() Limits
 	names        func(*record.Kind) mssql.Table
 	tables       sync.Map             // *Table by *record.Kind
@@ -110,7 +111,7 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 	s.guard.watch(s.conn.Abort, limit)
 	s.guard.enter()
 	rows, err := s.conn.Query(s.ctx, mssql.Query{
-		SQL:     st.SQL,
+		SQL:     WithOption(st.SQL, s.server.Option),
 		Params:  s.live.Bind(st.Args),
 		Types:   st.Types,
 		Lock:    cmp.Or(s.server.LockTimeout, limit),
@@ -122,6 +123,19 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 		return nil, s.classify(err)
 	}
 	return &serverRows{session: s, rows: rows, started: true}, nil
+}
+
+// WithOption adds an option to a statement, which may end with others. An empty one is not
+// added.
+func WithOption(statement, option string) string {
+	const options = " OPTION ("
+	switch at := strings.LastIndex(statement, options); {
+	case option == "":
+		return statement
+	case at >= 0 && strings.HasSuffix(statement, ")"):
+		return statement[:at] + options + option + ", " + statement[at+len(options):]
+	}
+	return statement + options + option + ")"
 }
 
 func (s *serverSession) totals() *totals { return s.server.remember }

@@ -34,8 +34,8 @@ type Table struct {
 type Columns struct {
 	ByField []mssql.Column
 	dialect *dialect.Dialect
-	until   time.Time             // expiry of the cache entry
-	key     atomic.Pointer[[]int] // nil until first read
+	until   time.Time                         // expiry of the cache entry
+	keys    atomic.Pointer[[]mssql.KeyColumn] // nil until first read
 }
 
 // Describe returns the columns of a kind's table, from the cache or the catalogue.
@@ -112,7 +112,7 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 		return mssql.Binary(v.Bytes)
 	case t == record.Guid:
 		return mssql.Guid(c, v.Text)
-	case t == record.Double:
+	case t == record.Double, t == record.Decimal && (c.Type == "float" || c.Type == "real"):
 		return mssql.Double(v.Text)
 	case t == record.Decimal, t == record.DateTime, t == record.TimeSpan:
 		return mssql.Digits(v.Text)

@@ -67,7 +67,7 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 	for _, t := range bodyTypes {
 		usual = append(usual, t.MediaTypes[0])
 	}
-	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", printable(media),
+	return nil, fault.New(fault.Unsupported, "unsupported body type %s; use %s or %s", Printable(media),
 		strings.Join(usual[:len(usual)-1], ", "), usual[len(usual)-1])
 }
 
@@ -78,5 +78,5 @@ func checkCharset(name string, body []byte) error {
 	if name == "" || strings.EqualFold(name, "utf-8") || utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
 		return nil
 	}
-	return fault.New(fault.Unsupported, "the body must be in UTF-8, not %s", printable(name))
+	return fault.New(fault.Unsupported, "the body must be in UTF-8, not %s", Printable(name))
 }

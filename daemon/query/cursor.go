@@ -7,6 +7,7 @@ import (
 	"crypto/cipher"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -57,11 +58,11 @@ func NewCursors(key [32]byte) *Cursors {
 // indexes are followed by the key and can be read backwards.
 func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	if key == nil {
-		advice := ", or declare the key of the record kind"
+		advice := fmt.Sprintf(", or declare its key in a file of record kinds: key = [...] under [%s]", r.Kind.Name)
 		if r.Kind.Database != record.RecordsDB { // the service's own kinds cannot be changed
 			advice = ""
 		}
-		return cursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take%s", r.Kind.Name, advice)
+		return CursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take%s", r.Kind.Name, advice)
 	}
 	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
 	if r.Kind.Key == nil || r.Kind.Database != record.RecordsDB {
@@ -82,10 +83,10 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 func (c *Cursors) Continue(r *Request, path []Condition) error {
 	p := &Place{cursors: c, kind: r.Kind}
 	if sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor); err != nil || c.open(r.Kind, sealed, p) != nil {
-		return cursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
+		return CursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
 	}
 	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) || len(r.Order) > 0 && !slices.Equal(r.Order, p.Requested) || len(r.Fields) > 0 && !slices.Equal(r.Fields, p.Fields) {
-		return cursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
+		return CursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
 	}
 	r.Where, r.Fields, r.Place = p.Where, p.Fields, p
 	return nil
@@ -143,7 +144,8 @@ func encoded(v any) []byte {
 	return text
 }
 
-func cursorError(format string, args ...any) error {
+// CursorError returns the error of a request that cannot have a cursor.
+func CursorError(format string, args ...any) error {
 	e := fault.New(fault.Invalid, Cursor+" "+format, args...)
 	e.Fields = []fault.Field{{Name: Cursor, Message: strings.TrimPrefix(e.Message, Cursor+" ")}}
 	return e
@@ -190,12 +192,13 @@ func (at Position) equal(kind *record.Kind, field int) []Condition {
 	case at.Null:
 		return []Condition{{Field: field, Operator: record.IsNull}}
 	case kind.Fields[field].Type == record.Bytes:
-		return []Condition{at.compare(kind, field, record.GreaterThanOrEqualTo), at.compare(kind, field, record.LessThanOrEqualTo)}
+		return []Condition{at.Compare(kind, field, record.GreaterThanOrEqualTo), at.Compare(kind, field, record.LessThanOrEqualTo)}
 	}
-	return []Condition{at.compare(kind, field, record.Equal)}
+	return []Condition{at.Compare(kind, field, record.Equal)}
 }
 
-func (at Position) compare(kind *record.Kind, field int, op record.Operator) Condition {
+// Compare returns the comparison of a field with the value.
+func (at Position) Compare(kind *record.Kind, field int, op record.Operator) Condition {
 	v := wire.Value{Int: at.Int}
 	switch t := kind.Fields[field].Type.Stored(); {
 	case t == record.Bytes:
@@ -215,9 +218,9 @@ func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 	case at.Null:
 		return []Condition{{Field: o.Field, Operator: record.IsNotNull}}
 	case !o.Desc:
-		return []Condition{at.compare(p.kind, o.Field, record.GreaterThan)}
+		return []Condition{at.Compare(p.kind, o.Field, record.GreaterThan)}
 	}
-	less := at.compare(p.kind, o.Field, record.LessThan)
+	less := at.Compare(p.kind, o.Field, record.LessThan)
 	compared := func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull }
 	if slices.Contains(p.Proven, o.Field) || slices.ContainsFunc(where, compared) {
 		return []Condition{less}

@@ -23,7 +23,7 @@ func ReadForm(raw string) (Members, error) {
 		name, text, err := unescapePair(pair)
 		if err != nil {
 			name, _, _ = strings.Cut(pair, "=") // the value may be a secret
-			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", printable(name))
+			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", Printable(name))
 		}
 		if err := all.add(name, text); err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ func readMultipart(body []byte, boundary string) (Members, error) {
 		}
 		name := part.FormName()
 		if name == "" || !utf8.ValidString(name) || !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
-			return nil, malformed("the part %s of the multipart body is not a named text in UTF-8", printable(name))
+			return nil, malformed("the part %s of the multipart body is not a named text in UTF-8", Printable(name))
 		}
 		if err := all.add(name, string(text)); err != nil {
 			return nil, err

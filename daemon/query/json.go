@@ -11,21 +11,30 @@ import (
 // duplicate names, invalid UTF-8 and unpaired surrogates. Nesting is limited only by
 // the size of the body, since nested values are skipped.
 func ReadJSON(body []byte) (Members, error) {
-	if !utf8.Valid(body) {
-		return nil, malformed("the body is not valid UTF-8")
-	}
-	s := scanner{text: string(body)}
-	if s.next() != '{' {
-		return nil, malformed("the body is not a JSON object")
-	}
-	members, err := s.object()
-	if err != nil {
+	var all collector
+	if err := EachJSON(string(body), all.add); err != nil {
 		return nil, err
 	}
-	if s.next(); s.at < len(s.text) {
-		return nil, malformed("unexpected data after the JSON object at byte %d", s.at)
+	return all.members, nil
+}
+
+// EachJSON calls add for the members of a JSON object, like ReadJSON, but accepts names
+// that occur twice. It ends with the first error.
+func EachJSON(text string, add func(Member) error) error {
+	if !utf8.ValidString(text) {
+		return malformed("the body is not valid UTF-8")
 	}
-	return members, nil
+	s := scanner{text: text}
+	if s.next() != '{' {
+		return malformed("the body is not a JSON object")
+	}
+	if err := s.each(add); err != nil {
+		return err
+	}
+	if s.next(); s.at < len(s.text) {
+		return malformed("unexpected data after the JSON object at byte %d", s.at)
+	}
+	return nil
 }
 
 // scanner reads JSON text from start to end. The texts that it returns are
@@ -61,27 +70,35 @@ func (s *scanner) accept(c byte) bool {
 
 func (s *scanner) object() (Members, error) {
 	var all collector
+	if err := s.each(all.add); err != nil {
+		return nil, err
+	}
+	return all.members, nil
+}
+
+// each calls add for the members of an object.
+func (s *scanner) each(add func(Member) error) error {
 	s.at++
 	if s.next() == '}' {
 		s.at++
-		return nil, nil
+		return nil
 	}
 	for {
 		one, err := s.member()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := all.add(one); err != nil {
-			return nil, err
+		if err := add(one); err != nil {
+			return err
 		}
 		switch s.next() {
 		case ',':
 			s.at++
 		case '}':
 			s.at++
-			return all.members, nil
+			return nil
 		default:
-			return nil, s.broken()
+			return s.broken()
 		}
 	}
 }
@@ -267,23 +284,34 @@ func (s *scanner) digits() bool {
 // quoted reads a string without decoding it, including its quotes.
 func (s *scanner) quoted() (raw string, err error) {
 	start := s.at
-	for s.at++; s.at < len(s.text); s.at++ {
-		switch c := s.text[s.at]; {
-		case c == '"':
+	for s.at++; s.at < len(s.text); {
+		for s.at < len(s.text) && unescaped[s.text[s.at]] {
+			s.at++
+		}
+		rest := s.text[s.at:]
+		switch {
+		case rest == "" || rest[0] < ' ':
+			return "", s.broken()
+		case rest[0] == '"':
 			s.at++
 			return s.text[start:s.at], nil
-		case c < ' ':
-			return "", s.broken()
-		case c == '\\':
-			size := escapeSize(s.text[s.at:])
-			if size == 0 {
-				return "", s.broken()
-			}
-			s.at += size - 1
 		}
+		size := escapeSize(rest)
+		if size == 0 {
+			return "", s.broken()
+		}
+		s.at += size
 	}
 	return "", s.broken()
 }
+
+// unescaped are the bytes of a string that are neither its end nor escaped.
+var unescaped = func() (all [256]bool) {
+	for c := range all {
+		all[c] = c >= ' ' && c != '"' && c != '\\'
+	}
+	return all
+}()
 
 // escapes maps the letters of short escapes to their characters.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}

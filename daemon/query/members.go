@@ -108,7 +108,7 @@ func (c *collector) append(one Member) {
 // add appends a member with a new name.
 func (c *collector) add(one Member) error {
 	if c.index(one.Name) >= 0 {
-		return malformed("duplicate member %s in the body", printable(one.Name))
+		return malformed("duplicate member %s in the body", Printable(one.Name))
 	}
 	c.append(one)
 	return nil
@@ -122,9 +122,9 @@ func malformed(format string, args ...any) error {
 	return fault.New(fault.Malformed, format, args...)
 }
 
-// printable returns part of a request for a message: short, printable and on one
+// Printable returns part of a request for a message: short, printable and on one
 // line.
-func printable(text string) string {
+func Printable(text string) string {
 	const most = 60
 	var b strings.Builder
 	count := 0
@@ -148,7 +148,7 @@ func headerSafe(text string) string {
 			return '?'
 		}
 		return r
-	}, printable(text))
+	}, Printable(text))
 }
 
 // items returns the operands of a list operator as texts. Each value of a repeated

@@ -83,7 +83,7 @@ func TestPrintable(t *testing.T) {
 		strings.Repeat("é", 61):        strings.Repeat("é", 60) + "...",
 		strings.Repeat("x", 1_000_000): strings.Repeat("x", 60) + "...",
 	} {
-		if got := printable(text); got != want {
+		if got := Printable(text); got != want {
 			t.Errorf("%.70q: got %q, want %q", text, got, want)
 		}
 	}

@@ -62,7 +62,7 @@ func TestKindsWithoutKey(t *testing.T) {
 	erp, _ := registry.Lookup("INMGT020POQty")
 	for kind, want := range map[*record.Kind]bool{message: false, erp: true} {
 		err := NewCursors([32]byte{}).Start(&Request{Kind: kind}, nil, nil)
-		if err == nil || strings.Contains(err.Error(), "declare the key") != want || !strings.Contains(err.Error(), "Use Skip and Take") {
+		if err == nil || strings.Contains(err.Error(), "declare its key in a file") != want || !strings.Contains(err.Error(), "Use Skip and Take") {
 			t.Errorf("%s: %v", kind.Name, err)
 		}
 	}

@@ -63,7 +63,7 @@ type parser struct {
 
 // fail records an error of a member, at most one for each member.
 func (p *parser) fail(member, format string, args ...any) {
-	name := printable(member)
+	name := Printable(member)
 	if !slices.ContainsFunc(p.wrong, func(f fault.Field) bool { return f.Name == name }) {
 		p.wrong = append(p.wrong, fault.Field{Name: name, Message: fmt.Sprintf(format, args...)})
 	}
@@ -76,15 +76,15 @@ func (p *parser) member(m Member) {
 	if target, ok := p.req.Kind.Member(m.Name); ok {
 		p.filter(m, target)
 	} else if field, compared := p.req.Kind.Compared(m.Name); compared {
-		p.refuse(m.Name, p.req.Kind.Fields[field])
+		p.fail(m.Name, "%s", notFilter(p.req.Kind.Fields[field]))
 	} else if !p.common(m) && !isParameter(m.Name) {
 		p.ignore(unknown{member: m.Name})
 	}
 }
 
-// refuse records that the name of a member is not a filter of a field.
-func (p *parser) refuse(member string, field record.Field) {
-	p.fail(member, "is not a filter of %s, which accepts %s", field.Name, allowed(field))
+// notFilter is the error for a member that is not a filter of its field.
+func notFilter(field record.Field) error {
+	return fmt.Errorf("is not a filter of %s, which accepts %s", field.Name, allowed(field))
 }
 
 // IgnoresValue reports whether a member is a condition with any value. A JSON
@@ -101,39 +101,44 @@ func isParameter(name string) bool {
 var parameters = Parameters()
 
 func (p *parser) filter(m Member, target record.Member) {
-	field := p.req.Kind.Fields[target.Field]
-	if !target.Allowed {
-		p.refuse(m.Name, field)
-		return
-	}
-	if IgnoresValue(p.req.Kind, m) {
-		p.req.Where = append(p.req.Where, Condition{Field: target.Field, Operator: target.Operator})
-		return
-	}
-	if m.Empty || field.Type == record.Bytes && slices.Equal(m.Texts, []string{""}) {
-		return
-	}
-	texts, err := operandTexts(m, field.Type, target.Operator.Arity())
-	if err != nil {
+	c, given, err := Filter(m, p.req.Kind.Fields[target.Field], target.Operator, p.Zone)
+	switch {
+	case err != nil:
 		p.fail(m.Name, "%s", err)
-		return
-	}
-	c := Condition{Field: target.Field, Operator: target.Operator, Operands: make([]wire.Value, len(texts))}
-	for i, text := range texts {
-		if c.Operands[i], err = wire.ParseValue(field.Type, text, p.Zone); err != nil {
-			p.fail(m.Name, "%s", err)
-			return
-		}
-	}
-	if c.Operator == record.Contains || c.Operator == record.Like {
-		if n := utf8.RuneCountInString(texts[0]); n > MaxPattern {
-			p.fail(m.Name, "takes at most %d characters, not %d", MaxPattern, n)
-			return
-		}
-	}
-	if len(texts) > 0 {
+	case given:
+		c.Field = target.Field
 		p.req.Where = append(p.req.Where, c)
 	}
+}
+
+// Filter reads a member as a comparison of a field, without the index of the field. given is
+// false for a member without a value. Dates with a zone are converted to zone.
+func Filter(m Member, field record.Field, o record.Operator, zone *time.Location) (c Condition, given bool, err error) {
+	c.Operator = o
+	switch {
+	case !field.Filter.Allows(o):
+		return c, false, notFilter(field)
+	case o.Arity() == record.None && m.Raw != "null":
+		return c, true, nil
+	case m.Empty || len(m.Texts) == 0 && !m.Other || field.Type == record.Bytes && slices.Equal(m.Texts, []string{""}):
+		return c, false, nil
+	}
+	texts, err := operandTexts(m, field.Type, o.Arity())
+	if err != nil {
+		return c, false, err
+	}
+	c.Operands = make([]wire.Value, len(texts))
+	for i, text := range texts {
+		if c.Operands[i], err = wire.ParseValue(field.Type, text, zone); err != nil {
+			return c, false, err
+		}
+	}
+	if o == record.Contains || o == record.Like {
+		if n := utf8.RuneCountInString(texts[0]); n > MaxPattern {
+			return c, false, fmt.Errorf("takes at most %d characters, not %d", MaxPattern, n)
+		}
+	}
+	return c, len(texts) > 0, nil
 }
 
 func allowed(f record.Field) string {
@@ -188,6 +193,8 @@ func (p *parser) common(m Member) bool {
 		read = p.include
 	case strings.EqualFold(m.Name, GroupBy):
 		read = p.groupBy
+	case strings.EqualFold(m.Name, ForCopy):
+		read = func(m Member) { p.req.ForCopy = p.text(m) }
 	case strings.EqualFold(m.Name, Cursor):
 		p.cursor(m)
 		return true
@@ -202,16 +209,21 @@ func (p *parser) common(m Member) bool {
 
 // cursor reads the cursor, which is empty for the first page. A JSON null is not given.
 func (p *parser) cursor(m Member) {
-	text := ""
-	if m.Raw == "null" {
-		return
+	if m.Raw != "null" {
+		text := p.text(m)
+		p.req.Cursor = &text
 	}
-	if len(m.Texts) > 1 || m.Other || m.List {
+}
+
+// text reads a text, which may be empty.
+func (p *parser) text(m Member) string {
+	switch {
+	case len(m.Texts) > 1 || m.Other || m.List:
 		p.fail(m.Name, "takes one text")
-	} else if len(m.Texts) == 1 {
-		text = m.Texts[0]
+	case len(m.Texts) == 1:
+		return m.Texts[0]
 	}
-	p.req.Cursor = &text
+	return ""
 }
 
 // pages rejects queries that have no pages by cursor.
@@ -285,7 +297,7 @@ func (p *parser) strict(members Members) {
 	}
 	for _, s := range p.unknowns {
 		if s.part != "" {
-			p.fail(s.member, "has %s, which is unknown%s", printable(s.part), suggestion(s.part, s.similar))
+			p.fail(s.member, "has %s, which is unknown%s", Printable(s.part), suggestion(s.part, s.similar))
 		} else {
 			p.fail(s.member, "is unknown%s", suggestion(s.member, p.names()))
 		}
@@ -327,7 +339,7 @@ func (p *parser) groupBy(m Member) {
 	case f.Type == record.Bytes:
 		p.fail(m.Name, "cannot group by %s, which is %s", f.Name, f.Type)
 	case divided && (g.Period == 0 || f.Type != record.DateTime):
-		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", printable(m.Texts[0]))
+		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", Printable(m.Texts[0]))
 	}
 	p.req.Group = g
 }

@@ -170,7 +170,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%+v: %+v", members, e)
 		}
 		for _, field := range e.Fields {
-			if named := printable(name1) == field.Name || printable(name2) == field.Name || strings.EqualFold(field.Name, Strict); !named || field.Message == "" {
+			if named := Printable(name1) == field.Name || Printable(name2) == field.Name || strings.EqualFold(field.Name, Strict); !named || field.Message == "" {
 				t.Fatalf("%+v: %+v", members, field)
 			}
 		}

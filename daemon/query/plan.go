@@ -19,10 +19,12 @@ type Plan struct {
 	Take           int64 // NoTake for all
 	Count          bool  // the total is returned even if it must be counted
 	TotalRequested bool  // the request itself has Include=Total
+	CountAgain     bool  // the total is counted even if it is remembered
 	Aggregates     []Aggregate
 	Group          *Group // nil for rows of Kind
 
-	Place *Place // of a page by cursor; nil for other plans
+	Place   *Place // of a page by cursor; nil for other plans
+	ForCopy string // see Request
 
 	// Set by a store that finds the same rows or their number faster by another statement.
 	PageKeys *Fragment // selects the keys of the rows of the page, including skipped ones
@@ -38,6 +40,9 @@ type Fragment struct {
 // NewPlan plans a request. countPages reports whether the total of a page is counted
 // unless the request refuses it.
 func NewPlan(r *Request, countPages bool) (*Plan, error) {
+	if err := r.checkCopy(); err != nil {
+		return nil, err
+	}
 	p := &Plan{
 		Kind:           r.Kind,
 		Columns:        r.Fields,
@@ -49,6 +54,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 		TotalRequested: r.Total == TotalOn,
 		Aggregates:     r.Include,
 		Group:          r.Group,
+		ForCopy:        r.ForCopy,
 	}
 	if len(p.Columns) == 0 {
 		p.Columns = make([]int, len(r.Kind.Fields))

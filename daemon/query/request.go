@@ -24,11 +24,39 @@ type Request struct {
 	SkipSet     bool
 	Cursor      *string // nil if it is not given, empty for the first page
 	Place       *Place  // of a request with a cursor, set by Cursors
+	ForCopy     string  // the token of a copy that the rows are for; empty for none
 	Include     []Aggregate
 	Group       *Group // nil for rows of the kind; Where refers to its Source
 	Total       TotalMode
 	Clamped     bool     // Take was reduced to the maximum
 	Ignored     []string // unknown members, safe for a header
+}
+
+// checkCopy rejects a copy of a part of the rows or fields. It could not be exact: a row that
+// was gone while its page was read, and then returned unchanged, is found only at the end of one
+// reply with all rows.
+func (r *Request) checkCopy() error {
+	if r.ForCopy == "" {
+		return nil
+	}
+	var wrong []fault.Field
+	refuse := func(given bool, member, text string) {
+		if given {
+			wrong = append(wrong, fault.Field{Name: member, Message: text + ForCopy + ", which is for all rows and fields of a kind in one reply"})
+		}
+	}
+	refuse(r.Group != nil, GroupBy, "cannot be combined with ")
+	refuse(r.Fields != nil || r.Distinct, Fields, "cannot be combined with ")
+	refuse(r.SkipSet, Skip, "cannot be combined with ")
+	refuse(r.Take != NoTake, Take, "cannot be combined with ")
+	refuse(r.Cursor != nil, Cursor, "cannot be combined with ")
+	for _, c := range r.Where {
+		refuse(true, r.Kind.Fields[c.Field].Name+c.Operator.Suffix(), "cannot be combined with ")
+	}
+	if wrong == nil {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: summary(wrong), Fields: wrong}
 }
 
 // NoTake is the Take of a request for all rows.
@@ -123,6 +151,7 @@ const (
 	Strict      = "Strict"
 	Cursor      = "Cursor"
 	Next        = "Next" // the cursor of the next page, in Meta
+	ForCopy     = "ForCopy"
 	Format      = "format"
 	Callback    = "callback"
 	Nulls       = "nulls"
@@ -151,6 +180,7 @@ func Parameters() []Parameter {
 		{GroupBy, "", "one row for each value of a field, or of a date followed by :day, :month or :year, with the functions of Include"},
 		{Strict, "", "true: unknown members are errors"},
 		{Cursor, "", "empty: Meta has the cursor of the next page as Next; Next of a page: the page after it"},
+		{ForCopy, "", "a token of Changes: all rows for an exact copy, with the changes since the token; Meta, or in ndjson the trailer X-Next-Token, has the token at which it is exact"},
 		{Format, "", "json, ndjson, csv, xml, jsv, html or xlsx"},
 		{Callback, "", "JSONP: wraps the JSON response in a call of this function"},
 		{Nulls, "", "include: null members are included"},

@@ -127,11 +127,11 @@ func (p *pairs) add(name, text string) error {
 			at.children, p.named[here] = append(at.children, next), next
 		}
 		if at = next; len(at.text) > 0 {
-			return malformed("duplicate member %s in the form", printable(name))
+			return malformed("duplicate member %s in the form", Printable(name))
 		}
 	}
 	if at.text = []byte(text); len(at.children) > 0 {
-		return malformed("duplicate member %s in the form", printable(name))
+		return malformed("duplicate member %s in the form", Printable(name))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func readXML(body []byte) (Members, error) {
 				if a.Name.Local == "nil" {
 					child.null = child.null || a.Value == "true" || a.Value == "1"
 				} else if a.Name.Local != "xmlns" && a.Name.Space != "xmlns" && !strings.HasPrefix(a.Name.Space, "http://www.w3.org/") {
-					return nil, malformed("the XML body has the attribute %s of %s: members must be elements", printable(a.Name.Local), printable(child.name))
+					return nil, malformed("the XML body has the attribute %s of %s: members must be elements", Printable(a.Name.Local), Printable(child.name))
 				}
 			}
 			top.children, open = append(top.children, child), append(open, child)
@@ -49,7 +49,7 @@ func readXML(body []byte) (Members, error) {
 			top.text = append(top.text, t...)
 		case xml.EndElement:
 			if own, inner := !top.structured(), len(top.children) > 0; own && (inner || len(open) == 2) || top.null && (own || inner) {
-				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty", printable(top.name))
+				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty", Printable(top.name))
 			}
 			if open = open[:len(open)-1]; len(open) != 1 && (len(open) == 2 || len(top.children) > 1) {
 				top.list(func(name string) bool { return name == top.children[0].name })

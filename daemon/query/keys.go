@@ -1,0 +1,40 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// KeyPlace returns the place after a row, or of the first page if after is nil, in the
+// ascending order of fields that identify a row.
+func KeyPlace(kind *record.Kind, fields []int, after []Position) *Place {
+	p := &Place{After: after, Proven: fields, kind: kind}
+	for _, field := range fields {
+		p.Order = append(p.Order, Order{Field: field})
+	}
+	return p
+}
+
+// MatchKeys returns the condition for the rows with the values of one of the
+// keys.
+func MatchKeys(kind *record.Kind, fields []int, keys [][]Position) Condition {
+	hasNull := func(key []Position) bool { return key[0].Null }
+	if len(fields) == 1 && !slices.ContainsFunc(keys, hasNull) {
+		in := Condition{Field: fields[0], Operator: record.In, Operands: make([]wire.Value, len(keys))}
+		for i, key := range keys {
+			in.Operands[i] = key[0].Compare(kind, fields[0], record.Equal).Operands[0]
+		}
+		return in
+	}
+	any := Condition{Join: Or}
+	for _, key := range keys {
+		all := Condition{Join: And}
+		for i, at := range key {
+			all.Parts = append(all.Parts, at.equal(kind, fields[i])...)
+		}
+		any.Parts = append(any.Parts, all)
+	}
+	return any
+}
