@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 	"github.com/bizhook/whd/daemon/kinds"
@@ -110,4 +112,99 @@ func TestDiscoveredKinds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// wideProgram uses classes of discovered kinds with ServiceStack's client.
+const wideProgram = `
+import { JsonServiceClient } from '@servicestack/client';
+import { IN_Wide, IN_WideQuery, QueryResponse, SY_EveryTypeQuery } from './dtos';
+
+async function main(): Promise<void> {
+    const client = new JsonServiceClient(process.argv[2]);
+    client.bearerToken = process.argv[3];
+    const page: QueryResponse<IN_Wide> = await client.post(new IN_WideQuery({ NoLessThan: 3, OrderBy: 'No' }));
+    const every = await client.get(new SY_EveryTypeQuery({ OrderBy: 'ID', Take: 1 }));
+    console.log(page.Total, page.Results.map(r => r.No).join(), every.Results[0].ID);
+}
+main().catch(e => { console.log(e); process.exit(1); });
+`
+
+// TestDiscoveredTypesCompileAndWork compiles all documents about the discovered kinds with
+// the tools of third parties.
+func TestDiscoveredTypesCompileAndWork(t *testing.T) {
+	dir := clientstest.NodeModules(t, ".")
+	i, all := discovered(t, false)
+	for file, path := range map[string]string{
+		"openapi.json": "/openapi.json", "dtos.ts": "/types/typescript", "declared.d.ts": "/types/typescript.d", "global.d.ts": "/types/typescript.d?GlobalNamespace=dtos",
+	} {
+		reply, body := get(t, i.URL+path)
+		if reply.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %s", path, reply.Status)
+		}
+		for _, kind := range all {
+			if !strings.Contains(body, kind.Operation()) {
+				t.Errorf("%s has no %s", path, kind.Operation())
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range map[string]string{"program.ts": wideProgram, "package.json": `{"type":"commonjs"}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		begin := time.Now()
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%.5000s", name, args, err, out)
+		}
+		t.Logf("%s: %v", filepath.Base(name), time.Since(begin))
+		return string(out)
+	}
+	bin := filepath.Join(dir, "node_modules", ".bin")
+	run(filepath.Join(bin, "openapi-typescript"), "openapi.json", "-o", "schema.d.ts")
+	run(filepath.Join(bin, "tsc"), "--strict", "--target", "es2022", "--module", "commonjs", "--moduleResolution", "node10", "--skipLibCheck", "false", "--noEmitOnError", "--types", "node",
+		"program.ts", "schema.d.ts", "declared.d.ts", "global.d.ts")
+	if out, want := run("node", "program.js", i.URL, i.Key(t, "reader")), "2 1,2 1\n"; out != want {
+		t.Errorf("the program prints %q, want %q", out, want)
+	}
+}
+
+// TestDiscoveredFeedsInTools: the tools of third parties accept the metadata of all discovered
+// kinds, and each of them has rows.
+func TestDiscoveredFeedsInTools(t *testing.T) {
+	dir := clientstest.NodeModules(t, "odata")
+	i, all := discovered(t, false)
+	key := i.Key(t, "reader")
+	get := func(path string) string {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, i.URL+"/odata"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+key)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s, %v: %.300s", path, response.Status, err, body)
+		}
+		return string(body)
+	}
+	for _, kind := range all {
+		if rows := strings.Count(get("/"+kind.Name+"?$top=2"), `"`+kind.Fields[0].Name+`":`); rows != 2 {
+			t.Errorf("%s: %d rows", kind.Name, rows)
+		}
+	}
+	if one := get("/IN_Wide(Part='value%201',No=1)"); !strings.Contains(one, `"No":1,"Part":"value 1"`) {
+		t.Errorf("%.300s", one)
+	}
+	clientstest.CheckMetadata(t, dir, get("/$metadata"), "models") // a client of hundreds of types takes odata2ts many minutes
 }

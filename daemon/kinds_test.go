@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -98,9 +96,10 @@ func TestOwnKind(t *testing.T) {
 		t.Error("openapi.json has Wrong")
 	}
 	s.end(t)
-	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight")
+	makeRecords(t, dir, `DROP INDEX "Parcels_Sent"`, "ALTER TABLE Parcels DROP COLUMN Weight", "INSERT INTO Parcels VALUES (3, NULL, '+49 2')")
+	writeKinds(t, filepath.Join(dir, "kinds"), "senders", "[Sender]\nsource = 'Parcels'\nkey = ['Phone']\n[Sender.fields]\nPhone = { type = 'string', column = 'Phone No.' }\n")
 
-	// whd check lists missing tables and columns, and the mistakes in the files.
+	// whd check lists missing tables and columns, wrong keys, and the mistakes in the files.
 	var report, log bytes.Buffer
 	if status := whd.Main(whd.Process{Args: []string{"check", "--data-dir", dir, "--erp", "demo", "--erp-kinds", filepath.Join(dir, "kinds")}, Stdout: &report, Stderr: &log}); status != 1 {
 		t.Errorf("exit status %d: %s", status, &log)
@@ -108,7 +107,8 @@ func TestOwnKind(t *testing.T) {
 	for _, want := range []string{
 		`Parcel  Parcels        Weight  there is no such column Weight; correct the field in its file, Weight = { type = "decimal?", column = "THEIR_NAME" }, or remove it`,
 		"there is no such table or view, or no permission to read it; if it has another name, set that in erp.sources or as source in its file",
-		"records: 14 of 16 kinds are complete", "wrong.toml:2: ID: unknown type", "2 kinds from files",
+		"warning: the declared key does not identify the rows: the number of rows with Phone = +49 2 is 2; correct key in the file of the kind",
+		"records: 15 of 17 kinds are complete", "wrong.toml:2: ID: unknown type", "3 kinds from files",
 	} {
 		if !strings.Contains(report.String(), want) {
 			t.Errorf("the report has no %s:\n%s", want, &report)
@@ -132,11 +132,35 @@ func TestTakenNames(t *testing.T) {
 	}
 }
 
-// TestReloadKinds reloads files while requests are served: none fails.
+// TestUnknownOfManyKinds checks that the error of an unknown name does not list all names.
+func TestUnknownOfManyKinds(t *testing.T) {
+	dir, text := t.TempDir(), ""
+	for n := range 480 {
+		text += fmt.Sprintf("[DB_Table%d.fields]\nID = 'int'\n", n)
+	}
+	writeKinds(t, dir, "many", text)
+	s := serveFile(t, "erp.kinds = ['"+dir+"']\n[auth]\nqueries = 'anonymous'\n", "--erp", "demo", "--data-dir", t.TempDir())
+	defer s.end(t)
+	for path, want := range map[string]string{
+		"/Queries/Nothing.json":             "unknown record kind Nothing; known: 494 names, which GET /metadata and, for record kinds, GET /Kinds list",
+		"/json/reply/Nothing":               "names, which GET /metadata",
+		"/metadata?op=Nothing&format=json":  "names, which GET /metadata",
+		"/json/reply/DB_Tabel17Query":       "did you mean DB_Table17Query,",
+		"/Queries/SO_Total.json":            "did you mean SO_Totals?",
+		"/metadata?op=SO_Total&format=json": "SO_TotalsQuery",
+	} {
+		if _, body := get(t, s.url+path); !strings.Contains(body, want) || len(body) > 1000 {
+			t.Errorf("%s has no %s: %.2000s", path, want, body)
+		}
+	}
+}
+
+// TestReloadKinds reloads files while requests are served and exports run: none fails, and
+// the columns of each response are those of one registry.
 func TestReloadKinds(t *testing.T) {
 	noLeaks(t)
-	s := serveFile(t, "[auth]\nqueries = 'anonymous'\n", "--erp", "demo")
-	makeRecords(t, s.dir, parcelRows...)
+	s := serveFile(t, turnSettings, "--erp", "demo")
+	makeRecords(t, s.dir, append(parcelRows, turnRows...)...)
 	dir := filepath.Join(s.dir, "kinds")
 	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusNotFound {
 		t.Errorf("status %d", reply.StatusCode)
@@ -145,55 +169,18 @@ func TestReloadKinds(t *testing.T) {
 	s.reloads <- syscall.SIGHUP
 	s.log.Await(t, "record kinds read from files", "kinds=1")
 
-	var requests, failed atomic.Int64
-	var running sync.WaitGroup
-	stop := make(chan struct{})
-	for _, path := range []string{"/Queries/Parcel.json", "/Queries/Parcel.csv", "/Queries/IN_Colours.csv", "/openapi.json", "/Queries/Parcel.html"} {
-		running.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				requests.Add(1)
-				reply, err := http.Get(s.url + path)
-				if err == nil {
-					_, err = io.Copy(io.Discard, reply.Body)
-					reply.Body.Close()
-				}
-				if err != nil || reply.StatusCode != http.StatusOK {
-					failed.Add(1)
-				}
-			}
-		})
-	}
-	for n := 2; n < 10 || requests.Load() < 200; n++ {
-		writeKinds(t, dir, "more", fmt.Sprintf("[Second%d]\nsource = 'Parcels'\n[Second%d.fields]\nNo = 'int'\n[SO_Totals.fields]\nAgain%d = 'string'", n, n, n))
-		s.reloads <- syscall.SIGHUP
-		for {
-			if reply, _ := get(t, fmt.Sprintf("%s/Queries/Second%d.json", s.url, n)); reply.StatusCode == http.StatusOK {
-				break
-			}
-		}
-	}
-	close(stop)
-	running.Wait()
-	http.DefaultClient.CloseIdleConnections()
-	if failed.Load() > 0 {
-		t.Errorf("%d of %d requests failed: %s", failed.Load(), requests.Load(), s.log)
-	}
+	newTurns(s).run(t)
 
 	// Files that cannot be read at all change nothing.
-	for _, name := range []string{"more", "parcels"} {
+	for _, name := range []string{"turns", "wrong", "parcels"} {
 		writeKinds(t, dir, name, "[")
 	}
 	s.reloads <- syscall.SIGHUP
-	s.log.Await(t, "no record kind could be read from the files", "kinds=3")
+	s.log.Await(t, "level=WARN", "parcels.toml:1: ")
 	if reply, _ := get(t, s.url+"/Queries/Parcel.json"); reply.StatusCode != http.StatusOK {
 		t.Errorf("status %d", reply.StatusCode)
 	}
-	for _, name := range []string{"more", "parcels"} {
+	for _, name := range []string{"turns", "wrong", "parcels"} {
 		writeKinds(t, dir, name, "")
 	}
 	s.reloads <- syscall.SIGHUP

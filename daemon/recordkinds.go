@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/storage"
 )
@@ -12,6 +13,7 @@ import (
 type recordKinds struct {
 	log     *slog.Logger
 	store   *storage.Store
+	source  *source.Source    // of changes; nil without capture
 	current func() *kinds.Set // in effect
 }
 
@@ -32,6 +34,9 @@ func (k recordKinds) changed(before, read *kinds.Set) {
 	if before != nil && before.Registry() != now.Registry() {
 		for _, kind := range before.Registry().Kinds() {
 			k.store.Forget(kind)
+			if k.source != nil {
+				k.source.Forget(kind)
+			}
 		}
 	}
 	if before.Served()+now.Served() > 0 {

@@ -5,6 +5,7 @@ package kinds
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ type Declared struct {
 
 	Comments []string          // lines before the kind
 	Notes    map[string]string // comments after fields, by the field's name
-	Omitted  []string          // comment lines after the fields, for columns that have none
+	Omitted  []string          // comment lines after the fields, or anywhere in the kind, for columns that have none
 
 	at    place
 	wrong bool
@@ -89,20 +90,24 @@ func (s *Set) Served() (n int) {
 // Extension is the extension of the files in a directory.
 const Extension = ".toml"
 
-// Load reads the files, and the files with Extension in the directories. It never fails:
-// the problems are part of the result.
+// Load reads the files, and the files with Extension in the directories. Paths may be
+// patterns as in filepath.Match. It never fails: the problems are part of the result.
 func Load(paths ...string) *Set {
 	s := new(Set)
-	for _, path := range paths {
+	for _, path := range matching(paths) {
 		files := []string{path}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			if files, err = filepath.Glob(filepath.Join(escapeGlob(path), "*"+Extension)); err == nil {
-				_, err = os.ReadDir(path) // Glob ignores an unreadable directory
-			}
+			entries, err := os.ReadDir(path)
 			s.unreadable(path, err)
+			files = nil
+			for _, entry := range entries {
+				if filepath.Ext(entry.Name()) == Extension {
+					files = append(files, filepath.Join(path, entry.Name()))
+				}
+			}
 		}
 		for _, file := range files {
-			data, err := os.ReadFile(file)
+			data, err := readFile(file)
 			s.unreadable(file, err)
 			s.Files = append(s.Files, file)
 			s.add(Parse(file, data))
@@ -112,12 +117,32 @@ func Load(paths ...string) *Set {
 	return s
 }
 
-// escapeGlob returns a path in which filepath.Glob has no patterns.
-func escapeGlob(path string) string {
-	if filepath.Separator == '\\' {
-		return path // no escapes on Windows
+// matching returns the paths with patterns replaced by their matches. A pattern without
+// matches stays, so that it is reported.
+func matching(paths []string) (all []string) {
+	for _, path := range paths {
+		found, err := filepath.Glob(path)
+		if err != nil || len(found) == 0 {
+			found = []string{path}
+		}
+		all = append(all, found...)
 	}
-	return regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
+	return all
+}
+
+// maxSize is the maximum size of a file, a hundred times that of 480 kinds.
+const maxSize = 64 << 20
+
+// readFile reads a regular file. Reading a pipe or a device could wait or continue for ever.
+func readFile(path string) ([]byte, error) {
+	switch info, err := os.Stat(path); {
+	case err != nil || info.IsDir():
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a regular file")
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("it has more than %d MiB", maxSize>>20)
+	}
+	return os.ReadFile(path)
 }
 
 func (s *Set) unreadable(path string, err error) {
@@ -139,7 +164,7 @@ func (s *Set) build() {
 	if len(s.Declared) == 0 {
 		return
 	}
-	b := builder{Set: s, all: record.Kinds(), taken: make(map[string]string)}
+	b := builder{Set: s, all: record.Kinds(), taken: make(map[string]string), families: map[string]string{"webhooks": "webhooks is the family of the service's own events"}}
 	for _, name := range Taken() {
 		b.taken[strings.ToLower(name)] = "the service has an operation or a type of this name"
 	}
@@ -160,6 +185,8 @@ type builder struct {
 	*Set
 	all   []record.Kind
 	taken map[string]string // names in lower case of kinds and operations, with the reason
+
+	families map[string]string // families of events, with the reason why others cannot have them
 }
 
 func (b *builder) problem(d *Declared, member, format string, args ...any) {
@@ -179,7 +206,7 @@ const maxName = 128
 
 // add checks a kind and adds it.
 func (b *builder) add(d *Declared) {
-	d.Role = strings.ToLower(d.Role)
+	d.Role, d.Capture, d.Events = strings.ToLower(d.Role), strings.ToLower(d.Capture), strings.ToLower(d.Events)
 	kind := d.Kind
 	at := slices.IndexFunc(b.all, func(k record.Kind) bool { return strings.EqualFold(k.Name, d.Name) })
 	builtin := at >= 0 && at < len(record.Kinds())
@@ -199,12 +226,21 @@ func (b *builder) add(d *Declared) {
 			b.problem(d, "fields."+f.Name, "%q cannot be the name of a field: use letters, digits and _, and name the column: NAME = { type = %q, column = %q }", f.Name, f.TypeName(), f.Name)
 		}
 	}
-	for _, m := range kind.Check() {
+	for _, m := range append(kind.Check(), captureMistakes(kind)...) {
 		member := m.Member
 		if member == "fields" {
 			member += "." + m.Field
 		}
 		b.problem(d, member, "%s", m.Text)
+	}
+	if other := b.families[d.Events]; other != "" {
+		b.problem(d, "events", "events: %s", other)
+	} else if d.Events != "" {
+		b.families[d.Events] = fmt.Sprintf("the family %s is also declared in %s", d.Events, Problem{File: d.at.file, Line: d.at.lines["events"], Text: kind.Name})
+	}
+	if member := withoutEffect(d.Kind); member != "" {
+		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines[member], Warning: true, Text: member +
+			` has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`})
 	}
 	for _, name := range []string{kind.Name, kind.Operation()} {
 		if key := strings.ToLower(name); b.taken[key] == "" {
@@ -227,9 +263,7 @@ func (b *builder) clash(k record.Kind) string {
 		if reason := b.taken[strings.ToLower(name)]; reason != "" {
 			return reason
 		}
-	}
-	for _, other := range record.Kinds() {
-		if strings.EqualFold(other.Operation(), k.Name) || strings.EqualFold(other.Name, k.Operation()) {
+		if other, is := record.Builtin().Lookup(name); is && !strings.EqualFold(other.Name, k.Name) {
 			return "it is the operation of the built-in kind " + other.Name
 		}
 	}
@@ -239,10 +273,8 @@ func (b *builder) clash(k record.Kind) string {
 // extended returns a built-in kind with the members and the additional fields of a file.
 func (b *builder) extended(d *Declared, kind record.Kind) record.Kind {
 	kind.Area, kind.Summary, kind.Table = cmp.Or(d.Area, kind.Area), cmp.Or(d.Summary, kind.Summary), cmp.Or(d.Table, kind.Table)
-	kind.Role, kind.Stamp, kind.Index = d.Role, d.Stamp, d.Index
-	if d.Key != nil {
-		kind.Key = d.Key
-	}
+	kind.Key, kind.Role, kind.Stamp, kind.Index = d.Key, d.Role, d.Stamp, d.Index
+	kind.Capture, kind.Events, kind.Before, kind.CaptureFields, kind.Ignore = d.Capture, d.Events, d.Before, d.CaptureFields, d.Ignore
 	kind.Fields = slices.Clone(kind.Fields)
 	for _, f := range d.Fields {
 		at := slices.IndexFunc(kind.Fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) })

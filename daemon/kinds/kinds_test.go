@@ -49,7 +49,10 @@ summary = "Debtors"
 area    = "Debtors"
 key     = ["DebtorID"]
 stamp   = "RowHash"
-index   = ["AccountNo", "LastSavedDateTime"]
+index   = [
+  "AccountNo",
+  "LastSavedDateTime", # the last one
+]
 role    = "Writer"
 
 [DB_Main.fields]
@@ -198,7 +201,7 @@ ID = "int"
 		"1.toml:5: basic strings cannot have new lines",
 		`1.toml:7: expected keyword "inf"`,
 		"1.toml:9: expected ']' to close table name",
-		`1.toml:17: multiline basic string not terminated by """`,
+		`1.toml:15: multiline basic string not terminated by """`,
 		"2.toml:4: literal strings cannot have new lines",
 	)
 	var got []string
@@ -223,14 +226,14 @@ invoiceid = "string"
 Class = "int"
 
 [IN_Colours]
-events = "colour"
+events = "Colour"
 
 [CR_ClassificationQuery.fields]
 ID = "int"
 `)
 	expectProblems(t, s,
 		"1.toml:10: DB_Class.Class is built in as string and cannot be int; remove it from the file",
-		"1.toml:13: events is not supported by this version yet, and is ignored",
+		`1.toml:13: events has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`,
 		"1.toml:15: CR_ClassificationQuery cannot be the name of a kind: it is the operation of the built-in kind CR_Classification; choose another name and set source",
 	)
 	totals, _ := s.Registry().Lookup("SO_Totals")
@@ -239,11 +242,49 @@ ID = "int"
 	if len(totals.Fields) != last+1 || totals.Fields[last].Name != "Branch" || totals.Fields[1].Column != "Sum" || totals.Role != "admin" || totals.Summary != builtin.Summary {
 		t.Errorf("got %+v", totals)
 	}
-	if colours, _ := s.Registry().Lookup("IN_Colours"); !slices.Equal(colours.Key, []string{"RecID"}) {
-		t.Errorf("IN_Colours has the key %q in spite of no key in the file", colours.Key)
+	if colours, _ := s.Registry().Lookup("IN_Colours"); colours.Key != nil || colours.Events != "colour" || !slices.Equal(totals.Key, []string{"InvoiceID"}) {
+		t.Errorf("the keys are %q and %q", colours.Key, totals.Key)
 	}
 	if class, _ := s.Registry().Lookup("DB_Class"); class.Fields[0].Type != record.Text || len(s.Registry().Kinds()) != len(record.Kinds()) {
 		t.Errorf("got %+v", class)
+	}
+}
+
+func TestCapture(t *testing.T) {
+	const fields = "\n[%s.fields]\nID = \"int\"\nName = \"string\"\nNote = \"string\"\nImage = \"byte[]\"\n"
+	kind := func(name, members string) string { return "[" + name + "]\n" + members + fmt.Sprintf(fields, name) }
+	s := load(t, kind("A", "events = \"job\"\ncapture = \"Always\"\nbefore = [\"name\", \"ID\"]\ncapture_fields = [\"ID\", \"Name\", \"Image\"]\nignore = [\"Note\"]\nkey = [\"ID\"]")+
+		"[DB_Class]\ncapture = \"asked\"\nevents = \"class\"\nbefore = [\"Class\"]\n",
+		kind("B", "capture = \"sometimes\"")+
+			kind("C", "capture = \"asked\"\nevents = \"a.b\"\n")+
+			kind("D", "capture = \"asked\"\nevents = \"JOB\"")+
+			kind("E", "capture = \"asked\"\nbefore = [\"Naem\", \"Image\"]\ncapture_fields = [\"Nope\"]\nignore = [\"X\"]")+
+			kind("F", "capture = \"asked\"\nbefore = [\"Note\"]\ncapture_fields = [\"Name\"]")+
+			kind("G", "capture = \"asked\"\nbefore = [\"Note\"]\nignore = [\"note\", \"ID\"]\nkey = [\"ID\"]")+
+			kind("H", "capture = \"asked\"\ncapture_fields = [\"Name\"]\nignore = [\"Name\"]")+
+			kind("I", "capture = \"never\"\nbefore = [\"Name\"]")+
+			kind("J", "events = \"webhooks\"\ncapture = \"asked\""))
+	expectProblems(t, s,
+		`2.toml:2: capture: "sometimes" is not one of never, asked, always`,
+		`2.toml:10: events: "a.b" cannot be a family of events: use letters, digits and _, as in debtor for debtor.created`,
+		"2.toml:19: events: the family job is also declared in 1.toml:2: A",
+		"2.toml:27: unknown before field Naem; did you mean Name?",
+		"2.toml:27: before: Image is byte[], and its values are not kept",
+		"2.toml:28: unknown capture field Nope; did you mean Note?",
+		"2.toml:29: unknown ignore field X",
+		"2.toml:37: before: Note is not captured, because it is not in capture_fields",
+		"2.toml:46: before: Note is not captured, because it is in ignore",
+		"2.toml:47: ignore: ID is a field of the key",
+		"2.toml:57: ignore: Name is also in capture_fields",
+		`2.toml:65: before has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`,
+		"2.toml:72: events: webhooks is the family of the service's own events",
+	)
+	a, _ := s.Registry().Lookup("A")
+	if a.Capture != "always" || a.Events != "job" || !slices.Equal(a.Before, []string{"name", "ID"}) || len(a.CaptureFields) != 3 || !slices.Equal(a.Ignore, []string{"Note"}) {
+		t.Errorf("%+v", a)
+	}
+	if class, _ := s.Registry().Lookup("DB_Class"); class.Capture != record.CaptureOnDemand || class.Events != "class" || len(class.Before) != 1 {
+		t.Errorf("%+v", class)
 	}
 }
 
@@ -252,6 +293,42 @@ func TestUnreadable(t *testing.T) {
 	s := Load(filepath.Join(dir, "missing.toml"), dir)
 	if len(s.Problems) != 1 || s.Problems[0].Text != "cannot be read: no such file or directory" || s.Registry() != record.Builtin() {
 		t.Errorf("problems %v", s.Problems)
+	}
+}
+
+// TestPattern checks that a pattern stands for its matches, and is reported without any.
+func TestPattern(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.toml": "[A.fields]\nID = 'int'\n", "b.toml": "[B.fields]\nID = 'int'\n", "c.txt": "["} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	none := filepath.Join(dir, "*.none")
+	s := Load(filepath.Join(dir, "*.toml"), none)
+	if s.Served() != 2 || len(s.Problems) != 1 || s.Problems[0].File != none {
+		t.Errorf("%d kinds, problems %v", s.Served(), s.Problems)
+	}
+}
+
+// TestNoFile checks that the other files are read if one is not regular or too large.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name+Extension)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("a", "[A.fields]\nID = 'int'\n")
+	if err := os.Truncate(write("large", ""), maxSize+1); err != nil {
+		t.Fatal(err)
+	}
+	s := Load(dir, os.DevNull)
+	expectProblems(t, s, os.DevNull+": cannot be read: it is not a regular file", filepath.Join(dir, "large.toml")+": cannot be read: it has more than 64 MiB")
+	if _, served := s.Registry().Lookup("A"); !served {
+		t.Error("A is not served")
 	}
 }
 
@@ -275,6 +352,12 @@ func draw(t *rapid.T) []*Declared {
 		if len(d.Key) == 0 {
 			d.Key = nil
 		}
+		for _, list := range []*[]string{&d.Before, &d.CaptureFields, &d.Ignore} {
+			if rapid.Bool().Draw(t, "named") {
+				*list = []string{rapid.SampledFrom(d.FieldNames()).Draw(t, "field")}
+			}
+		}
+		d.Capture, d.Events = rapid.SampledFrom([]string{"", record.CaptureNever, record.CaptureOnDemand}).Draw(t, "capture"), rapid.SampledFrom([]string{"", "job"}).Draw(t, "events")
 		d.Role = rapid.SampledFrom([]string{"", "writer"}).Draw(t, "role")
 		d.Table = rapid.SampledFrom([]string{"", "dbo.T", "[my schema].[a.b]"}).Draw(t, "source")
 		all = append(all, d)

@@ -17,15 +17,8 @@ import (
 // member is a member of a kind in a file.
 type member struct {
 	name  string
-	into  func(*Declared) any      // a *string or *[]string; nil if it is not supported yet
-	wrong func(text string) string // returns the mistake in a text, empty for none; nil if every text is valid
-}
-
-func (m member) hint(text string) string {
-	if m.wrong == nil {
-		return ""
-	}
-	return m.wrong(text)
+	into  func(*Declared) any      // a *string or *[]string
+	wrong func(text string) string // of a *string: returns the mistake in a text, empty for none
 }
 
 // members are in the order in which Write writes them.
@@ -35,13 +28,13 @@ var members = []member{
 	{"area", func(d *Declared) any { return &d.Area }, checkLine},
 	{"key", func(d *Declared) any { return &d.Key }, nil},
 	{"role", func(d *Declared) any { return &d.Role }, checkRole},
-	{"stamp", func(d *Declared) any { return &d.Stamp }, nil},
+	{"stamp", func(d *Declared) any { return &d.Stamp }, checkLine},
 	{"index", func(d *Declared) any { return &d.Index }, nil},
-	{name: "events"},
-	{name: "capture"},
-	{name: "before"},
-	{name: "capture_fields"},
-	{name: "ignore"},
+	{"events", func(d *Declared) any { return &d.Events }, checkEvents},
+	{"capture", func(d *Declared) any { return &d.Capture }, checkCapture},
+	{"before", func(d *Declared) any { return &d.Before }, nil},
+	{"capture_fields", func(d *Declared) any { return &d.CaptureFields }, nil},
+	{"ignore", func(d *Declared) any { return &d.Ignore }, nil},
 }
 
 // The tables of a kind that are not members.
@@ -80,16 +73,13 @@ var fieldTypes = slices.DeleteFunc(record.Types(), func(t record.Type) bool {
 // readType returns the field of a type such as "decimal?". Otherwise hint is the
 // mistake.
 func readType(name, text string) (f record.Field, hint string) {
-	plain, null := strings.CutSuffix(text, "?")
-	var names []string
-	for _, t := range fieldTypes {
-		if names = append(names, t.String()); t.String() == plain {
-			f = record.Field{Name: name, Type: t, Filter: t.Filter(), Null: record.Nullability(null)}
-			if t == record.Text || t == record.Bytes {
-				f.Null = record.Nullable // the notation does not distinguish them
-			}
-			return f, ""
-		}
+	t, null, known := record.ParseType(text)
+	if known && slices.Contains(fieldTypes, t) {
+		return record.Field{Name: name, Type: t, Filter: t.Filter(), Null: null}, ""
+	}
+	plain, names := strings.TrimSuffix(text, "?"), make([]string, len(fieldTypes))
+	for i, t := range fieldTypes {
+		names[i] = t.String()
 	}
 	word, _, _ := strings.Cut(strings.ToLower(plain), "(")
 	near := record.DidYouMean(record.Suggest(plain, names))
@@ -104,17 +94,21 @@ func readType(name, text string) (f record.Field, hint string) {
 	return record.Field{Name: name}, fmt.Sprintf("unknown type %q%s", text, near)
 }
 
-// maxErrors limits the errors of syntax in a file, after which it is not read further.
-const maxErrors = 100
-
 // Parse reads the kinds of a file with all mistakes that are visible in this file alone.
 // After an error of syntax it continues with the next table.
 func Parse(file string, data []byte) ([]*Declared, []Problem) {
 	r := reader{file: file, byName: make(map[string]*Declared)}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	for n := 0; n < maxErrors && len(data) > 0; n++ {
-		data = data[r.read(data):]
+	var table []byte
+	lines := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+		if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
+			r.read(table)
+			table, r.before = nil, lines
+		}
+		table = append(table, line...)
+		lines++
 	}
+	r.read(table)
 	return r.kinds, r.problems
 }
 
@@ -122,82 +116,53 @@ func Parse(file string, data []byte) ([]*Declared, []Problem) {
 type reader struct {
 	unstable.Parser
 	file     string
-	before   int // lines before the text that is parsed
-	counted  int // bytes of this text with counted lines
-	line     int // of the byte after these
+	before   int // lines before the table that is parsed
 	kinds    []*Declared
 	byName   map[string]*Declared
 	problems []Problem
 }
 
-// read reads expressions until the end or an error, and returns the offset at which to
-// continue.
-func (r *reader) read(data []byte) int {
-	r.Reset(data)
-	r.counted, r.line = 0, r.before+1
+// read reads the lines of a table.
+func (r *reader) read(data []byte) {
 	var head []string
 	last := r.before // line of the last expression
-	for r.NextExpression() {
+	for r.Reset(data); r.NextExpression(); {
 		node := r.Expression()
 		path := pathOf(nil, node)
-		line := r.lineOf(node)
-		last = line
+		last = r.lineOf(node)
 		switch node.Kind {
 		case unstable.KeyValue:
-			r.set(slices.Concat(head, path), line, node.Value())
+			r.set(slices.Concat(head, path), last, node.Value())
 		case unstable.Table:
 			head = path
-			r.begin(path, line)
+			r.begin(path, last)
 		default:
 			head = path
-			r.problem(path[0], line, "a kind is written as [%s], with one bracket", path[0])
+			r.problem(path[0], last, "a kind is written as [%s], with one bracket", path[0])
+		}
+	}
+	for line := range bytes.Lines(data) {
+		if comment, is := bytes.CutPrefix(bytes.TrimSpace(line), []byte("#")); is && head != nil {
+			d := r.kind(head[0], last)
+			d.Omitted = append(d.Omitted, string(bytes.TrimLeft(comment, "# \t")))
 		}
 	}
 	err := r.Error()
 	if err == nil {
-		return len(data)
+		return
 	}
-	lines := bytes.SplitAfter(bytes.TrimRight(data, "\r\n"), []byte("\n"))
-	first := last - r.before // index of the first line that may have the error
-	for first < len(lines)-1 && isBlank(lines[first]) {
-		first++
-	}
-	at := first
+	at := last + 1
 	if e, is := errors.AsType[*unstable.ParserError](err); is && len(e.Highlight) > 0 {
-		at = min(max(first, r.Shape(r.Range(e.Highlight)).Start.Line-1), len(lines)-1)
+		at = max(at, r.before+r.Shape(r.Range(e.Highlight)).Start.Line)
 	}
 	kind := ""
-	if name := tableName(lines[at]); name != "" {
-		kind = name
-	} else if len(head) > 0 {
+	if name, is := strings.CutPrefix(strings.TrimLeft(string(data), " \t"), "["); head != nil {
 		kind = head[0]
+	} else if is { // the head of the table is wrong
+		kind = strings.Trim(name[:strings.IndexAny(name+"\n", ".]#= \r\n")], `"'`)
 	}
-	r.problem(kind, r.before+at+1, "%s", strings.TrimPrefix(err.Error(), "toml: "))
-	for next := first + 1; next < len(lines); next++ {
-		if bytes.HasPrefix(bytes.TrimLeft(lines[next], " \t"), []byte("[")) {
-			r.before += next
-			return len(bytes.Join(lines[:next], nil))
-		}
-	}
-	return len(data)
-}
-
-func isBlank(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	return len(line) == 0 || line[0] == '#'
-}
-
-// tableName returns the kind in the head of a table that may lack brackets, empty if the
-// line is none.
-func tableName(line []byte) string {
-	name, is := strings.CutPrefix(strings.TrimSpace(string(line)), "[")
-	if end := strings.IndexAny(name, ".]#= "); end >= 0 {
-		name = name[:end]
-	}
-	if !is {
-		return ""
-	}
-	return strings.Trim(name, `"'`)
+	lines := bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n")) + 1
+	r.problem(kind, min(at, r.before+lines), "%s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // pathOf returns the key of an expression after those of the tables around it.
@@ -209,15 +174,11 @@ func pathOf(around []string, node *unstable.Node) []string {
 	return path
 }
 
-// lineOf returns the line of an expression. The parser counts from the start of the text
-// for each, which takes seconds for a file of some hundred kinds.
+// lineOf returns the line of an expression.
 func (r *reader) lineOf(node *unstable.Node) int {
 	parts := node.Key()
 	parts.Next()
-	offset := int(parts.Node().Raw.Offset)
-	r.line += bytes.Count(r.Data()[r.counted:offset], []byte("\n"))
-	r.counted = offset
-	return r.line
+	return r.before + 1 + bytes.Count(r.Data()[:parts.Node().Raw.Offset], []byte("\n"))
 }
 
 // problem reports a mistake, which leaves the kind out.
@@ -341,14 +302,10 @@ func (r *reader) setMember(d *Declared, name string, line int, value *unstable.N
 	if !r.once(d, name, line) {
 		return
 	}
-	if members[i].into == nil {
-		r.problems = append(r.problems, Problem{File: r.file, Line: line, Text: name + " is not supported by this version yet, and is ignored", Warning: true})
-		return
-	}
 	switch into := members[i].into(d).(type) {
 	case *string:
 		text, ok := r.text(d, name, line, value)
-		if hint := members[i].hint(text); ok && hint != "" {
+		if hint := members[i].wrong(text); ok && hint != "" {
 			r.problem(d.Name, line, "%s: %s", name, hint)
 		}
 		*into = text

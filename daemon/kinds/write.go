@@ -3,6 +3,7 @@ package kinds
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -27,9 +28,6 @@ func (d *Declared) write(w io.Writer) {
 	comment(w, d.Comments)
 	fmt.Fprintf(w, "[%s]\n", key(d.Name))
 	for _, m := range members {
-		if m.into == nil {
-			continue
-		}
 		switch from := m.into(d).(type) {
 		case *string:
 			if *from != "" {
@@ -83,21 +81,11 @@ func key(name string) string {
 	return quote(name)
 }
 
-// quote returns a text as a basic string of TOML.
+// quote returns a text as a basic string of TOML: that of JSON, except for one character.
 func quote(text string) string {
 	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < ' ' || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(text) // a text has no errors
+	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007F`)
 }

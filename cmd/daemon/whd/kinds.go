@@ -89,7 +89,7 @@ func (p kindCommands) discover(c *urfave.Context) error {
 		head = append(head, "Left out: "+object)
 		p.notice("left out: %s", object)
 	}
-	p.notice("%d record kinds; %d tables and views and %d columns are left out, with the reasons in comments", len(found.Kinds), len(found.Skipped), found.Omitted)
+	p.notice("record kinds: %d; left out, with the reasons in comments: tables and views: %d, columns: %d", len(found.Kinds), len(found.Skipped), found.Omitted)
 	return kinds.Write(p.Stdout, head, found.Kinds)
 }
 
@@ -106,21 +106,16 @@ func (p kindCommands) diff(c *urfave.Context) error {
 	if len(set.Files) == 0 {
 		return cli.Usagef("there are no files of record kinds; name them, or set erp.kinds")
 	}
-	var texts [][]byte
-	for _, file := range set.Files {
-		text, _ := os.ReadFile(file) // errors are problems of the set
-		texts = append(texts, text)
-	}
 	var lines []string
 	for _, problem := range set.Problems {
 		lines = append(lines, problem.String())
 	}
-	lines = append(lines, discover.Diff(set.Declared, objects, from, discover.LeftOut(texts...))...)
+	lines = append(lines, discover.Diff(set.Declared, objects, from)...)
 	for _, line := range lines {
 		fmt.Fprintln(p.Stdout, line)
 	}
 	if len(lines) > 0 {
-		return fmt.Errorf("%d differences between the record kinds and the database", len(lines))
+		return fmt.Errorf("differences between the record kinds and the database: %d", len(lines))
 	}
 	return nil
 }

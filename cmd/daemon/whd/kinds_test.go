@@ -41,7 +41,7 @@ Phone_No = { type = "string", column = "Phone No." }
 	if found.stdout != want {
 		t.Errorf("got\n%s\nwant\n%s", found.stdout, want)
 	}
-	if want := "whd: 1 record kinds; 1 tables and views and 1 columns are left out, with the reasons in comments\n"; !strings.HasSuffix(found.stderr, want) || !strings.HasPrefix(found.stderr, "whd: left out: DB_Class: ") {
+	if want := "whd: record kinds: 1; left out, with the reasons in comments: tables and views: 1, columns: 1\n"; !strings.HasSuffix(found.stderr, want) || !strings.HasPrefix(found.stderr, "whd: left out: DB_Class: ") {
 		t.Errorf("standard error: %s", found.stderr)
 	}
 	file := filepath.Join(d.dir, "erp.toml")
@@ -55,7 +55,7 @@ Phone_No = { type = "string", column = "Phone No." }
 	}
 	exec(`ALTER TABLE DB_Main DROP COLUMN "Phone No."; ALTER TABLE DB_Main ADD COLUMN Balance decimal(9, 2)`)
 	const differences = "DB_Main.Phone_No: removed: DB_Main has no column Phone No.\nDB_Main.Balance: added: DB_Main has the column Balance, decimal?\n"
-	if got := d.run(1, "", "kinds diff "+file); got.stdout != differences || !strings.Contains(got.stderr, "2 differences") {
+	if got := d.run(1, "", "kinds diff "+file); got.stdout != differences || !strings.Contains(got.stderr, "differences between the record kinds and the database: 2") {
 		t.Errorf("%+v", got)
 	}
 	if err := os.WriteFile(file, []byte("[DB_Main.fields]\nDebtorID = \"strng\"\n# Balance = \"decimal?\"\n"), 0o600); err != nil {

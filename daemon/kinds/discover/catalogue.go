@@ -7,9 +7,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -19,8 +21,8 @@ type Object struct {
 	Schema, Name string // without a schema in an embedded file
 	View         bool
 	Columns      []Column
-	Unique       [][]string // columns of the primary key, then of unique indexes
-	Problem      string     // why it cannot be read; empty if it can, or for lack of rights
+	Unique       []mssql.KeyColumn // of the primary key, then of unique indexes
+	Problem      string            // why it cannot be read; empty if it can, or for lack of rights
 }
 
 // Column is a column in the catalogue.
@@ -60,13 +62,13 @@ WHERE is_unique = 1 AND has_filter = 0 AND is_disabled = 0 AND is_hypothetical =
 
 	keysSQL = "SELECT object_id, index_id, column_id FROM sys.index_columns WHERE key_ordinal > 0 ORDER BY object_id, index_id, key_ordinal"
 
-	numbersSQL = "SELECT object_id, column_id, name FROM sys.columns"
+	numbersSQL = "SELECT object_id, column_id, name, CAST(is_nullable AS int) FROM sys.columns"
 )
 
 func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	var o Object
 	var c Column
-	var id, index, number int64
+	var id, number int64
 	var objects []*Object
 	byName, byID := make(map[[2]string]*Object), make(map[int64]*Object)
 	err := query(ctx, db, objectsSQL, func() {
@@ -81,22 +83,24 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 			}
 		}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
 	}
-	names, keys := make(map[[2]int64]string), make(map[[2]int64][]string)
+	var k mssql.KeyColumn
+	columns, keys := make(map[[2]int64]mssql.KeyColumn), make(map[[2]int64][]mssql.KeyColumn)
 	if err == nil {
-		err = query(ctx, db, numbersSQL, func() { names[[2]int64{id, number}] = c.Name }, &id, &number, &c.Name)
+		err = query(ctx, db, numbersSQL, func() { columns[[2]int64{id, number}] = k }, &id, &number, &k.Name, &k.Nullable)
 	}
 	if err == nil {
 		err = query(ctx, db, keysSQL, func() {
-			at := [2]int64{id, index}
-			keys[at] = append(keys[at], names[[2]int64{id, number}])
-		}, &id, &index, &number)
+			column := columns[[2]int64{id, number}]
+			column.Index = k.Index
+			keys[[2]int64{id, k.Index}] = append(keys[[2]int64{id, k.Index}], column)
+		}, &id, &k.Index, &number)
 	}
 	if err == nil {
 		err = query(ctx, db, indexesSQL, func() {
 			if o := byID[id]; o != nil {
-				o.Unique = append(o.Unique, keys[[2]int64{id, index}])
+				o.Unique = append(o.Unique, keys[[2]int64{id, k.Index}]...)
 			}
-		}, &id, &index)
+		}, &id, &k.Index)
 	}
 	all := make([]Object, len(objects))
 	for i, o := range objects {
@@ -171,37 +175,16 @@ func readFile(path string) (all []Object, err error) {
 	return all, err
 }
 
-// describe reads the columns and unique indexes of a table. The index of a primary key that
-// is the number of the row is not listed.
-func (o *Object) describe(conn *sqlite.Conn) error {
-	var rowID []string
-	err := conn.Query("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		declared, _, _ := strings.Cut(strings.ToLower(s.Text(1)), "(")
-		c := Column{Name: s.Text(0), Type: strings.TrimSpace(declared), Nullable: s.Int(2) == 0}
-		if s.Int(3) > 0 && c.Type == "integer" {
-			rowID = append(rowID, c.Name)
-		}
-		o.Columns = append(o.Columns, c)
-		return nil
-	}, o.Name)
-	if err != nil {
+// describe reads the columns and unique indexes of a table.
+func (o *Object) describe(conn *sqlite.Conn) (err error) {
+	if o.Unique, err = executor.FileKeys(conn, o.Name); err != nil {
 		return fmt.Errorf("%s: %w", o.Name, err)
 	}
-	last, primary := "", false
-	err = conn.Query(`SELECT l.name, l.origin = 'pk', i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i
-		WHERE l."unique" AND NOT l.partial ORDER BY l.origin = 'pk' DESC, l.name, i.seqno`, func(s *sqlite.Stmt) error {
-		if name := s.Text(0); name != last {
-			o.Unique, last = append(o.Unique, nil), name
-		}
-		key := &o.Unique[len(o.Unique)-1]
-		*key, primary = append(*key, s.Text(2)), primary || s.Int(1) != 0
-		return nil
-	}, o.Name)
-	if len(rowID) == 1 && !primary {
-		o.Unique = append([][]string{rowID}, o.Unique...)
-		for i := range o.Columns {
-			o.Columns[i].Nullable = o.Columns[i].Nullable && o.Columns[i].Name != rowID[0]
-		}
+	columns, err := conn.Columns(o.Name)
+	for _, c := range columns {
+		declared, _, _ := strings.Cut(strings.ToLower(c.Type), "(")
+		isRowID := slices.Contains(o.Unique, mssql.KeyColumn{Index: executor.RowID, Name: c.Name})
+		o.Columns = append(o.Columns, Column{Name: c.Name, Type: strings.TrimSpace(declared), Nullable: c.Nullable && !isRowID})
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // Diff returns the differences between kinds and the objects of a database, one line each.
-// leftOut reports whether a kind leaves out a column on purpose.
-func Diff(all []*kinds.Declared, objects []Object, c erp.Config, leftOut func(kind, column string) bool) (lines []string) {
+// A kind leaves out the columns of fields in comments on purpose.
+func Diff(all []*kinds.Declared, objects []Object, c erp.Config) (lines []string) {
 	for _, d := range all {
 		fields := slices.Clone(d.Fields)
 		if builtin, ok := record.Builtin().Lookup(d.Name); ok {
@@ -39,7 +39,7 @@ func Diff(all []*kinds.Declared, objects []Object, c erp.Config, leftOut func(ki
 		case objects[at].Problem != "":
 			x.add("", "%s cannot be read: %s", x.table, objects[at].Problem)
 		default:
-			x.compare(fields, objects[at].Columns, leftOut)
+			x.compare(fields, objects[at].Columns, leftOut(d))
 		}
 		lines = append(lines, x.lines...)
 	}
@@ -60,7 +60,7 @@ func (x *comparison) add(field, format string, args ...any) {
 	x.lines = append(x.lines, x.name+field+": "+fmt.Sprintf(format, args...))
 }
 
-func (x *comparison) compare(fields []record.Field, columns []Column, leftOut func(kind, column string) bool) {
+func (x *comparison) compare(fields []record.Field, columns []Column, leftOut map[string]bool) {
 	var removed []record.Field
 	for _, f := range fields {
 		at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })
@@ -81,7 +81,7 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut fu
 	}
 	added := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool {
 		_, reason := c.field(x.server)
-		return reason != "" || c.Forbidden || leftOut(x.name, c.Name) ||
+		return reason != "" || c.Forbidden || leftOut[strings.ToLower(c.Name)] ||
 			slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
 	})
 	for _, f := range removed {
@@ -124,25 +124,19 @@ func (x *comparison) renamed(f record.Field, added []Column, removed []record.Fi
 }
 
 // leftOutColumn is a field in a comment, as Propose writes columns without a field.
-var leftOutColumn = regexp.MustCompile(`^#+\s*([A-Za-z0-9_]+|"(?:[^"\\]|\\.)*")\s*=`)
+var leftOutColumn = regexp.MustCompile(`^([A-Za-z0-9_]+|"(?:[^"\\]|\\.)*")\s*=`)
 
-// LeftOut returns a function for Diff: a kind leaves out the columns of fields in comments.
-func LeftOut(files ...[]byte) func(kind, column string) bool {
-	columns := make(map[[2]string]bool)
-	for _, file := range files {
-		kind := ""
-		for line := range strings.Lines(string(file)) {
-			line = strings.TrimSpace(line)
-			if head, is := strings.CutPrefix(line, "["); is {
-				kind, _, _ = strings.Cut(strings.TrimRight(head, "]"), ".")
-			} else if found := leftOutColumn.FindStringSubmatch(line); found != nil {
-				name, err := strconv.Unquote(found[1])
-				if err != nil {
-					name = found[1]
-				}
-				columns[[2]string{kind, strings.ToLower(name)}] = true
+// leftOut returns the columns, in lower case, of fields in comments.
+func leftOut(d *kinds.Declared) map[string]bool {
+	columns := make(map[string]bool)
+	for _, comment := range d.Omitted {
+		if found := leftOutColumn.FindStringSubmatch(comment); found != nil {
+			name, err := strconv.Unquote(found[1])
+			if err != nil {
+				name = found[1]
 			}
+			columns[strings.ToLower(name)] = true
 		}
 	}
-	return func(kind, column string) bool { return columns[[2]string{kind, strings.ToLower(column)}] }
+	return columns
 }

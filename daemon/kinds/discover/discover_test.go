@@ -92,7 +92,7 @@ func TestFixture(t *testing.T) {
 		if got := len(set.Registry().Kinds()) - len(record.Kinds()); got != len(p.Kinds) {
 			t.Errorf("%d kinds are served, want %d", got, len(p.Kinds))
 		}
-		if lines := Diff(set.Declared, all, c, LeftOut([]byte(text))); len(lines) > 0 {
+		if lines := Diff(set.Declared, all, c); len(lines) > 0 {
 			t.Errorf("differences: %q", lines[:min(len(lines), 5)])
 		}
 		if again, _ := written(t, Propose(all, Options{Views: true})); again != text {
@@ -272,7 +272,7 @@ func TestDiff(t *testing.T) {
 			}
 			exec("CREATE TABLE T (ID int NOT NULL PRIMARY KEY, Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), Day date)")
 			p := Propose(read(), Options{Columns: []string{"[^D]*"}})
-			text, set := written(t, p)
+			_, set := written(t, p)
 			for _, change := range []struct{ columns, want string }{
 				{"Phone varchar(20) NOT NULL, Amount decimal(9,2) NOT NULL, Note varchar(9), Day date", ""},
 				{"Phone nvarchar(40), Amount money NOT NULL, Note varchar(9), Day date", ""},
@@ -284,14 +284,14 @@ func TestDiff(t *testing.T) {
 				{"Phone varchar(20) NOT NULL, Total decimal(9,2), Remark varchar(9)", "T.Amount: probably renamed: TABLE has the column Total, not Amount|T.Note: probably renamed: TABLE has the column Remark, not Note"},
 			} {
 				create(change.columns)
-				got := strings.Join(Diff(set.Declared, read(), c, LeftOut([]byte(text))), "|")
+				got := strings.Join(Diff(set.Declared, read(), c), "|")
 				want := strings.ReplaceAll(change.want, "TABLE", set.Declared[0].Source())
 				if want = strings.ReplaceAll(want, "RIGHT", map[bool]string{true: ", or the login has no right on it"}[server]); got != want {
 					t.Errorf("%s: %s, want %s", change.columns, got, want)
 				}
 			}
 			exec("DROP TABLE T")
-			if got := Diff(set.Declared, read(), c, LeftOut()); len(got) != 1 || !strings.Contains(got[0], "does not exist") {
+			if got := Diff(set.Declared, read(), c); len(got) != 1 || !strings.Contains(got[0], "does not exist") {
 				t.Errorf("without the table: %q", got)
 			}
 		})
@@ -328,12 +328,12 @@ func TestRights(t *testing.T) {
 		}
 	}
 	set := kinds.Load(file(t, "[Staff.fields]\nID = \"int\"\nSalary = \"decimal?\"\n"))
-	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}, LeftOut()); len(got) != 1 || !strings.HasPrefix(got[0], "Staff.Salary: ") {
+	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}); len(got) != 1 || !strings.HasPrefix(got[0], "Staff.Salary: ") {
 		t.Errorf("differences: %q", got)
 	}
 	all[0].Columns[0].Forbidden = true // as on servers that list such columns
 	set = kinds.Load(file(t, "["+all[0].Name+".fields]\nID = \"int\"\n# Name = \"string\"\n"))
-	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}, LeftOut([]byte("["+all[0].Name+".fields]\n# Name = \"string\"\n"))); !slices.Equal(got, []string{all[0].Name + ".ID: the login has no permission to read the column ID"}) {
+	if got := Diff(set.Declared, all, erp.Config{DSN: dsn}); !slices.Equal(got, []string{all[0].Name + ".ID: the login has no permission to read the column ID"}) {
 		t.Errorf("differences: %q", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/mssql"
 )
@@ -42,13 +43,13 @@ func Propose(objects []Object, o Options) (p Proposal) {
 			schemas[name] = object.Schema
 		}
 	}
-	own, builtin := make(map[string]bool), builtinNames()
+	own := make(map[string]bool)
 	for _, object := range selected {
 		d := object.propose(o.Columns)
 		if clash[strings.ToLower(d.Name)] {
 			d.Name = identifier(object.Schema + "_" + object.Name)
 		}
-		reason := cmp.Or(builtin[strings.ToLower(d.Name)], builtin[strings.ToLower(d.Operation())])
+		reason := cmp.Or(builtin(d.Name), builtin(d.Operation()))
 		switch {
 		case object.Problem != "":
 			reason = "it cannot be read: " + object.Problem
@@ -71,19 +72,16 @@ func Propose(objects []Object, o Options) (p Proposal) {
 	return p
 }
 
-// builtinNames are the names that kinds and their operations cannot have, in lower case, with
-// the reasons.
-func builtinNames() map[string]string {
-	names := make(map[string]string)
-	for _, name := range kinds.Taken() {
-		names[strings.ToLower(name)] = name + " is a name of the service's interface; declare the kind with another name and this source"
+// builtin returns the reason why neither a kind nor its operation can have a name, empty if
+// they can.
+func builtin(name string) string {
+	if k, is := record.Builtin().Lookup(name); is {
+		return k.Name + " is built in; declare its additional fields under this name, or the kind under another"
 	}
-	for _, k := range record.Kinds() {
-		for _, name := range []string{k.Name, k.Operation()} {
-			names[strings.ToLower(name)] = k.Name + " is built in; declare its additional fields under this name, or the kind under another"
-		}
+	if slices.ContainsFunc(kinds.Taken(), func(taken string) bool { return strings.EqualFold(taken, name) }) {
+		return name + " is a name of the service's interface; declare the kind with another name and this source"
 	}
-	return names
+	return ""
 }
 
 // matches reports whether a name has one of the patterns.
@@ -118,17 +116,16 @@ func free(name string, taken func(string) bool) string {
 
 // String returns the name with the schema, in brackets where they are necessary.
 func (o Object) String() string {
-	text := o.Name
-	if t, ok := mssql.ParseTable(text, ""); !ok || t != (mssql.Table{Name: o.Name}) {
-		text = mssql.Quote(text)
+	quoted := func(part string) string {
+		if t, ok := mssql.ParseTable(part, ""); ok && t == (mssql.Table{Name: part}) {
+			return part
+		}
+		return mssql.Quote(part)
 	}
-	switch t, ok := mssql.ParseTable(o.Schema+".x", ""); {
-	case o.Schema == "":
-		return text
-	case !ok || t.Schema != o.Schema:
-		return mssql.Quote(o.Schema) + "." + text
+	if o.Schema == "" {
+		return quoted(o.Name)
 	}
-	return o.Schema + "." + text
+	return quoted(o.Schema) + "." + quoted(o.Name)
 }
 
 // propose returns the kind of an object.
@@ -156,13 +153,15 @@ func (o Object) propose(columns []string) *kinds.Declared {
 		d.Fields = append(d.Fields, field)
 	}
 	rename(d)
-	for _, unique := range o.Unique {
-		if d.Key = o.key(d.Fields, unique); d.Key != nil {
-			break
-		}
+	fieldOf := func(column string) (int, bool) {
+		at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), column) })
+		return at, at >= 0
+	}
+	for _, field := range executor.FindKey(o.Unique, fieldOf) {
+		d.Key = append(d.Key, d.Fields[field].Name)
 	}
 	for _, c := range o.Columns {
-		if at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return f.ColumnName() == c.Name }); at >= 0 && o.Schema != "" && (c.Type == "timestamp" || c.Type == "rowversion") {
+		if at, ok := fieldOf(c.Name); ok && o.Schema != "" && (c.Type == "timestamp" || c.Type == "rowversion") {
 			d.Stamp = d.Fields[at].Name
 		}
 	}
@@ -185,22 +184,6 @@ func key(name string) string {
 	return name
 }
 
-// key returns the fields of a unique index, nil if a column has no field or may be null.
-func (o Object) key(fields []record.Field, unique []string) (key []string) {
-	for _, column := range unique {
-		at := slices.IndexFunc(o.Columns, func(c Column) bool { return strings.EqualFold(c.Name, column) })
-		if at < 0 || o.Columns[at].Nullable {
-			return nil
-		}
-		at = slices.IndexFunc(fields, func(f record.Field) bool { return f.ColumnName() == o.Columns[at].Name })
-		if at < 0 {
-			return nil
-		}
-		key = append(key, fields[at].Name)
-	}
-	return key
-}
-
 // rename changes the names of fields that are also those of another field, of its filters,
 // or reserved.
 func rename(d *kinds.Declared) {
@@ -215,26 +198,20 @@ func rename(d *kinds.Declared) {
 	}
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		wanted, note := f.Name, used[strings.ToLower(f.Name)]
-		f.Name = free(f.Name, func(name string) bool { return used[strings.ToLower(name)] != "" })
+		clash := func(name string) string {
+			alone := *f
+			alone.Name = name
+			if m := (record.Kind{Fields: []record.Field{alone}}).Check(); used[strings.ToLower(name)] == "" && len(m) > 0 {
+				return m[0].Text // a reserved name that a filter has by convention
+			}
+			return used[strings.ToLower(name)]
+		}
+		wanted, note := f.Name, clash(f.Name)
+		f.Name = free(f.Name, func(name string) bool { return clash(name) != "" })
 		used[strings.ToLower(f.Name)] = f.Name + " is another field"
 		if f.Name != wanted {
 			f.Column = cmp.Or(f.Column, wanted)
 			d.Notes[f.Name] = strings.Join(slices.DeleteFunc([]string{note, d.Notes[wanted]}, func(text string) bool { return text == "" }), "; ")
-		}
-	}
-	for again := len(d.Fields) > 0; again; { // reserved names that filters have by convention
-		again = false
-		for _, m := range d.Check() {
-			at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return f.Name == m.Field })
-			if m.Member != "fields" || at < 0 || again {
-				continue
-			}
-			f := &d.Fields[at]
-			f.Column = f.ColumnName()
-			f.Name = free(f.Name, func(name string) bool { return name == f.Name || used[strings.ToLower(name)] != "" })
-			d.Notes[f.Name] = m.Text
-			used[strings.ToLower(f.Name)], again = f.Name, true
 		}
 	}
 }

@@ -1,0 +1,76 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// captures are the values of capture.
+var captures = []string{record.CaptureNever, record.CaptureOnDemand, record.CaptureAlways}
+
+func checkCapture(text string) string {
+	if !slices.Contains(captures, strings.ToLower(text)) {
+		return fmt.Sprintf("%q is not one of %s", text, strings.Join(captures, ", "))
+	}
+	return ""
+}
+
+func checkEvents(text string) string {
+	if !identifier.MatchString(text) || len(text) > maxName {
+		return fmt.Sprintf("%q cannot be a family of events: use letters, digits and _, as in debtor for debtor.created", text)
+	}
+	return ""
+}
+
+// withoutEffect returns a member that has no effect because the kind is not captured, empty
+// if there is none.
+func withoutEffect(k record.Kind) string {
+	switch {
+	case k.Captured():
+		return ""
+	case k.Events != "":
+		return "events"
+	case k.Before != nil:
+		return "before"
+	case k.CaptureFields != nil:
+		return "capture_fields"
+	case k.Ignore != nil:
+		return "ignore"
+	}
+	return ""
+}
+
+// captureMistakes returns the mistakes in the fields that members of capture name, other
+// than unknown ones.
+func captureMistakes(k record.Kind) (all []*record.Mistake) {
+	has := func(names []string, field string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field) })
+	}
+	wrong := func(member, field, format string, args ...any) {
+		all = append(all, &record.Mistake{Member: member, Field: field, Text: member + ": " + fmt.Sprintf(format, args...)})
+	}
+	for _, name := range k.Ignore {
+		switch {
+		case has(k.Key, name):
+			wrong("ignore", name, "%s is a field of the key", name)
+		case has(k.CaptureFields, name):
+			wrong("ignore", name, "%s is also in capture_fields", name)
+		}
+	}
+	for _, name := range k.Before {
+		field := slices.IndexFunc(k.Fields, func(f record.Field) bool { return strings.EqualFold(f.Name, name) })
+		switch {
+		case field < 0: // record.Kind.Check reports it
+		case k.Fields[field].Type == record.Bytes:
+			wrong("before", name, "%s is byte[], and its values are not kept", name)
+		case has(k.Ignore, name):
+			wrong("before", name, "%s is not captured, because it is in ignore", name)
+		case k.CaptureFields != nil && !has(k.CaptureFields, name) && !has(k.Key, name):
+			wrong("before", name, "%s is not captured, because it is not in capture_fields", name)
+		}
+	}
+	return all
+}
