@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
 
@@ -99,7 +100,16 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 		}
 		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem, Grant: grant})
 	}
-	return findings, nil
+	if (Report{Findings: findings}).Failed() {
+		return findings, nil
+	}
+	if problem, err = executor.KeyProblem(ctx, r, kind); err != nil && ctx.Err() == nil {
+		problem, err = "the declared key was not checked: "+fault.From(err).Message, nil
+	}
+	if problem != "" {
+		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem, Warning: true})
+	}
+	return findings, err
 }
 
 // neededRights returns the rights on a kind's table that the service uses.

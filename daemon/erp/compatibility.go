@@ -14,6 +14,7 @@ type Column struct {
 	Type      string // lower case, without length or precision
 	Declared  string // type to display
 	Unordered bool   // values can be read but not compared or sorted
+	Misfit    string // the problem of its values, if they have been checked
 }
 
 // Finding is a difference between a record kind and its table or view.
@@ -181,11 +182,14 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 			finding.Problem = noColumn
 		case match == incompatible:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be read as " + f.Type.String()
+		case column.Misfit != "":
+			finding.Problem = "the column is " + column.Declared + ", and " + column.Misfit
+			finding.Warning = true
 		case column.Unordered:
 			finding.Problem = "the column is " + column.Declared + ", which cannot be compared or sorted"
 			finding.Warning = true
 		case match == partial:
-			finding.Problem = "the column is " + column.Declared + ", which has values that cannot be read as " + f.Type.String()
+			finding.Problem = "the column is " + column.Declared + ", which may have values that cannot be read as " + f.Type.String()
 			finding.Warning = true
 		default:
 			continue

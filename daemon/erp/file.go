@@ -8,7 +8,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/bizhook/whd/client/record"
@@ -49,14 +48,9 @@ var declaredTypes = map[record.Type]string{
 	record.Guid:     "TEXT",
 }
 
-// recordPragmas are set on every connection to the records: a small cache, and
-// temporary files on disk for large sorts.
-var recordPragmas = []string{"cache_size = -2000", "synchronous = NORMAL"}
-
 // openRecords opens the file and creates the missing tables of the registered kinds.
 func openRecords(c Config) (*sqlite.Pool, error) {
-	o := sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: recordPragmas}
-	pool, err := sqlite.NewPool(c.Path, o, max(1, c.Connections))
+	pool, err := sqlite.NewPool(c.Path, recordOptions(), max(1, c.Connections))
 	if err != nil {
 		return nil, err
 	}
@@ -87,53 +81,76 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 	if err := indexBills(conn, c); err != nil {
 		return err
 	}
-	if err := followUnicode(conn); err != nil {
+	if err := errors.Join(identify(conn), followUnicode(conn)); err != nil {
 		return err
 	}
 	return conn.Exec("COMMIT")
 }
 
-// createTable creates a kind's table and adds the columns that an older file lacks.
+// createTable creates a kind's table and adds the columns that an older file lacks. Views of
+// others are left unchanged.
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
-	var columns []string
-	for _, f := range kind.Fields {
-		columns = append(columns, sqlite.Quote(f.ColumnName())+" "+declaredTypes[f.Type.Stored()])
-	}
-	first := kind.Fields[0].ColumnName()
-	err := conn.Exec(fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s (%s);\nCREATE INDEX IF NOT EXISTS %s ON %s (%s)",
-		sqlite.Quote(kind.Name), strings.Join(columns, ", "), sqlite.Quote(kind.Name+"_"+first), sqlite.Quote(kind.Name), sqlite.Quote(first)))
-	if err != nil {
+	_, isView, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE", kind.Name)
+	if err != nil || isView {
 		return err
 	}
 	existing, err := columnsOf(conn, kind.Name)
 	if err != nil {
 		return err
 	}
+	var columns, statements []string
 	for i, f := range kind.Fields {
-		if _, exists := existing[strings.ToLower(f.ColumnName())]; exists {
-			continue
+		column := sqlite.Quote(f.ColumnName()) + " " + declaredTypes[f.Type.Stored()]
+		if _, exists := existing[strings.ToLower(f.ColumnName())]; !exists && len(existing) > 0 {
+			statements = append(statements, "ALTER TABLE "+sqlite.Quote(kind.Name)+" ADD COLUMN "+column)
 		}
-		if err := conn.Exec(fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", sqlite.Quote(kind.Name), columns[i])); err != nil {
+		if i == 0 && isIdentified(kind) {
+			column += " NOT NULL"
+		}
+		columns = append(columns, column)
+	}
+	if len(existing) == 0 {
+		statements = append(statements, "CREATE TABLE "+sqlite.Quote(kind.Name)+" ("+strings.Join(columns, ", ")+")")
+	}
+	key := keyColumns(kind)
+	statements = append(statements, createIndex(kind.Name, kind.Name+"_"+strings.Join(key, "_"), len(existing) == 0 && isIdentified(kind), key))
+	for _, statement := range statements {
+		if err := conn.Exec(statement); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// createIndexes creates indexes on columns of a table. Each also has the columns of the kind's
-// key, or else of its first field, which complete the order of pages.
-func createIndexes(conn *sqlite.Conn, table string, kind *record.Kind, names []string) error {
-	key := kind.Key
-	if len(key) == 0 {
-		key = []string{kind.Fields[0].Name}
+// keyColumns returns the columns of the declared key, or else of the first field: they
+// complete the order of pages.
+func keyColumns(kind *record.Kind) []string {
+	if kind.Key == nil {
+		return kind.ColumnNames()[:1]
 	}
+	return fieldColumns(kind, kind.Key)
+}
+
+func fieldColumns(kind *record.Kind, fields []string) (columns []string) {
+	for _, field := range fields {
+		at, _ := kind.Column(field) // exists
+		columns = append(columns, kind.Fields[at].ColumnName())
+	}
+	return columns
+}
+
+func createIndex(table, name string, unique bool, columns []string) string {
+	quoted := make([]string, len(columns))
+	for i, column := range columns {
+		quoted[i] = sqlite.Quote(column)
+	}
+	return fmt.Sprintf("CREATE %sIF NOT EXISTS %s ON %s (%s)", uniqueIndex(unique), sqlite.Quote(name), sqlite.Quote(table), strings.Join(quoted, ", "))
+}
+
+// createIndexes creates indexes on columns of a table, followed by the columns of the key.
+func createIndexes(conn *sqlite.Conn, table string, kind *record.Kind, names []string) error {
 	for _, name := range names {
-		columns := sqlite.Quote(name)
-		for _, field := range key {
-			i, _ := kind.Column(field)
-			columns += ", " + sqlite.Quote(kind.Fields[i].ColumnName())
-		}
-		if err := conn.Exec(fmt.Sprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)", sqlite.Quote(table+"_"+name), sqlite.Quote(table), columns)); err != nil {
+		if err := conn.Exec(createIndex(table, table+"_"+name, false, append([]string{name}, keyColumns(kind)...))); err != nil {
 			return err
 		}
 	}
@@ -154,12 +171,7 @@ func (b *fileRecords) CreateIndexes(ctx context.Context, kind *record.Kind) erro
 	if err != nil || len(existing) == 0 {
 		return executor.Classify(err)
 	}
-	names := make([]string, len(kind.Index))
-	for i, field := range kind.Index {
-		at, _ := kind.Column(field)
-		names[i] = kind.Fields[at].ColumnName()
-	}
-	return createIndexes(conn, b.Name(kind), kind, names)
+	return createIndexes(conn, b.Name(kind), kind, fieldColumns(kind, kind.Index))
 }
 
 // orderedColumns returns the columns of the fields that have an order, without the first,
@@ -200,10 +212,10 @@ func (c Config) isOwn(conn *sqlite.Conn, kind *record.Kind) (bool, error) {
 // columnsOf returns the declared types of a table's columns by name in lower case.
 func columnsOf(conn *sqlite.Conn, table string) (map[string]string, error) {
 	types := make(map[string]string)
-	err := conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		types[strings.ToLower(s.Text(0))] = s.Text(1)
-		return nil
-	}, table)
+	columns, err := conn.Columns(table)
+	for _, c := range columns {
+		types[strings.ToLower(c.Name)] = c.Type
+	}
 	return types, err
 }
 
@@ -310,12 +322,14 @@ func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, 
 		return table, nil, err
 	}
 	defer b.Pool.Put(conn)
-	var columns []Column
-	err = conn.Query("SELECT name, type FROM pragma_table_info(?1)", func(s *sqlite.Stmt) error {
-		declared := s.Text(1)
-		columns = append(columns, Column{Name: s.Text(0), Type: affinity(declared), Declared: cmp.Or(declared, "without a type")})
-		return nil
-	}, table)
+	listed, err := conn.Columns(table)
+	columns := make([]Column, len(listed))
+	for i, c := range listed {
+		columns[i] = Column{Name: c.Name, Type: affinity(c.Type), Declared: cmp.Or(c.Type, "without a type")}
+	}
+	if _, builtin := record.Builtin().Lookup(kind.Name); !builtin && err == nil {
+		err = checkValues(conn, kind, table, columns)
+	}
 	return table, columns, err
 }
 

@@ -159,18 +159,18 @@ func TestPlansOfCursors(t *testing.T) {
 		want  []string
 	}{
 		{`{"Cursor":""}`, []query.Position{id}, []string{key}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceID"}`, []query.Position{id}, []string{keyEnd, "SEARCH T USING INDEX T_InvoiceID (InvoiceID=?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceID"}`, []query.Position{id}, []string{keyEnd}},
 		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{total, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
 		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=?)"}},
 		{`{"Cursor":"","OrderByDesc":"InvoiceTotal","InvoiceTotalBetween":[1,9]}`, []query.Position{total, id},
-			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
+			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>? AND InvoiceTotal<?)"}},
 		{`{"Cursor":"","OrderBy":"InvoiceTotal","InvoiceTotalGreaterThan":1}`, []query.Position{total, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
 		{`{"Cursor":"","OrderBy":"InvoiceTotal"}`, []query.Position{{Null: true}, id},
 			[]string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID>?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal>?)"}},
-		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)", "SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID=?)"}},
+		{`{"Cursor":"","OrderByDesc":"InvoiceTotal"}`, []query.Position{{Null: true}, id}, []string{"SEARCH T USING INDEX T_InvoiceTotal (InvoiceTotal=? AND InvoiceID<?)"}},
 	} {
 		members, err := query.ReadJSON([]byte(c.body))
 		if err != nil {
@@ -247,7 +247,7 @@ func checkIndexes(t *testing.T, b *fileRecords, want []string) {
 	defer b.Pool.Put(conn)
 	var got []string
 	err = conn.Query(`SELECT l.name || '(' || group_concat(i.name) || ')' FROM sqlite_schema AS t, pragma_index_list(t.name) AS l, pragma_index_info(l.name) AS i
-		WHERE t.name IN ('SO_Totals', 'Theirs') GROUP BY l.name ORDER BY 1`, func(s *sqlite.Stmt) error { got = append(got, s.Text(0)); return nil })
+		WHERE t.name COLLATE NOCASE IN ('SO_Totals', 'Theirs') GROUP BY l.name ORDER BY 1`, func(s *sqlite.Stmt) error { got = append(got, s.Text(0)); return nil })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("indexes %q, want %q (%v)", got, want, err)
 	}
@@ -324,6 +324,53 @@ func TestLogOfUnchangedFile(t *testing.T) {
 			t.Error("the file has no log")
 		}
 		b.Pool.Put(conn)
+		b.Close()
+	}
+}
+
+// TestKeysOfBuiltinKinds: in tables that the service creates, unique indexes prove the keys of
+// the built-in kinds except two.
+func TestKeysOfBuiltinKinds(t *testing.T) {
+	b := totalsFile(t, nil)
+	for _, kind := range record.Builtin().Kinds() {
+		var want []int
+		if kind.Name != "INMGT020POQty" && kind.Name != "DB_Class" {
+			want = []int{0}
+		}
+		if key, err := executor.Key(t.Context(), b, kind); err != nil || !slices.Equal(key, want) {
+			t.Errorf("%s: the key is %v (%v)", kind.Name, key, err)
+		}
+	}
+}
+
+// TestOtherTables: tables and views of other programs with the name of a built-in kind do not
+// prevent a start, and an index on a declared key has all of its columns.
+func TestOtherTables(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err == nil {
+		err = conn.Exec("CREATE TABLE so_totals (Other); INSERT INTO so_totals VALUES (1), (2); CREATE VIEW IN_Colours AS SELECT 1 AS Other")
+		conn.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := record.Kind{Name: "Theirs", Key: []string{"B", "A"}, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Column: "b c", Type: record.Int}}}
+	registry, err := record.NewRegistry(append(record.Kinds(), pair)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kinds := range []*record.Registry{record.Builtin(), registry} {
+		b, err := newFileRecords(Config{Path: path, Registry: kinds, Connections: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key, err := executor.Key(t.Context(), b, totalsKind()); err != nil || key != nil {
+			t.Errorf("the key is %v (%v)", key, err)
+		}
+		if kinds == registry {
+			checkIndexes(t, b, []string{"SO_Totals_InvoiceID(InvoiceID)", "Theirs_b c_A(b c,A)"})
+		}
 		b.Close()
 	}
 }

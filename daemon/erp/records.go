@@ -6,10 +6,15 @@ package erp
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Config configures the source of the records and the reading of them.
@@ -56,6 +61,51 @@ func Open(c Config) (*Records, error) {
 	}
 	return &Records{file, c, nil}, nil
 }
+
+// The connections of capture: one reads, and others look for the reasons of a problem.
+const (
+	captureConnections = 2
+	captureName        = "whd-capture" // program name on a server
+)
+
+// OpenCapture opens the records again for capture, in a server or in a file: on connections
+// of their own, to the main server, with few of its resources, and without hiding fields
+// from the planner of a file, since all reads are by a key or in its order.
+func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
+	c := r.config
+	if c.DSN == "" {
+		pool, err := sqlite.NewPool(c.Path, recordOptions(), captureConnections)
+		if err != nil {
+			return nil, nil, executor.OpenError(err)
+		}
+		return nil, executor.NewFile(pool, c.fileTable, nil, nil), nil
+	}
+	pool, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: captureConnections, AppName: captureName, Primary: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	server := executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable)
+	server.Option = "MAXDOP 1"
+	return server, nil, nil
+}
+
+// recordOptions are those of every connection to the records: a small cache, and temporary
+// files on disk for large sorts.
+func recordOptions() sqlite.Options {
+	return sqlite.Options{BusyTimeout: 5 * time.Second, Pragmas: []string{"cache_size = -2000", "synchronous = NORMAL"}}
+}
+
+// identify stores a random number in a new file, by which the capture of changes recognizes it.
+func identify(conn *sqlite.Conn) error {
+	id, _, err := conn.QueryInt("PRAGMA application_id")
+	if err != nil || id != 0 {
+		return err
+	}
+	return conn.Exec(fmt.Sprintf("PRAGMA application_id = %d", 1+rand.Int32N(math.MaxInt32)))
+}
+
+// Limits returns the limits of statements that read records.
+func (r *Records) Limits() executor.Limits { return r.config.Limits() }
 
 // Server returns the server that holds the records, or nil if they are in a file.
 func (r *Records) Server() *executor.Server {

@@ -17,6 +17,17 @@ type Seeded struct {
 	Changed int64 // values replaced by the closest ones that the tables can hold
 }
 
+// isIdentified reports whether the first field identifies the rows of a kind in tables that
+// the service creates: those of built-in kinds, except the two that have no such field.
+func isIdentified(kind *record.Kind) bool {
+	builtin, _ := record.Builtin().Lookup(kind.Name)
+	return kind == builtin && kind.Name != "INMGT020POQty" && kind.Name != "DB_Class"
+}
+
+func uniqueIndex(unique bool) string {
+	return map[bool]string{true: "UNIQUE INDEX ", false: "INDEX "}[unique]
+}
+
 // columnSize is the size of the largest values of a column.
 type columnSize struct {
 	length                    int  // length of the longest text, at least its number of UTF-16 code units

@@ -255,6 +255,9 @@ func TestSeedServer(t *testing.T) {
 			t.Errorf("%s: %+v %v, want %d rows", kind.Name, tail, err, demo.Count(kind.Name))
 		}
 		r.Close()
+		if key, err := s.Key(t.Context(), kind); err != nil || (key == nil) != (kind.Name == "INMGT020POQty" || kind.Name == "DB_Class") {
+			t.Errorf("%s: the key is %v (%v)", kind.Name, key, err)
+		}
 	}
 	if empty, err := s.Empty(t.Context()); empty || err != nil {
 		t.Error(empty, err)

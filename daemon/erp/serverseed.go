@@ -116,15 +116,16 @@ func decimalColumn(e columnSize) serverType {
 	return serverType{name: fmt.Sprintf("decimal(%d,%d)", intDigits+scale, scale), precision: intDigits + scale, scale: scale}
 }
 
-// create creates the table, if it is missing, with an index on its first column.
+// create creates the table, if it is missing, with an index on its first column, which is
+// unique if it identifies a row.
 func (w *tableWriter) create(ctx context.Context) error {
 	found, err := exists(ctx, w.tx, w.name)
 	if err != nil || found {
 		return err
 	}
-	columns := make([]string, len(w.types))
+	columns, unique := make([]string, len(w.types)), isIdentified(w.kind)
 	for i, f := range w.kind.Fields {
-		null := map[record.Nullability]string{record.Nullable: " NULL", record.NotNull: " NOT NULL"}[f.Null]
+		null := map[bool]string{true: " NULL", false: " NOT NULL"}[bool(f.Null) && !(unique && i == 0)]
 		columns[i] = mssql.Quote(f.ColumnName()) + " " + w.types[i].name + null
 	}
 	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
@@ -133,7 +134,7 @@ func (w *tableWriter) create(ctx context.Context) error {
 	if strings.HasSuffix(w.types[0].name, "(max)") {
 		return nil
 	}
-	_, err = w.tx.ExecContext(ctx, "CREATE INDEX "+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].ColumnName())+")")
+	_, err = w.tx.ExecContext(ctx, "CREATE "+uniqueIndex(unique)+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].ColumnName())+")")
 	return err
 }
 

@@ -104,6 +104,7 @@ var checks = []struct {
 	{name: "leases", side: storeSide, store: (*scratch).leases, proves: "two processes never hold the same lease, and its earlier holder cannot write"},
 	{name: "lost races", side: storeSide, store: (*scratch).races, proves: "of concurrent writers of one key exactly one succeeds"},
 	{name: "deadlocks", side: storeSide, store: (*scratch).deadlocks, proves: "the victim of a deadlock succeeds at another attempt"},
+	{name: "locks of readers", side: storeSide, store: (*scratch).readers, proves: "a read of a row that is being changed waits, or returns the committed values"},
 	{name: "outbox", side: storeSide, store: (*scratch).outbox, proves: "a row of the outbox becomes an event once"},
 
 	// Last, since Babelfish may not end these statements.

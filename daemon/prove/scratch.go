@@ -274,6 +274,41 @@ func (s *scratch) deadlocks() (figure string, err error) {
 	return fmt.Sprintf("2 transactions, %d attempts", attempts.Load()), err
 }
 
+// readerWait is the time that a read waits for a row that is being changed.
+const readerWait = 100 * time.Millisecond
+
+// readers reads a row that another transaction has changed and does not commit.
+func (s *scratch) readers() (figure string, err error) {
+	const next = "SELECT Next FROM whd.WH_Number WHERE Name = N'ID'"
+	before, err := s.dbs[1].QueryInt(s.ctx, next)
+	if err != nil {
+		return "", err
+	}
+	errUndone := errors.New("undone")
+	err = s.dbs[0].Transact(s.ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, s.dbs[0].Qualify("UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = N'ID'")); err != nil {
+			return err
+		}
+		seen, err := s.dbs[1].QueryInt(ctx, mssql.LockTimeout(readerWait)+next)
+		e, refused := errors.AsType[*mssql.Error](err)
+		switch {
+		case refused && e.LockTimeout():
+			figure = "a read waits"
+		case err != nil:
+			return err
+		case seen != before:
+			return failed("a read returns a value that is not committed")
+		default:
+			figure = "a read returns the committed values"
+		}
+		return errUndone
+	})
+	if errors.Is(err, errUndone) {
+		err = nil
+	}
+	return figure, err
+}
+
 func (s *scratch) outbox() (figure string, err error) {
 	if _, err := s.dbs[0].Exec(s.ctx, "INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', N'{}')"); err != nil {
 		return "", err

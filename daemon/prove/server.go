@@ -94,7 +94,7 @@ func (p *reader) openJSON() (string, error) {
 // endsLater is a statement that runs for seconds: a cross join of constants.
 const endsLater = "WITH c AS (SELECT v FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) t (v)) SELECT COUNT_BIG(*) FROM c c1 " +
 	"CROSS JOIN c c2 CROSS JOIN c c3 CROSS JOIN c c4 CROSS JOIN c c5 CROSS JOIN c c6 CROSS JOIN c c7 CROSS JOIN c c8 " +
-	"WHERE c1.v + c2.v + c3.v + c4.v + c5.v + c6.v + c7.v + c8.v < 0" + hint + ")"
+	"WHERE c1.v + c2.v + c3.v + c4.v + c5.v + c6.v + c7.v + c8.v < 0 OPTION (" + hint + ")"
 
 func (p *reader) cancelled() (string, error) {
 	ctx, cancel := context.WithCancel(p.ctx)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // hint is an option of every statement that reads records.
-const hint = " OPTION (MAXDOP 1"
+const hint = "MAXDOP 1"
 
 // unknownSize is the size of views and of tables of other servers. They are taken for
 // large tables.
@@ -109,20 +108,10 @@ func (p *reader) describe(t *table) (err error) {
 	if t.columns, err = p.conn.Catalogue(ctx, name); err != nil || name.Server != "" {
 		return err
 	}
-	system := "sys."
-	if name.Database != "" {
-		system = mssql.Quote(name.Database) + ".sys."
-	}
-	// Babelfish lists only the indexes of a table, with 0 rows.
-	sizes, err := p.texts("SELECT CONCAT(MAX(q.n), '') FROM (SELECT SUM(rows) AS n FROM "+system+"partitions WHERE object_id = OBJECT_ID(@p1) GROUP BY index_id) q", name.Quoted())
-	if err != nil {
+	if t.size, err = p.conn.Size(ctx, name); err != nil {
 		return err
 	}
-	if n, err := strconv.ParseInt(sizes[0], 10, 64); err == nil {
-		t.size = n
-	}
-	t.leading, err = p.texts("SELECT c.name FROM "+system+"indexes i JOIN "+system+"index_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id JOIN "+
-		system+"columns c ON c.object_id = i.object_id AND c.column_id = k.column_id WHERE i.object_id = OBJECT_ID(@p1) AND k.key_ordinal = 1 AND i.has_filter = 0 AND i.is_disabled = 0", name.Quoted())
+	t.leading, err = p.conn.Leading(ctx, name)
 	return err
 }
 
@@ -142,11 +131,7 @@ func (p *reader) compile(t *table, r query.Request) (query.Statement, error) {
 	if r.Take == query.NoTake {
 		st.SQL = strings.Replace(st.SQL, "SELECT ", fmt.Sprintf("SELECT TOP (%d) ", maxRows), 1)
 	}
-	if text, options, has := strings.Cut(st.SQL, " OPTION ("); has {
-		st.SQL = text + hint + ", " + options
-	} else {
-		st.SQL += hint + ")"
-	}
+	st.SQL = executor.WithOption(st.SQL, hint)
 	return st, err
 }
 

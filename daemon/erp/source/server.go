@@ -1,0 +1,197 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// server is a database on a server. It reads from the main server, never from a
+// replica, which is behind it, and with little of its resources.
+type server struct {
+	*executor.Server
+
+	mu    sync.Mutex
+	known []serverFact // nil until detected
+}
+
+// serverFact is a fact about the database: an expression, and the member that it sets.
+type serverFact struct {
+	expression string
+	as         record.Type
+	set        func(*changes.Database, row.Cell)
+}
+
+// serverFacts are in the order of the statement: the bound of rowversions is read before
+// any rows are.
+var serverFacts = []serverFact{
+	{"MIN_ACTIVE_ROWVERSION()", record.Bytes, func(d *changes.Database, c row.Cell) { d.Active = append([]byte(nil), c.Data...) }},
+	{"@@DBTS", record.Bytes, func(d *changes.Database, c row.Cell) { d.Latest = append([]byte(nil), c.Data...) }},
+	{"DB_NAME()", record.Text, func(d *changes.Database, c row.Cell) { d.Identity = string(c.Data) + d.Identity }},
+	{"(SELECT CONVERT(varchar(30), create_date, 126) FROM sys.databases WHERE name = DB_NAME())", record.Text, func(d *changes.Database, c row.Cell) { d.Identity += " created " + string(c.Data) }},
+	{"SYSDATETIME()", record.DateTime, func(d *changes.Database, c row.Cell) {
+		d.Now, _ = time.Parse("2006-01-02T15:04:05.0000000", string(c.Data))
+	}},
+}
+
+// Database implements database. Facts that the server does not know are left out.
+func (s *server) Database(ctx context.Context) (d changes.Database, err error) {
+	err = s.with(ctx, func(conn *mssql.Conn) error {
+		known, err := s.detect(ctx, conn)
+		if err != nil {
+			return err
+		}
+		cells, err := s.select1(ctx, conn, known)
+		for i, c := range cells {
+			if !c.Null {
+				known[i].set(&d, c)
+			}
+		}
+		return err
+	})
+	return d, err
+}
+
+// detect returns the facts that the server knows, and remembers them.
+func (s *server) detect(ctx context.Context, conn *mssql.Conn) ([]serverFact, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known != nil {
+		return s.known, nil
+	}
+	var known []serverFact
+	for _, fact := range serverFacts {
+		if _, err := s.select1(ctx, conn, []serverFact{fact}); err == nil {
+			known = append(known, fact)
+		} else if !refused(err) {
+			return nil, err
+		}
+	}
+	s.known = known
+	return known, nil
+}
+
+// refused reports whether the server has refused a statement, and would again.
+func refused(err error) bool {
+	e, is := errors.AsType[*mssql.Error](err)
+	return is && !e.Unavailable() && !e.Busy()
+}
+
+// select1 selects facts as one row.
+func (s *server) select1(ctx context.Context, conn *mssql.Conn, facts []serverFact) ([]row.Cell, error) {
+	q := mssql.Query{Lock: s.LockTimeout}
+	var list []string
+	for _, fact := range facts {
+		list, q.Types = append(list, fact.expression), append(q.Types, fact.as)
+	}
+	q.SQL = "SELECT " + strings.Join(list, ", ")
+	return first(ctx, conn, q)
+}
+
+// first returns the first row of a statement.
+func first(ctx context.Context, conn *mssql.Conn, q mssql.Query) ([]row.Cell, error) {
+	rows, err := conn.Query(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return rows.Next()
+}
+
+// facts implements database.
+func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
+	f = tableFacts{long: make(map[int]bool), wide: make(map[int]bool), denied: make(map[int]string)}
+	table := s.Table(kind)
+	err = s.with(ctx, func(conn *mssql.Conn) error {
+		table.Forget() // the table may have changed
+		live, err := s.Describe(ctx, conn, kind)
+		if err != nil {
+			return err
+		}
+		f.missing = true
+		for field, c := range live.ByField {
+			f.missing = f.missing && c.Name == ""
+			f.long[field] = c.Length < 0 || c.Unordered()
+			f.wide[field] = f.long[field] || c.Length > maxCompared || strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
+			if c.Name == "" {
+				f.denied[field] = "the table has no such column, or the service's login may not read it"
+			}
+		}
+		if stamp, declared := kind.Column(kind.Stamp); declared {
+			f.version = live.ByField[stamp].Type == "timestamp" || live.ByField[stamp].Type == "rowversion"
+		}
+		f.foreign = table.Name.Database != "" || table.Name.Server != ""
+		if f.missing {
+			return nil
+		}
+		if f.leading, err = conn.Leading(ctx, table.Name); err != nil {
+			return err
+		}
+		if f.rows, err = conn.Size(ctx, table.Name); f.rows == 0 {
+			f.rows = -1 // some servers list 0 for all tables
+		}
+		if err != nil {
+			return err
+		}
+		return s.probe(ctx, conn, table, f.denied)
+	})
+	return f, err
+}
+
+// probe notes the columns that may not be read, one by one if not all may be:
+// HAS_PERMS_BY_NAME does not know rights on columns on every server.
+func (s *server) probe(ctx context.Context, conn *mssql.Conn, table *executor.Table, denied map[int]string) error {
+	var fields []int
+	for field := range table.Kind.Fields {
+		if denied[field] == "" {
+			fields = append(fields, field)
+		}
+	}
+	err := s.read(ctx, conn, table, fields)
+	if !refused(err) {
+		return err
+	}
+	for _, field := range fields {
+		one := s.read(ctx, conn, table, []int{field})
+		if refused(one) {
+			denied[field] = "the service's login may not read it"
+		} else if one != nil {
+			return one
+		}
+	}
+	if len(denied) == len(table.Kind.Fields) {
+		return err
+	}
+	return nil
+}
+
+// read reads no rows of fields.
+func (s *server) read(ctx context.Context, conn *mssql.Conn, table *executor.Table, fields []int) error {
+	q := mssql.Query{Lock: s.LockTimeout}
+	columns := make([]string, len(fields))
+	for i, field := range fields {
+		f := table.Kind.Fields[field]
+		columns[i], q.Types = mssql.Quote(f.ColumnName()), append(q.Types, f.Type)
+	}
+	q.SQL = "SELECT TOP 0 " + strings.Join(columns, ", ") + " FROM " + table.Name.Quoted()
+	_, err := first(ctx, conn, q)
+	return err
+}
+
+// with calls work with a connection.
+func (s *server) with(ctx context.Context, work func(*mssql.Conn) error) error {
+	conn, err := s.Pool.Get(ctx)
+	if err != nil {
+		return executor.Classify(err)
+	}
+	defer conn.Close()
+	return executor.Classify(work(conn))
+}

@@ -1,0 +1,263 @@
+// Package source reads the ERP's records for the capture of changes.
+package source
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// Source reads the records, on connections of its own. It implements changes.Source.
+type Source struct {
+	database
+	limits func() executor.Limits
+}
+
+// database is a database of a Source.
+type database interface {
+	executor.Database
+	// Database implements changes.Source.
+	Database(ctx context.Context) (changes.Database, error)
+	// facts returns the facts about a kind's table in the catalogue of the database.
+	facts(ctx context.Context, kind *record.Kind) (tableFacts, error)
+	// Forget removes a kind that is no longer used from caches.
+	Forget(kind *record.Kind)
+	Close() error
+}
+
+// tableFacts are facts about a table.
+type tableFacts struct {
+	missing bool           // the table or view does not exist, or may not be read
+	long    map[int]bool   // fields of columns that can have more than 8,000 bytes: captured only if the kind names them
+	wide    map[int]bool   // fields of columns that can have more than 4 KiB
+	denied  map[int]string // why fields cannot be read
+	leading []string       // first columns of indexes
+	version bool           // the stamp field is a rowversion
+	foreign bool           // the table is in another database, which has rowversions of its own
+	rows    int64          // see changes.Table
+	content string         // see changes.Table
+}
+
+// maxCompared is the size of the values that conditions may compare, in bytes.
+const maxCompared = 4 << 10
+
+// New returns the source of the records; zone is the time zone of their times.
+func New(r *erp.Records, zone *time.Location) (*Source, error) {
+	onServer, inFile, err := r.OpenCapture()
+	if onServer != nil {
+		return &Source{&server{Server: onServer}, r.Limits}, err
+	}
+	return &Source{&file{inFile, zone}, r.Limits}, err
+}
+
+// Table implements changes.Source.
+func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, error) {
+	t := changes.Table{Stamp: -1}
+	facts, err := s.facts(ctx, kind)
+	if err != nil {
+		return t, judgeNothing(err)
+	}
+	if facts.missing {
+		return t, executor.Unavailable(nil, "the table or view of "+kind.Name+" does not exist, or may not be read; run whd check for details")
+	}
+	if t.Key, err = executor.Key(ctx, s, kind); err != nil {
+		return t, judgeNothing(err)
+	}
+	for field, f := range kind.Fields {
+		if reason := facts.omits(kind, field, t.Key); reason != "" {
+			t.Omitted = append(t.Omitted, f.Name+": "+reason)
+		} else {
+			t.Fields = append(t.Fields, field)
+		}
+		if facts.wide[field] {
+			t.Wide = append(t.Wide, f.Name)
+		}
+	}
+	if stamp, declared := kind.Column(kind.Stamp); declared && facts.denied[stamp] == "" {
+		leads := func(column string) bool { return strings.EqualFold(column, kind.Fields[stamp].ColumnName()) }
+		t.Stamp, t.Version = stamp, facts.version
+		t.Pollable = slices.ContainsFunc(facts.leading, leads) && !(facts.version && facts.foreign)
+	}
+	t.Content, t.Rows = facts.content, facts.rows
+	return t, nil
+}
+
+// omits returns why a field is not captured, empty if it is. The fields of the key always
+// are.
+func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
+	in := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, kind.Fields[field].Name) })
+	}
+	switch named := in(kind.CaptureFields); {
+	case f.denied[field] != "":
+		return f.denied[field]
+	case named || slices.Contains(key, field):
+		return ""
+	case in(kind.Ignore):
+		return "ignore names it"
+	case kind.CaptureFields != nil:
+		return "capture_fields does not name it"
+	case kind.Fields[field].Type == record.Bytes:
+		return "it is byte[]"
+	case f.long[field]:
+		return "its column can hold more than 8,000 bytes"
+	}
+	return ""
+}
+
+// maxKeyValues is the number of values in the statement of a look-up.
+const maxKeyValues = 2000
+
+// Read implements changes.Source. A page may end with the second of two rows with the same
+// key, so that the capture notices them. All rows of a look-up are read, also
+// large ones.
+func (s *Source) Read(ctx context.Context, r changes.Read) (page changes.Page, err error) {
+	var rows arena
+	for keys := range slices.Chunk(r.Keys, maxKeyValues/len(r.Key)) {
+		if err := s.each(ctx, lookUp(r, keys), func(cells []row.Cell) bool { rows.add(cells); return true }); err != nil {
+			return page, err
+		}
+	}
+	if r.Keys != nil {
+		return changes.Page{Rows: rows.rows}, nil
+	}
+	plan := pageOf(r)
+	var key []int // columns of the key's fields
+	for _, field := range r.Key {
+		key = append(key, slices.Index(r.Fields, field))
+	}
+	err = s.each(ctx, plan, func(cells []row.Cell) bool {
+		n := len(rows.rows)
+		full := n+1 == int(plan.Take) || rows.size > changes.MaxBytes
+		if !full || sameKey(cells, rows.rows[n-1], key) {
+			rows.add(cells)
+		}
+		page.More = full
+		return !full
+	})
+	page.Rows = rows.rows
+	return page, err
+}
+
+// lookUp returns the plan for the rows with keys.
+func lookUp(r changes.Read, keys [][]row.Cell) *query.Plan {
+	where := query.MatchKeys(r.Kind, r.Key, positions(keys...))
+	return &query.Plan{Kind: r.Kind, Columns: r.Fields, Where: []query.Condition{where}, Take: query.NoTake}
+}
+
+// pageOf returns the plan for a page of a sweep or a poll. The last of its rows is read only
+// to see whether there are more: a larger plan would be one for a large page, see
+// the numbers of rows in package query.
+func pageOf(r changes.Read) *query.Plan {
+	plan := &query.Plan{Kind: r.Kind, Columns: r.Fields, Take: int64(max(r.Limit, 2))}
+	order, after := r.Key, r.After
+	if r.Since != nil {
+		stamp, _ := r.Kind.Column(r.Kind.Stamp) // exists
+		order, after = []int{stamp}, nil
+		from := []row.Cell{r.Since.From}
+		if r.Since.Key != nil {
+			after = from
+		} else {
+			plan.Where = []query.Condition{positions(from)[0][0].Compare(r.Kind, stamp, record.GreaterThanOrEqualTo)}
+		}
+		for i, field := range r.Key {
+			if field == stamp {
+				continue
+			}
+			if order = append(order, field); r.Since.Key != nil {
+				after = append(after, r.Since.Key[i])
+			}
+		}
+	}
+	plan.Place = query.KeyPlace(r.Kind, order, positions(after)[0])
+	plan.Order = plan.Place.Order
+	return plan
+}
+
+// each calls add for the rows of a plan until it returns false.
+func (s *Source) each(ctx context.Context, plan *query.Plan, add func([]row.Cell) bool) error {
+	result, err := executor.Select(ctx, s, s.limits, plan)
+	if err != nil {
+		return judgeNothing(err)
+	}
+	defer result.Close()
+	for {
+		cells, err := result.Next()
+		if err != nil || cells == nil || !add(cells) {
+			return judgeNothing(err)
+		}
+	}
+}
+
+// judgeNothing returns the error of a read after which nothing is known about the rows: the
+// statement may have waited for a row that is locked.
+func judgeNothing(err error) error {
+	if fault.Is(err, fault.Timeout) {
+		return executor.Unavailable(err, "a read of changes exceeded its time limit")
+	}
+	return executor.Classify(err)
+}
+
+// positions returns the values of rows for a plan, nil for nil.
+func positions(rows ...[]row.Cell) [][]query.Position {
+	all := make([][]query.Position, len(rows))
+	for i, cells := range rows {
+		for _, c := range cells {
+			all[i] = append(all[i], query.Position{Null: c.Null, Int: c.Int, Data: c.Data})
+		}
+	}
+	return all
+}
+
+func sameKey(a, b []row.Cell, key []int) bool {
+	return !slices.ContainsFunc(key, func(i int) bool {
+		return a[i].Null != b[i].Null || a[i].Int != b[i].Int || !bytes.Equal(a[i].Data, b[i].Data)
+	})
+}
+
+// arena holds copies of rows. It takes memory in blocks, each twice as large as the one
+// before, so that a page takes few allocations and a row little memory.
+type arena struct {
+	rows  [][]row.Cell
+	cells []row.Cell // the current block
+	data  []byte     // the current block
+	size  int        // bytes of all values
+}
+
+// The sizes of the largest blocks.
+const (
+	maxBlockRows = 512
+	maxBlockData = 64 << 10
+)
+
+// add copies a row.
+func (a *arena) add(cells []row.Cell) {
+	if cap(a.cells)-len(a.cells) < len(cells) {
+		a.cells = make([]row.Cell, 0, len(cells)*min(maxBlockRows, max(8, 2*len(a.rows))))
+	}
+	start := len(a.cells)
+	a.cells = append(a.cells, cells...)
+	copied := a.cells[start:len(a.cells):len(a.cells)]
+	for i, c := range cells {
+		a.size += 8
+		if n := len(c.Data); n > 0 && !c.Null {
+			if cap(a.data)-len(a.data) < n {
+				a.data = make([]byte, 0, max(n, min(maxBlockData, max(1024, 2*cap(a.data)))))
+			}
+			a.data = append(a.data, c.Data...)
+			copied[i].Data = a.data[len(a.data)-n : len(a.data) : len(a.data)]
+			a.size += n
+		}
+	}
+	a.rows = append(a.rows, copied)
+}

@@ -1,0 +1,448 @@
+package source_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/erp"
+	"github.com/bizhook/whd/daemon/erp/source"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// sourceEngine opens records in the tables that statements create.
+type sourceEngine struct {
+	server bool
+	open   func(t *testing.T, kinds []record.Kind, statements ...string) (*source.Source, *record.Registry)
+	exec   func(t *testing.T, statement string) // by another program
+}
+
+// keyColumn is a column of a key with its values as SQL literals, in no order.
+type keyColumn struct {
+	of           record.Type
+	file, server string
+	values       []string
+}
+
+var (
+	texts     = keyColumn{record.Text, "TEXT COLLATE TSQL", "nvarchar(20)", []string{"'b'", "'co-op'", "'coop'", "'a '", "'AB'", "'é'", "'O''Brien'", "'100%'", "''", "'[x]_'", "'q\"q'", "'ZZ'"}}
+	padded    = keyColumn{record.Text, "TEXT COLLATE TSQL", "char(6)", []string{"'b     '", "'a-b   '", "'ab    '", "'C     '", "'d     '", "'e     '", "'F     '"}}
+	ints      = keyColumn{record.Int, "INTEGER", "int", []string{"7", "-1", "0", "2147483647", "-2147483648", "5", "6", "8"}}
+	longs     = keyColumn{record.Long, "INTEGER", "bigint", []string{"9007199254740993", "9007199254740992", "-9223372036854775808", "1", "2", "3", "4"}}
+	decimals  = keyColumn{record.Decimal, "TEXT_DECIMAL COLLATE DEC", "decimal(18,4)", []string{"'10.5000'", "'9.0000'", "'-2.5000'", "'0.0000'", "'12345678901234.1234'", "'0.0001'", "'100.0000'"}}
+	moneys    = keyColumn{record.Decimal, "TEXT_DECIMAL COLLATE DEC", "money", []string{"'10.5000'", "'9.0000'", "'-2.5000'", "'0.0000'", "'0.0001'", "'100.0000'"}}
+	doubles   = keyColumn{record.Double, "REAL", "float", []string{"0.1", "1e300", "-3.0", "0.30000000000000004", "0.3", "2.5"}}
+	datetimes = keyColumn{record.DateTime, "TEXT", "datetime", []string{"'2019-05-01T10:11:12.1230000'", "'2019-05-01T10:11:12.1270000'", "'2019-05-01T10:11:12.0000000'", "'1999-12-31T23:59:59.9970000'", "'2019-05-02T00:00:00.0000000'", "'2020-02-29T00:00:00.0000000'"}}
+	precise   = keyColumn{record.DateTime, "TEXT", "datetime2(6)", []string{"'2019-05-01T10:11:12.1234560'", "'2019-05-01T10:11:12.1234570'", "'0001-01-01T00:00:00.0000000'", "'9999-12-31T23:59:59.9999990'", "'2019-05-02T00:00:00.0000000'"}}
+	guids     = keyColumn{record.Guid, "TEXT", "uniqueidentifier", []string{"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0f8fad5b-d9cb-469f-a165-70867728950f'", "'ffffffff-d9cb-469f-a165-708677289500'", "'00000000-0000-0000-0000-000000000001'", "'01000000-0000-0000-0000-000000000000'", "'0f8fad5b-d9cb-469f-0165-70867728950e'"}}
+	binaries  = keyColumn{record.Bytes, "BLOB", "varbinary(8)", []string{"0x61", "0x6201", "0x62", "0xff", "0x0001", "0x7a7a"}}
+	bools     = keyColumn{record.Bool, "INTEGER", "bit", []string{"1", "0"}}
+	few3      = keyColumn{record.Int, "INTEGER", "int", []string{"1", "2", "3"}}
+	fewTexts  = keyColumn{record.Text, "TEXT COLLATE TSQL", "nvarchar(20)", []string{"'co-op'", "'coop'", "'a '"}}
+)
+
+// sourceKeys are the keys of the tables.
+var sourceKeys = map[string][]keyColumn{
+	"KText": {texts}, "KPadded": {padded}, "KInt": {ints}, "KLong": {longs}, "KDecimal": {decimals}, "KMoney": {moneys}, "KDouble": {doubles},
+	"KDateTime": {datetimes}, "KPrecise": {precise}, "KGuid": {guids}, "KBytes": {binaries}, "KBool": {bools},
+	"PTextInt": {fewTexts, few3}, "PIntText": {few3, fewTexts}, "PDateGuid": {datetimes, guids}, "PDecimalBool": {decimals, bools}, "PThree": {few3, bools, fewTexts},
+}
+
+// table returns the statements that create and fill a table with a key, and its kind.
+func (e sourceEngine) table(name string, key []keyColumn) (statements []string, kind record.Kind) {
+	kind = record.Kind{Name: name}
+	var columns, names []string
+	rows := [][]string{nil}
+	for i, k := range key {
+		column, declared := fmt.Sprintf("K%d", i+1), k.file
+		if e.server {
+			declared = k.server
+		}
+		kind.Fields = append(kind.Fields, record.Field{Name: column, Type: k.of, Filter: k.of.Filter()})
+		columns, names = append(columns, column+" "+declared+" NOT NULL"), append(names, column)
+		var longer [][]string
+		for _, r := range rows {
+			for _, value := range k.values {
+				longer = append(longer, append(slices.Clip(r), e.literal(k, value)))
+			}
+		}
+		rows = longer
+	}
+	kind.Fields = append(kind.Fields, record.Field{Name: "Val", Type: record.Int, Filter: record.OrderedFilter})
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s (%s, Val int, PRIMARY KEY (%s))", name, strings.Join(columns, ", "), strings.Join(names, ", ")))
+	values := make([]string, len(rows))
+	for i, r := range rows {
+		values[i] = fmt.Sprintf("(%s, %d)", strings.Join(r, ", "), i)
+	}
+	return append(statements, "INSERT INTO "+name+" VALUES "+strings.Join(values, ", ")), kind
+}
+
+// literal returns a value as the engine reads it: datetime has three digits.
+func (e sourceEngine) literal(k keyColumn, value string) string {
+	binary, isBinary := strings.CutPrefix(value, "0x")
+	switch {
+	case isBinary && !e.server:
+		return "x'" + binary + "'"
+	case e.server && k.server == "datetime":
+		return strings.TrimSuffix(value, "0000'") + "'"
+	}
+	return value
+}
+
+// sweep reads all rows in pages of up to limit rows, and calls between after each.
+func sweep(t *testing.T, s *source.Source, r changes.Read, between func(page [][]row.Cell)) (all []string) {
+	t.Helper()
+	for range 1000 {
+		page, err := s.Read(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Rows) > r.Limit || page.More && len(page.Rows) < r.Limit-1 {
+			t.Fatalf("a page of %d has %d rows", r.Limit, len(page.Rows))
+		}
+		for _, cells := range page.Rows {
+			all = append(all, cellsText(r.Kind, r.Fields, cells))
+		}
+		between(page.Rows)
+		if !page.More {
+			return all
+		}
+		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
+	}
+	t.Fatal("the pages do not end")
+	return nil
+}
+
+func keyOf(r changes.Read, cells []row.Cell) (key []row.Cell) {
+	for _, field := range r.Key {
+		key = append(key, cells[slices.Index(r.Fields, field)])
+	}
+	return key
+}
+
+func cellsText(kind *record.Kind, fields []int, cells []row.Cell) string {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		if texts[i] = fmt.Sprintf("%q", c.Text(kind.Fields[fields[i]].Type)); c.Null {
+			texts[i] = "null"
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// readOf returns a read of all fields of a kind by its proven key.
+func readOf(t *testing.T, s *source.Source, kind *record.Kind, limit int) (changes.Read, changes.Table) {
+	t.Helper()
+	table, err := s.Table(t.Context(), kind)
+	if err != nil {
+		t.Fatalf("%s: %v", kind.Name, err)
+	}
+	r := changes.Read{Kind: kind, Key: table.Key, Limit: limit}
+	for field := range kind.Fields {
+		r.Fields = append(r.Fields, field)
+	}
+	return r, table
+}
+
+// keys sweeps tables with every kind of key while rows come and go, and looks rows up.
+func (e sourceEngine) keys(t *testing.T) {
+	var kinds []record.Kind
+	var statements []string
+	for name, key := range sourceKeys {
+		created, kind := e.table(name, key)
+		statements, kinds = append(statements, created...), append(kinds, kind)
+	}
+	s, registry := e.open(t, kinds, statements...)
+	for name, columns := range sourceKeys {
+		kind, _ := registry.Lookup(name)
+		r, table := readOf(t, s, kind, 1000)
+		if len(table.Key) != len(columns) {
+			t.Errorf("%s: the key is %v", name, table.Key)
+			continue
+		}
+		var rows [][]row.Cell
+		want := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) })
+		total := 1
+		for _, c := range columns {
+			total *= len(c.values)
+		}
+		if len(want) != total {
+			t.Fatalf("%s has %d rows, want %d", name, len(want), total)
+		}
+		r.Limit = 4
+		if got := sweep(t, s, r, func([][]row.Cell) {}); !slices.Equal(got, want) {
+			t.Errorf("%s in pages:\n%s, want\n%s", name, got, want)
+		}
+		e.lookUps(t, s, r, rows)
+
+		// Rows are deleted behind and before the page, and added again with other values.
+		gone := map[string]bool{}
+		got := sweep(t, s, r, func(page [][]row.Cell) {
+			if len(gone) < 2 && len(page) > 0 {
+				last := page[len(page)-1]
+				gone[cellsText(kind, r.Fields, last)] = true
+				e.exec(t, fmt.Sprintf("DELETE FROM %s WHERE Val = %d", name, last[len(last)-1].Int))
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s while rows are deleted:\n%s, want\n%s", name, got, want)
+		}
+		left := sweep(t, s, r, func([][]row.Cell) {})
+		if kept := slices.DeleteFunc(want, func(text string) bool { return gone[text] }); !slices.Equal(left, kept) {
+			t.Errorf("%s afterwards:\n%s, want\n%s", name, left, kept)
+		}
+	}
+}
+
+// lookUps looks rows up by their keys, one and all of them.
+func (e sourceEngine) lookUps(t *testing.T, s *source.Source, r changes.Read, rows [][]row.Cell) {
+	t.Helper()
+	var keys [][]row.Cell
+	for _, cells := range rows {
+		keys = append(keys, keyOf(r, cells))
+	}
+	for i, of := range [][][]row.Cell{keys, keys[len(keys)-1:], keys[:min(60, len(keys))]} {
+		r.Keys = of
+		page, err := s.Read(t.Context(), r)
+		if err != nil || page.More {
+			t.Errorf("%s, look-up %d: %+v (%v)", r.Kind.Name, i, page, err)
+			continue
+		}
+		for _, key := range of {
+			same := func(cells []row.Cell) bool {
+				return slices.EqualFunc(keyOf(r, cells), key, func(a, b row.Cell) bool { return a.Int == b.Int && bytes.Equal(a.Data, b.Data) && a.Null == b.Null })
+			}
+			if n := len(slices.DeleteFunc(slices.Clone(page.Rows), func(cells []row.Cell) bool { return !same(cells) })); n != 1 {
+				t.Errorf("%s, look-up %d of %d keys: %d rows have the key %s", r.Kind.Name, i, len(of), n, cellsText(r.Kind, r.Key, key))
+			}
+		}
+	}
+}
+
+// declared reads tables with keys that are declared only: equal keys, nulls, and keys that
+// are equal under the collation.
+func (e sourceEngine) declared(t *testing.T) {
+	text, number := "TEXT COLLATE TSQL", "INTEGER"
+	if e.server {
+		text, number = "nvarchar(20)", "int"
+	}
+	fields := []record.Field{{Name: "K1", Type: record.Text, Filter: record.TextFilter, Null: true}, {Name: "Val", Type: record.Int, Filter: record.OrderedFilter, Null: true}}
+	s, registry := e.open(t, []record.Kind{{Name: "Twice", Key: []string{"K1"}, Fields: fields}, {Name: "Undeclared", Fields: fields}, {Name: "Cases", Key: []string{"K1"}, Fields: fields}},
+		"CREATE TABLE Twice (K1 "+text+", Val "+number+")", "CREATE TABLE Cases (K1 "+text+", Val "+number+")",
+		"INSERT INTO Twice VALUES ('a', 1), ('b', 2), ('c', 3), ('c', 4), ('d', 5), ('e', 6)",
+		"INSERT INTO Cases VALUES (NULL, 1), ('a', 2), ('A', 3), ('a  ', 4), ('co-op', 5), ('coop', 6)",
+		"CREATE VIEW Undeclared AS SELECT K1, Val FROM Twice")
+	kind, _ := registry.Lookup("Undeclared")
+	if _, table := readOf(t, s, kind, 4); table.Key != nil || len(table.Fields) != 2 || table.Pollable || table.Stamp != -1 {
+		t.Errorf("a view without a key: %+v", table)
+	}
+	kind, _ = registry.Lookup("Twice")
+	for limit := 2; limit <= 6; limit++ { // the rows of equal key are in one page
+		r, _ := readOf(t, s, kind, limit)
+		together := false
+		for {
+			page, err := s.Read(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, cells := range page.Rows {
+				if string(cells[0].Data) == "c" {
+					n++
+				}
+			}
+			together = together || n == 2
+			if !page.More {
+				break
+			}
+			r.After = keyOf(r, page.Rows[len(page.Rows)-1])
+		}
+		if !together {
+			t.Errorf("with pages of %d rows, no page has both rows of the same key", limit)
+		}
+	}
+	kind, _ = registry.Lookup("Cases")
+	r, _ := readOf(t, s, kind, 1000)
+	var rows [][]row.Cell
+	if all := sweep(t, s, r, func(page [][]row.Cell) { rows = append(rows, page...) }); len(all) != 6 {
+		t.Errorf("%s", all)
+	}
+	e.lookUps(t, s, r, rows)
+}
+
+// stamps polls a table by the time of the last change.
+func (e sourceEngine) stamps(t *testing.T) {
+	at, text := "TEXT", "TEXT COLLATE TSQL"
+	if e.server {
+		at, text = "datetime", "nvarchar(20)"
+	}
+	fields := []record.Field{{Name: "K1", Type: record.Text, Filter: record.TextFilter}, {Name: "At", Type: record.DateTime, Filter: record.OrderedFilter, Null: true}, {Name: "Image", Type: record.Bytes}}
+	blob := map[bool]string{true: "varbinary(20)", false: "BLOB"}[e.server]
+	columns := "(K1 " + text + " NOT NULL PRIMARY KEY, [At] " + at + ", [Image] " + blob + ")"
+	day := func(n int) string { return fmt.Sprintf("2026-01-0%dT10:00:00.0070000", n) }
+	insert := func(table string) string {
+		values := "('never', NULL, NULL)"
+		for i, key := range []string{"d", "c", "b", "a", "e", "f", "g"} {
+			values += fmt.Sprintf(", ('%s', %s, NULL)", key, e.literal(datetimes, "'"+day(1+i/2)+"'"))
+		}
+		return "INSERT INTO " + table + " VALUES " + values
+	}
+	kind := func(name string) record.Kind { return record.Kind{Name: name, Stamp: "At", Fields: fields} }
+	s, registry := e.open(t, []record.Kind{kind("Indexed"), kind("Slow"), {Name: "Named", Table: "Slow", Fields: fields, CaptureFields: []string{"Image"}}, {Name: "Ignoring", Table: "Slow", Fields: fields, Ignore: []string{"at"}}},
+		"CREATE TABLE Indexed "+columns, "CREATE TABLE Slow "+columns, "CREATE INDEX I ON Indexed ([At])", insert("Indexed"), insert("Slow"))
+	for name, pollable := range map[string]bool{"Indexed": true, "Slow": false} {
+		kind, _ := registry.Lookup(name)
+		r, table := readOf(t, s, kind, 4)
+		if table.Stamp != 1 || table.Version || table.Pollable != pollable || !slices.Equal(table.Fields, []int{0, 1}) || !slices.Equal(table.Omitted, []string{"Image: it is byte[]"}) || table.Rows == 0 || table.Rows > 1000 {
+			t.Errorf("%s: %+v", name, table)
+		}
+		var got []string
+		r.Since = &changes.Since{From: row.Cell{Data: []byte(day(2))}}
+		for {
+			page, err := s.Read(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, cells := range page.Rows {
+				got = append(got, string(cells[0].Data))
+			}
+			if !page.More {
+				break
+			}
+			last := page.Rows[len(page.Rows)-1]
+			r.Since = &changes.Since{From: last[1], Key: last[:1]}
+		}
+		if !slices.Equal(got, []string{"a", "b", "e", "f", "g"}) {
+			t.Errorf("%s since %s: %q", name, day(2), got)
+		}
+	}
+	for name, want := range map[string]string{"Named": "[0 2] [At: capture_fields does not name it]", "Ignoring": "[0] [At: ignore names it Image: it is byte[]]"} {
+		kind, _ := registry.Lookup(name)
+		if _, table := readOf(t, s, kind, 4); fmt.Sprint(table.Fields, table.Omitted) != want {
+			t.Errorf("%s: %v %q, want %s", name, table.Fields, table.Omitted, want)
+		}
+	}
+}
+
+// pages: a page ends after MaxBytes.
+func (e sourceEngine) pages(t *testing.T) {
+	text := map[bool]string{true: "nvarchar(max)", false: "TEXT"}[e.server]
+	fields := []record.Field{{Name: "K1", Type: record.Int, Filter: record.OrderedFilter}, {Name: "Long", Type: record.Text, Filter: record.TextFilter}}
+	statements := []string{"CREATE TABLE Wide (K1 int NOT NULL PRIMARY KEY, Long " + text + ")"}
+	for n := range 8 {
+		statements = append(statements, fmt.Sprintf("INSERT INTO Wide VALUES (%d, '%s')", n, strings.Repeat("x", changes.MaxBytes/3)))
+	}
+	s, registry := e.open(t, []record.Kind{{Name: "Wide", Fields: fields}, {Name: "Gone", Fields: fields}}, statements...)
+	kind, _ := registry.Lookup("Wide")
+	r, table := readOf(t, s, kind, 1000)
+	if omitted := fmt.Sprint(table.Omitted); omitted != map[bool]string{true: "[Long: its column can hold more than 8,000 bytes]", false: "[]"}[e.server] {
+		t.Errorf("a long column: %s", omitted)
+	}
+	var sizes []int
+	r.Limit = changes.MaxRows
+	for more := true; more; {
+		page, err := s.Read(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sizes, more = append(sizes, len(page.Rows)), page.More
+		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
+	}
+	if !slices.Equal(sizes, []int{3, 3, 2}) {
+		t.Errorf("pages of %v rows", sizes)
+	}
+	if kind, _ := registry.Lookup("Gone"); e.server {
+		if _, err := s.Table(t.Context(), kind); err == nil || !strings.Contains(err.Error(), "Gone does not exist") {
+			t.Errorf("a missing table: %v", err)
+		}
+	}
+}
+
+func (e sourceEngine) run(t *testing.T) {
+	t.Run("Keys", e.keys)
+	t.Run("Declared", e.declared)
+	t.Run("Stamps", e.stamps)
+	t.Run("Pages", e.pages)
+}
+
+func openStore(t *testing.T, c storage.Config) *storage.Store {
+	t.Helper()
+	c.Connections, c.Limits = 2, func() executor.Limits { return executor.Limits{} }
+	s, err := storage.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// openSource opens the source of a store, and closes it with the test.
+func openSource(t *testing.T, s *storage.Store) *source.Source {
+	t.Helper()
+	opened, err := source.New(s.Records, time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+func TestSourceSQLite(t *testing.T) {
+	var conn *sqlite.Conn
+	e := sourceEngine{}
+	e.exec = func(t *testing.T, statement string) {
+		t.Helper()
+		if err := conn.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+	e.open = func(t *testing.T, kinds []record.Kind, statements ...string) (*source.Source, *record.Registry) {
+		registry, err := record.NewRegistry(kinds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		other, err := sqlite.Open(filepath.Join(dir, storage.RecordsFile), sqlite.Options{BusyTimeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { other.Close() })
+		conn = other
+		e.exec(t, "BEGIN")
+		for _, statement := range statements {
+			e.exec(t, statement)
+		}
+		e.exec(t, "COMMIT")
+		return openSource(t, openStore(t, storage.Config{Dir: dir, Registry: registry})), registry
+	}
+	e.run(t)
+}
+
+func TestSourceSQLServer(t *testing.T) {
+	var db string
+	e := sourceEngine{server: true, exec: func(t *testing.T, statement string) { mssqltest.Exec(t, db, statement) }}
+	e.open = func(t *testing.T, kinds []record.Kind, statements ...string) (*source.Source, *record.Registry) {
+		registry, err := record.NewRegistry(kinds...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db = mssqltest.Database(t)
+		mssqltest.Exec(t, db, statements...)
+		return openSource(t, openStore(t, storage.Config{Dir: t.TempDir(), ERP: erp.Config{DSN: db}, Registry: registry})), registry
+	}
+	e.run(t)
+}

@@ -1,0 +1,65 @@
+package erp
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// TestCheckValues checks values in a table of another program: the types of its columns are
+// no reason for a warning, its values are.
+func TestCheckValues(t *testing.T) {
+	fields := []record.Field{{Name: "ID", Type: record.Long}, {Name: "Price", Type: record.Decimal}, {Name: "Day", Type: record.DateTime}, {Name: "Yes", Type: record.Bool}, {Name: "Ratio", Type: record.Double}, {Name: "Gone", Type: record.Int}}
+	registry, err := record.NewRegistry(record.Kind{Name: "Own", Fields: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		values string
+		want   []string
+	}{
+		{"(1, 12.50, '2026-01-02T00:00:00.0000000', 1, 0.5), (2, 3, NULL, 0, 2), (3, NULL, NULL, NULL, NULL)", nil},
+		{"(1, 'abc', '2026-01-02', 'yes', 'x'), (2, 1e300, '2026-01-02 10:00:00', 2, 1), (3, 1, NULL, 1, 1)", []string{
+			"Price: the column is DECIMAL(18,2), and the number of values that cannot be read as decimal is 2",
+			"Day: the column is DATE, and filters may miss values that are not in the form 2006-01-02T15:04:05.0000000, of which there are 2",
+			"Yes: the column is BIT, and the number of values that cannot be read as bool is 2",
+			"Ratio: the column is FLOAT, and the number of values that cannot be read as double is 1",
+		}},
+	} {
+		conn, err := sqlite.Open(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		for _, statement := range []string{`CREATE TABLE "O'n" (ID INTEGER PRIMARY KEY, Price DECIMAL(18,2), Day DATE, Yes BIT, Ratio FLOAT)`, `INSERT INTO "O'n" VALUES ` + c.values} {
+			if err := conn.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		columns := []Column{{Name: "id", Type: "integer"}}
+		for _, name := range []string{"Price DECIMAL(18,2)", "Day DATE", "Yes BIT", "Ratio FLOAT"} {
+			name, declared, _ := strings.Cut(name, " ")
+			columns = append(columns, Column{Name: name, Type: affinity(declared), Declared: declared})
+		}
+		if err := checkValues(conn, registry.Kinds()[0], "O'n", columns); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range compare(registry.Kinds()[0], "O'n", columns, fileTypes) {
+			if f.Field != "Gone" {
+				got = append(got, f.Field+": "+f.Problem)
+			}
+		}
+		if len(got) != len(c.want) {
+			t.Fatalf("got %q, want %q", got, c.want)
+		}
+		for i := range got {
+			if got[i] != c.want[i] {
+				t.Errorf("got %s, want %s", got[i], c.want[i])
+			}
+		}
+	}
+}
