@@ -49,8 +49,8 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 	return result(check.OK, "%s responds", address)
 }
 
-// maxTargets is the maximum number of reported targets.
-const maxTargets = 20
+// maxReported is the maximum number of reported subscriptions.
+const maxReported = 20
 
 // checkTargets checks that the targets of enabled subscriptions are allowed and have
 // addresses. It sends nothing.
@@ -72,16 +72,21 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 		}
 		count++
 		if problem := r.target(ctx, guard, sub, hosts); problem != "" {
-			all = append(all, result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberName, problem)...)
+			all = append(all, result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberInfo.Name, problem)...)
 		}
 	}
-	switch {
-	case len(all) > maxTargets:
-		return append(all[:maxTargets], result(check.Warning, "and %d more", len(all)-maxTargets)...)
-	case all != nil:
+	if all == nil {
+		return result(check.OK, "%d enabled", count)
+	}
+	return limited(all)
+}
+
+// limited returns the first of many warnings, and the number of the others.
+func limited(all []check.Result) []check.Result {
+	if len(all) <= maxReported {
 		return all
 	}
-	return result(check.OK, "%d enabled", count)
+	return append(all[:maxReported], result(check.Warning, "and %d more", len(all)-maxReported)...)
 }
 
 // target returns the problem with a subscription's target, "" if there is none. It

@@ -76,10 +76,12 @@ var table = []struct {
 	{"store", checkStore},
 	{"erp", checkERP},
 	{"erp.kinds", checkKinds},
+	{"changes", checkChanges},
 	{"clock", checkClock},
 	{"certificate", checkCertificate},
 	{"webhooks.host_url", checkHostURL},
 	{"targets", checkTargets},
+	{"events", checkEvents},
 }
 
 // checks runs the table. A check has one result, or one for each problem.

@@ -1,0 +1,170 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// read reads rows, and counts the time.
+func (k *capture) read(ctx context.Context, r Read) (Page, error) {
+	r.Kind, r.Key = k.kind, k.rows.table.Key
+	began := time.Now()
+	page, err := k.Source.Read(ctx, r)
+	took := time.Since(began)
+	k.share.spend(took)
+	k.state.Took += took.Milliseconds()
+	if err != nil {
+		return page, sourceError{err}
+	}
+	return page, nil
+}
+
+// verify reads which database it is, at most maxAge ago, and stops the capture if it is not
+// the one that was captured.
+func (k *capture) verify(ctx context.Context, maxAge time.Duration) (Database, error) {
+	now, reason, err := k.database.read(ctx, k.Source, maxAge, k.state.Database)
+	switch {
+	case err != nil:
+		return now, sourceError{err}
+	case reason != "":
+		return now, &stopped{reason, true}
+	}
+	k.state.Database = now
+	return now, nil
+}
+
+// keys returns the encodings of the keys of rows.
+func (k *capture) keys(list [][]row.Cell) (keys [][]byte, err error) {
+	types, values := k.rows.types(), make([]row.Cell, len(k.rows.key))
+	keys = make([][]byte, 0, len(list))
+	var buffer []byte
+	for _, cells := range list {
+		for i, c := range k.rows.key {
+			values[i] = cells[c.at]
+		}
+		start := len(buffer)
+		if buffer, err = appendKey(buffer, types, values); err != nil {
+			var texts []string
+			for _, c := range k.rows.key {
+				texts = append(texts, c.Name+" = "+cells[c.at].Text(c.Type))
+			}
+			return nil, &stopped{reason: fmt.Sprintf("%v: %s", err, strings.Join(texts, ", "))}
+		}
+		keys = append(keys, buffer[start:len(buffer):len(buffer)])
+	}
+	return keys, nil
+}
+
+// lookUp reads the rows with the given keys, and returns those that exist with their keys,
+// which are byte-equal to the given ones, and the positions of keys without a row.
+func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell, of [][]byte, missing []int, err error) {
+	position := make(map[string]int, len(keys))
+	for i, key := range keys {
+		position[string(key)] = i
+	}
+	for more := true; more && len(position) > 0; {
+		var values [][]row.Cell
+		for i, key := range keys {
+			if at, open := position[string(key)]; !open || at != i {
+				continue
+			}
+			cells, err := readKey(key)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			values = append(values, cells)
+		}
+		page, err := k.read(ctx, Read{Fields: k.rows.columns, Keys: values, Limit: MaxRows})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		read, err := k.keys(page.Rows)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		before := len(position)
+		for i, key := range read {
+			if _, open := position[string(key)]; open {
+				list, of = append(list, cloneRow(page.Rows[i])), append(of, key)
+				delete(position, string(key))
+			}
+		}
+		more = page.More && len(position) < before
+	}
+	for i, key := range keys {
+		if at, open := position[string(key)]; open && at == i {
+			missing = append(missing, i)
+		}
+	}
+	return list, of, missing, nil
+}
+
+func cloneRow(cells []row.Cell) []row.Cell {
+	cloned := append([]row.Cell(nil), cells...)
+	for i := range cloned {
+		cloned[i].Data = bytes.Clone(cloned[i].Data)
+	}
+	return cloned
+}
+
+// recheck reads the rows again that copies have noted, and makes changes of all of them.
+// Those that are equal to the shadow raise no event.
+func (k *capture) recheck(ctx context.Context) error {
+	notes, err := k.Store.Noted(ctx, k.kind.Name, MaxKeys)
+	if err != nil || len(notes) == 0 {
+		return err
+	}
+	var keys [][]byte
+	noted := make(map[string]bool)
+	for _, n := range notes {
+		switch {
+		case len(n.Key) == 0:
+			k.note(k.kind.Name, time.Now())
+		case !noted[string(n.Key)]:
+			noted[string(n.Key)] = true
+			keys = append(keys, n.Key)
+		}
+	}
+	if len(keys) > 0 {
+		list, of, missing, err := k.lookUp(ctx, keys)
+		if err != nil {
+			return err
+		}
+		if err := k.writer.apply(ctx, list, of, nil, raiseAll, true, nil); err != nil {
+			return err
+		}
+		gone := make([][]byte, len(missing))
+		for i, at := range missing {
+			gone[i] = keys[at]
+		}
+		if err := k.repeatGone(ctx, gone); err != nil {
+			return err
+		}
+	}
+	k.due.notes = time.Time{} // there may be more
+	return k.Store.Unnote(ctx, k.kind.Name, notes)
+}
+
+// repeatGone makes changes of rows that do not exist, also of those that the shadow does
+// not have.
+func (k *capture) repeatGone(ctx context.Context, keys [][]byte) error {
+	entries, err := k.Store.Find(ctx, k.kind.Name, keys)
+	if err != nil {
+		return err
+	}
+	for i, e := range entries {
+		f := found{op: Deleted, old: e, entry: Entry{Key: keys[i], Deleted: true}, quiet: e == nil}
+		if e != nil {
+			f.entry.Number = e.Number
+		}
+		if _, err := k.writer.add(ctx, f); err != nil {
+			return err
+		}
+	}
+	return k.writer.flush(ctx)
+}

@@ -1,0 +1,373 @@
+package changes
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// Config configures a Capturer.
+type Config struct {
+	Source    Source
+	Store     Store
+	Publisher Publisher
+	Log       *slog.Logger
+	Secret    []byte                  // of the store; keys the hashes of rows
+	Kinds     func() []*record.Kind   // all kinds of the ERP
+	Named     func(event string) bool // reports whether a subscription, enabled or not, names an event
+	Settings  func() Settings         // called often, since settings can be reloaded
+
+	// Compared returns the fields of which conditions of subscriptions compare the values
+	// before a change, sorted; nil for none.
+	Compared func(kind *record.Kind) []string
+}
+
+// Settings are the settings of capture.
+type Settings struct {
+	Share   float64       // of the time that reads for all kinds may take
+	Sweep   time.Duration // minimum time between two sweeps of a kind
+	Overlap time.Duration // that polls by time read again
+	Keep    time.Duration // of changes, and of shadows that are not needed
+	MaxSize int64         // of the bodies of all changes, in bytes
+}
+
+// Intervals of the Capturer.
+const (
+	checkInterval = time.Second     // of the lease and the kinds
+	needInterval  = 5 * time.Second // of needs that other daemons have noted
+	pruneInterval = time.Minute
+	pruneLimit    = 1000 // changes of one transaction
+	maxPrunes     = 100  // transactions in a row
+)
+
+// Capturer captures the changes of all kinds while this daemon is the coordinator.
+type Capturer struct {
+	Config
+	share    share
+	database database
+	turn     chan struct{} // has an item while a kind is swept
+	wake     chan struct{} // buffered; a kind is needed
+
+	mu        sync.Mutex
+	lease     delivery.Lease
+	captures  map[string]*capture
+	needs     map[string]time.Time     // by kind; the last request of a follower
+	published map[string]chan struct{} // by kind; closed when changes are published
+}
+
+// New returns a Capturer, which captures while Run runs.
+func New(c Config) *Capturer {
+	return &Capturer{
+		Config: c, share: share{limit: func() float64 { return c.Settings().Share }},
+		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), captures: make(map[string]*capture),
+		needs: make(map[string]time.Time), published: make(map[string]chan struct{}),
+	}
+}
+
+// Run captures until ctx is done.
+func (c *Capturer) Run(ctx context.Context) {
+	defer c.stopAll()
+	tick := time.NewTicker(checkInterval)
+	defer tick.Stop()
+	var noted, pruned time.Time
+	for {
+		if lease, ok := c.Publisher.Coordinator(); !ok || lease.Fence != c.held().Fence {
+			c.stopAll()
+			noted, pruned = time.Time{}, time.Time{}
+			c.mu.Lock()
+			c.lease = delivery.Lease{}
+			if ok {
+				c.lease = lease
+			}
+			c.mu.Unlock()
+		}
+		if c.held().Fence != 0 {
+			var err error
+			if time.Since(noted) >= needInterval {
+				if err = c.readNeeds(ctx, noted.IsZero()); err == nil {
+					noted = time.Now()
+				}
+			}
+			if err == nil {
+				c.startNeeded(ctx)
+			}
+			if err == nil && time.Since(pruned) >= pruneInterval {
+				if err = c.prune(ctx); err == nil {
+					pruned = time.Now()
+				}
+			}
+			if err != nil && ctx.Err() == nil {
+				c.Log.Warn("the state of capture cannot be read", "error", err.Error())
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-c.wake:
+		}
+	}
+}
+
+// held returns the lease under which this daemon captures; its fence is 0 if there is none.
+func (c *Capturer) held() delivery.Lease {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lease
+}
+
+// kinds returns the kinds that may be captured, by name.
+func (c *Capturer) kinds() map[string]*record.Kind {
+	all := make(map[string]*record.Kind)
+	for _, kind := range c.Kinds() {
+		if kind.Captured() {
+			all[kind.Name] = kind
+		}
+	}
+	return all
+}
+
+// needed reports whether the changes of a kind are needed now.
+func (c *Capturer) needed(kind *record.Kind) bool {
+	if kind.Capture == record.CaptureAlways {
+		return true
+	}
+	if kind.Events != "" && slices.ContainsFunc([]Op{Created, Updated, Deleted}, func(op Op) bool { return c.Named(event(kind, op)) }) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last, noted := c.needs[kind.Name]
+	return noted && time.Since(last) < c.Settings().Keep
+}
+
+// event returns the name of the event of a change; empty if the kind raises none.
+func event(kind *record.Kind, op Op) string {
+	if kind.Events == "" {
+		return ""
+	}
+	return kind.Events + "." + string(op)
+}
+
+// Need notes that a follower needs the changes of a kind. If another daemon captures, the
+// note is in the store.
+func (c *Capturer) Need(ctx context.Context, kind *record.Kind) error {
+	c.mu.Lock()
+	last := c.needs[kind.Name]
+	c.needs[kind.Name] = time.Now()
+	local := c.lease.Fence != 0
+	c.mu.Unlock()
+	if local {
+		if last.IsZero() {
+			signal(c.wake)
+		}
+		return nil
+	}
+	if time.Since(last) < needInterval {
+		return nil
+	}
+	return c.Store.Note(ctx, kind.Name, [][]byte{{}})
+}
+
+// readNeeds reads the needs that other daemons have noted, first those of earlier processes.
+func (c *Capturer) readNeeds(ctx context.Context, first bool) error {
+	if first {
+		stored, err := c.Store.Captures(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range stored {
+			c.note(s.Kind, s.State.Needed)
+		}
+	}
+	for name := range c.kinds() {
+		if c.running(name) != nil {
+			continue // reads its notes itself
+		}
+		notes, err := c.Store.Noted(ctx, name, MaxKeys)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(notes, func(n Recheck) bool { return len(n.Key) == 0 }) {
+			c.note(name, time.Now())
+		}
+	}
+	return nil
+}
+
+// note records the time of a need.
+func (c *Capturer) note(kind string, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at.After(c.needs[kind]) {
+		c.needs[kind] = at
+	}
+}
+
+// startNeeded starts and stops captures, so that those of the needed kinds run.
+func (c *Capturer) startNeeded(ctx context.Context) {
+	kinds := c.kinds()
+	maps.DeleteFunc(kinds, func(_ string, kind *record.Kind) bool { return !c.needed(kind) })
+	compared := make(map[string][]string)
+	for name, kind := range kinds {
+		if c.Compared != nil {
+			compared[name] = c.Compared(kind)
+		}
+	}
+	c.mu.Lock()
+	var ended []*capture
+	for name, k := range c.captures {
+		if now := kinds[name]; now == nil || !k.isOf(now, compared[name]) {
+			ended = append(ended, k)
+			delete(c.captures, name)
+		}
+	}
+	c.mu.Unlock()
+	for _, k := range ended {
+		k.stop()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, kind := range kinds {
+		if c.captures[name] == nil {
+			c.captures[name] = start(ctx, c, kind, compared[name], c.lease.Fence)
+		}
+	}
+}
+
+func (c *Capturer) stopAll() {
+	c.mu.Lock()
+	all := c.captures
+	c.captures = make(map[string]*capture)
+	c.mu.Unlock()
+	for _, k := range all {
+		k.cancel()
+	}
+	for _, k := range all {
+		k.stop()
+	}
+}
+
+func (c *Capturer) running(kind string) *capture {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.captures[kind]
+}
+
+// prune removes old changes, and the captures that have not been needed for long.
+func (c *Capturer) prune(ctx context.Context) error {
+	settings := c.Settings()
+	for more, n := true, 0; more && n < maxPrunes; n++ {
+		var err error
+		if more, err = c.Store.Prune(ctx, time.Now().Add(-settings.Keep), settings.MaxSize, pruneLimit); err != nil {
+			return err
+		}
+	}
+	stored, err := c.Store.Captures(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range stored {
+		switch {
+		case c.running(s.Kind) != nil:
+		case s.State.Ended.IsZero():
+			fence := c.held().Fence
+			if s, err = c.Store.Begin(ctx, s.Kind, fence); err == nil {
+				if s.State.Ended = time.Now().UTC(); !s.State.Manual {
+					s.State.Phase = Idle
+				}
+				err = c.Store.Save(ctx, s.Kind, fence, s.State)
+			}
+		case time.Since(s.State.Ended) > settings.Keep:
+			c.Log.Info("the capture of a kind that was not needed any more is removed", "kind", s.Kind)
+			err = c.Store.Remove(ctx, s.Kind)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resumption determines the fate of the differences that a stopped capture has found.
+type Resumption string
+
+// The resumptions.
+const (
+	Raise  Resumption = "raise"  // they become changes
+	Silent Resumption = "silent" // the shadow is filled again; followers have to resynchronize
+)
+
+// CanResume fails unless the capture of a kind has stopped on this daemon.
+func (c *Capturer) CanResume(kind string) error {
+	switch k := c.running(kind); {
+	case k == nil || k.status.get().Phase == "": // or has not read its state
+		return fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
+	case k.status.get().Phase != Stopped:
+		return fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+	}
+	return nil
+}
+
+// Resume continues the capture of a kind that has stopped.
+func (c *Capturer) Resume(kind string, how Resumption) error {
+	if err := c.CanResume(kind); err != nil {
+		return err
+	}
+	if k := c.running(kind); k != nil {
+		select {
+		case k.resume <- how:
+		default: // resumed twice
+		}
+	}
+	return nil
+}
+
+// Status returns the state of the captures of this daemon, by kind.
+func (c *Capturer) Status() []Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]Status, 0, len(c.captures))
+	for _, name := range slices.Sorted(maps.Keys(c.captures)) {
+		all = append(all, c.captures[name].status.get())
+	}
+	return all
+}
+
+// changed returns a channel that is closed when changes of a kind are published. It is nil
+// if another daemon captures.
+func (c *Capturer) changed(kind string) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.captures[kind] == nil {
+		return nil
+	}
+	if c.published[kind] == nil {
+		c.published[kind] = make(chan struct{})
+	}
+	return c.published[kind]
+}
+
+// notify wakes the followers of a kind.
+func (c *Capturer) notify(kind string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if waiting := c.published[kind]; waiting != nil {
+		close(waiting)
+		delete(c.published, kind)
+	}
+}
+
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

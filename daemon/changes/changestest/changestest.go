@@ -1,0 +1,243 @@
+// Package changestest is the conformance test suite of the storage of change capture.
+package changestest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// Run runs the suite. Each call of place returns a function that opens an empty store;
+// further calls of that function close it and open it again.
+func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
+	for name, test := range map[string]func(*capturing){
+		"Begin":       begin,
+		"Changes":     changesInOrder,
+		"Refused":     refusedGroups,
+		"Shadow":      shadowEntries,
+		"ShadowModel": shadowModel,
+		"Applied":     appliedByBegin,
+		"Unseen":      unseenEntries,
+		"Reset":       reset,
+		"Remove":      remove,
+		"Prune":       prune,
+		"PruneEpochs": pruneEpochs,
+		"Notes":       notes,
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &capturing{T: t, open: place(t)}
+			c.reopen()
+			test(c)
+		})
+	}
+}
+
+// capturing is a store with the capture of kinds.
+type capturing struct {
+	*testing.T
+	open  func() *storage.Store
+	store changes.Store
+	all   *storage.Store
+	lease delivery.Lease
+}
+
+// reopen opens the store, again if it is open, as after a restart.
+func (c *capturing) reopen() {
+	c.Helper()
+	c.all = c.open()
+	c.store = c.all.Changes
+	lease, err := c.all.Webhooks.Lease(c.Context(), 0)
+	c.check(err)
+	c.lease = lease
+}
+
+// check ends the test on an error.
+func (c *capturing) check(err error) {
+	c.Helper()
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+func (c *capturing) begin(kind string, fence int64) changes.Capture {
+	c.Helper()
+	got, err := c.store.Begin(c.Context(), kind, fence)
+	c.check(err)
+	return got
+}
+
+// newestEpoch returns the ID of the last epoch of a kind.
+func (c *capturing) newestEpoch(kind string) uint64 {
+	c.Helper()
+	epochs, err := c.store.Epochs(c.Context(), kind)
+	c.check(err)
+	if len(epochs) == 0 {
+		c.Fatalf("%s has no epochs", kind)
+	}
+	return epochs[len(epochs)-1].ID
+}
+
+// capture returns the stored capture of a kind, which must exist.
+func (c *capturing) capture(kind string) changes.Capture {
+	c.Helper()
+	all, err := c.store.Captures(c.Context())
+	c.check(err)
+	i := slices.IndexFunc(all, func(one changes.Capture) bool { return one.Kind == kind })
+	if i < 0 {
+		c.Fatalf("%s is not captured: %+v", kind, all)
+	}
+	return all[i]
+}
+
+// noon is a time that every store stores exactly.
+var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
+
+// entry returns an entry, the content of which depends on its number and a version.
+func entry(n int64, version byte) changes.Entry {
+	e := changes.Entry{Number: n, Key: fmt.Appendf(nil, "key\x00%d", n), Scheme: 3, Hash: [16]byte{version, byte(n)}, Fields: []byte{1, 2, 3, version}}
+	if n%2 == 0 {
+		e.Stamp, e.Kept = []byte{0, version}, fmt.Appendf(nil, `{"A":%d}`, n)
+	}
+	return e
+}
+
+// group returns a group of changes from an ID on, with an entry of each number; a negative
+// number removes it.
+func group(kind string, fence, first int64, version byte, numbers ...int64) *delivery.Captured {
+	g := &delivery.Captured{Kind: kind, Fence: fence, AddedAt: noon}
+	for i, n := range numbers {
+		e := entry(max(n, -n), version)
+		change := delivery.CapturedChange{ID: first + int64(i), Op: string(changes.Updated), Key: fmt.Sprintf("Ü\"%d", n), Number: e.Number, ShadowKey: e.Key, Entry: e.Encode(), Deleted: n < 0}
+		change.Body = fmt.Appendf(nil, `{"ChangeID":%d,"Ü":"😀\n"}`, change.ID)
+		if n < 0 {
+			change.Op = string(changes.Deleted)
+		}
+		g.Changes = append(g.Changes, change)
+	}
+	return g
+}
+
+// write writes a group as the delivery engine does.
+func (c *capturing) write(g *delivery.Captured) error {
+	return c.all.Webhooks.Write(c.Context(), delivery.Batch{Version: delivery.AnyVersion, Leases: []delivery.Lease{c.lease}, Captured: g})
+}
+
+func begin(c *capturing) {
+	if all, err := c.store.Captures(c.Context()); err != nil || len(all) != 0 {
+		c.Fatalf("captures of an empty store: %+v (%v)", all, err)
+	}
+	want := changes.Capture{Kind: "K", Fence: 5, Next: 1, FirstKept: 1, State: changes.State{Phase: changes.FirstLook}}
+	got := c.begin("K", 5)
+	want.State.Epoch = c.newestEpoch("K")
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(c.capture("K"), want) {
+		c.Errorf("capture is %+v, want %+v", got, want)
+	}
+	want.State = changes.State{Phase: changes.Capturing, Reason: "größe \"'\n", Scheme: 4, Stamp: []byte{0, 255},
+		Database: changes.Database{Identity: "X", Latest: []byte{1}, Now: noon}, Began: noon, Rows: 7}
+	c.check(c.store.Save(c.Context(), "K", 5, want.State))
+	if _, err := c.store.Begin(c.Context(), "K", 4); !errors.Is(err, delivery.ErrCaptureLost) {
+		c.Errorf("with an older fence: %v", err)
+	}
+	want.Fence = 6
+	if got := c.begin("K", 6); !reflect.DeepEqual(got, want) {
+		c.Errorf("capture is %+v, want %+v", got, want)
+	}
+	for name, err := range map[string]error{
+		"Save":            c.store.Save(c.Context(), "K", 5, changes.State{}),
+		"Reset":           c.store.Reset(c.Context(), "K", 5),
+		"Put":             c.store.Put(c.Context(), "K", 5, 0, []changes.Entry{entry(1, 1)}),
+		"of another kind": c.store.Save(c.Context(), "k", 6, changes.State{}),
+	} {
+		if !errors.Is(err, delivery.ErrCaptureLost) {
+			c.Errorf("%s under the older fence: %v", name, err)
+		}
+	}
+	if got := c.capture("K"); !reflect.DeepEqual(got, want) {
+		c.Errorf("capture is %+v, want %+v", got, want)
+	}
+	c.check(c.write(group("K", 6, 1, 1, 1, 2, 3)))
+	c.begin("K", 6)
+	epochs, err := c.store.Epochs(c.Context(), "K")
+	c.check(err)
+	ids := make(map[uint64]bool) // an empty shadow starts an epoch too
+	for i, first := range []int64{1, 1, 1, 4} {
+		if len(epochs) != 4 || epochs[i].First != first || ids[epochs[i].ID] {
+			c.Fatalf("epochs are %+v", epochs)
+		}
+		ids[epochs[i].ID] = true
+	}
+}
+
+func changesInOrder(c *capturing) {
+	c.begin("K", 1)
+	c.begin("L", 1)
+	g := group("K", 1, 1, 1, 1, 2, -3)
+	c.check(c.write(g))
+	c.check(c.write(group("L", 1, 1, 1, 1)))
+	second := group("K", 1, 4, 2, 2)
+	c.check(c.write(second))
+	got, err := c.store.Changes(c.Context(), "K", 0, 10)
+	c.check(err)
+	var want []changes.Change
+	for _, one := range slices.Concat(g.Changes, second.Changes) {
+		change := changes.Change{ID: one.ID, Op: changes.Op(one.Op), Key: one.Key, Body: one.Body, Entry: one.Entry}
+		if one.Deleted {
+			change.Entry = nil
+		}
+		want = append(want, change)
+	}
+	if !reflect.DeepEqual(got, want) {
+		c.Errorf("changes are\n%+v, want\n%+v", got, want)
+	}
+	if got, err := c.store.Changes(c.Context(), "K", 1, 2); err != nil || !reflect.DeepEqual(got, want[1:3]) {
+		c.Errorf("a page is %+v (%v)", got, err)
+	}
+	if got, err := c.store.Changes(c.Context(), "K", 4, 2); err != nil || len(got) != 0 {
+		c.Errorf("after the last one there are %+v (%v)", got, err)
+	}
+	if got := c.capture("K"); got.Next != 5 || got.State.Phase != changes.FirstLook {
+		c.Errorf("capture is %+v", got)
+	}
+	large := group("K", 1, 5, 1, 4, 5, 6)
+	for i := range large.Changes {
+		large.Changes[i].Body = append(bytes.Repeat([]byte("é"), changes.MaxBytes/3), '1')
+	}
+	c.check(c.write(large))
+	if got, err := c.store.Changes(c.Context(), "K", 4, 10); err != nil || len(got) != 2 || !bytes.Equal(got[0].Body, large.Changes[0].Body) {
+		c.Errorf("%d changes of %d bytes are read at once (%v)", len(got), changes.MaxBytes, err)
+	}
+}
+
+// refusedGroups checks that a group under another fence, or with other IDs, leaves nothing.
+func refusedGroups(c *capturing) {
+	c.begin("K", 7)
+	c.check(c.write(group("K", 7, 1, 1, 1)))
+	for name, g := range map[string]*delivery.Captured{
+		"older fence":   group("K", 6, 2, 2, 1, 2),
+		"newer fence":   group("K", 8, 2, 2, 1, 2),
+		"written again": group("K", 7, 1, 2, 1, 2),
+		"a gap":         group("K", 7, 3, 2, 1, 2),
+		"another kind":  group("L", 7, 2, 2, 1, 2),
+	} {
+		if err := c.write(g); !errors.Is(err, delivery.ErrCaptureLost) {
+			c.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := c.capture("K"); got.Next != 2 {
+		c.Errorf("capture is %+v", got)
+	}
+	if all, err := c.store.Changes(c.Context(), "K", 0, 10); err != nil || len(all) != 1 {
+		c.Errorf("changes are %+v (%v)", all, err)
+	}
+	c.begin("K", 7)
+	c.expect("K", 1, entry(1, 1))
+	c.expectNone("K", 2)
+}

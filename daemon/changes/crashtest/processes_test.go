@@ -1,0 +1,276 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// service is a daemon with a permanent address, which is restarted after each kill.
+type service struct {
+	dir     string
+	url     string
+	args    []string
+	process *daemontest.Process
+	ready   chan error // result of the last launch
+}
+
+func newService(t *testing.T, dir string, args ...string) *service {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
+	return &service{dir: dir, url: "http://" + address, args: append([]string{"--listen", address}, args...)}
+}
+
+// prepare runs the service in this process, and returns an administrator's API key.
+func (s *service) prepare(t *testing.T, with func(*client.Client)) (token string) {
+	t.Helper()
+	d, err := daemontest.Open(s.dir, s.args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.client(t, "")
+	if _, err := c.Login(context.Background(), "admin", daemontest.AdminPassword); err != nil {
+		t.Fatal(err)
+	}
+	key, err := c.AddAPIKey(context.Background(), wire.APIKeyRequest{Name: "test", Role: "admin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with(s.client(t, key.Key))
+	if err := d.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	return key.Key
+}
+
+// client returns a client with an API key.
+func (s *service) client(t *testing.T, token string) *client.Client {
+	t.Helper()
+	c, err := client.New(client.Options{URL: s.url, Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// launch starts the daemon without waiting for it.
+func (s *service) launch(t *testing.T) {
+	t.Helper()
+	process, err := daemontest.Launch(s.dir, s.args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan error, 1)
+	s.process, s.ready = process, ready
+	go func() { ready <- process.Await() }()
+}
+
+// maxStarts is the number of attempts to start a daemon.
+const maxStarts = 5
+
+// await waits until the daemon listens, and restarts it if it has exited.
+func (s *service) await(t *testing.T) {
+	t.Helper()
+	for range maxStarts {
+		err := <-s.ready
+		if err == nil {
+			s.ready <- nil
+			return
+		}
+		_ = s.process.Kill() // it has exited
+		t.Logf("restarting a daemon: %.300v", err)
+		s.launch(t)
+	}
+	t.Fatal("a daemon does not start")
+}
+
+// kill kills the daemon, even before it listens.
+func (s *service) kill(t *testing.T) {
+	t.Helper()
+	if err := s.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.ready // an error if it was killed too early
+}
+
+// stop shuts the daemon down.
+func (s *service) stop(t *testing.T) {
+	t.Helper()
+	s.await(t)
+	if err := s.process.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+// tookOver returns the last time at which the daemon took over leases, by its log.
+func (s *service) tookOver(t *testing.T) (at time.Time) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, processLog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "took over partitions") {
+			word, _, _ := strings.Cut(strings.TrimPrefix(line, "time="), " ")
+			if at, err = time.Parse(time.RFC3339, word); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return at
+}
+
+// processLog is the log of a daemon, in its data directory.
+const processLog = "process.log"
+
+// lastLog returns the end of a file.
+func lastLog(dir, name string) string {
+	const enough = 3000
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-enough):])
+}
+
+// buildWhctl builds whctl.
+func buildWhctl(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "whctl")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	build := exec.Command("go", "build", "-o", path, "../../../cmd/whctl")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// mirror is whctl mirror, which is restarted whenever it ends.
+type mirror struct {
+	program string
+	dir     string // of the copies and the log
+	url     string
+	token   string
+	kinds   []string
+
+	mu      sync.Mutex
+	process *exec.Cmd // nil before the first start
+	stopped bool
+	kills   int
+	failure error
+	ended   chan struct{}
+}
+
+const mirrorLog = "mirror.log"
+
+func (m *mirror) path() string { return filepath.Join(m.dir, "copy.db") }
+
+func (m *mirror) start() {
+	m.stopped, m.ended = false, make(chan struct{})
+	go func() {
+		defer close(m.ended)
+		for m.run() {
+			<-time.After(500 * time.Millisecond) // the daemon may not listen yet
+		}
+	}()
+}
+
+// run runs the process once, and reports whether to restart it.
+func (m *mirror) run() bool {
+	log, err := os.OpenFile(filepath.Join(m.dir, mirrorLog), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		defer log.Close()
+		cmd := exec.Command(m.program, slices.Concat([]string{"mirror"}, m.kinds, []string{"--to", m.path()})...)
+		cmd.Env = append(os.Environ(), profile.EnvURL+"="+m.url, profile.EnvToken+"="+m.token, profile.EnvConfig+"="+filepath.Join(m.dir, "whctl.toml"))
+		cmd.Stderr = log
+		m.mu.Lock()
+		if m.stopped {
+			m.mu.Unlock()
+			return false
+		}
+		m.process, err = cmd, cmd.Start()
+		m.mu.Unlock()
+		if err == nil {
+			_ = cmd.Wait() // it is killed, or its message is in the log
+			return true
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failure = err
+	return false
+}
+
+// kill kills the process, if it runs.
+func (m *mirror) kill() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil && m.process.Process != nil && m.process.Process.Kill() == nil {
+		m.kills++
+	}
+}
+
+// stop kills the process and does not restart it. It may be called again.
+func (m *mirror) stop(t *testing.T) {
+	t.Helper()
+	m.mu.Lock()
+	m.stopped = true
+	if m.process != nil && m.process.Process != nil {
+		_ = m.process.Process.Kill() // it may have ended
+	}
+	m.mu.Unlock()
+	<-m.ended
+	if m.failure != nil {
+		t.Error(m.failure)
+	}
+}
+
+// forget removes the copies, so that they are loaded again.
+func (m *mirror) forget(t *testing.T) {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(m.path() + suffix); err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// report counts the lines of the log.
+func (m *mirror) report(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(m.dir, mirrorLog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads, messages := 0, make(map[string]int)
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case strings.Contains(line, " loaded: "):
+			loads++
+		case !strings.Contains(line, " is current as of "):
+			message, _, _ := strings.Cut(strings.TrimSpace(line), "; retrying in ")
+			messages[message]++
+		}
+	}
+	t.Logf("whctl mirror was killed %d times and loaded %d kinds", m.kills, loads)
+	for line, n := range messages {
+		t.Logf("%d times: %s", n, line)
+	}
+}

@@ -1,0 +1,58 @@
+package changes
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestEntryEncoding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		part := func(name string) []byte {
+			if rapid.Bool().Draw(t, name+" is nil") {
+				return nil
+			}
+			return append([]byte{}, rapid.SliceOfN(rapid.Byte(), 0, 600).Draw(t, name)...)
+		}
+		want := Entry{Scheme: rapid.Int64().Draw(t, "scheme"), Hash: [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash")),
+			Fields: part("fields"), Stamp: part("stamp"), Kept: part("kept")}
+		b := want.Encode()
+		got := Entry{Fields: []byte("earlier"), Stamp: []byte("earlier"), Kept: []byte("earlier")}
+		if err := DecodeEntry(b, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Fatalf("%+v became %x and that %+v (%v)", want, b, got, err)
+		}
+		if n := rapid.IntRange(0, 16).Draw(t, "cut"); DecodeEntry(b[:n], &got) == nil {
+			t.Fatalf("the first %d bytes of %x are an entry", n, b)
+		}
+		if DecodeEntry(append(bytes.Clone((&Entry{Fields: []byte{}, Stamp: []byte{}, Kept: []byte{1}}).Encode()), 0), &got) == nil {
+			t.Fatal("an entry with a byte after it is accepted")
+		}
+	})
+}
+
+// TestEntrySize bounds the size of an entry of a usual row: 20 fields and a rowversion.
+func TestEntrySize(t *testing.T) {
+	e := Entry{Scheme: 1, Fields: make([]byte, 80), Stamp: make([]byte, 8)}
+	if n := len(e.Encode()); n > 16+80+8+4 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
+// FuzzDecodeEntry decodes anything. An entry is encoded as the same one again.
+func FuzzDecodeEntry(f *testing.F) {
+	f.Add((&Entry{Scheme: 3, Fields: []byte("1234"), Stamp: []byte{}, Kept: []byte(`{"A":1}`)}).Encode())
+	f.Add((&Entry{Scheme: -1, Kept: []byte("{}")}).Encode())
+	f.Add((&Entry{}).Encode())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var e, again Entry
+		if DecodeEntry(b, &e) != nil {
+			return
+		}
+		if err := DecodeEntry(e.Encode(), &again); err != nil || !reflect.DeepEqual(e, again) {
+			t.Errorf("%x is %+v, and again %+v (%v)", b, e, again, err)
+		}
+	})
+}

@@ -1,0 +1,211 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// pollFeed is the interval in which changes of another daemon are looked for.
+const pollFeed = time.Second
+
+// firstLookDelay is the time after which followers retry during a first look.
+const firstLookDelay = 5 * time.Second
+
+// Feed lets followers read changes, on any daemon.
+type Feed struct{ *Capturer }
+
+// position is the content of a token: a change of an epoch, the last one that was read.
+type position struct {
+	epoch uint64
+	id    int64
+}
+
+func (p position) String() string { return fmt.Sprintf("%016x-%d", p.epoch, p.id) }
+
+func parsePosition(token string) (p position, err error) {
+	epoch, id, _ := strings.Cut(token, "-")
+	if p.epoch, err = strconv.ParseUint(epoch, 16, 64); err == nil {
+		p.id, err = strconv.ParseInt(id, 10, 64)
+	}
+	if err != nil || p.String() != token {
+		return p, fault.New(fault.Invalid, "%q is not a token of changes", token)
+	}
+	return p, nil
+}
+
+func resync(kind, why string) error {
+	return fault.New(fault.Gone, "the changes of %s since the token are not known: %s; load the records again", kind, why)
+}
+
+// history is the knowledge of the store of a kind.
+type history struct {
+	Capture
+	epochs []Epoch
+}
+
+func (f Feed) history(ctx context.Context, kind string) (h history, err error) {
+	stored, err := f.Store.Captures(ctx)
+	if err != nil {
+		return h, err
+	}
+	for _, c := range stored {
+		if c.Kind == kind {
+			h.Capture = c
+		}
+	}
+	h.epochs, err = f.Store.Epochs(ctx, kind)
+	for i, e := range h.epochs {
+		if e.ID == h.State.Epoch {
+			h.epochs = h.epochs[i:]
+			break
+		}
+	}
+	return h, err
+}
+
+// halted is the error of a capture that has stopped, of kind Stopped.
+func (h *history) halted() error {
+	err := fault.New(fault.Stopped, "the capture of %s has stopped: %s", h.Kind, h.State.Reason)
+	err.RetryAfter = firstLookDelay
+	return err
+}
+
+// now returns the position of the present: after all changes that were published before it
+// was read.
+func (h *history) now() position {
+	last := h.epochs[len(h.epochs)-1]
+	return position{last.ID, max(h.Next, last.First) - 1}
+}
+
+// check returns why the changes after a position are not known.
+func (h *history) check(p position) error {
+	for i, e := range h.epochs {
+		if e.ID != p.epoch {
+			continue
+		}
+		end := h.Next
+		if i+1 < len(h.epochs) {
+			end = h.epochs[i+1].First
+		}
+		switch {
+		case p.id >= end || p.id < e.First-1:
+			return resync(h.Kind, "it is of another history of the store")
+		case p.id < h.FirstKept-1:
+			return resync(h.Kind, "they are older than the changes that are kept")
+		}
+		return nil
+	}
+	return resync(h.Kind, "it is of another history of the store, or from before a reset")
+}
+
+// ready fails until the first look at a kind has ended.
+func (f Feed) ready(ctx context.Context, kind *record.Kind) (history, error) {
+	if err := f.Need(ctx, kind); err != nil {
+		return history{}, err
+	}
+	h, err := f.history(ctx, kind.Name)
+	switch {
+	case err != nil:
+		return h, err
+	case h.State.Swept.IsZero() || len(h.epochs) == 0:
+		err := fault.New(fault.Unavailable, "the first look at %s has not ended", kind.Name)
+		if h.State.Phase == Stopped {
+			return h, h.halted()
+		}
+		err.RetryAfter = firstLookDelay
+		return h, err
+	}
+	return h, nil
+}
+
+// Now returns the token of the present. It fails with a fault of kind Unavailable until the
+// first look has ended.
+func (f Feed) Now(ctx context.Context, kind *record.Kind) (token string, err error) {
+	h, err := f.ready(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	return h.now().String(), nil
+}
+
+// Looked returns the time of the last look at a kind: later changes are not known. Zero means
+// that it is not known, or that there was none.
+func (f Feed) Looked(ctx context.Context, kind *record.Kind) (time.Time, error) {
+	if k := f.running(kind.Name); k != nil {
+		if s := k.status.get(); s.Phase == Capturing {
+			return time.Now().Add(-s.Lag), nil
+		}
+	}
+	h, err := f.history(ctx, kind.Name)
+	return h.State.Began, err
+}
+
+// Read returns up to take changes since a token, and the token after them. Without changes
+// it waits for the first one, at most for the time wait. It fails with a fault of kind Gone
+// if changes since the token are missing.
+func (f Feed) Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (list []Change, next string, err error) {
+	p, err := parsePosition(since)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := f.Need(ctx, kind); err != nil {
+		return nil, "", err
+	}
+	deadline := time.Now().Add(wait)
+	for {
+		published := f.changed(kind.Name) // before reading
+		if list, err = f.Store.Changes(ctx, kind.Name, p.id, take); err != nil {
+			return nil, "", err
+		}
+		h, err := f.history(ctx, kind.Name) // after reading: it knows the epochs of the changes
+		if err == nil {
+			err = h.check(p)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		if n := len(list); n > 0 {
+			return list, h.after(p, list[n-1].ID).String(), nil
+		}
+		left := time.Until(deadline)
+		if left <= 0 {
+			return nil, since, nil
+		}
+		if published == nil {
+			left = min(left, pollFeed)
+		}
+		if err := pause(ctx, published, left); err != nil {
+			return nil, "", err
+		}
+	}
+}
+
+// after returns the position of a change that was read from a position.
+func (h *history) after(p position, id int64) position {
+	for _, e := range h.epochs {
+		if e.First <= id {
+			p.epoch = e.ID
+		}
+	}
+	p.id = id
+	return p
+}
+
+// pause waits for a signal or a time.
+func pause(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-wake:
+	case <-timer.C:
+	}
+	return nil
+}

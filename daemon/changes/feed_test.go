@@ -1,0 +1,273 @@
+package changes_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+func (r *rig) now() string {
+	r.t.Helper()
+	token, err := r.feed.Now(r.t.Context(), r.kind)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return token
+}
+
+func TestFollow(t *testing.T) {
+	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
+		token := r.now()
+		if list, next, err := r.feed.Read(t.Context(), r.kind, token, 10, 0); len(list) > 0 || next != token || err != nil {
+			t.Error(list, next, err)
+		}
+		time.Sleep(time.Second)
+		r.update(3, "2.00")
+		began := time.Now()
+		list, next, err := r.feed.Read(t.Context(), r.kind, token, 2, time.Minute)
+		if len(list) != 2 || err != nil {
+			t.Fatal(list, err)
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("the first change took %v", took)
+		}
+		r.restart() // another epoch
+		list, last, err := r.feed.Read(t.Context(), r.kind, next, 10, 0)
+		if len(list) != 1 || list[0].ID != 3 || err != nil {
+			t.Fatal(list, err)
+		}
+		began = time.Now()
+		if list, same, err := r.feed.Read(t.Context(), r.kind, last, 10, 20*time.Second); len(list) > 0 || same != last || err != nil || time.Since(began) != 20*time.Second {
+			t.Error(list, same, err, time.Since(began))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, _, err := r.feed.Read(ctx, r.kind, last, 10, time.Minute); err != ctx.Err() {
+			t.Error(err)
+		}
+	})
+}
+
+// A daemon that does not capture looks for changes once a second.
+func TestFollowOnAnotherDaemon(t *testing.T) {
+	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
+		other, end := r.start(func() bool { return false })
+		defer end()
+		token := r.now()
+		r.feed.Capturer = other
+		time.Sleep(time.Second)
+		r.update(1, "2.00")
+		began := time.Now()
+		if list, _, err := r.feed.Read(t.Context(), r.kind, token, 2, time.Minute); len(list) != 1 || err != nil || time.Since(began) > 7*time.Second {
+			t.Error(list, err, time.Since(began))
+		}
+	})
+}
+
+// Tokens of another history are refused, never continued.
+func TestTokens(t *testing.T) {
+	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
+		read := func(token string) error {
+			_, _, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
+			return err
+		}
+		want := func(name, token string, kind fault.Kind) {
+			t.Helper()
+			if err := read(token); !fault.Is(err, kind) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for _, token := range []string{"", "x", "1-1", "0000000000000001", "0000000000000001-", "0000000000000001-01", "000000000000000A-1"} {
+			want(token, token, fault.Invalid)
+		}
+		first := r.now()
+		want("unknown epoch", "00000000000000aa-0", fault.Gone)
+		want("future", first[:17]+"1", fault.Gone)
+		want("past", first[:17]+"-1", fault.Gone)
+		time.Sleep(time.Second)
+		r.update(5, "2.00")
+		r.until("5 changes", func() bool { return r.count() == 5 })
+		last := r.now()
+		r.restart()
+		r.update(5, "3.00")
+		r.until("10 changes", func() bool { return r.count() == 10 })
+		want("of the second epoch", last[:17]+"6", fault.Gone)
+		for _, token := range []string{first, last, first[:17] + "3"} {
+			if err := read(token); err != nil {
+				t.Errorf("%s: %v", token, err)
+			}
+		}
+		future := r.now()
+		r.store.mu.Lock()
+		k := r.store.kind("Item")
+		k.FirstKept, k.changes = 4, k.changes[3:]
+		r.store.mu.Unlock()
+		want("pruned", first[:17]+"2", fault.Gone)
+		if err := read(first[:17] + "3"); err != nil {
+			t.Error(err)
+		}
+		// The own store is rolled back.
+		r.end()
+		k.changes, k.Next, k.epochs = k.changes[:4], 8, k.epochs[:1]
+		want("before the restart", future, fault.Gone)
+		r.run()
+		want("after the restart", future, fault.Gone)
+		r.update(5, "4.00")
+		r.sweeps(1)
+		want("with as many changes", future, fault.Gone)
+	})
+}
+
+// A kind that is captured on demand: by a follower here or on another daemon, or by a
+// subscription that names one of its events.
+func TestNeed(t *testing.T) {
+	for name, need := range map[string]func(r *rig){
+		"follower": func(r *rig) { _, _ = r.feed.Now(r.t.Context(), r.kind) },
+		"follower of another daemon": func(r *rig) {
+			other, end := r.start(func() bool { return false })
+			defer end()
+			time.Sleep(time.Second)
+			_, err := changes.Feed{Capturer: other}.Now(r.t.Context(), r.kind)
+			if first := r.table.readCount() == 0; first && (!fault.Is(err, fault.Unavailable) || fault.From(err).RetryAfter == 0) || !first && err != nil {
+				r.t.Error(err)
+			}
+		},
+		"subscription": func(r *rig) { r.named.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				table := newTable(newKind("Item")).byTime()
+				table.set("a", "1", "x")
+				kind := *table.kind
+				kind.Capture = record.CaptureOnDemand
+				r := newRig(t, table)
+				r.kind, r.config.Keep = &kind, time.Hour
+				r.Capturer, r.end = r.start(nil)
+				defer func() { r.end() }()
+				r.feed.Capturer = r.Capturer
+				time.Sleep(time.Hour)
+				if n := table.readCount(); n > 0 {
+					t.Fatalf("%d reads without a need", n)
+				}
+				need(r)
+				r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
+				r.sweeps(1)
+				r.restart2() // the need is stored
+				r.until("it goes on", func() bool { return r.status().Phase == changes.Capturing })
+				r.named.Store(false)
+				ended := time.Now()
+				r.until("it ends", func() bool { return len(r.Status()) == 0 })
+				if took := time.Since(ended); took > time.Second && name == "subscription" || took > r.config.Keep {
+					t.Errorf("it ends %v after the need", took)
+				}
+				time.Sleep(2 * time.Minute)
+				reads := table.readCount()
+				table.set("a", "2", "x")
+				time.Sleep(30 * time.Minute)
+				if state, n := r.stored().State, table.readCount(); state.Phase != changes.Idle || n != reads {
+					t.Errorf("%d reads, %+v", n-reads, state)
+				}
+				need(r)
+				r.until("it continues from the shadow", func() bool { return r.count() == 1 })
+				r.named.Store(false)
+				time.Sleep(2*r.config.Keep + 10*time.Minute)
+				if r.stored().Next != 0 {
+					t.Error("its shadow is kept for longer than changes.keep")
+				}
+			})
+		})
+	}
+}
+
+// Copies are exact at the token that they end with, with changes between a page and the
+// look that follows it.
+func TestCopies(t *testing.T) {
+	for name, during := range map[string]struct{ before, after func(r *rig) }{
+		"A to B to A": {
+			func(r *rig) { r.table.set("k00003", "9.00", "x") },
+			func(r *rig) { r.revert("k00003") },
+		},
+		"insert, export, delete": {
+			func(r *rig) { r.table.set("new", "9.00", "x") },
+			func(r *rig) { r.table.remove("new") },
+		},
+		"delete, export, insert": {
+			func(r *rig) { r.table.remove("k00005") },
+			func(r *rig) { r.revert("k00005") },
+		},
+		"update": {func(r *rig) { r.table.set("k00003", "9.00", "x") }, func(*rig) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+				for _, key := range []string{"k00003", "k00005"} {
+					r.remember(key)
+				}
+				token := r.now()
+				time.Sleep(2 * time.Second) // between two looks
+				during.before(r)
+				loaded, c := r.load(token)
+				during.after(r)
+				if name != "update" && maps.Equal(loaded, r.table.all()) {
+					t.Fatal("the load is exact by itself: the test proves nothing")
+				}
+				end, err := c.End(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				all := slices.DeleteFunc(r.changes(position(t, token)), func(c raised) bool { return c.id > position(t, end) })
+				apply(loaded, all)
+				compare(t, loaded, r.table.all())
+				for _, c := range all {
+					if (c.event != "") != (name == "update") {
+						t.Errorf("%v has event %q", c, c.event)
+					}
+				}
+				if notes, _ := r.store.Noted(t.Context(), "Item", 10); len(notes) > 0 {
+					t.Errorf("%d notes remain", len(notes))
+				}
+			})
+		})
+	}
+}
+
+// remember keeps a row for revert.
+func (r *rig) remember(key string) {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	if r.before == nil {
+		r.before = make(map[string][]row.Cell)
+	}
+	r.before[key] = r.table.rows[key]
+}
+
+// revert restores a row, with all stamps.
+func (r *rig) revert(key string) {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	r.table.rows[key] = r.before[key]
+}
+
+func TestCopyOfAStoppedKindFails(t *testing.T) {
+	filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+		token := r.now()
+		r.table.set("new", "1", "x")
+		_, c := r.load(token)
+		r.table.mu.Lock()
+		r.table.identity = "ERP 2"
+		r.table.mu.Unlock()
+		if _, err := c.End(t.Context()); !fault.Is(err, fault.Stopped) {
+			t.Error(err)
+		}
+		if _, err := r.feed.Copy(t.Context(), r.kind, "00000000000000aa-0"); !fault.Is(err, fault.Gone) {
+			t.Error(err)
+		}
+	})
+}

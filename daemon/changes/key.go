@@ -1,0 +1,142 @@
+package changes
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// form is the form in which values of a type are compared. Values of types with the same
+// form are the same if they are equal, so that a wider type changes nothing.
+type form byte
+
+// The forms.
+const (
+	integers form = 'i'
+	decimals form = 'd'
+	floats   form = 'f'
+	texts    form = 't'
+	times    form = 'm'
+	guids    form = 'g'
+	binaries form = 'b'
+)
+
+func formOf(t record.Type) form {
+	switch t {
+	case record.Decimal:
+		return decimals
+	case record.Double:
+		return floats
+	case record.DateTime, record.Epoch:
+		return times
+	case record.Guid:
+		return guids
+	case record.Bytes:
+		return binaries
+	case record.Text, record.Dictionary, record.Object:
+		return texts
+	}
+	return integers
+}
+
+// plainDecimal returns a decimal without the zeros at its end, and without the sign of zero.
+func plainDecimal(text []byte) []byte {
+	for i, c := range text {
+		if c != '.' {
+			continue
+		}
+		end := len(text)
+		for text[end-1] == '0' {
+			end--
+		}
+		if end-1 == i {
+			end--
+		}
+		text = text[:end]
+		break
+	}
+	if len(text) == 2 && text[0] == '-' && text[1] == '0' {
+		text = text[1:]
+	}
+	return text
+}
+
+var errNullKey = errors.New("a field of the key is null")
+
+// appendKey appends the encoding of a key: for each value its form, its length and its
+// bytes as they were read. Decimals are without zeros at the end, since the scale of a
+// column is no part of a key.
+func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error) {
+	for i, t := range types {
+		f, data := formOf(t), cells[i].Data
+		var number [8]byte
+		switch {
+		case cells[i].Null:
+			return dst, errNullKey
+		case f == integers:
+			binary.BigEndian.PutUint64(number[:], uint64(cells[i].Int))
+			data = number[:]
+		case f == decimals:
+			data = plainDecimal(data)
+		}
+		dst = binary.AppendUvarint(append(dst, byte(f)), uint64(len(data)))
+		dst = append(dst, data...)
+	}
+	return dst, nil
+}
+
+var errKey = errors.New("the encoding of a key is damaged")
+
+// readKey returns the values of a key.
+func readKey(key []byte) (cells []row.Cell, err error) {
+	for len(key) > 0 {
+		f := form(key[0])
+		size, n := binary.Uvarint(key[1:])
+		if key = key[1:]; n <= 0 || size > uint64(len(key)-n) {
+			return nil, errKey
+		}
+		cell := row.Cell{Data: key[n : n+int(size)]}
+		if f == integers {
+			if size != 8 {
+				return nil, errKey
+			}
+			cell = row.Cell{Int: int64(binary.BigEndian.Uint64(cell.Data))}
+		}
+		cells, key = append(cells, cell), key[n+int(size):]
+	}
+	return cells, nil
+}
+
+// Limits of the text of a key, in characters.
+const (
+	maxKeyText  = 128
+	longKeyText = 90 // of the start of a longer one
+)
+
+// KeyText returns the text of a key: that of its value, of several a JSON array. Of a long
+// text the end is replaced by a hash.
+func KeyText(types []record.Type, cells []row.Cell) string {
+	text := cells[0].Text(types[0])
+	if len(types) > 1 {
+		array := []byte{'['}
+		for i, t := range types {
+			if i > 0 {
+				array = append(array, ',')
+			}
+			array = encode.AppendJSON(array, t, cells[i])
+		}
+		text = string(append(array, ']'))
+	}
+	if utf8.RuneCountInString(text) <= maxKeyText {
+		return text
+	}
+	hash := sha256.Sum256([]byte(text))
+	runes := []rune(text)
+	return string(runes[:longKeyText]) + "~" + hex.EncodeToString(hash[:16])
+}

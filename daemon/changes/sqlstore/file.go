@@ -1,0 +1,304 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/sqlite"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// FileName is the name of the file of the shadow in the data directory. It may be missing:
+// it is rebuilt.
+const FileName = "shadow.db"
+
+// fileShadow is the shadow of all kinds in a file. Only one process uses it.
+type fileShadow struct {
+	db   *appdb.DB
+	path string
+
+	mu     sync.Mutex
+	conn   *sqlite.Conn           // nil until the first use, and after damage
+	kinds  map[string]*kindShadow // that were used since conn was opened
+	dirty  bool                   // something was put since the last sync
+	closed bool
+}
+
+// The rows of a shadow have IDs from its own ID, shifted, on: they are read in the order of
+// their numbers without an index. The index has the keys themselves: a sweep inserts them in
+// order, hashes of them would change pages all over it.
+const (
+	shadowSchema = `BEGIN;
+CREATE TABLE Shadow (ID INTEGER PRIMARY KEY AUTOINCREMENT, ShadowID INTEGER NOT NULL UNIQUE, Position INTEGER NOT NULL,
+	Entries INTEGER NOT NULL, Syncs INTEGER NOT NULL);
+CREATE TABLE Entry (ID INTEGER PRIMARY KEY, ShadowKey BLOB NOT NULL, Entry BLOB NOT NULL);
+CREATE INDEX EntryKey ON Entry (ShadowKey);
+PRAGMA user_version = 1;
+COMMIT;`
+	shadowVersion = 1
+	numberBits    = 40
+)
+
+// Close closes the shadow.
+func (f *fileShadow) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	if f.conn == nil {
+		return nil
+	}
+	return f.conn.Close()
+}
+
+// use calls work with the open file. A damaged file is removed: all kinds have lost their
+// shadow then, which their next Begin notices. A transaction that work leaves open is rolled
+// back.
+func (f *fileShadow) use(ctx context.Context, work func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	err := ctx.Err()
+	if err == nil {
+		err = f.open()
+	}
+	if err == nil {
+		stop := f.conn.InterruptOn(ctx)
+		err = work()
+		stop()
+		if f.conn.InTransaction() {
+			clear(f.kinds) // with numbers of entries that are not stored
+			err = errors.Join(err, f.conn.Exec("ROLLBACK"))
+		}
+	}
+	switch e, failed := errors.AsType[*sqlite.Error](err); {
+	case failed && e.Interrupted() && ctx.Err() != nil:
+		return ctx.Err()
+	case sqlite.IsDamaged(err), errors.Is(err, changes.ErrEntry):
+		return errors.Join(delivery.ErrCaptureLost, err, f.remove())
+	case isKnown(err):
+		return err
+	}
+	return executor.Unavailable(err, "the file "+FileName+" cannot be used")
+}
+
+func (f *fileShadow) open() (err error) {
+	switch {
+	case f.closed:
+		return sqlite.ErrPoolClosed
+	case f.conn != nil:
+		return nil
+	}
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return err
+	}
+	if f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: 5 * time.Second,
+		Pragmas: []string{"synchronous = NORMAL", "cache_size = -4000", "journal_size_limit = 33554432"}}); err != nil {
+		f.conn = nil
+		return err
+	}
+	version, _, err := f.conn.QueryInt("PRAGMA user_version")
+	switch {
+	case err == nil && version == 0:
+		err = f.conn.Exec(shadowSchema)
+	case err == nil && version != shadowVersion: // of a later whd
+		if err = f.remove(); err == nil {
+			return f.open()
+		}
+	}
+	if err != nil && f.conn != nil { // the next use creates the tables
+		_ = f.conn.Close()
+		f.conn = nil
+	}
+	return err
+}
+
+// remove removes the file.
+func (f *fileShadow) remove() error {
+	clear(f.kinds)
+	if f.conn != nil {
+		_ = f.conn.Close() // the file is damaged
+		f.conn = nil
+	}
+	var errs []error
+	for _, suffix := range [...]string{"", "-wal", "-shm"} {
+		if err := os.Remove(f.path + suffix); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// attach finds the shadow of a kind, and puts the entries of changes that it lacks.
+func (f *fileShadow) attach(ctx context.Context, c *capture) (ok bool, err error) {
+	var position int64
+	err = f.use(ctx, func() (err error) {
+		delete(f.kinds, c.Kind)
+		position, ok, err = f.conn.QueryInt(`SELECT Position FROM Shadow WHERE ShadowID = ?1`, c.shadowID)
+		if ok = ok && position < c.Next && position >= c.FirstKept-1; ok {
+			err = f.load(c)
+		}
+		return err
+	})
+	if errors.Is(err, delivery.ErrCaptureLost) { // damaged
+		return false, nil
+	}
+	for err == nil && ok && position < c.Next-1 {
+		var entries []changes.Entry
+		if entries, position, err = missingEntries(ctx, f.db, c.Kind, position, changes.MaxRows); err == nil && len(entries) == 0 {
+			return false, nil // they were removed
+		}
+		if err == nil {
+			err = f.Put(ctx, c.Kind, c.Fence, position, entries)
+		}
+	}
+	return ok && err == nil, err
+}
+
+func (f *fileShadow) create(ctx context.Context, c *capture) error {
+	return f.use(ctx, func() error {
+		delete(f.kinds, c.Kind)
+		err := f.conn.Query(`INSERT INTO Shadow (ShadowID, Position, Entries, Syncs) VALUES (?1, ?2, 0, 0)`, nil, c.shadowID, c.Next-1)
+		if err == nil {
+			err = f.load(c)
+		}
+		return err
+	})
+}
+
+// load adds the shadow of a kind to f.kinds. It fails with ErrCaptureLost if there is none.
+func (f *fileShadow) load(c *capture) error {
+	id, found, err := f.conn.QueryInt(`SELECT ID FROM Shadow WHERE ShadowID = ?1`, c.shadowID)
+	if err != nil || !found {
+		return errors.Join(err, delivery.ErrCaptureLost)
+	}
+	k := &kindShadow{conn: f.conn, fence: c.Fence, id: id, base: id << numberBits}
+	highest, _, err := f.conn.QueryInt(`SELECT MAX(ID) FROM Entry WHERE ID BETWEEN ?1 AND ?2`, k.base, k.end())
+	if k.highest = max(highest-k.base, 0); err == nil {
+		f.kinds[c.Kind] = k
+	}
+	return err
+}
+
+// ofKind calls work with the shadow of a kind, which need not be captured now.
+func (f *fileShadow) ofKind(ctx context.Context, kind string, work func(*kindShadow) error) error {
+	f.mu.Lock()
+	known := f.kinds[kind] != nil
+	f.mu.Unlock()
+	var c *capture
+	if !known {
+		var err error
+		if c, err = read(ctx, f.db, kind); err != nil {
+			return err
+		}
+	}
+	return f.use(ctx, func() error {
+		if f.kinds[kind] == nil {
+			if c == nil {
+				return delivery.ErrCaptureLost // in between
+			}
+			if err := f.load(c); err != nil {
+				return err
+			}
+		}
+		return work(f.kinds[kind])
+	})
+}
+
+// Find implements changes.Shadow.
+func (f *fileShadow) Find(ctx context.Context, kind string, keys [][]byte) (found []*changes.Entry, err error) {
+	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
+		found, err = k.find(keys)
+		return err
+	})
+	return found, err
+}
+
+// Put implements changes.Shadow.
+func (f *fileShadow) Put(ctx context.Context, kind string, fence, position int64, entries []changes.Entry) error {
+	return f.ofKind(ctx, kind, func(k *kindShadow) error {
+		if k.fence != fence {
+			return delivery.ErrCaptureLost
+		}
+		f.dirty = true
+		return k.put(position, entries)
+	})
+}
+
+func (f *fileShadow) numbered(ctx context.Context, kind string, numbers []int64) (all []changes.Entry, err error) {
+	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
+		all, err = k.numbered(numbers)
+		return err
+	})
+	return all, err
+}
+
+// Size implements changes.Shadow.
+func (f *fileShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
+	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
+		highest = k.highest
+		rows, _, err = f.conn.QueryInt(`SELECT Entries FROM Shadow WHERE ID = ?1`, k.id)
+		return err
+	})
+	return rows, highest, err
+}
+
+// sync makes the stored entries durable: a synced commit of a change includes those before
+// it. Otherwise a state could be saved that relies on entries which are lost with the power.
+func (f *fileShadow) sync(ctx context.Context) error {
+	f.mu.Lock()
+	dirty := f.dirty
+	f.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	return f.use(ctx, func() error {
+		err := f.conn.Exec("PRAGMA synchronous = FULL; BEGIN IMMEDIATE; UPDATE Shadow SET Syncs = Syncs + 1; COMMIT; PRAGMA synchronous = NORMAL")
+		f.dirty = err != nil
+		return err
+	})
+}
+
+// clean removes shadows that no kind has, and their entries.
+func (f *fileShadow) clean(ctx context.Context, limit int) (more bool, err error) {
+	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil // nothing was ever captured
+	}
+	used, err := shadowIDs(ctx, f.db)
+	if err != nil {
+		return false, f.db.Fault(err, "reading captures")
+	}
+	err = f.use(ctx, func() error {
+		var unused []int64
+		err := f.conn.Query(`SELECT ID, ShadowID FROM Shadow`, func(s *sqlite.Stmt) error {
+			if !used[s.Int(1)] {
+				unused = append(unused, s.Int(0))
+			}
+			return nil
+		})
+		for _, id := range unused {
+			first := id << numberBits
+			if err == nil {
+				err = f.conn.Query(`DELETE FROM Entry WHERE ID IN (SELECT ID FROM Entry WHERE ID BETWEEN ?1 AND ?2 ORDER BY ID LIMIT ?3)`, nil, first, first+maxNumber, int64(limit))
+			}
+			if err != nil {
+				return err
+			}
+			if more = f.conn.Changes() > 0; more {
+				return nil
+			}
+			err = f.conn.Query(`DELETE FROM Shadow WHERE ID = ?1`, nil, id)
+		}
+		return err
+	})
+	return more, err
+}

@@ -1,0 +1,153 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/changes"
+)
+
+// oldChange is a change to remove.
+type oldChange struct {
+	kind  string
+	id    int64
+	event sql.NullInt64
+	size  int64
+	added appdb.Time
+}
+
+func scanOld(row appdb.Row) (c oldChange, err error) {
+	return c, row.Scan(&c.kind, &c.id, &c.event, &c.size, &c.added)
+}
+
+const oldColumns = `SELECT c.Kind, c.ChangeID, c.EventID, c.Size, c.AddedDateTime FROM whd.WH_RecordChange c`
+
+// Prune implements changes.Store. It also removes entries of shadows that are not used any
+// more.
+func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit int) (more bool, err error) {
+	const doing = "removing old changes"
+	total, err := appdb.QueryOne(ctx, s.db, appdb.ScanInt, `SELECT COALESCE(SUM(c.Bytes), 0) FROM whd.WH_Capture c`)
+	if err != nil {
+		return false, s.db.Fault(err, doing)
+	}
+	all, err := appdb.QueryAll(ctx, s.db, scanOld, oldColumns+` ORDER BY c.AddedDateTime, c.Kind, c.ChangeID`+s.db.Limit, sql.Named("Limit", limit))
+	if err != nil {
+		return false, s.db.Fault(err, doing)
+	}
+	n := 0
+	for n < len(all) && (*total > size || time.Time(all[n].added).Before(before)) {
+		*total -= all[n].size
+		n++
+	}
+	if err := s.removeChanges(ctx, all[:n]); err != nil {
+		return false, s.db.Fault(err, doing)
+	}
+	s.resets.Lock()
+	defer s.resets.Unlock()
+	more, err = s.clean(ctx, limit)
+	return more || n > 0 && n == limit, err
+}
+
+// errRemoved means that another daemon has removed changes at the same time.
+var errRemoved = errors.New("the changes were removed concurrently")
+
+// removeChanges removes changes, kind by kind, and their events if these have no messages.
+// The changes go before the events are looked at, as the removal of messages does it.
+func (s *Store) removeChanges(ctx context.Context, all []oldChange) error {
+	slices.SortStableFunc(all, func(a, b oldChange) int { return cmp.Compare(a.kind, b.kind) })
+	for len(all) > 0 {
+		n := slices.IndexFunc(all, func(c oldChange) bool { return c.kind != all[0].kind })
+		if n < 0 {
+			n = len(all)
+		}
+		if err := s.removeOf(ctx, all[0].kind, all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return nil
+}
+
+func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) error {
+	var ids, events []int64
+	var first, bytes int64
+	for _, c := range all {
+		ids, bytes, first = append(ids, c.id), bytes+c.size, max(first, c.id+1)
+		if c.event.Valid {
+			events = append(events, c.event.Int64)
+		}
+	}
+	named := sql.Named("Kind", kind)
+	return s.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, s.db.Qualify(`UPDATE whd.WH_Capture SET Bytes = Bytes - @Size,
+	FirstChangeID = CASE WHEN FirstChangeID < @First THEN @First ELSE FirstChangeID END WHERE Kind = @Kind`), sql.Named("Size", bytes), sql.Named("First", first), named)
+		if err != nil {
+			return err
+		}
+		n, err := appdb.Affected(tx.ExecContext(ctx, s.db.Qualify(`DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN `+s.db.InList), named, s.db.ListArg(ids)))
+		if err == nil && n != int64(len(ids)) {
+			err = errRemoved
+		}
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, s.db.Qualify(`DELETE FROM whd.WH_Event WHERE EventID IN `+s.db.InList+`
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = WH_Event.EventID)`), s.db.ListArg(events))
+		return err
+	})
+}
+
+// removeStep is how many changes Remove removes at a time.
+const removeStep = 1000
+
+// Remove implements changes.Store. The kind must not be captured. Prune removes the entries
+// of its shadow.
+func (s *Store) Remove(ctx context.Context, kind string) error {
+	named := sql.Named("Kind", kind)
+	for {
+		all, err := appdb.QueryAll(ctx, s.db, scanOld, oldColumns+` WHERE c.Kind = @Kind ORDER BY c.ChangeID`+s.db.Limit, named, sql.Named("Limit", removeStep))
+		if err == nil && len(all) > 0 {
+			err = s.removeChanges(ctx, all)
+		}
+		if err != nil {
+			return s.db.Fault(err, "removing changes")
+		}
+		if len(all) < removeStep {
+			break
+		}
+	}
+	s.resets.Lock()
+	defer s.resets.Unlock()
+	return s.run(ctx, "removing a capture",
+		appdb.Statement(`DELETE FROM whd.WH_Capture WHERE Kind = @Kind`, named),
+		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind`, named),
+		appdb.Statement(`DELETE FROM whd.WH_Recheck WHERE Kind = @Kind`, named))
+}
+
+// missingEntries returns the entries of up to limit changes above a position.
+func missingEntries(ctx context.Context, db *appdb.DB, kind string, position int64, limit int) (all []changes.Entry, last int64, err error) {
+	last = position
+	err = db.Query(ctx, func(rows *sql.Rows) error {
+		for all, last = nil, position; rows.Next(); {
+			var e changes.Entry
+			var encoded []byte
+			if err := rows.Scan(&last, &e.Number, &e.Key, &encoded); err != nil {
+				return err
+			}
+			if e.Deleted = encoded == nil; !e.Deleted {
+				if err := changes.DecodeEntry(encoded, &e); err != nil {
+					return err
+				}
+			}
+			all = append(all, e)
+		}
+		return nil
+	}, `SELECT c.ChangeID, c.Number, c.ShadowKey, c.Entry FROM whd.WH_RecordChange c WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID`+db.Limit,
+		sql.Named("Kind", kind), sql.Named("After", position), sql.Named("Limit", limit))
+	return all, last, db.Fault(err, "reading the entries of changes")
+}

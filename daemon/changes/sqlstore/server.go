@@ -1,0 +1,165 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"slices"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/sqlstore"
+)
+
+// serverShadow is the shadow on SQL Server. Its entries are found by the ID that the row of
+// their kind has now, so that it cannot be lost.
+type serverShadow struct{ db *appdb.DB }
+
+func (s *serverShadow) attach(_ context.Context, c *capture) (bool, error) {
+	return c.shadowID != 0, nil
+}
+
+func (s *serverShadow) create(context.Context, *capture) error { return nil }
+
+func (s *serverShadow) sync(context.Context) error { return nil }
+
+// Close closes the shadow.
+func (s *serverShadow) Close() error { return nil }
+
+const ofKind = ` FROM whd.WH_Shadow s WHERE s.ShadowID = (SELECT c.ShadowID FROM whd.WH_Capture c WHERE c.Kind = @Kind)`
+
+// entries returns the entries of a kind that meet a condition.
+func (s *serverShadow) entries(ctx context.Context, kind, condition string, args ...any) ([]changes.Entry, error) {
+	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Entry, err error) {
+		var encoded []byte
+		if err = row.Scan(&e.Number, &e.Key, &encoded); err == nil {
+			err = changes.DecodeEntry(encoded, &e)
+		}
+		return e, err
+	}, `SELECT s.Number, s.ShadowKey, s.Entry`+ofKind+condition, append(args, sql.Named("Kind", kind))...)
+	return all, s.db.Fault(err, "reading the shadow")
+}
+
+// Find implements changes.Shadow.
+func (s *serverShadow) Find(ctx context.Context, kind string, keys [][]byte) ([]*changes.Entry, error) {
+	hashes := make([]int64, len(keys))
+	for i, key := range keys {
+		hashes[i] = delivery.KeyHash(key)
+	}
+	all, err := s.entries(ctx, kind, ` AND s.KeyHash IN `+s.db.InList, s.db.ListArg(hashes))
+	if err != nil {
+		return nil, err
+	}
+	byKey := make(map[string]*changes.Entry, len(all))
+	for i := range all {
+		byKey[string(all[i].Key)] = &all[i]
+	}
+	found := make([]*changes.Entry, len(keys))
+	for i, key := range keys {
+		found[i] = byKey[string(key)]
+	}
+	return found, nil
+}
+
+func (s *serverShadow) numbered(ctx context.Context, kind string, numbers []int64) ([]changes.Entry, error) {
+	return s.entries(ctx, kind, ` AND s.Number IN `+s.db.InList+` ORDER BY s.Number`, s.db.ListArg(numbers))
+}
+
+const (
+	beginPut = `SET XACT_ABORT ON;
+DECLARE @Result int;
+SET @Result = 0;
+BEGIN TRANSACTION;
+UPDATE whd.WH_Capture SET Fence = Fence WHERE Kind = @Kind AND Fence = @Fence;
+IF @@ROWCOUNT <> 1 SET @Result = 1;
+IF @Result = 0
+BEGIN
+`
+	endPut = `END
+IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
+SELECT @Result;`
+)
+
+// Put writes the entries, each chunk in a transaction. The position is that of the kind's
+// changes anyway.
+func (s *serverShadow) Put(ctx context.Context, kind string, fence, _ int64, entries []changes.Entry) error {
+	for chunk := range slices.Chunk(entries, 1000) {
+		rows := make([]sqlstore.ShadowRow, 0, len(chunk))
+		at := make(map[int64]int, len(chunk))
+		for _, e := range chunk {
+			r := sqlstore.ShadowRow{Number: e.Number, Key: e.Key}
+			if !e.Deleted {
+				r.Entry = e.Encode()
+			}
+			i, again := at[e.Number]
+			switch {
+			case e.Number == 0:
+			case again:
+				rows[i] = r
+			default:
+				at[e.Number], rows = len(rows), append(rows, r)
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		statement, args := sqlstore.ShadowStatement(kind, rows)
+		args = append(args, sql.Named("Fence", fence))
+		var result int64
+		err := executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) (err error) {
+			result, err = s.db.QueryInt(ctx, beginPut+statement+endPut, args...)
+			return err
+		})
+		if err == nil && result != 0 {
+			return delivery.ErrCaptureLost
+		}
+		if err != nil {
+			return s.db.Fault(err, "writing the shadow")
+		}
+	}
+	return nil
+}
+
+// Size implements changes.Shadow.
+func (s *serverShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
+	_, err = appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&rows, &highest) },
+		`SELECT COUNT_BIG(*), COALESCE(MAX(s.Number), 0)`+ofKind, sql.Named("Kind", kind))
+	return rows, highest, s.db.Fault(err, "counting the shadow")
+}
+
+// clean looks for entries with an ID that no kind has. A kind's row has its ID before there
+// are entries with it.
+func (s *serverShadow) clean(ctx context.Context, limit int) (more bool, err error) {
+	const doing = "removing entries of old shadows"
+	used, err := shadowIDs(ctx, s.db)
+	id := sql.NullInt64{Int64: math.MinInt64, Valid: true}
+	for err == nil {
+		_, err = appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&id) },
+			`SELECT MIN(s.ShadowID) FROM whd.WH_Shadow s WHERE s.ShadowID > @After`, sql.Named("After", id.Int64))
+		if err != nil || !id.Valid {
+			break
+		}
+		if used[id.Int64] {
+			continue
+		}
+		n, err := s.db.Exec(ctx, `DELETE FROM whd.WH_Shadow WHERE ShadowID = @ShadowID AND Number IN (
+	SELECT s.Number FROM whd.WH_Shadow s WHERE s.ShadowID = @ShadowID ORDER BY s.Number`+s.db.Limit+`)
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.ShadowID = @ShadowID)`, sql.Named("ShadowID", id.Int64), sql.Named("Limit", limit))
+		if err != nil || n > 0 {
+			return err == nil, s.db.Fault(err, doing)
+		}
+	}
+	return false, s.db.Fault(err, doing)
+}
+
+// shadowIDs returns the IDs of the shadows in use.
+func shadowIDs(ctx context.Context, db *appdb.DB) (map[int64]bool, error) {
+	all, err := appdb.QueryAll(ctx, db, appdb.ScanInt, `SELECT c.ShadowID FROM whd.WH_Capture c`)
+	used := make(map[int64]bool, len(all))
+	for _, id := range all {
+		used[id] = true
+	}
+	return used, err
+}

@@ -1,0 +1,281 @@
+// Package sqlstore stores the state of change capture, the recorded changes and the shadow
+// in the service's own tables. On SQL Server the shadow is one of these tables. In the
+// embedded store it is a file of its own, shadow.db, which is written after whd.db: entries
+// of changes that it lacks are applied by Begin.
+//
+// A shadow has a random ID, which the row of its kind in WH_Capture names. If shadow.db is
+// missing or damaged, of another store, older than the changes that are kept, or newer than
+// whd.db, as after the restore of a backup, then the shadow is lost. Begin replaces it by
+// an empty one, sets the phase FirstLook, and moves Capture.FirstKept to Capture.Next:
+// capture looks at all rows again without raising anything, and followers have to
+// resynchronize.
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// Store is the storage of change capture.
+type Store struct {
+	shadow
+	db     *appdb.DB
+	resets sync.Mutex // held while a kind gets another shadow
+}
+
+var _ changes.Store = (*Store)(nil)
+
+// shadow is the shadow of all kinds, in a file or on SQL Server.
+type shadow interface {
+	// attach prepares the shadow of a kind for the daemon that captures it. ok is false if
+	// it is lost.
+	attach(ctx context.Context, c *capture) (ok bool, err error)
+	// create creates the empty shadow of a kind.
+	create(ctx context.Context, c *capture) error
+	// sync makes the stored entries durable.
+	sync(ctx context.Context) error
+	// clean removes up to limit entries that belong to no kind.
+	clean(ctx context.Context, limit int) (more bool, err error)
+	// numbered returns the entries with the given numbers, which ascend.
+	numbered(ctx context.Context, kind string, numbers []int64) ([]changes.Entry, error)
+	// Close closes shadow.db. The database stays open.
+	Close() error
+
+	// These implement changes.Shadow. The entries that Find returns refer to the keys.
+	Find(ctx context.Context, kind string, keys [][]byte) ([]*changes.Entry, error)
+	Put(ctx context.Context, kind string, fence, position int64, entries []changes.Entry) error
+	Size(ctx context.Context, kind string) (rows, highest int64, err error)
+}
+
+// Open returns the storage of change capture in db. path is that of shadow.db, which is
+// created with the first capture; it is not used on SQL Server.
+func Open(db *appdb.DB, path string) *Store {
+	if db.IsServer() {
+		return &Store{db: db, shadow: &serverShadow{db}}
+	}
+	return &Store{db: db, shadow: &fileShadow{db: db, path: path, kinds: make(map[string]*kindShadow)}}
+}
+
+// capture is a row of WH_Capture.
+type capture struct {
+	changes.Capture
+	shadowID int64
+}
+
+const captureColumns = `c.Kind, c.Fence, c.NextChangeID, c.FirstChangeID, c.ShadowID, c.State`
+
+func scanCapture(row appdb.Row) (c capture, err error) {
+	var state string
+	if err = row.Scan(&c.Kind, &c.Fence, &c.Next, &c.FirstKept, &c.shadowID, &state); err == nil {
+		err = json.Unmarshal([]byte(state), &c.State)
+	}
+	return c, err
+}
+
+// read returns the row of a kind; it fails with ErrCaptureLost if there is none.
+func read(ctx context.Context, db *appdb.DB, kind string) (*capture, error) {
+	c, err := appdb.QueryOne(ctx, db, scanCapture, `SELECT `+captureColumns+` FROM whd.WH_Capture c WHERE c.Kind = @Kind`, sql.Named("Kind", kind))
+	if err == nil && c == nil {
+		return nil, delivery.ErrCaptureLost
+	}
+	return c, db.Fault(err, "reading a capture")
+}
+
+func stateArg(s changes.State) sql.NamedArg {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic("changes: " + err.Error()) // texts, numbers and times can always be encoded
+	}
+	return sql.Named("State", string(text))
+}
+
+// Begin implements changes.Store. An epoch is removed when all its changes are.
+func (s *Store) Begin(ctx context.Context, kind string, fence int64) (changes.Capture, error) {
+	s.resets.Lock()
+	defer s.resets.Unlock()
+	ofKind, under := sql.Named("Kind", kind), sql.Named("Fence", fence)
+	err := s.run(ctx, "beginning a capture",
+		appdb.Statement(`INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State)
+SELECT @Kind, @Fence, 1, 1, 0, 0, @State WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`,
+			ofKind, under, stateArg(changes.State{Phase: changes.FirstLook})),
+		appdb.MustAffect(`UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`, ofKind, under),
+		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind AND Number < (SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n
+	JOIN whd.WH_Capture c ON c.Kind = n.Kind WHERE n.Kind = @Kind AND n.FirstChangeID < c.FirstChangeID)`, ofKind),
+		newEpoch(kind, randomID()))
+	if err != nil {
+		return changes.Capture{}, err
+	}
+	c, err := read(ctx, s.db, kind)
+	if err != nil {
+		return changes.Capture{}, err
+	}
+	ok, err := s.attach(ctx, c)
+	if err == nil && !ok {
+		err = s.replace(ctx, c, fence)
+	}
+	return c.Capture, err
+}
+
+// newEpoch appends an epoch to those of a kind.
+func newEpoch(kind string, id int64) appdb.Step {
+	return appdb.MustAffect(`INSERT INTO whd.WH_CaptureEpoch (Kind, Number, EpochID, FirstChangeID)
+SELECT c.Kind, COALESCE((SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n WHERE n.Kind = @Kind), 0) + 1, @EpochID, c.NextChangeID
+FROM whd.WH_Capture c WHERE c.Kind = @Kind`, sql.Named("Kind", kind), sql.Named("EpochID", id))
+}
+
+// run runs steps that fail with ErrCaptureLost if one that must affect a row does not.
+func (s *Store) run(ctx context.Context, doing string, steps ...appdb.Step) error {
+	affected, err := s.db.Run(ctx, steps...)
+	if err == nil && !affected {
+		return delivery.ErrCaptureLost
+	}
+	return s.db.Fault(err, doing)
+}
+
+func randomID() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return cmp.Or(int64(binary.NativeEndian.Uint64(b[:])), 1)
+}
+
+// replace creates an empty shadow for a kind, and an epoch before which no token is valid.
+// The state has its ID first: an interrupted replacement is completed by the next Begin.
+func (s *Store) replace(ctx context.Context, c *capture, fence int64) error {
+	c.shadowID, c.FirstKept = randomID(), c.Next
+	old, epoch := c.State, randomID()
+	c.State = changes.State{Phase: changes.FirstLook, Epoch: uint64(epoch), Database: old.Database, Needed: old.Needed}
+	err := s.run(ctx, "resetting a shadow", appdb.MustAffect(`UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
+WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`,
+		sql.Named("ShadowID", c.shadowID), stateArg(c.State), sql.Named("Kind", c.Kind), sql.Named("Fence", fence), sql.Named("Next", c.Next)), newEpoch(c.Kind, epoch))
+	if err != nil {
+		return err
+	}
+	return s.create(ctx, c)
+}
+
+// Save implements changes.Store. Entries that were put before are durable before the state.
+func (s *Store) Save(ctx context.Context, kind string, fence int64, state changes.State) error {
+	if err := s.sync(ctx); err != nil {
+		return err
+	}
+	return s.run(ctx, "saving the state of a capture", appdb.MustAffect(`UPDATE whd.WH_Capture SET State = @State WHERE Kind = @Kind AND Fence = @Fence`,
+		stateArg(state), sql.Named("Kind", kind), sql.Named("Fence", fence)))
+}
+
+// Captures implements changes.Store.
+func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
+	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (changes.Capture, error) {
+		c, err := scanCapture(row)
+		return c.Capture, err
+	}, `SELECT `+captureColumns+` FROM whd.WH_Capture c ORDER BY c.Kind`)
+	return all, s.db.Fault(err, "reading captures")
+}
+
+// Changes implements changes.Store.
+func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) (all []changes.Change, err error) {
+	err = s.db.Query(ctx, func(rows *sql.Rows) error {
+		size := 0
+		for all = nil; size < changes.MaxBytes && rows.Next(); {
+			var c changes.Change
+			var ofEvent []byte
+			if err := rows.Scan(&c.ID, &c.Op, &c.Key, &c.Body, &ofEvent, &c.Entry); err != nil {
+				return err
+			}
+			if c.Body == nil {
+				c.Body = ofEvent
+			}
+			size += len(c.Body)
+			all = append(all, c)
+		}
+		return nil
+	}, `SELECT c.ChangeID, c.Op, c.RecordKey, c.Body, e.Body, c.Entry FROM whd.WH_RecordChange c
+LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID WHERE c.Kind = @Kind AND c.ChangeID > @After ORDER BY c.ChangeID`+s.db.Limit,
+		sql.Named("Kind", kind), sql.Named("After", after), sql.Named("Limit", limit))
+	return all, s.db.Fault(err, "reading changes")
+}
+
+// Epochs implements changes.Store.
+func (s *Store) Epochs(ctx context.Context, kind string) ([]changes.Epoch, error) {
+	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Epoch, err error) {
+		var id int64
+		err = row.Scan(&id, &e.First)
+		e.ID = uint64(id)
+		return e, err
+	}, `SELECT e.EpochID, e.FirstChangeID FROM whd.WH_CaptureEpoch e WHERE e.Kind = @Kind ORDER BY e.Number`, sql.Named("Kind", kind))
+	return all, s.db.Fault(err, "reading epochs")
+}
+
+// Reset implements changes.Store. The phase is FirstLook afterwards.
+func (s *Store) Reset(ctx context.Context, kind string, fence int64) error {
+	s.resets.Lock()
+	defer s.resets.Unlock()
+	c, err := read(ctx, s.db, kind)
+	if err != nil {
+		return err
+	}
+	return s.replace(ctx, c, fence)
+}
+
+// Note implements changes.Store.
+func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
+	var steps []appdb.Step
+	for _, key := range keys {
+		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Recheck (Kind, ShadowKey) VALUES (@Kind, @Key)`, sql.Named("Kind", kind), sql.Named("Key", key)))
+	}
+	return s.run(ctx, "noting keys", steps...)
+}
+
+// Noted implements changes.Store.
+func (s *Store) Noted(ctx context.Context, kind string, limit int) ([]changes.Recheck, error) {
+	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (r changes.Recheck, err error) { return r, row.Scan(&r.ID, &r.Key) },
+		`SELECT r.RecheckID, r.ShadowKey FROM whd.WH_Recheck r WHERE r.Kind = @Kind ORDER BY r.RecheckID`+s.db.Limit, sql.Named("Kind", kind), sql.Named("Limit", limit))
+	return all, s.db.Fault(err, "reading noted keys")
+}
+
+// Unnote implements changes.Store.
+func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck) error {
+	ids := make([]int64, len(notes))
+	for i, n := range notes {
+		ids[i] = n.ID
+	}
+	_, err := s.db.Exec(ctx, `DELETE FROM whd.WH_Recheck WHERE Kind = @Kind AND RecheckID IN `+s.db.InList, sql.Named("Kind", kind), s.db.ListArg(ids))
+	return s.db.Fault(err, "removing noted keys")
+}
+
+// lookUp is how many numbers Unseen looks up at a time.
+const lookUp = 1000
+
+// Unseen implements changes.Shadow. Nearly all numbers are seen, so it looks up the others.
+func (s *Store) Unseen(ctx context.Context, kind string, seen *changes.Bitmap, after int64, limit int) (unseen []changes.Entry, err error) {
+	_, highest, err := s.Size(ctx, kind)
+	for n := after + 1; err == nil && n <= highest && len(unseen) < limit; {
+		var numbers []int64
+		for ; n <= highest && len(numbers) < lookUp; n++ {
+			if !seen.Has(n) {
+				numbers = append(numbers, n)
+			}
+		}
+		if len(numbers) == 0 {
+			break
+		}
+		var found []changes.Entry
+		found, err = s.numbered(ctx, kind, numbers)
+		unseen = append(unseen, found[:min(len(found), limit-len(unseen))]...)
+	}
+	return unseen, err
+}
+
+// isKnown reports whether an error needs no wrapping.
+func isKnown(err error) bool {
+	return err == nil || errors.Is(err, delivery.ErrCaptureLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

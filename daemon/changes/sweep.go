@@ -1,0 +1,282 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// From these numbers of differences on, a sweep raises nothing more and is repeated.
+const (
+	alarmDifferences = 1000
+	alarmDeletions   = 100
+)
+
+// sweep is a look at all rows: first page by page, then at the keys of the rows of the
+// shadow that no page had.
+type sweep struct {
+	*capture
+	started   bool
+	began     time.Time
+	content   string     // see Table.Content
+	after     []row.Cell // key of the last row; nil on the first page
+	paged     bool       // all pages are read
+	differing [][]byte   // keys of rows of the page with other stamps
+	missing   int64      // number of the last entry that was looked up
+	seen      Bitmap     // numbers of the rows that were found, also by polls
+	swept     Bitmap     // those of the pages
+
+	all     bool      // all differences are raised, by order of an administrator
+	first   bool      // of the kind: only fills the shadow
+	mute    bool      // raises nothing: the kind has stopped, and its cause may be gone
+	emptied bool      // the sweep before found no rows
+	confirm *suspects // only these are raised
+
+	differences, deletions int
+	left                   int      // differences that were not raised
+	suspects               suspects // those after the alarm
+}
+
+// suspects are differences that are raised only if the next sweep finds them too.
+type suspects struct {
+	numbers Bitmap   // of rows in the shadow
+	created []uint64 // from the hashes of the others, see newKey
+	sorted  bool
+}
+
+// newKey returns 64 bits of the hash of a new row's key.
+func (s *sweep) newKey(key []byte) uint64 {
+	return siphash([2]uint64{uint64(s.fence)}, key)[0]
+}
+
+func (s *sweep) suspect(e *Entry) {
+	if e.Number > 0 {
+		s.suspects.numbers.Set(e.Number)
+	} else {
+		s.suspects.created = append(s.suspects.created, s.newKey(e.Key))
+	}
+}
+
+func (s *sweep) suspected(e *Entry) bool {
+	c := s.confirm
+	if e.Number > 0 {
+		return c.numbers.Has(e.Number)
+	}
+	if !c.sorted {
+		slices.Sort(c.created)
+		c.sorted = true
+	}
+	_, known := slices.BinarySearch(c.created, s.newKey(e.Key))
+	return known
+}
+
+// decide decides about a difference that the sweep has found.
+func (s *sweep) decide(op Op, e *Entry) decision {
+	switch {
+	case s.first:
+		return fill
+	case s.all && !s.mute, s.confirm != nil && s.suspected(e):
+		return raise
+	case s.mute, s.confirm != nil:
+		s.left++
+		return leave
+	}
+	s.differences++
+	if op == Deleted {
+		s.deletions++
+	}
+	if s.differences < alarmDifferences && s.deletions < alarmDeletions {
+		return raise
+	}
+	s.left++
+	s.suspect(e)
+	return leave
+}
+
+// start starts a sweep, unless nothing can have changed since the last one.
+func (s *sweep) start(ctx context.Context) error {
+	began := time.Now()
+	now, err := s.verify(ctx, 0)
+	if err != nil {
+		return err
+	}
+	table, err := s.Source.Table(ctx, s.kind)
+	if err != nil {
+		return sourceError{err}
+	}
+	if old := s.rows.table; !slices.Equal(table.Key, old.Key) || !slices.Equal(table.Fields, old.Fields) || table.Stamp != old.Stamp || table.Version != old.Version {
+		s.drop()
+		return nil
+	}
+	s.rows.table = table
+	if table.Content != "" && table.Content == s.state.Content && s.state.Phase == Capturing && !s.all && s.confirm == nil {
+		s.endSweep(began)
+		return nil
+	}
+	s.poller.position(now)
+	s.state.Took = 0
+	s.started, s.began, s.content = true, began, table.Content
+	s.first, s.mute = s.state.Swept.IsZero(), s.state.Phase == Stopped
+	return nil
+}
+
+// page reads a page. Of a table with a rowversion it reads keys and rowversions, and
+// then the rows that differ.
+func (s *sweep) page(ctx context.Context) error {
+	r := s.rows
+	fields := r.columns
+	if r.table.Version {
+		fields = append(slices.Clone(r.table.Key), r.table.Stamp)
+	}
+	page, err := s.read(ctx, Read{Fields: fields, After: s.after, Limit: MaxRows})
+	if err != nil {
+		return err
+	}
+	if len(page.Rows) == 0 && s.after == nil && s.writer.count > 0 && !s.all && !s.first && !s.mute {
+		if s.emptied {
+			return &stopped{fmt.Sprintf("%s reads as empty, although it had %d rows", s.kind.Name, s.writer.count), true}
+		}
+		s.capture.sweep = &sweep{capture: s.capture, emptied: true}
+		return nil
+	}
+	list := page.Rows
+	if r.table.Version {
+		list = r.widen(list)
+	}
+	keys, err := s.keys(list)
+	if err != nil {
+		return err
+	}
+	entries, err := s.Store.Find(ctx, s.kind.Name, keys)
+	if err != nil {
+		return err
+	}
+	if err := s.unique(list, keys, entries); err != nil {
+		return err
+	}
+	if n := len(list); n > 0 {
+		s.after = cloneRow(r.keyOf(list[n-1]))
+	}
+	s.paged = !page.More
+	s.status.set(func(st *Status) { st.Swept += int64(len(list)) })
+	if !r.table.Version {
+		return s.writer.apply(ctx, list, keys, entries, s.decide, false, &s.swept)
+	}
+	for i, e := range entries {
+		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
+			s.writer.mark(e.Number, &s.swept)
+		} else {
+			s.differing = append(s.differing, keys[i])
+		}
+	}
+	return nil
+}
+
+// fetch reads the rows with other stamps.
+func (s *sweep) fetch(ctx context.Context) error {
+	part := s.differing[:min(len(s.differing), MaxKeys)]
+	list, keys, _, err := s.lookUp(ctx, part)
+	if err != nil {
+		return err
+	}
+	s.differing = s.differing[len(part):]
+	return s.writer.apply(ctx, list, keys, nil, s.decide, false, &s.swept)
+}
+
+// unique stops the capture if the page, or the pages before it, have another row with the
+// same key.
+func (s *sweep) unique(list [][]row.Cell, keys [][]byte, entries []*Entry) error {
+	added := make(map[string]bool)
+	for i, key := range keys {
+		again := added[string(key)]
+		if e := entries[i]; e == nil {
+			added[string(key)] = true
+		} else if again = s.swept.Has(e.Number); !again {
+			s.swept.Set(e.Number)
+		}
+		if again {
+			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), s.rows.keyOf(list[i]))}
+		}
+	}
+	return nil
+}
+
+// lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
+func (s *sweep) lookUpMissing(ctx context.Context) error {
+	entries, err := s.Store.Unseen(ctx, s.kind.Name, &s.seen, s.missing, MaxKeys)
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		return s.finish(ctx)
+	}
+	keys := make([][]byte, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key
+	}
+	list, of, missing, err := s.lookUp(ctx, keys)
+	if err != nil {
+		return err
+	}
+	s.missing = entries[len(entries)-1].Number
+	if err := s.writer.apply(ctx, list, of, nil, s.decide, false, nil); err != nil {
+		return err
+	}
+	gone := make([]*Entry, len(missing))
+	for i, at := range missing {
+		gone[i] = &entries[at]
+	}
+	return s.writer.remove(ctx, gone, s.decide)
+}
+
+// finish stores that the sweep is complete. After an alarm the next one starts.
+func (s *sweep) finish(ctx context.Context) error {
+	s.state.Content = ""
+	if s.confirm == nil && s.left > 0 && !s.mute {
+		s.Log.Warn("a sweep has found many differences and is repeated", "kind", s.kind.Name, "differences", s.differences, "deletions", s.deletions)
+		s.capture.sweep = &sweep{capture: s.capture, confirm: &s.suspects}
+		return nil
+	}
+	if s.first || len(s.state.Schemes) > 1 {
+		if err := s.prove(ctx); err != nil {
+			return err
+		}
+	}
+	if s.left == 0 {
+		s.state.Content = s.content
+		s.state.Schemes = map[int64]Scheme{s.rows.current.number: s.rows.scheme}
+		s.keep()
+	}
+	s.state.Phase, s.state.Reason, s.state.Manual = Capturing, "", false
+	s.state.Needed = s.lastNeed()
+	s.state.Began, s.state.Swept, s.state.Rows = s.began.UTC(), time.Now().UTC(), s.writer.count
+	if err := s.Store.Save(ctx, s.kind.Name, s.fence, s.state); err != nil {
+		return err
+	}
+	s.status.set(func(st *Status) { st.Phase = Capturing })
+	s.endSweep(s.began)
+	if s.mute || s.left > 0 {
+		s.due.sweep = time.Time{} // for the differences that it has left
+	}
+	if s.first {
+		s.notify(s.kind.Name)
+	}
+	return nil
+}
+
+// keep stores since when the values of all kept fields are known: the shadow has them for all
+// rows.
+func (s *sweep) keep() {
+	kept := make(map[string]time.Time)
+	for _, name := range s.rows.scheme.Kept {
+		kept[name] = time.Now().UTC()
+		if from, known := s.state.KeptFrom[name]; known {
+			kept[name] = from
+		}
+	}
+	s.state.KeptFrom = kept
+}

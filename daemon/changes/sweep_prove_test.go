@@ -1,0 +1,55 @@
+package changes_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/daemon/changes"
+)
+
+// A field with another value in each read stops the kind before anything is raised. Other
+// changes during the first look do not.
+func TestVolatileFieldsStopTheKind(t *testing.T) {
+	for rows, volatile := range map[int]bool{1: true, 3: true, 30: true, 4: false} {
+		synctest.Test(t, func(t *testing.T) {
+			table := newTable(newKind("Item"))
+			for i := range rows {
+				table.set(fmt.Sprintf("k%05d", i), "1.00", "x")
+			}
+			reads := 0
+			table.fail = func(changes.Read) error {
+				reads++
+				for key, cells := range table.rows {
+					if volatile || key != "k00003" {
+						cells = slices.Clone(cells)
+						cells[itemAmount] = text(fmt.Sprint(reads, ".50"))
+						table.rows[key] = cells
+					}
+				}
+				return nil
+			}
+			r := newRig(t, table)
+			r.Capturer, r.end = r.start(nil)
+			defer func() { r.end() }()
+			r.until("it was read", func() bool { return r.status().Phase == changes.Stopped || r.status().Phase == changes.Capturing })
+			if s := r.status(); (s.Phase == changes.Stopped) != volatile || volatile && s.Reason != "Amount differs in every read; name it in ignore" {
+				t.Errorf("%d rows: %+v", rows, s)
+			}
+			if !volatile {
+				return
+			}
+			time.Sleep(time.Hour)
+			if n := r.count(); n > 0 || r.status().Phase != changes.Stopped {
+				t.Errorf("%d rows: %d changes, %+v", rows, n, r.status())
+			}
+			table.mu.Lock()
+			table.fail = nil
+			table.mu.Unlock()
+			r.until("it goes on", func() bool { return r.status().Phase == changes.Capturing })
+			r.silent()
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// listTimeout limits the time that a scrape waits for the state of captures.
+const listTimeout = 3 * time.Second
+
+// captures collects the metrics of the capture of changes at each scrape.
+type captures struct {
+	list                func(context.Context) ([]wire.Capture, error)
+	lag, changes, swept *prometheus.Desc
+}
+
+// WatchChanges exports the metrics of the capture of changes.
+func (m *Metrics) WatchChanges(list func(context.Context) ([]wire.Capture, error)) {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, append([]string{"kind"}, labels...), nil)
+	}
+	m.registry.MustRegister(&captures{
+		list:    list,
+		lag:     describe("whd_changes_lag_seconds", "Time since the start of the last look that found all changes of a kind."),
+		changes: describe("whd_changes_total", "Changes captured.", "op"),
+		swept:   describe("whd_changes_swept_rows_total", "Rows read by sweeps."),
+	})
+}
+
+// Describe implements prometheus.Collector.
+func (c *captures) Describe(to chan<- *prometheus.Desc) { to <- c.lag; to <- c.changes; to <- c.swept }
+
+// Collect implements prometheus.Collector. Without the state there are no values.
+func (c *captures) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), listTimeout)
+	defer cancel()
+	all, _ := c.list(ctx)
+	for _, k := range all {
+		to <- prometheus.MustNewConstMetric(c.lag, prometheus.GaugeValue, time.Duration(k.Lag).Seconds(), k.Kind)
+		to <- prometheus.MustNewConstMetric(c.swept, prometheus.CounterValue, float64(k.SweptRows), k.Kind)
+		for op, n := range map[string]int64{wire.OpCreated: k.Created, wire.OpUpdated: k.Updated, wire.OpDeleted: k.Deleted} {
+			to <- prometheus.MustNewConstMetric(c.changes, prometheus.CounterValue, float64(n), k.Kind, op)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/erp/source"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// forecast is the expected cost of capture of a kind.
+type forecast struct {
+	kind   *record.Kind
+	table  changes.Table
+	rows   int64         // negative if unknown
+	size   int64         // bytes of a sweep
+	shadow int64         // bytes
+	sweep  time.Duration // time of reading
+	status check.Status
+	why    string // the kind is not captured
+}
+
+// checkChanges forecasts the cost of capture from one page of each captured kind.
+func checkChanges(ctx context.Context, r *run) (all []check.Result) {
+	kinds := slices.DeleteFunc(slices.Clone(r.config.ERP.Kinds.Registry().Kinds()), func(k *record.Kind) bool { return !k.Captured() })
+	if r.store == nil || r.erpProblem != nil || len(kinds) == 0 {
+		return result(check.Skipped, "")
+	}
+	from, err := source.New(r.store.Records, r.config.Query.TimeZone)
+	if err != nil {
+		return result(check.Failed, "%v", err)
+	}
+	defer from.Close()
+	var forecasts []forecast
+	var reading time.Duration
+	for _, kind := range kinds {
+		f, err := newForecast(ctx, from, kind)
+		if err != nil {
+			f.status, f.why = check.Warning, fault.From(err).Message
+		}
+		forecasts, reading = append(forecasts, f), reading+f.sweep
+	}
+	share := float64(r.config.ERP.Changes.Share)
+	interval := max(r.config.ERP.Changes.Sweep, time.Duration(float64(reading)/share))
+	for _, f := range forecasts {
+		all = append(all, result(f.status, "%s: %s", f.kind.Name, f.text(interval, share))...)
+	}
+	return all
+}
+
+// maxHashed is the number of fields up to which the shadow has a hash of each.
+const maxHashed = 128
+
+// shadowRow is the size in bytes of a row in the shadow, besides its key and the hashes of
+// fields.
+const shadowRow = 64
+
+func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f forecast, err error) {
+	f = forecast{kind: kind, status: check.OK}
+	if f.table, err = from.Table(ctx, kind); err != nil {
+		return f, err
+	}
+	if f.rows = f.table.Rows; f.table.Key == nil {
+		f.status, f.why = check.Failed, "no key is proven: none is declared, and the table or view has neither a primary key nor a unique index without nulls; declare key in the file of the kind"
+		return f, nil
+	}
+	fields := slices.Clone(f.table.Key)
+	if !f.table.Version { // else only the rows that differ are read whole
+		fields = append(fields, f.table.Fields...)
+	} else if !slices.Contains(fields, f.table.Stamp) {
+		fields = append(fields, f.table.Stamp)
+	}
+	slices.Sort(fields)
+	fields = slices.Compact(fields)
+	start := time.Now()
+	page, err := from.Read(ctx, changes.Read{Kind: kind, Fields: fields, Key: f.table.Key, Limit: changes.MaxRows})
+	took := time.Since(start)
+	if n := int64(len(page.Rows)); err != nil || n == 0 {
+		return f, err
+	} else if !page.More {
+		f.rows = n
+	} else if f.rows < n {
+		f.rows = -1
+		return f, nil
+	}
+	var size, keys int64
+	for _, cells := range page.Rows {
+		for i, c := range cells {
+			n := int64(len(c.Data) + 8)
+			if size += n; slices.Contains(f.table.Key, fields[i]) {
+				keys += n
+			}
+		}
+	}
+	per := func(n int64) int64 { return n * f.rows / int64(len(page.Rows)) }
+	f.size, f.shadow, f.sweep = per(size), per(keys)+f.rows*shadowRow, time.Duration(per(int64(took)))
+	if n := len(f.table.Fields); n <= maxHashed {
+		f.shadow += 4 * int64(n) * f.rows
+	}
+	return f, nil
+}
+
+// text describes the forecast. All sweeps share the time, so that they have one interval.
+func (f forecast) text(interval time.Duration, share float64) string {
+	if f.why != "" {
+		return "it is not captured: " + f.why
+	}
+	text := "an unknown number of rows"
+	if f.rows >= 0 {
+		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow, a sweep every %v at changes.share %g", f.rows, roundSize(f.size), roundSize(f.shadow), interval.Round(time.Second), share)
+	}
+	if f.table.Pollable {
+		text += "; polled by " + f.kind.Stamp
+	} else if f.table.Stamp >= 0 {
+		text += "; not polled, because no index starts with " + f.kind.Stamp
+	}
+	if len(f.table.Omitted) > 0 {
+		text += "; without " + strings.Join(f.table.Omitted, ", ")
+	}
+	return text
+}
