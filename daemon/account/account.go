@@ -23,6 +23,8 @@ type Config struct {
 	Clock     func() time.Time
 	Log       *slog.Logger
 	Lifetimes func() Lifetimes // called for each request with a session
+
+	CheapHashes bool // for tests only: hashes of passwords cost next to nothing
 }
 
 // Lifetimes contains the lifetimes of unused sessions.
@@ -36,6 +38,7 @@ type Service struct {
 	*sessions
 	*keys
 	*passwords
+	*owners
 
 	store   Store
 	clock   func() time.Time
@@ -65,6 +68,8 @@ func New(c Config) (*Service, error) {
 		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newPendingTimes()},
 	}
 	s.passwords = newPasswords(c, s.sessions)
+	s.owners = &owners{store: c.Store, clock: c.Clock}
+	s.owners.known = newCache(lookupTTL, s.owners.read)
 	return s, nil
 }
 

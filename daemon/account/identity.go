@@ -43,6 +43,18 @@ type Identity struct {
 // Known reports whether the request was authenticated.
 func (i Identity) Known() bool { return i.AuthMethod != NotAuthenticated }
 
+// Owner returns the identity as subscriptions store it: "user:NAME" or "key:ID", empty for
+// an anonymous request.
+func (i Identity) Owner() string {
+	switch {
+	case i.KeyID != "":
+		return ownerKey + i.KeyID
+	case i.Known():
+		return ownerUser + i.Name
+	}
+	return ""
+}
+
 // Credentials are the credentials in a request.
 type Credentials struct {
 	Bearer        string // token of an Authorization header

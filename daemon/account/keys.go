@@ -84,6 +84,7 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 		return "", Key{}, err
 	}
 	e.s.keys.known.forget(func(hash string, _ *Key) bool { return hash == k.Hash })
+	e.s.owners.forget()
 	return secret, k, nil
 }
 
@@ -107,6 +108,7 @@ func (e *Editor) RemoveKey(ctx context.Context, idOrName string) error {
 	removed, err := e.s.store.RemoveKey(ctx, key.ID, e.entry(audit.RemoveKey, key.Name, nil))
 	e.s.keys.known.forget(func(_ string, k *Key) bool { return k != nil && k.ID == key.ID })
 	e.s.lastUses.drop(key.ID)
+	e.s.owners.forget()
 	if err == nil && !removed {
 		return noKey()
 	}

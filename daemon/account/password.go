@@ -41,15 +41,17 @@ type digest struct {
 	sum     []byte
 }
 
-// The cost of new hashes: 19 MiB, and passes for about 50 ms on a current server. OWASP
-// recommends at least two passes for 19 MiB, which take 25 ms. With more memory, a full
-// queue of logins would cost the service too much.
+// fullCost is the cost of new hashes: 19 MiB, and passes for about 50 ms on a current
+// server. OWASP recommends at least two passes for 19 MiB, which take 25 ms. With more
+// memory, a full queue of logins would cost the service too much.
+var fullCost = digest{memory: 19 * 1024, passes: 4, threads: 1}
+
+// testCost is the cost with Config.CheapHashes.
+var testCost = digest{memory: 64, passes: 1, threads: 1}
+
 const (
-	costMemory  = 19 * 1024
-	costPasses  = 4
-	costThreads = 1
-	saltBytes   = 16
-	sumBytes    = 32
+	saltBytes = 16
+	sumBytes  = 32
 )
 
 // derive is argon2.IDKey; tests count its calls.
@@ -59,15 +61,18 @@ type derive func(password, salt []byte, passes, memory uint32, threads uint8, le
 type hasher struct {
 	running *semaphore
 	derive  derive
+	cost    digest // of new hashes
 	dummy   digest // compared with the password of unknown users
 }
 
-func newHasher() *hasher {
-	return &hasher{running: newSemaphore(), derive: argon2.IDKey, dummy: newDigest(randomBytes(sumBytes))}
+func newHasher(cost digest) *hasher {
+	h := &hasher{running: newSemaphore(), derive: argon2.IDKey, cost: cost}
+	h.dummy = h.newDigest(randomBytes(sumBytes))
+	return h
 }
 
-func newDigest(sum []byte) digest {
-	return digest{costMemory, costPasses, costThreads, randomBytes(saltBytes), sum}
+func (h *hasher) newDigest(sum []byte) digest {
+	return digest{h.cost.memory, h.cost.passes, h.cost.threads, randomBytes(saltBytes), sum}
 }
 
 func randomBytes(n int) []byte {
@@ -78,7 +83,7 @@ func randomBytes(n int) []byte {
 
 // hash returns the hash of a new password as a PHC string.
 func (h *hasher) hash(ctx context.Context, password string) (string, error) {
-	d := newDigest(make([]byte, sumBytes))
+	d := h.newDigest(make([]byte, sumBytes))
 	sum, err := h.compute(ctx, d, password, true) // the caller is authenticated
 	d.sum = sum
 	return d.String(), err
@@ -108,9 +113,9 @@ func (h *hasher) compute(ctx context.Context, d digest, password string, trusted
 }
 
 // weak reports whether a PHC string was computed at a lower cost than new hashes.
-func weak(stored string) bool {
+func (h *hasher) weak(stored string) bool {
 	d, err := parseDigest(stored)
-	return err == nil && (d.memory < costMemory || uint64(d.memory)*uint64(d.passes) < costMemory*costPasses)
+	return err == nil && (d.memory < h.cost.memory || uint64(d.memory)*uint64(d.passes) < uint64(h.cost.memory)*uint64(h.cost.passes))
 }
 
 const digestForm = "m=%d,t=%d,p=%d"

@@ -8,7 +8,7 @@ import (
 )
 
 func TestHashAndMatches(t *testing.T) {
-	h := newHasher()
+	h := newHasher(fullCost)
 	text, err := h.hash(t.Context(), "correct horse")
 	if err != nil {
 		t.Fatal(err)
@@ -43,14 +43,14 @@ func TestHashAndMatches(t *testing.T) {
 // A vector computed by the reference implementation: 64 KiB, two threads, 24 bytes.
 func TestMatchesReferenceVector(t *testing.T) {
 	text := "$argon2id$v=19$m=64,t=2,p=2$c29tZXNhbHQ$NQrDciL0Nsy1wJcvHr079rlYvyBxhBNi"
-	if ok, err := newHasher().matches(t.Context(), text, "password", true); err != nil || !ok {
+	if ok, err := newHasher(fullCost).matches(t.Context(), text, "password", true); err != nil || !ok {
 		t.Errorf("matches: %v (%v)", ok, err)
 	}
 }
 
 // The dummy hash of unknown users has the cost of a real hash.
 func TestDummyHasCostOfRealHash(t *testing.T) {
-	h := newHasher()
+	h := newHasher(fullCost)
 	var costs [][3]uint32
 	h.derive = func(password, salt []byte, passes, memory uint32, threads uint8, length uint32) []byte {
 		costs = append(costs, [3]uint32{passes, memory, uint32(threads)})
@@ -80,7 +80,7 @@ func TestWeak(t *testing.T) {
 		"m=19456,t=4,p=1": false, "m=19456,t=5,p=1": false, "m=65536,t=2,p=1": false,
 		"m=19456,t=2,p=1": true, "m=19456,t=3,p=1": true, "m=8192,t=16,p=1": true, "m=65536,t=1,p=1": true,
 	} {
-		if got := weak("$argon2id$v=19$" + text + "$" + salt16 + "$" + sum32); got != want {
+		if got := newHasher(fullCost).weak("$argon2id$v=19$" + text + "$" + salt16 + "$" + sum32); got != want {
 			t.Errorf("%s is weak: %v, want %v", text, got, want)
 		}
 	}

@@ -68,9 +68,13 @@ type passwords struct {
 }
 
 func newPasswords(c Config, s *sessions) *passwords {
+	cost := fullCost
+	if c.CheapHashes {
+		cost = testCost
+	}
 	return &passwords{
 		store: c.Store, clock: c.Clock, log: c.Log, sessions: s,
-		fingerprints: newFingerprints(), hasher: newHasher(), throttle: newThrottle(maxFailures), networks: newThrottle(maxNetworkFailures),
+		fingerprints: newFingerprints(), hasher: newHasher(cost), throttle: newThrottle(maxFailures), networks: newThrottle(maxNetworkFailures),
 		users: newCache(lookupTTL, c.Store.User), verified: newCache[struct{}](verifiedTTL, nil), trusted: newCache[struct{}](trustedTTL, nil),
 	}
 }
@@ -193,7 +197,7 @@ func (s *passwords) compare(ctx context.Context, a attempt, trusted bool) (*User
 		s.log.Warn("login failed", "user", name, "network", a.network)
 		return nil, wrongPassword()
 	}
-	if weak(user.PasswordHash) {
+	if s.hasher.weak(user.PasswordHash) {
 		return s.rehash(ctx, user, a)
 	}
 	return user, nil

@@ -240,6 +240,12 @@ func (e *Editor) RemoveUser(ctx context.Context, name string) error {
 	return e.s.refused(ctx, name)
 }
 
+// forgetUser removes a user from all caches.
+func (s *Service) forgetUser(name string) {
+	s.passwords.forgetUser(name)
+	s.owners.forget()
+}
+
 // refused returns the reason why a change of a user did nothing.
 func (s *Service) refused(ctx context.Context, name string) error {
 	if _, err := s.User(ctx, name); err != nil {

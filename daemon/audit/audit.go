@@ -43,6 +43,9 @@ const (
 	RemoveKey  Action = "key remove"
 )
 
+// ResumeCapture is the action of resuming the capture of a record kind's changes.
+const ResumeCapture Action = "capture resume"
+
 // Detail collects the changed properties as name=value pairs.
 type Detail []string
 
