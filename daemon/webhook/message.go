@@ -21,6 +21,7 @@ type Event struct {
 	ID      int64  // ascending with time
 	GUID    string // public ID
 	Name    string
+	Key     string // subject of the event; empty for none
 	Body    []byte // sent byte for byte
 	Size    int    // of the body in bytes, if the body was not read
 	AddedAt time.Time

@@ -36,6 +36,13 @@ type Rules struct {
 	Events     []record.Event // published events
 	Guard      Guard
 	TestTarget *url.URL // the service's own test target, nil for none
+
+	Captured map[string]*record.Kind                    // the kinds of captured events, by the event's name in lower case
+	MayRead  func(owner string, kind *record.Kind) bool // reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
+
+	Zone     *time.Location                                        // of dates in the records
+	Wide     func(kind *record.Kind) ([]string, error)             // returns the fields of columns that can have more than 4 KiB; nil for none
+	KeptFrom func(kind *record.Kind) (map[string]time.Time, error) // returns since when the values before changes of fields are known; nil for none
 }
 
 // Limits of a subscription.

@@ -11,6 +11,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/daemon/webhook/condition"
 )
 
 // Header is an HTTP header that messages of a subscription are sent with. Its ID is
@@ -27,48 +29,94 @@ func SameHeaders(a, b []Header) bool {
 
 // Subscription defines which events are sent to which URL, and how.
 type Subscription struct {
-	ID                int64
-	GUID              string
-	Subscriber        string // its GUID
-	SubscriberName    string
-	SubscriberEnabled bool   // whether the subscriber is enabled
-	Pattern           string // the name of an event, family.*, or *
-	URL               string
-	ItemNo            int // position among those of the subscriber
-	Enabled           bool
-	DisabledReason    string          // empty if enabled or if none was given
-	Ordered           bool            // each message waits for the previous one
-	Schedule          []time.Duration // overrides the settings; nil for their schedule
-	Headers           []Header
-	Secret            string
-	OldSecret         string    // also signs, until OldSecretUntil
-	OldSecretUntil    time.Time // zero for no end
-	MadeByAdmin       bool      // private addresses are allowed
-	FailingSince      time.Time // start of an uninterrupted series of failures, zero after a success
-	SavedAt           time.Time
-	RowHash           []byte // differs after each change
+	ID             int64
+	GUID           string
+	Subscriber     string // its GUID
+	SubscriberInfo SubscriberInfo
+	Pattern        string // the name of an event, family.*, or *
+	URL            string
+	ItemNo         int // position among those of the subscriber
+	Enabled        bool
+	DisabledReason string // empty if enabled or if none was given
+	Order          Order
+	Schedule       []time.Duration // overrides the settings; nil for their schedule
+	Headers        []Header
+	Secret         string
+	Replaced       ReplacedSecret
+	MadeByAdmin    bool // private addresses are allowed
+	Owner          Owner
+	Where          Where
+	FailingSince   time.Time // start of an uninterrupted series of failures, zero after a success
+	SavedAt        time.Time
+	RowHash        []byte // differs after each change
+}
+
+// SubscriberInfo has the properties of the subscriber that its subscriptions show.
+type SubscriberInfo struct {
+	Name    string
+	Enabled bool
+}
+
+// Order is which messages of a subscription wait until the previous one has ended. At most
+// one of its fields is set.
+type Order struct {
+	All   bool // each message
+	ByKey bool // each message with a key, for the previous one with the same key
+}
+
+// ReplacedSecret is a secret that signs in addition to the current one, for a while.
+type ReplacedSecret struct {
+	Secret string    // empty for none
+	Until  time.Time // zero for no end
+}
+
+// Owner is the user or API key that made or last changed a subscription. It receives the
+// captured events that its owner may read.
+type Owner struct {
+	Name string // user:NAME or key:ID; empty for a caller with only a SubscriberID
+	Held string // the record kind of its event, if the owner may no longer read it; not stored
+}
+
+// Where selects the events of a subscription by their bodies. Only its Text is stored.
+type Where struct {
+	Text      string               // JSON; empty for all events
+	Condition *condition.Condition // nil if there is none, or if it is invalid
+	Invalid   string               // why it cannot be parsed, as the record kinds are now
+	From      time.Time            // since when all values before changes that it compares are known; zero if it compares none
+	Waits     bool                 // some of them are not known yet
 }
 
 // Active reports whether messages are sent: the subscription and its subscriber are
-// enabled.
-func (s *Subscription) Active() bool { return s.Enabled && s.SubscriberEnabled }
+// enabled, its owner may read the records of its event, and its condition is valid.
+func (s *Subscription) Active() bool {
+	return s.Enabled && s.SubscriberInfo.Enabled && s.Owner.Held == "" && s.Where.Invalid == ""
+}
 
 // InactiveReason returns why no messages are sent. It is empty if the subscription is
 // active or no reason was given.
 func (s *Subscription) InactiveReason() string {
-	if s.DisabledReason == "" && s.Enabled && !s.SubscriberEnabled {
+	switch {
+	case s.DisabledReason != "" || !s.Enabled:
+		return s.DisabledReason
+	case !s.SubscriberInfo.Enabled:
 		return "its subscriber is disabled"
+	case s.Owner.Held != "":
+		return "its owner may no longer read " + s.Owner.Held
+	case s.Where.Invalid != "":
+		return "its condition is no longer valid: " + s.Where.Invalid
+	case s.Where.Invalid != "":
+		return "its condition is no longer valid: " + s.Where.Invalid
 	}
-	return s.DisabledReason
+	return ""
 }
 
 // SecretsAt returns the secrets that sign at a time of the store's clock. An expired
 // secret may stay in the store for a while.
 func (s *Subscription) SecretsAt(now time.Time) []string {
-	if s.OldSecret == "" || !s.OldSecretUntil.IsZero() && !now.Before(s.OldSecretUntil) {
+	if s.Replaced.Secret == "" || !s.Replaced.Until.IsZero() && !now.Before(s.Replaced.Until) {
 		return []string{s.Secret}
 	}
-	return []string{s.Secret, s.OldSecret}
+	return []string{s.Secret, s.Replaced.Secret}
 }
 
 // HeadersFor returns the headers for a message to a URL. Headers are only sent to the

@@ -74,7 +74,7 @@ func TestSendFollowsStandardWebhooks(t *testing.T) {
 	t.Cleanup(srv.Close)
 	secret := webhook.NewSecret()
 	m := testMessage(srv.URL + "/hook?x=1")
-	sub := &webhook.Subscription{URL: srv.URL, Secret: secret, OldSecret: webhook.NewSecret(), Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
+	sub := &webhook.Subscription{URL: srv.URL, Secret: secret, Replaced: webhook.ReplacedSecret{Secret: webhook.NewSecret()}, Headers: []webhook.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Token", Value: "b"}, {Name: "content-type", Value: "text/plain"}}}
 	o := newTestSender(t, longTimeout).Send(context.Background(), m, sub, time.Now())
 	if o.Code != 202 || !o.Success() || string(o.Text) != "thanks" || o.Took <= 0 {
 		t.Fatalf("outcome %+v", o)
@@ -308,7 +308,7 @@ func TestOldSecretSignsUntilExpiry(t *testing.T) {
 		{"", "", end, end.Add(time.Hour), 0},
 	} {
 		m := testMessage("http://127.0.0.1/hook")
-		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.current, OldSecret: tt.old, OldSecretUntil: tt.until}, tt.at)
+		req, err := s.request(t.Context(), m, &webhook.Subscription{Secret: tt.current, Replaced: webhook.ReplacedSecret{Secret: tt.old, Until: tt.until}}, tt.at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -225,7 +225,7 @@ func BenchmarkReport(b *testing.B) {
 			now := minuteOf(at)
 			var queues []Queue
 			for i := range int64(subs) {
-				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true, SubscriberEnabled: true}})
+				queues = append(queues, Queue{Subscription: &webhook.Subscription{ID: i, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}})
 				to := f.subscription(i)
 				for m := range int64(queueSpan) {
 					to.at(now-queueSpan+1+m, queueSpan).addStatus(webhook.Successful)

@@ -1,0 +1,343 @@
+// Package condition parses the conditions of subscriptions and evaluates them for the
+// bodies of events, with the comparisons of the embedded store, also if the ERP's server
+// compares texts in another way.
+package condition
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/tsql"
+)
+
+// Member is the member of a subscription that has the condition.
+const Member = "Where"
+
+// Members of conditions besides those of queries.
+const (
+	changedMember = "Changed"
+	beforePrefix  = "Before."
+)
+
+// MaxText is the maximum length of a condition in bytes, without spaces between its parts.
+const MaxText = 8192
+
+// maxHashed is the number of captured fields up to which changes name the changed ones.
+const maxHashed = 128
+
+// Condition selects events by their bodies. All of its parts must be met.
+type Condition struct {
+	text  string
+	kind  *record.Kind
+	parts []part
+}
+
+// part is one member of a condition.
+type part struct {
+	query.Condition
+	member  string // its name
+	field   record.Field
+	before  bool          // compares the value before the change
+	changed []string      // fields of which one must have changed; nil for a comparison
+	pattern *tsql.Pattern // of a comparison with LIKE
+}
+
+// Options are the facts that a condition is parsed with.
+type Options struct {
+	Kind *record.Kind   // of the records of captured events; nil for posted events
+	Zone *time.Location // to which dates with a zone are converted
+	Wide []string       // fields of columns that can have more than 4 KiB
+}
+
+// Parse parses a JSON object. The error names all members that are wrong. An object without
+// members is no condition: the result is nil.
+func Parse(text string, o Options) (*Condition, error) {
+	var compact bytes.Buffer
+	members, err := query.ReadJSON([]byte(text))
+	if err != nil || json.Compact(&compact, []byte(text)) != nil {
+		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
+	}
+	if compact.Len() > MaxText {
+		return nil, invalid(fault.Field{Name: Member, Message: fmt.Sprintf("must be at most %d bytes long", MaxText)})
+	}
+	c := &Condition{text: compact.String(), kind: o.Kind}
+	var wrong []fault.Field
+	for _, m := range members {
+		p, err := o.part(m)
+		if err != nil {
+			wrong = append(wrong, fault.Field{Name: Member + "." + query.Printable(m.Name), Message: err.Error()})
+		}
+		c.parts = append(c.parts, p)
+	}
+	if len(members) == 0 || wrong != nil {
+		return nil, invalid(wrong...)
+	}
+	return c, nil
+}
+
+// invalid returns the error for wrong members, nil for none.
+func invalid(wrong ...fault.Field) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
+}
+
+// part parses a member.
+func (o Options) part(m query.Member) (p part, err error) {
+	p.member = m.Name
+	name, before := cutPrefix(m.Name, beforePrefix)
+	p.before = before
+	special := before || strings.EqualFold(name, changedMember)
+	switch {
+	case special && o.Kind == nil:
+		return p, errors.New("is only for events that are published for changes of records")
+	case special && !before:
+		p.changed, err = o.changedFields(m)
+		return p, err
+	case m.Empty && m.Raw == "null":
+		return p, errors.New("must have a value; for missing values there are IsNull and IsNotNull")
+	}
+	operator := record.Equal
+	if o.Kind == nil {
+		p.field, operator, err = posted(m)
+	} else {
+		p.field, operator, err = o.member(name)
+	}
+	if err != nil {
+		return p, err
+	}
+	if p.field.Type.Stored() == record.Text && slices.Contains(ordering, operator) {
+		return p, errors.New("compares the order of text, which depends on the database")
+	}
+	var given bool
+	if p.Condition, given, err = query.Filter(m, p.field, operator, o.Zone); err == nil && !given {
+		err = errors.New("must have a value")
+	}
+	if match := dialect.Matches[min(operator, record.In)]; err == nil && match.IsLike() {
+		p.pattern = tsql.CompileLike(match.Operand(p.Operands[0].Text))
+	}
+	return p, err
+}
+
+func cutPrefix(name, prefix string) (rest string, found bool) {
+	if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+		return name[len(prefix):], true
+	}
+	return name, false
+}
+
+// ordering are the operators that compare the order of values.
+var ordering = []record.Operator{record.GreaterThanOrEqualTo, record.GreaterThan, record.LessThan, record.LessThanOrEqualTo, record.Between}
+
+// member returns the field and the operator of a member of queries.
+func (o Options) member(name string) (record.Field, record.Operator, error) {
+	m, known := o.Kind.Member(name)
+	if !known {
+		return record.Field{}, 0, o.unknown(name, o.Kind.Members())
+	}
+	return o.Kind.Fields[m.Field], m.Operator, o.named(m.Field)
+}
+
+func (o Options) unknown(name string, names []string) error {
+	return fmt.Errorf("is unknown for %s%s", o.Kind.Name, record.DidYouMean(record.Suggest(name, names)))
+}
+
+// named returns why a condition cannot name a field.
+func (o Options) named(i int) error {
+	field := o.Kind.Fields[i]
+	in := func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field.Name) })
+	}
+	switch {
+	case in(o.Wide):
+		return fmt.Errorf("names %s, which can have more than 4 KiB", field.Name)
+	case in(o.Kind.Key) || in(o.Kind.CaptureFields) && !in(o.Kind.Ignore):
+		return nil
+	case field.Type == record.Bytes || o.Kind.CaptureFields != nil || in(o.Kind.Ignore):
+		return fmt.Errorf("names %s, which is not captured", field.Name)
+	}
+	return nil
+}
+
+// changedFields parses the list of fields of which one must have changed.
+func (o Options) changedFields(m query.Member) (names []string, err error) {
+	list := m.Texts
+	if !m.List {
+		list = strings.Split(strings.Join(m.Texts, ","), ",")
+	}
+	if m.Other || m.Empty || len(list) == 0 || slices.Contains(list, "") {
+		return nil, errors.New("must be a field or a list of fields")
+	}
+	for _, name := range list {
+		i, known := o.Kind.Column(strings.TrimSpace(name))
+		switch {
+		case !known:
+			return nil, fmt.Errorf("names %s, which %w", query.Printable(name), o.unknown(name, o.Kind.FieldNames()))
+		case len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed:
+			return nil, fmt.Errorf("is not known for %s, which has more than %d captured fields; capture_fields can name fewer", o.Kind.Name, maxHashed)
+		}
+		if err = o.named(i); err != nil {
+			return nil, err
+		}
+		names = append(names, o.Kind.Fields[i].Name)
+	}
+	return names, nil
+}
+
+// posted returns the field and the operator of a member of a posted event. The name ends
+// with an operator, in its letter case, and the type is that of the operand; for lists there
+// are In and Between, which are no operators for other values.
+func posted(m query.Member) (f record.Field, o record.Operator, err error) {
+	f.Name = m.Name
+	for _, operator := range append(record.Operators()[1:], record.IsNull, record.IsNotNull) {
+		list := operator == record.In || operator == record.Between
+		if name, ends := strings.CutSuffix(m.Name, operator.Suffix()); ends && name != "" && list == m.List {
+			f.Name, o = name, operator
+			break
+		}
+	}
+	items := []json.RawMessage{json.RawMessage(m.Raw)}
+	if m.List && json.Unmarshal([]byte(m.Raw), &items) != nil {
+		return f, o, errors.New("must be a list of values")
+	}
+	for i, item := range items {
+		t := jsonType(string(item))
+		if i > 0 && t != f.Type {
+			return f, o, errors.New("must be a list of values of one type")
+		}
+		f.Type = t
+	}
+	f.Filter = f.Type.Filter()
+	return f, o, nil
+}
+
+// jsonType returns the type of a JSON scalar.
+func jsonType(raw string) record.Type {
+	switch raw[0] {
+	case 't', 'f':
+		return record.Bool
+	case '"', '[', '{', 'n':
+		return record.Text
+	}
+	return record.Decimal
+}
+
+// String returns the condition as JSON; empty for none.
+func (c *Condition) String() string {
+	if c == nil {
+		return ""
+	}
+	return c.text
+}
+
+// Kind returns the record kind of the events; nil for posted events.
+func (c *Condition) Kind() *record.Kind { return c.kind }
+
+// Needs returns the fields of which the values before a change are compared, except those of the
+// key, which never change; those of deleted records too if the condition is for their
+// events.
+func (c *Condition) Needs(deleted bool) (names []string) {
+	for _, p := range c.parts {
+		if p.changed == nil && (p.before || deleted) && !slices.ContainsFunc(c.kind.Key, func(name string) bool { return strings.EqualFold(name, p.field.Name) }) {
+			names = append(names, p.field.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Unmet returns the first member that an event does not meet; empty if it meets all.
+func (c *Condition) Unmet(b *Body) string {
+	for i := range c.parts {
+		if p := &c.parts[i]; (b.Change != nil) != (c.kind != nil) || !p.met(b) {
+			return p.member
+		}
+	}
+	return ""
+}
+
+func (p *part) met(b *Body) bool {
+	if p.changed != nil {
+		return slices.ContainsFunc(p.changed, b.changed)
+	}
+	m, present, known := b.value(p.field.Name, p.before)
+	switch {
+	case p.Operator == record.IsNull:
+		return known && !present
+	case p.Operator == record.IsNotNull:
+		return known && present
+	case !known || !present:
+		return false
+	}
+	v, ok := p.read(m)
+	if !ok {
+		return false
+	}
+	switch p.Operator {
+	case record.Equal, record.In:
+		return slices.ContainsFunc(p.Operands, func(to wire.Value) bool { return p.compare(v, to) == 0 })
+	case record.NotEqualTo:
+		return p.compare(v, p.Operands[0]) != 0
+	case record.GreaterThanOrEqualTo:
+		return p.compare(v, p.Operands[0]) >= 0
+	case record.GreaterThan:
+		return p.compare(v, p.Operands[0]) > 0
+	case record.LessThan:
+		return p.compare(v, p.Operands[0]) < 0
+	case record.LessThanOrEqualTo:
+		return p.compare(v, p.Operands[0]) <= 0
+	case record.Between:
+		return p.compare(v, p.Operands[0]) >= 0 && p.compare(v, p.Operands[1]) <= 0
+	}
+	return p.pattern.Match([]byte(v.Text))
+}
+
+// read returns the value of a body's member; ok is false if it has another type.
+func (p *part) read(m query.Member) (v wire.Value, ok bool) {
+	t := p.field.Type
+	want := record.Text
+	if t.Number() {
+		want = record.Decimal
+	} else if t == record.Bool {
+		want = t
+	}
+	if m.List || m.Other || jsonType(m.Raw) != want {
+		return v, false
+	}
+	switch t {
+	case record.Text, record.DateTime, record.Guid: // compared as they are stored
+		return wire.Value{Text: m.Texts[0]}, true
+	}
+	v, err := wire.ParseValue(t, m.Texts[0], time.UTC)
+	return v, err == nil
+}
+
+// compare compares two values as the embedded store does.
+func (p *part) compare(a, b wire.Value) int {
+	switch p.field.Type {
+	case record.Text:
+		return tsql.CompareStrings(a.Text, b.Text)
+	case record.Decimal:
+		return tsql.CompareDecimalStrings(a.Text, b.Text)
+	case record.Double:
+		x, _ := strconv.ParseFloat(a.Text, 64) // both are valid
+		y, _ := strconv.ParseFloat(b.Text, 64)
+		return cmp.Compare(x, y)
+	case record.DateTime, record.Guid:
+		return strings.Compare(a.Text, b.Text)
+	}
+	return cmp.Compare(a.Int, b.Int)
+}

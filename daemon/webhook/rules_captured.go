@@ -1,0 +1,67 @@
+package webhook
+
+import (
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+// CapturedBy returns the record kind of a captured event, nil for an event that clients
+// post.
+func (r Rules) CapturedBy(event string) *record.Kind {
+	if len(r.Captured) == 0 {
+		return nil
+	}
+	return r.Captured[strings.ToLower(event)]
+}
+
+// Posted returns the name of a published event in canonical letter case if clients may
+// post it. Otherwise the error names the kind of the event, if the caller sees the kind.
+func (r Rules) Posted(text string, sees func(*record.Kind) bool) (string, error) {
+	name, err := r.Event(text)
+	kind := r.CapturedBy(name)
+	if err != nil || kind == nil {
+		return name, err
+	}
+	by := "a record kind"
+	if sees(kind) {
+		by = "the record kind " + kind.Name
+	}
+	text = "cannot be posted: it is published for changes of " + by
+	return "", &fault.Error{Kind: fault.Conflict, Message: MemberEvent + " " + text, Fields: []fault.Field{{Name: MemberEvent, Message: text}}}
+}
+
+// checkOwner returns an error unless the owner of a subscription may read the kind of its
+// events. It does not name the kind.
+func (r Rules) checkOwner(s *Subscription, kind *record.Kind) error {
+	if kind == nil || r.reads(s.Owner.Name, kind) {
+		return nil
+	}
+	if s.Owner.Name == "" {
+		return fault.New(fault.Unauthorized, "a subscription to %s requires a login with the right to read its records; the SubscriberID is not enough", s.Pattern)
+	}
+	return fault.New(fault.Forbidden, "a subscription to %s requires the right to read its records", s.Pattern)
+}
+
+// heldBy returns the name of the kind that the owner of a subscription may not read now
+// although the subscription names one of its events, or has a condition on them; empty for
+// none.
+func (r Rules) heldBy(s *Subscription, kind *record.Kind) string {
+	if kind == nil || s.Owner.Name == "" || r.reads(s.Owner.Name, kind) {
+		return ""
+	}
+	return kind.Name
+}
+
+// Receives reports whether a captured event is sent to a subscription that matches it. One
+// that names the event gets its messages even while it is held, one to a family or all
+// events only those that its owner may read.
+func (r Rules) Receives(s *Subscription, event string) bool {
+	kind := r.CapturedBy(event)
+	return kind != nil && s.Owner.Name != "" && (strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind))
+}
+
+func (r Rules) reads(owner string, kind *record.Kind) bool {
+	return owner != "" && r.MayRead(owner, kind)
+}
